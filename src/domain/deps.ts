@@ -1,0 +1,21 @@
+import type { Logger } from 'pino';
+import type { Jobs } from '../engine/jobs/jobs.ts';
+import type { Knowledge } from '../engine/knowledge/knowledge.ts';
+import type { ModelRouter } from '../engine/models/router.ts';
+import type { RunEngine } from '../engine/runs/run-engine.ts';
+import type { IdKind } from '../entities/ids.ts';
+import type { Settings } from '../settings.ts';
+import type { Storage } from '../storage/storage.ts';
+
+/** What the domain works with. Made once in app.ts; tests make their own. */
+export interface Deps {
+  readonly settings: Settings;
+  readonly storage: Storage;
+  readonly models: ModelRouter;
+  readonly runs: RunEngine;
+  readonly knowledge: Knowledge;
+  readonly jobs: Jobs;
+  readonly logger: Logger;
+  now(): Date;
+  newId(kind: IdKind): string;
+}

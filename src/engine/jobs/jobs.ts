@@ -1,0 +1,38 @@
+/** The names of all jobs and what each carries. */
+export interface JobPayloads {
+  'knowledge.index-item': { readonly itemId: string };
+  'knowledge.refresh-source': { readonly dataSourceId: string; readonly isForced: boolean };
+  'knowledge.delete-source': { readonly dataSourceId: string };
+}
+export type JobName = keyof JobPayloads;
+
+/** Durable work behind a reply: pg-boss on the same database, so a row and its job can commit together. */
+export interface Jobs {
+  /**
+   * Queues a job. With `key`, one job of that name and key waits at most.
+   *
+   * @param tx  a client inside a transaction, when the job must commit with a row.
+   */
+  enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options?: EnqueueOptions): Promise<void>;
+  /** Registers the worker of a job; call before `start`. The signal fires when the process stops or the job runs out of time. */
+  work<Name extends JobName>(
+    name: Name,
+    options: WorkOptions,
+    handler: (payload: JobPayloads[Name], signal: AbortSignal) => Promise<void>,
+  ): void;
+  /** Runs `task` in this process every `everyMs` while the process works through jobs. */
+  every(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void;
+  start(): Promise<void>;
+  /** Stops taking jobs and waits for the running ones, at most `graceMs`; unfinished ones are queued again. */
+  stop(graceMs: number): Promise<void>;
+}
+export interface EnqueueOptions {
+  readonly key?: string;
+  readonly startAfterMs?: number;
+  readonly tx?: { query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }> };
+}
+export interface WorkOptions {
+  readonly concurrency: number;
+  readonly retriesMax: number;
+  readonly timeoutMs: number;
+}

@@ -1,0 +1,53 @@
+import type { Passage } from '../../entities/citation.ts';
+import type { RunEventStream } from '../../entities/run-event.ts';
+import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
+
+/** What one run needs. Access is decided before: the engine knows no user, only whom to charge. */
+export interface RunPlan {
+  /** Full model id. */
+  readonly modelId: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ModelTool[];
+  readonly toolChoice?: ModelRequest['toolChoice'];
+  readonly parallelToolCalls?: boolean;
+  readonly parameters: ModelParameters;
+  readonly responseFormat?: ResponseFormat;
+  /** Whether the client of the run reads deltas: a run that nobody streams may be fetched in one piece. */
+  readonly isStreaming: boolean;
+  /** What may be retrieved for the question; absent: no knowledge. */
+  readonly knowledge?: KnowledgePlan;
+  readonly generateCitations: boolean;
+  readonly charge: Charge;
+}
+export interface KnowledgePlan {
+  readonly orgId: string;
+  /** Sources the caller may be answered from; retrieval filters by them in its SQL. */
+  readonly dataSourceIds: readonly string[];
+  readonly question: string;
+}
+export interface Charge {
+  readonly orgId: string;
+  readonly userId: string;
+  readonly keyId: string;
+  readonly agentId: string | null;
+  readonly runId: string | null;
+}
+
+export interface RunEngine {
+  /**
+   * Runs without keeping anything but the ledger row. Starts at the first read; ends with exactly one terminal event, also after a
+   * failure in mid-run.
+   *
+   * @throws DomainError from the first read when the upstream refused before the first token, so a face can still answer 4xx/5xx.
+   */
+  runStateless(plan: RunPlan, signal: AbortSignal): RunEventStream;
+  /** Takes a stored run (its row is written) and works it through in this process, whatever becomes of its reader. */
+  startStored(runId: string): void;
+  /** Replays the log after `afterSequence`, then follows the run to its terminal event. A reader that leaves stops nothing. */
+  follow(runId: string, afterSequence: number, signal: AbortSignal): RunEventStream;
+  /** Asks the run to stop at the next boundary, wherever it runs; resolves when its terminal event is stored. */
+  cancel(runId: string): Promise<void>;
+  /** Lets running work end, at most `graceMs`; what is left is taken over after its lease. */
+  stop(graceMs: number): Promise<void>;
+}
+export type Retrieve = (plan: KnowledgePlan, signal: AbortSignal) => Promise<readonly Passage[]>;

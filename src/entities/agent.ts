@@ -1,0 +1,84 @@
+export const agentVisibilities = ['PRIVATE', 'GROUP', 'ORGANIZATION', 'ANYONE_WITH_LINK'] as const;
+export type AgentVisibility = (typeof agentVisibilities)[number];
+
+export const publicCategories = [
+  'ACCOUNTING_FINANCE',
+  'AI_MODELS',
+  'ENGINEERING',
+  'HUMAN_RESOURCES',
+  'INFORMATION_TECHNOLOGY',
+  'LEARNING_DEVELOPMENT',
+  'MARKETING',
+  'PRODUCTIVITY',
+  'SALES',
+  'ADVISOR',
+  'FEATURED',
+] as const;
+export type PublicCategory = (typeof publicCategories)[number];
+
+export const agentListScopes = ['PRIVATE', 'OWNED', 'GROUP', 'SHARED', 'ORGANIZATION', 'PUBLIC', 'ALL'] as const;
+export type AgentListScope = (typeof agentListScopes)[number];
+
+/** Sampling options; each member an array of numbers, as the contract has it. The first value is the one used. */
+export interface AgentOptions {
+  readonly temperature?: readonly number[];
+  readonly topP?: readonly number[];
+  readonly topK?: readonly number[];
+  readonly maxTokens?: readonly number[];
+  readonly maxInputTokens?: readonly number[];
+  readonly frequencyPenalty?: readonly number[];
+  readonly presencePenalty?: readonly number[];
+}
+
+export interface AgentProfile {
+  readonly headline?: string;
+  readonly description?: string;
+  readonly trainingDescription?: string;
+  readonly features?: readonly { readonly title: string; readonly description: string }[];
+  readonly showCharacter?: boolean;
+  readonly showTraining?: boolean;
+  readonly showPersonality?: boolean;
+  readonly showSpeaker?: boolean;
+  readonly showVideo?: boolean;
+  readonly conversations?: readonly Readonly<Record<string, unknown>>[];
+  readonly socialImage?: string;
+  readonly idleVideo?: string;
+  readonly idleVideoError?: string;
+  readonly voice?: string;
+  readonly voiceEngine?: string;
+  readonly videoModel?: string;
+}
+
+/** A configured assistant. The contract calls it an AI. */
+export interface Agent {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly orgId: string;
+  /** The owner. */
+  readonly userId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+  readonly introduction: string | null;
+  readonly seed: string | null;
+  readonly src: string;
+  readonly modelId: string | null;
+  readonly visibility: AgentVisibility;
+  readonly listInOrgCatalog: boolean;
+  readonly listInPublicCatalog: boolean;
+  readonly listInTenantCatalog: boolean;
+  readonly isApprovedByOrg: boolean;
+  readonly chatLogsVisible: boolean;
+  readonly generateCitations: boolean;
+  readonly intermediateStepsVisible: boolean;
+  readonly options: AgentOptions;
+  readonly profile: AgentProfile | null;
+  readonly publicCategories: readonly PublicCategory[];
+  readonly orgCategoryIds: readonly string[];
+  readonly categoryId: string | null;
+  readonly messageCount: number;
+  readonly ratingCount: number;
+  readonly ratingSum: number;
+  readonly isDeleted: boolean;
+}

@@ -1,0 +1,33 @@
+export const resources = [
+  'AGENTS',
+  'CHATS',
+  'DATA_SOURCES',
+  'GROUPS',
+  'API_KEYS',
+  'USAGE',
+  'SKILLS',
+  'CONNECTIONS',
+  'ADMIN',
+] as const;
+export type Resource = (typeof resources)[number];
+export type Scope = `${Resource}:${'READ' | 'WRITE'}`;
+export const scopes: readonly Scope[] = resources.flatMap((resource) => [`${resource}:READ`, `${resource}:WRITE`] as const);
+
+/** How far a key reaches: its organization, all organizations of its tenant, or everything. */
+export const accessLevels = ['ORGANIZATION', 'TENANT', 'INSTANCE'] as const;
+export type AccessLevel = (typeof accessLevels)[number];
+
+export const memberRoles = ['MEMBER', 'ADMIN'] as const;
+export type MemberRole = (typeof memberRoles)[number];
+
+/** Who makes a call: one API key, acting as one user in one organization. The server fills every member. */
+export interface Caller {
+  readonly keyId: string;
+  readonly userId: string;
+  readonly orgId: string;
+  readonly tenantId: string;
+  readonly level: AccessLevel;
+  /** The user's role in `orgId`. */
+  readonly role: MemberRole;
+  readonly scopes: ReadonlySet<Scope>;
+}

@@ -1,0 +1,41 @@
+/** A passage that an answer rests on. `index` is the number in its `[n]` marker, in order of first use. */
+export interface Citation {
+  readonly id: string;
+  readonly index: number;
+  readonly knowledgeItemId: string;
+  readonly dataSourceId: string;
+  readonly name: string;
+  readonly url: string;
+  readonly type: string;
+  readonly page: number | null;
+  readonly headingPath: string;
+  readonly snippet: string;
+  /** Where the passage stands in the item's extracted text, UTF-16 code units. */
+  readonly charStart: number;
+  readonly charEnd: number;
+  readonly score: number;
+  /** Where the marker stands in the answer's text, UTF-16 code units. */
+  readonly answerStart: number;
+  readonly answerEnd: number;
+}
+
+/** A passage of knowledge as retrieval finds it. */
+export interface Passage {
+  readonly chunkId: string;
+  readonly knowledgeItemId: string;
+  readonly dataSourceId: string;
+  readonly title: string;
+  readonly headingPath: string;
+  readonly text: string;
+  readonly page: number | null;
+  readonly charStart: number;
+  readonly charEnd: number;
+  /** Where a reader finds the original; a link into Parley when there is no other. */
+  readonly url: string;
+  readonly itemType: string;
+  readonly tokenCount: number;
+  /** BM25 or fused; higher is closer. */
+  readonly score: number;
+  /** False when its source or item must not be cited. */
+  readonly mayCite: boolean;
+}

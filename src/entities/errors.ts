@@ -1,0 +1,114 @@
+interface ErrorKind {
+  readonly status: number;
+  /** The `type` member of the common error object. */
+  readonly type: string;
+}
+
+const invalid = (status: number): ErrorKind => ({ status, type: 'invalid_request_error' });
+const server = (status: number): ErrorKind => ({ status, type: 'server_error' });
+
+/**
+ * Every failure a caller can see, the HTTP status REST gives it, and its type on the wire. The only list of codes.
+ * GraphQL shows the key as `extensions.code`; REST shows it in lower case as `error.code`.
+ */
+export const errorCodes = {
+  INVALID_JSON: invalid(400),
+  MISSING_REQUIRED_PARAMETER: invalid(400),
+  INVALID_TYPE: invalid(400),
+  INVALID_VALUE: invalid(400),
+  EMPTY_ARRAY: invalid(400),
+  DUPLICATE_TOOL_NAME: invalid(400),
+  TOOL_NAME_CONFLICT: invalid(400),
+  UNKNOWN_TOOL_TYPE: invalid(400),
+  CONTEXT_LENGTH_EXCEEDED: invalid(400),
+  MUTUALLY_EXCLUSIVE_PARAMETERS: invalid(400),
+  PREVIOUS_RESPONSE_NOT_FOUND: invalid(400),
+  CONTENT_FILTER: invalid(400),
+  INVALID_API_KEY: invalid(401),
+  INSUFFICIENT_SCOPE: { status: 403, type: 'permission_error' },
+  FORBIDDEN: { status: 403, type: 'permission_error' },
+  NOT_FOUND: { status: 404, type: 'not_found' },
+  MODEL_NOT_FOUND: invalid(404),
+  METHOD_NOT_ALLOWED: invalid(405),
+  CONFLICT: invalid(409),
+  RUN_ACTIVE: invalid(409),
+  TOOL_OUTPUT_CONFLICT: invalid(409),
+  RESPONSE_NOT_ACTIVE: invalid(409),
+  RESPONSE_NOT_PAUSED: invalid(409),
+  IDEMPOTENCY_IN_PROGRESS: invalid(409),
+  REQUEST_TOO_LARGE: invalid(413),
+  UNSUPPORTED_MEDIA_TYPE: invalid(415),
+  IDEMPOTENCY_MISMATCH: invalid(422),
+  RATE_LIMIT_EXCEEDED: { status: 429, type: 'rate_limit_error' },
+  INSUFFICIENT_QUOTA: { status: 429, type: 'insufficient_quota' },
+  CLIENT_CLOSED_REQUEST: invalid(499),
+  SERVER_ERROR: server(500),
+  UPSTREAM_ERROR: server(502),
+  OVERLOADED: server(503),
+  UPSTREAM_TIMEOUT: server(504),
+} as const satisfies Record<string, ErrorKind>;
+export type ErrorCode = keyof typeof errorCodes;
+
+export interface ErrorDetail {
+  /** The member that was wrong, as the caller wrote it: `messages[2].content`. */
+  readonly param?: string;
+  /** Seconds after which another try may succeed; becomes `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+  /** Every fault of a body when there are several; `param` and `message` repeat the first. */
+  readonly faults?: readonly Fault[];
+}
+
+export interface Fault {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly param: string;
+}
+
+/** A failure the caller can act on. Anything else thrown is a bug: logged whole, shown as SERVER_ERROR with the request id. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+  readonly code: ErrorCode;
+  readonly detail: ErrorDetail;
+
+  constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
+    super(message);
+    this.code = code;
+    this.detail = detail;
+  }
+}
+
+/** What a caller is shown of any failure, on every face. */
+export interface PublicError {
+  readonly status: number;
+  readonly type: string;
+  /** As in `errorCodes`, upper case. */
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly param: string | null;
+  readonly detail: ErrorDetail;
+}
+
+/** The one translation of a failure into what may be shown: unknown errors lose their message. */
+export function publicError(error: unknown): PublicError {
+  if (error instanceof DomainError) {
+    return {
+      ...errorCodes[error.code],
+      code: error.code,
+      message: error.message,
+      param: error.detail.param ?? null,
+      detail: error.detail,
+    };
+  }
+  return {
+    ...errorCodes.SERVER_ERROR,
+    code: 'SERVER_ERROR',
+    message: 'Something went wrong on our side; the request id finds it in the logs',
+    param: null,
+    detail: {},
+  };
+}
+
+/** `{"error":{…}}` as v1, completions and v2 show it. */
+export function errorBody(error: PublicError): { error: { message: string; type: string; param: string | null; code: string } } {
+  return { error: { message: error.message, type: error.type, param: error.param, code: error.code.toLowerCase() } };
+}

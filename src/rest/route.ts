@@ -1,0 +1,86 @@
+import type { RunEvent } from '../entities/run-event.ts';
+
+/**
+ * One REST operation as data. Rows are parsed and checked against the schema at start: a row that lies cannot start the server.
+ *
+ * - Every `{name}` of `path` and every member of `query` is a variable of `document` with that name; text is coerced to its type.
+ * - `document` is one static operation with exactly one root field; its aliases are the reply mapping (`finish_reason: finishReason`).
+ * - The key's scope is not repeated here: it is that of the root field (domain/policy.ts).
+ */
+export interface RouteRow {
+  readonly operationId: string;
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** As OpenAPI writes it: `/api/v1/ais/{aiId}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  /** The contract's name of this operation; absent for those it does not name. */
+  readonly spec?: string;
+  readonly document: string;
+  /** Query parameters taken, by variable name, with what each means. `limit` and `cursor` of a list are named here too. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** The variable that the whole JSON body becomes. Members unknown to its input type are ignored. */
+  readonly body?: string;
+  /** `snake`: members of the body are read in snake_case (camelCase is taken too). Default: camelCase. */
+  readonly bodyCase?: 'snake' | 'camel';
+  /** A multipart upload: `file` becomes the variable of type File, other fields become members of `body` or variables. */
+  readonly upload?: { readonly file: string; readonly sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES' | 'CHAT_FILE_MAX_BYTES' };
+  /** Status of a good reply; default 200. */
+  readonly status?: number;
+  /** `data`: a list or a connection's nodes under `data`. Default: the root field's value is the body. */
+  readonly wrap?: 'data';
+  /** Further members next to `data`, from a connection: `pagination: {nextCursor}` or `total`. */
+  readonly page?: 'pagination' | 'total' | 'cursor';
+  /** Members left out of the reply when null. */
+  readonly omitNull?: readonly string[];
+  /** The reply is the fold of a run's events: the subscription's source stream is read to its end and folded. */
+  readonly fold?: RunFold;
+  /** Answers as SSE when `when` says so. */
+  readonly stream?: StreamReply;
+  readonly isDeprecated?: boolean;
+  /** Sent with every reply. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The largest example body that works, for OpenAPI and for the table-wide tests. */
+  readonly example?: Readonly<Record<string, unknown>>;
+}
+
+export interface StreamReply {
+  /** The body member that asks for a stream; `accept` also takes `Accept: text/event-stream`; `always` needs no asking. */
+  readonly when: 'stream' | 'stream-or-accept' | 'always';
+  /** A subscription with the same variables; its source stream is read directly, never executed per event. */
+  readonly document: string;
+  readonly encoder: StreamEncoderFactory;
+}
+
+/** The request's coerced variables, for what a frame repeats (the model as it was named). */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** Turns batches of run events into the text of SSE frames, one string per batch: one write per upstream read. */
+export interface StreamEncoder {
+  /** Frames for a batch; '' when there is nothing to send. */
+  encode(events: readonly RunEvent[]): string;
+  /** Frames that end the stream well. */
+  end(): string;
+  /** Frames that end the stream after a failure once the head is out. */
+  fail(error: unknown): string;
+}
+export type StreamEncoderFactory = (
+  variables: Variables,
+  context: { readonly requestId: string; readonly nowMs: number },
+) => StreamEncoder;
+
+/** The fold of the same events into one JSON body. `headers` are set on the reply. */
+export interface RunFold {
+  /** A subscription; see StreamReply. */
+  readonly document: string;
+  readonly create: (
+    variables: Variables,
+    context: { readonly requestId: string; readonly nowMs: number },
+  ) => {
+    add(events: readonly RunEvent[]): void;
+    /** The body as JSON text. @throws DomainError when the run failed. */
+    body(): string;
+    headers?(): Readonly<Record<string, string>>;
+  };
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+
+const MiB = 1024 * 1024;
+const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+const optionalText = () =>
+  z
+    .string()
+    .transform((text) => text.trim())
+    .transform((text) => (text === '' ? undefined : text))
+    .optional();
+
+/** Every setting the process reads, unit in its name. No other file reads `process.env`. `docs/configuration.md` is printed from this. */
+export const settingsSchema = z.object({
+  HOST: z.string().min(1).default('127.0.0.1').describe('Listen address.'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(4000).describe('TCP port; 0 takes any free one and prints it.'),
+  PUBLIC_URL: optionalText().describe('Base of links that Parley hands out. Default: made from HOST and PORT.'),
+  DATA_DIR: z.string().min(1).default('./data').describe('Embedded database, blobs, generated master key (mode 0600).'),
+  DATABASE_URL: optionalText().describe('PostgreSQL server. Default: the embedded database in DATA_DIR.'),
+  DATABASE_POOL_MAX: count(10).describe('Connections to the database.'),
+  REDIS_URL: optionalText().describe('Live events and signals between instances.'),
+  BLOB_URL: optionalText().describe('Where blobs live. Default: file://DATA_DIR/blobs.'),
+  PARLEY_ADMIN_KEY: z
+    .string()
+    .min(32)
+    .max(200)
+    .optional()
+    .describe('The first key: any string of 32 to 200 characters. Default: made at the first start and printed once.'),
+  PARLEY_MASTER_KEY: optionalText().describe(
+    'Encrypts stored secrets; several values, separated by commas, rotate. Default: made in DATA_DIR.',
+  ),
+  OPENAI_API_KEY: optionalText().describe('Switches on the OpenAI models.'),
+  OPENAI_BASE_URL: optionalText().describe(
+    'An OpenAI-compatible address; alone it makes a provider whose /models lists the models.',
+  ),
+  ANTHROPIC_API_KEY: optionalText().describe('Switches on the Anthropic models.'),
+  ANTHROPIC_BASE_URL: optionalText().describe('Another address that speaks the Anthropic wire.'),
+  GOOGLE_API_KEY: optionalText().describe('Switches on the Google models.'),
+  GOOGLE_BASE_URL: optionalText().describe('Another address that speaks the Google wire.'),
+  OLLAMA_BASE_URL: optionalText().describe('An Ollama server.'),
+  MODELS_FILE: optionalText().describe('JSON file with further providers, routes with fallbacks, prices and limits.'),
+  DEFAULT_MODEL: optionalText().describe('What agents without a model use. Default: the first available.'),
+  EGRESS_ALLOW: optionalText().describe(
+    'Hosts or CIDRs, separated by commas, that user-influenced URLs may reach although private.',
+  ),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('Least severe log shown.'),
+  LOG_FORMAT: z.enum(['auto', 'pretty', 'json']).default('auto').describe('auto: pretty on a terminal, else json.'),
+  NODE_ENV: z
+    .string()
+    .default('production')
+    .describe('development shows GraphQL introspection to anyone and stack traces in logs only.'),
+  ROLE: z.enum(['all', 'web', 'worker']).default('all').describe('What this process does: serve, work through jobs, or both.'),
+  BODY_MAX_BYTES: count(8 * MiB).describe('Largest JSON body.'),
+  UPLOAD_MAX_BYTES: count(50 * MiB).describe('Largest file of a data source.'),
+  CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
+  MESSAGES_MAX: count(2_000).describe('Most messages in one completion request.'),
+  TOOLS_MAX: count(128).describe('Most tools in one request.'),
+  LIST_MAX: count(100).describe('Largest page of a list.'),
+  RUN_TIMEOUT_MS: count(600_000).describe('A model run is cut off after this.'),
+  RUN_LEASE_MS: count(15_000).describe('A stored run whose process is silent for this long is taken over.'),
+  MODEL_CONNECT_TIMEOUT_MS: count(10_000).describe('Time for a connection to a model provider.'),
+  MODEL_FIRST_BYTE_TIMEOUT_MS: count(120_000).describe('Time until a provider begins to answer.'),
+  MODEL_IDLE_TIMEOUT_MS: count(120_000).describe('Longest silence within an answer.'),
+  MODEL_RETRIES_MAX: z.coerce.number().int().min(0).max(10).default(2).describe('Further tries before the first token.'),
+  RUNS_ACTIVE_MAX: count(10_000).describe('Runs at one time in this process; more answer 503.'),
+  SSE_HEARTBEAT_MS: count(12_000).describe('Longest silence on an open stream.'),
+  SSE_BUFFER_MAX_BYTES: count(MiB).describe('A reader that lets this much pile up is cut off.'),
+  SHUTDOWN_GRACE_MS: count(20_000).describe('Time for replies in flight after SIGTERM.'),
+  EXTRACT_TIMEOUT_MS: count(30_000).describe('Time to take the text out of one document.'),
+  EXTRACT_MEMORY_MAX_BYTES: count(300 * MiB).describe('Memory that reading one document may take.'),
+  INDEX_LEASE_MS: count(30_000).describe('An item whose worker is silent for this long is queued again.'),
+  INDEX_CONCURRENCY: count(2).describe('Items indexed at one time in this process.'),
+  RETRIEVAL_PASSAGES_MAX: count(8).describe('Passages given to a model for one question.'),
+  RETRIEVAL_TOKENS_MAX: count(4_000).describe('Tokens of passages given to a model for one question.'),
+  GRAPHQL_DEPTH_MAX: count(12).describe('Deepest GraphQL selection.'),
+  GRAPHQL_TOKENS_MAX: count(4_000).describe('Most tokens in a GraphQL document.'),
+  GRAPHQL_ALIASES_MAX: count(50).describe('Most aliases in a GraphQL document.'),
+  GRAPHQL_DIRECTIVES_MAX: count(20).describe('Most directives in a GraphQL document.'),
+  GRAPHQL_COST_MAX: count(20_000).describe('Highest estimated cost of a GraphQL operation.'),
+});
+export type Settings = Readonly<z.infer<typeof settingsSchema>>;
+
+/** @throws Error naming every bad setting at once, so one restart fixes them all. */
+export function loadSettings(env: NodeJS.ProcessEnv): Settings {
+  const parsed = settingsSchema.safeParse(env);
+  if (!parsed.success) throw new Error(`bad configuration\n${z.prettifyError(parsed.error)}`);
+  return Object.freeze(parsed.data);
+}

@@ -1,0 +1,17 @@
+import type { Readable } from 'node:stream';
+
+/** Bytes by key. Keys are made by Parley (`<orgId>/<kind>/<id>`), never by a caller. */
+export interface Blobs {
+  /** Writes all or nothing. Returns the size and the SHA-256 in hex. @throws DomainError REQUEST_TOO_LARGE past `sizeBytesMax`. */
+  put(
+    key: string,
+    content: Readable | Uint8Array,
+    sizeBytesMax: number,
+  ): Promise<{ readonly sizeBytes: number; readonly sha256: string }>;
+  /** @throws DomainError NOT_FOUND */
+  get(key: string): Promise<Readable>;
+  /** @throws DomainError NOT_FOUND */
+  read(key: string): Promise<Buffer>;
+  /** Missing keys are no error. */
+  delete(key: string): Promise<void>;
+}

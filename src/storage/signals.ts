@@ -1,0 +1,22 @@
+/**
+ * News between parts of Parley, and between instances: in-process on the embedded database, LISTEN/NOTIFY on a server.
+ * A signal says "look again"; the database stays the truth, so a lost one costs time and nothing else.
+ */
+export interface Signals {
+  /** `payload` is at most 7,000 bytes of text. */
+  publish(topic: SignalTopic, payload: string): void;
+  subscribe(topic: SignalTopic, listener: (payload: string) => void): () => void;
+  /** Called after a connection was lost and found again: anything may have been missed. */
+  onGap(listener: () => void): () => void;
+  close(): Promise<void>;
+}
+/** `key-changed` carries a key id, `agent-changed` an agent id, `run-changed` a run id, `chat-changed` a chat id … */
+export type SignalTopic =
+  | 'key-changed'
+  | 'user-changed'
+  | 'agent-changed'
+  | 'run-changed'
+  | 'run-cancel'
+  | 'chat-changed'
+  | 'data-source-changed'
+  | 'organization-changed';
