@@ -1,0 +1,209 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { chatBody, chatFrames } from './upstream-frames.ts';
+
+/** What a stand-in for a model provider does with one request. */
+export interface UpstreamScript {
+  /** Text of the answer; an array is sent as one chunk a member. */
+  readonly text?: string | readonly string[];
+  readonly reasoning?: string;
+  /** Calls the model makes; `arguments` is sent in two pieces. */
+  readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+  /** Default: `tool_calls` with calls, else `stop`. */
+  readonly finish?: string;
+  /** Default: 10 tokens in, one a chunk out. `null` sends none. */
+  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number } | null;
+  /** Waits between chunks; 0 (default) writes the whole stream in one piece. */
+  readonly chunkDelayMs?: number;
+  /** Waits before the head. */
+  readonly headDelayMs?: number;
+  /** An error reply instead of an answer. */
+  readonly status?: number;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The event stream as it is, byte for byte, instead of one made from `text`. Several pieces are several writes. */
+  readonly raw?: string | Uint8Array | readonly (string | Uint8Array)[];
+  /** Destroys the connection once this many bytes of the body are out. */
+  readonly cutAtByte?: number;
+  /** Goes silent, connection open, once this many bytes of the body are out. */
+  readonly hangAtByte?: number;
+  /** Cuts the body into writes of this many bytes. */
+  readonly bytesPerWrite?: number;
+}
+
+export interface UpstreamRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Parsed JSON body; undefined for GET. */
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+}
+
+export type UpstreamAnswer = UpstreamScript | ((request: UpstreamRequest) => UpstreamScript);
+
+/** A local server that speaks the OpenAI-compatible wire as the test tells it to. */
+export interface Upstream {
+  /** For OPENAI_BASE_URL: ends in `/v1`. */
+  readonly url: string;
+  readonly requests: readonly UpstreamRequest[];
+  /** Replies begun and not ended by either side. */
+  readonly openStreams: number;
+  /** Requests whose client went away before the end. */
+  readonly aborted: number;
+  /** Answers the next chat request; several calls queue up. What is not scripted is answered by `otherwise`. */
+  next(...answers: readonly UpstreamAnswer[]): void;
+  /** Answers every request that has no script of its own. Default: the text `Hello from upstream`. */
+  otherwise(answer: UpstreamAnswer): void;
+  /** What `/models` lists. Default: `test-model`. */
+  listModels(...ids: readonly string[]): void;
+  /** Forgets scripts and records. */
+  reset(): void;
+  /** Resolves once `predicate` holds. @throws after `timeoutMs`. */
+  until(predicate: (upstream: Upstream) => boolean, timeoutMs?: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startUpstream(): Promise<Upstream> {
+  const upstream = new ScriptedUpstream();
+  await upstream.listen();
+  return upstream;
+}
+
+class ScriptedUpstream implements Upstream {
+  url = '';
+  requests: UpstreamRequest[] = [];
+  openStreams = 0;
+  aborted = 0;
+  private queue: UpstreamAnswer[] = [];
+  private fallback: UpstreamAnswer = { text: 'Hello from upstream' };
+  private modelIds: readonly string[] = ['test-model'];
+  private readonly sockets = new Set<Socket>();
+  private readonly server = createServer((request, response) => {
+    this.handle(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
+  });
+
+  async listen(): Promise<void> {
+    this.server.on('connection', (socket) => {
+      this.sockets.add(socket);
+      socket.on('close', () => this.sockets.delete(socket));
+    });
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    this.url = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
+  }
+
+  next(...answers: readonly UpstreamAnswer[]): void {
+    this.queue.push(...answers);
+  }
+
+  otherwise(answer: UpstreamAnswer): void {
+    this.fallback = answer;
+  }
+
+  listModels(...ids: readonly string[]): void {
+    this.modelIds = ids;
+  }
+
+  reset(): void {
+    this.queue = [];
+    this.requests = [];
+    this.aborted = 0;
+    this.fallback = { text: 'Hello from upstream' };
+    this.modelIds = ['test-model'];
+  }
+
+  async until(predicate: (upstream: Upstream) => boolean, timeoutMs = 5_000): Promise<void> {
+    const deadline = Date.now() + timeoutMs;
+    while (!predicate(this)) {
+      if (Date.now() > deadline) throw new Error(`upstream: not reached in ${timeoutMs} ms`);
+      await delay(5);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise<void>((resolve) => this.server.close(() => resolve()));
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const record = await readRequest(request);
+    if (record.method === 'GET' && record.path.endsWith('/models')) {
+      const data = this.modelIds.map((id) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'test' }));
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ object: 'list', data }));
+      return;
+    }
+    this.requests.push(record);
+    const answer = this.queue.shift() ?? this.fallback;
+    const script = typeof answer === 'function' ? answer(record) : answer;
+    this.openStreams += 1;
+    response.on('close', () => {
+      this.openStreams -= 1;
+      if (!response.writableFinished) this.aborted += 1;
+    });
+    await play(script, record, response);
+  }
+}
+
+async function play(script: UpstreamScript, request: UpstreamRequest, response: ServerResponse): Promise<void> {
+  if (script.headDelayMs !== undefined) await delay(script.headDelayMs);
+  if (script.status !== undefined && script.status !== 200) {
+    response.writeHead(script.status, { 'content-type': 'application/json', ...script.headers });
+    response.end(script.body ?? JSON.stringify({ error: { message: 'scripted failure', type: 'test', code: null } }));
+    return;
+  }
+  const isStream = request.body?.stream === true;
+  const model = typeof request.body?.model === 'string' ? request.body.model : 'test-model';
+  const pieces = piecesOf(script, isStream, model, request);
+  response.writeHead(200, {
+    'content-type': isStream ? 'text/event-stream; charset=utf-8' : 'application/json',
+    ...script.headers,
+  });
+  let written = 0;
+  for (const piece of pieces) {
+    if (response.destroyed) return;
+    if (written > 0 && (script.chunkDelayMs ?? 0) > 0) await delay(script.chunkDelayMs);
+    const stopAt = script.cutAtByte ?? script.hangAtByte;
+    const part = stopAt === undefined ? piece : piece.subarray(0, Math.max(0, stopAt - written));
+    if (part.length > 0) await new Promise<void>((resolve) => response.write(part, () => resolve()));
+    written += part.length;
+    if (stopAt !== undefined && written >= stopAt) {
+      if (script.cutAtByte !== undefined) response.destroy();
+      return;
+    }
+  }
+  response.end();
+}
+
+function piecesOf(script: UpstreamScript, isStream: boolean, model: string, request: UpstreamRequest): readonly Buffer[] {
+  let pieces: readonly Buffer[];
+  if (script.raw !== undefined) {
+    const raw = Array.isArray(script.raw)
+      ? (script.raw as readonly (string | Uint8Array)[])
+      : [script.raw as string | Uint8Array];
+    pieces = raw.map((piece) => Buffer.from(piece as Uint8Array));
+  } else if (script.body !== undefined) {
+    pieces = [Buffer.from(script.body)];
+  } else if (isStream) {
+    const options = request.body?.stream_options as { include_usage?: boolean } | undefined;
+    const frames = chatFrames(script, model, options?.include_usage === true).map((frame) => Buffer.from(frame));
+    pieces = (script.chunkDelayMs ?? 0) > 0 ? frames : [Buffer.concat(frames)];
+  } else {
+    pieces = [Buffer.from(JSON.stringify(chatBody(script, model)))];
+  }
+  const size = script.bytesPerWrite;
+  if (size === undefined) return pieces;
+  const whole = Buffer.concat(pieces);
+  return Array.from({ length: Math.ceil(whole.length / size) }, (_, index) => whole.subarray(index * size, (index + 1) * size));
+}
+
+async function readRequest(request: IncomingMessage): Promise<UpstreamRequest> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  const text = Buffer.concat(parts).toString();
+  return {
+    method: request.method ?? 'GET',
+    path: request.url ?? '/',
+    headers: request.headers,
+    body: text === '' ? undefined : (JSON.parse(text) as Record<string, unknown>),
+  };
+}
