@@ -8,6 +8,11 @@ export interface Signals {
   subscribe(topic: SignalTopic, listener: (payload: string) => void): () => void;
   /** Called after a connection was lost and found again: anything may have been missed. */
   onGap(listener: () => void): () => void;
+  /**
+   * False while news may be late or lost: the connection is down, or has not been heard of for a second. Always true in-process. Caches
+   * ask this before they trust an entry for longer than a second.
+   */
+  isHealthy(): boolean;
   close(): Promise<void>;
 }
 /** `key-changed` carries a key id, `agent-changed` an agent id, `run-changed` a run id, `chat-changed` a chat id … */
@@ -15,6 +20,7 @@ export type SignalTopic =
   | 'key-changed'
   | 'user-changed'
   | 'agent-changed'
+  | 'group-changed'
   | 'run-changed'
   | 'run-cancel'
   | 'chat-changed'
