@@ -1,4 +1,5 @@
-import type { Scope } from '../entities/caller.ts';
+import type { Caller, Scope } from '../entities/caller.ts';
+import { DomainError } from '../entities/errors.ts';
 
 /**
  * Every operation and the scope its key needs: the one table that GraphQL, REST, OpenAPI and the tests read. What is not listed is
@@ -12,3 +13,17 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   // data sources
   // keys, groups
 };
+
+/**
+ * The first question to every call: does its key carry the scope of the operation? What the caller may do with which thing is decided
+ * after it, where the thing is loaded.
+ *
+ * @param operation  `Query.agents`, `Mutation.createAgent`, … as in `operationScopes`.
+ * @throws DomainError INSUFFICIENT_SCOPE, also for an operation that the table does not know.
+ */
+export function requireScope(caller: Caller, operation: string): void {
+  const scope = operationScopes[operation];
+  if (scope === null || (scope !== undefined && caller.scopes.has(scope))) return;
+  const need = scope === undefined ? 'may not be called' : `needs a key with the scope ${scope}`;
+  throw new DomainError('INSUFFICIENT_SCOPE', `${operation.split('.').at(-1) ?? operation} ${need}`);
+}

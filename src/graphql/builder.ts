@@ -2,6 +2,7 @@ import SchemaBuilder from '@pothos/core';
 import DataloaderPlugin from '@pothos/plugin-dataloader';
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/caller.ts';
+import type { UploadedFile } from '../entities/uploaded-file.ts';
 
 /** What every resolver gets. The door has answered 401 before one exists, so there is always a caller. */
 export interface GraphContext {
@@ -12,12 +13,7 @@ export interface GraphContext {
   readonly signal: AbortSignal;
 }
 
-/** A file that came with a request: streamed, untrusted in every declared member. */
-export interface UploadedFile {
-  readonly filename: string;
-  readonly mimeType: string;
-  stream(): NodeJS.ReadableStream;
-}
+export type { UploadedFile };
 
 export interface SchemaTypes {
   Context: GraphContext;
@@ -34,6 +30,16 @@ export interface SchemaTypes {
 /**
  * The schema's builder: defines no type of its own. Scopes are not written on fields: `domain/policy.ts` lists every root field with
  * its scope, and schema.ts refuses to build when one is missing.
+ *
+ * A relation of listed things is never loaded one by one: it is loadable, so that a list of 50 costs one query for each relation.
+ * The loader belongs to the request and gets its context; it asks a domain function with the caller, and answers in the order of the ids.
+ *
+ *     groups: t.loadableList({
+ *       type: GroupType,
+ *       description: 'Groups that may use the agent, as far as the caller may see them.',
+ *       resolve: (agent) => agent.id,
+ *       load: (agentIds: string[], { deps, caller }) => groupsOfAgents(deps, caller, agentIds),
+ *     }),
  */
 export const builder = new SchemaBuilder<SchemaTypes>({
   plugins: [DataloaderPlugin],

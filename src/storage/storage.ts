@@ -1,3 +1,4 @@
+import type { AccountStore } from './accounts.ts';
 import type { Blobs } from './blobs.ts';
 import type { Database } from './database.ts';
 import type { Signals } from './signals.ts';
@@ -7,5 +8,6 @@ export interface Storage {
   readonly db: Database;
   readonly blobs: Blobs;
   readonly signals: Signals;
+  readonly accounts: AccountStore;
   close(): Promise<void>;
 }

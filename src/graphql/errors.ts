@@ -1,0 +1,83 @@
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import type { Logger } from 'pino';
+import { DomainError, publicError } from '../entities/errors.ts';
+
+/** What GraphQL itself refuses, besides the codes of entities/errors.ts: a document that cannot be run. */
+export type DocumentErrorCode =
+  | 'GRAPHQL_PARSE_FAILED'
+  | 'GRAPHQL_VALIDATION_FAILED'
+  | 'GRAPHQL_TOO_MANY_TOKENS'
+  | 'GRAPHQL_TOO_DEEP'
+  | 'GRAPHQL_TOO_MANY_ALIASES'
+  | 'GRAPHQL_TOO_MANY_DIRECTIVES'
+  | 'GRAPHQL_TOO_COSTLY';
+
+export interface ErrorContext {
+  readonly requestId: string;
+  readonly logger: Logger;
+}
+
+/**
+ * The one way a failure leaves through GraphQL: of a query, a mutation, a refused or a broken subscription. DomainErrors and mistakes in
+ * the request keep their message; anything else is logged whole and shown as SERVER_ERROR.
+ */
+export function presentError(error: unknown, context: ErrorContext): GraphQLFormattedError {
+  const located = error instanceof GraphQLError ? error : undefined;
+  const place = {
+    ...(located?.locations === undefined ? {} : { locations: located.locations }),
+    ...(located?.path === undefined ? {} : { path: located.path }),
+  };
+  const cause = rootCause(error);
+  if (located !== undefined && !(cause instanceof DomainError) && isFaultOfRequest(located)) {
+    return { message: located.message, ...place, extensions: { ...requestFault(located), requestId: context.requestId } };
+  }
+  const shown = publicError(cause);
+  if (!(cause instanceof DomainError)) {
+    context.logger.error({ err: cause, requestId: context.requestId, path: located?.path }, 'a GraphQL field failed');
+  }
+  return {
+    message: shown.message,
+    ...place,
+    extensions: {
+      code: shown.code,
+      param: shown.param,
+      ...(shown.detail.faults === undefined ? {} : { faults: shown.detail.faults }),
+      ...(shown.detail.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: shown.detail.retryAfterSeconds }),
+      requestId: context.requestId,
+    },
+  };
+}
+
+/** The same for all errors of a result; a result without errors is returned as it is. */
+export function presentResult<Result extends { readonly errors?: readonly unknown[] | undefined }>(
+  result: Result,
+  context: ErrorContext,
+): Result {
+  if (result.errors === undefined || result.errors.length === 0) return result;
+  return { ...result, errors: result.errors.map((error) => presentError(error, context)) };
+}
+
+function rootCause(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError !== undefined ? rootCause(error.originalError) : error;
+}
+
+/**
+ * graphql-js refuses documents and variables before any field runs, so those errors carry no path; the one it finds later names an
+ * argument. A GraphQLError of a field for any other reason is a bug of ours.
+ */
+function isFaultOfRequest(error: GraphQLError): boolean {
+  return error.path === undefined || error.message.startsWith('Argument "');
+}
+
+function requestFault(error: GraphQLError): { code: string; param: string | null } {
+  const { code } = error.extensions;
+  if (typeof code === 'string') return { code, param: null };
+  const variable = /^Variable "\$(\w+)"/.exec(error.message)?.[1];
+  const place = / at "([^"]+)"/.exec(error.message)?.[1] ?? variable ?? /^Argument "(\w+)"/.exec(error.message)?.[1];
+  if (place === undefined) return { code: 'GRAPHQL_VALIDATION_FAILED', param: null };
+  const missing = /Field "(\w+)" of required type/.exec(error.message)?.[1];
+  return {
+    code: missing === undefined && !error.message.includes('was not provided') ? 'INVALID_VALUE' : 'MISSING_REQUIRED_PARAMETER',
+    param: missing === undefined ? place : `${place}.${missing}`,
+  };
+}

@@ -1,0 +1,121 @@
+import {
+  defaultFieldResolver,
+  type GraphQLFieldResolver,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isSpecifiedScalarType,
+} from 'graphql';
+import { operationScopes, requireScope } from '../domain/policy.ts';
+import { DomainError } from '../entities/errors.ts';
+import { builder, type GraphContext } from './builder.ts';
+import './scalars.ts';
+import './node.ts';
+import './accounts.ts';
+
+// Features, one line each.
+
+const roots = {
+  Query: () => builder.queryType({ description: 'What can be read.' }),
+  Mutation: () => builder.mutationType({ description: 'What can be changed.' }),
+  Subscription: () => builder.subscriptionType({ description: 'What can be followed while it happens.' }),
+};
+
+/**
+ * Builds the schema of all features and puts the scope rule in front of every root field, so that no feature can forget it.
+ *
+ * @throws Error naming every root field that domain/policy.ts does not list, every one it lists in vain, and everything undescribed.
+ */
+export function buildSchema(): GraphQLSchema {
+  const named = new Set(Object.keys(operationScopes).map((operation) => operation.split('.')[0]));
+  for (const [name, addRoot] of Object.entries(roots)) if (named.has(name)) addRoot();
+  const schema = builder.toSchema();
+  const faults = [...policyFaults(schema, Object.keys(operationScopes)), ...undescribed(schema)];
+  if (faults.length > 0) throw new Error(`the schema is not complete\n${faults.join('\n')}`);
+  for (const root of rootTypes(schema)) guard(root);
+  return schema;
+}
+
+/** Root fields without a scope, and scopes without a root field. */
+export function policyFaults(schema: GraphQLSchema, operations: readonly string[]): string[] {
+  const fields = rootTypes(schema).flatMap((root) => Object.keys(root.getFields()).map((field) => `${root.name}.${field}`));
+  return [
+    ...fields.filter((field) => !operations.includes(field)).map((field) => `${field} is not listed in domain/policy.ts`),
+    ...operations.filter((name) => !fields.includes(name)).map((name) => `domain/policy.ts lists ${name}, which does not exist`),
+  ];
+}
+
+/** Every type, field, argument, input field and enum value of ours that has no description. */
+export function undescribed(schema: GraphQLSchema): string[] {
+  const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type));
+  return types
+    .flatMap((type) => [{ place: type.name, description: type.description }, ...partsOf(type)])
+    .filter(({ description }) => description === undefined || description === null || description.trim() === '')
+    .map(({ place }) => `${place} has no description`);
+}
+
+function partsOf(type: GraphQLNamedType): { place: string; description: string | null | undefined }[] {
+  if (isEnumType(type)) {
+    return type.getValues().map(({ name, description }) => ({ place: `${type.name}.${name}`, description }));
+  }
+  if (isInputObjectType(type)) {
+    return Object.values(type.getFields()).map(({ name, description }) => ({ place: `${type.name}.${name}`, description }));
+  }
+  if (!isObjectType(type) && !isInterfaceType(type)) return [];
+  return Object.values(type.getFields()).flatMap((field) => [
+    { place: `${type.name}.${field.name}`, description: field.description },
+    ...field.args.map(({ name, description }) => ({ place: `${type.name}.${field.name}(${name})`, description })),
+  ]);
+}
+
+function rootTypes(schema: GraphQLSchema): GraphQLObjectType[] {
+  return [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter(
+    (type) => type !== undefined && type !== null,
+  );
+}
+
+function guard(root: GraphQLObjectType): void {
+  for (const field of Object.values(root.getFields())) {
+    const operation = `${root.name}.${field.name}`;
+    if (root.name === 'Subscription') field.subscribe = guarded(operation, field.subscribe ?? missingSource(operation));
+    else field.resolve = guarded(operation, field.resolve ?? defaultFieldResolver);
+  }
+}
+
+type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
+
+function guarded(operation: string, inner: Resolver): Resolver {
+  return (root, args, context, info) => {
+    requireScope(context.caller, operation);
+    requireStorable(args, operation);
+    return inner(root, args, context, info);
+  };
+}
+
+function missingSource(operation: string): Resolver {
+  throw new Error(`${operation} has no subscribe function`);
+}
+
+/** PostgreSQL's text takes no NUL character: said here once, for every argument of both faces. */
+function requireStorable(value: unknown, place: string): void {
+  if (typeof value === 'string') {
+    if (value.includes('\u0000'))
+      throw new DomainError('INVALID_VALUE', 'Text must not contain the NUL character', { param: place });
+  } else if (Array.isArray(value)) {
+    for (const item of value) requireStorable(item, place);
+  } else if (isPlainObject(value)) {
+    for (const key in value) requireStorable(value[key], key);
+  }
+}
+
+/** Arguments and input objects; not dates, files or other instances. graphql-js makes them without a prototype, JSON with one. */
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
