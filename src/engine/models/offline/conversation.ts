@@ -1,0 +1,49 @@
+import type { ModelMessage, ModelRequest } from '../port.ts';
+import { parsePassages } from './passages.ts';
+import type { Quotable } from './ranking.ts';
+
+/** A request as the built-in model reads it. */
+export interface Conversation {
+  readonly question: string;
+  readonly hasImages: boolean;
+  readonly passages: readonly Quotable[];
+  /** What was said before the question. Instructions are left out: they are not for quoting. */
+  readonly earlier: readonly Quotable[];
+  /** Outputs that came back after the question, in order, with the name of the tool. */
+  readonly toolOutputs: readonly { readonly name: string; readonly content: string }[];
+  /** Whether the last message is a tool's output. */
+  readonly isToolTurn: boolean;
+}
+
+export function readConversation(request: ModelRequest): Conversation {
+  const { messages } = request;
+  const last = messages.findLastIndex((message) => message.role === 'user');
+  const asked = messages[last];
+  return {
+    question: asked === undefined ? '' : textOf(asked),
+    hasImages: asked?.role === 'user' && typeof asked.content !== 'string' && asked.content.some((part) => part.type === 'image'),
+    passages: messages.flatMap((message) => (message.role === 'system' ? parsePassages(message.content) : [])),
+    earlier: messages.slice(0, Math.max(0, last)).flatMap((message) => {
+      if (message.role !== 'user' && message.role !== 'assistant') return [];
+      return [{ citation: null, title: message.role === 'user' ? 'you' : 'I', text: textOf(message) }];
+    }),
+    toolOutputs: outputsOf(messages.slice(last + 1)),
+    isToolTurn: messages.at(-1)?.role === 'tool',
+  };
+}
+
+function outputsOf(messages: readonly ModelMessage[]): readonly { name: string; content: string }[] {
+  const names = new Map<string, string>();
+  for (const message of messages) {
+    if (message.role === 'assistant') for (const call of message.toolCalls ?? []) names.set(call.id, call.name);
+  }
+  return messages.flatMap((message) =>
+    message.role === 'tool' ? [{ name: names.get(message.toolCallId) ?? 'the tool', content: message.content }] : [],
+  );
+}
+
+export function textOf(message: ModelMessage): string {
+  if (typeof message.content === 'string') return message.content;
+  if (message.content === null) return '';
+  return message.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+}

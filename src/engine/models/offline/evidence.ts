@@ -1,0 +1,80 @@
+/** What a question plainly holds that may fill a schema. Numbers are handed out once each, in order. */
+export interface Evidence {
+  readonly question: string;
+  readonly quoted: readonly string[];
+  /** Names of things: runs of capitalized words that do not merely open the sentence. */
+  readonly names: readonly string[];
+  readonly numbers: number[];
+  /** Free text for members that ask for an answer. */
+  readonly answer: string;
+}
+
+const quotedPattern = /"([^"]+)"|“([^”]+)”|(?<=^|\s)'([^']+)'(?=[\s.,?!]|$)/g;
+const namePattern = /\p{Lu}[\p{L}\p{N}'’.-]*(?:\s+(?:(?:de|of|the|del|la|am|an der|upon)\s+)?\p{Lu}[\p{L}\p{N}'’.-]*)*/gu;
+const openers =
+  /^(?:what|which|who|when|where|why|how|is|are|do|does|did|can|could|will|would|should|please|tell|show|give|get|find|look|search|add|compute|calculate|convert|book|send|create|set|use|call|i|i'm|the|a|an|my|and|in|check|list)$/i;
+
+export function evidenceOf(question: string, answer: string): Evidence {
+  return {
+    question,
+    answer,
+    quoted: [...question.matchAll(quotedPattern)].map(([, double, curly, single]) => double ?? curly ?? single ?? ''),
+    names: namesOf(question),
+    numbers: [...question.matchAll(/(?<![\p{L}\p{N}.-])-?\d+(?:\.\d+)?(?![\p{L}\p{N}-])/gu)].map(([text]) => Number(text)),
+  };
+}
+
+function namesOf(question: string): readonly string[] {
+  return [...question.matchAll(namePattern)].flatMap(([match]) => {
+    const words = match
+      .replace(/['’]s$/, '')
+      .replace(/[.'’-]+$/, '')
+      .split(/\s+/);
+    while (words[0] !== undefined && openers.test(words[0])) words.shift();
+    return words.length === 0 ? [] : [words.join(' ')];
+  });
+}
+
+/** The text that a member of this name most plainly asks for; undefined when nothing in the question fits. */
+export function textFor(name: string, format: string | undefined, evidence: Evidence): string | undefined {
+  const { question, quoted, names } = evidence;
+  const words = name
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replace(/[_-]+/g, ' ')
+    .toLowerCase();
+  const first = (pattern: RegExp) => pattern.exec(question)?.[1]?.trim();
+  if (format === 'email' || /\be ?mail\b/.test(words)) return first(/([\w.+-]+@[\w-]+\.[\w.-]*\w)/);
+  if (format === 'uri' || /\b(url|uri|link|website)\b/.test(words)) return first(/(https?:\/\/[^\s"'<>]+[^\s"'<>.,?!])/);
+  if (format === 'date' || format === 'date-time' || /\b(date|day|when)\b/.test(words)) {
+    const date = first(/(\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?)/) ?? first(/\b(today|tomorrow|yesterday)\b/i);
+    if (date !== undefined) return date;
+  }
+  const escaped = words
+    .replace(/[^\p{L}\p{N} ]/gu, '')
+    .trim()
+    .replace(/ +/g, '[ _-]?');
+  const stated =
+    escaped === '' ? undefined : first(new RegExp(`\\b${escaped}\\s*(?:is|=|:|named|called)\\s*["“']?([^"”',.?!;]+)`, 'iu'));
+  if (stated !== undefined) return stated;
+  if (/\b(from|origin|source|departure|start)\b/.test(words)) {
+    const origin = first(/\bfrom\s+(\p{Lu}[\p{L}'’-]*(?:\s+\p{Lu}[\p{L}'’-]*)*)/u);
+    if (origin !== undefined) return origin;
+  }
+  if (/\b(to|destination|target|arrival|recipient)\b/.test(words)) {
+    const target = first(/\bto\s+(\p{Lu}[\p{L}'’-]*(?:\s+\p{Lu}[\p{L}'’-]*)*)/u);
+    if (target !== undefined) return target;
+  }
+  if (/\b(id|code|number|sku|key|reference|order|ticket)\b/.test(words)) {
+    const code = first(/((?=[\w#-]*\d)[\p{L}#][\w#-]*|\b\d{2,}\b)/u);
+    if (code !== undefined) return code.replace(/^#/, '');
+  }
+  if (/\b(expression|formula|equation)\b/.test(words)) {
+    const expression = first(/(-?\(*\d[\d\s.+*/()^%x×÷-]*\d\)*)/);
+    if (expression !== undefined) return expression;
+  }
+  if (quoted[0] !== undefined) return quoted[0];
+  if (/\b(query|question|prompt|input|q|search|request|message|task|instruction)\b/.test(words)) return question.trim();
+  if (/\b(answer|reply|response|text|content|summary|explanation|description|result|reason|reasoning)\b/.test(words))
+    return evidence.answer;
+  return names[0];
+}
