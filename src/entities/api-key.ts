@@ -1,0 +1,84 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { AccessLevel, Scope } from './caller.ts';
+
+/** A key as lists show it. The secret itself is never kept. */
+export interface ApiKey {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly userEmail: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly level: AccessLevel;
+  /** First characters of the secret, so that its owner recognizes it. */
+  readonly prefix: string;
+  readonly lastUsedAt: Date | null;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const secretPrefix = 'pk_';
+/** 27 characters of 62: 160 bits. */
+const randomLength = 27;
+/** 62^6 exceeds 2^32, so a CRC-32 fits. */
+const checksumLength = 6;
+const madeKeyPattern = new RegExp(`^${secretPrefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`);
+
+/** Characters shown of a secret: four random ones, so that 136 bits stay unknown. */
+const shownLength = secretPrefix.length + 4;
+
+/** The bounds of any key, also of one that an operator chose (PARLEY_ADMIN_KEY). */
+export const keyLengthMin = 32;
+export const keyLengthMax = 200;
+
+/** Makes a secret: `pk_`, 160 random bits in base 62, and a checksum that lets secret scanners and the door tell typing errors. */
+export function makeKeySecret(): string {
+  const body = secretPrefix + randomBase62(randomLength);
+  return body + checksum(body);
+}
+
+/**
+ * False for what cannot be a key: a wrong length, or the form of a made key with a wrong checksum. Refused without a look-up. A key that
+ * an operator chose has any form; only one that looks exactly like a made key must also carry its checksum.
+ */
+export function isWellFormedKey(secret: string): boolean {
+  if (secret.length < keyLengthMin || secret.length > keyLengthMax) return false;
+  if (!madeKeyPattern.test(secret)) return true;
+  return checksum(secret.slice(0, -checksumLength)) === secret.slice(-checksumLength);
+}
+
+/** SHA-256 in hex: keys carry 128 random bits and more, so no slow hash is needed. */
+export function hashKeySecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/** What lists show of a secret. */
+export function keyPrefix(secret: string): string {
+  return secret.slice(0, shownLength);
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let index = 0; index < checksumLength; index += 1) {
+    digits = (alphabet[rest % alphabet.length] ?? '0') + digits;
+    rest = Math.floor(rest / alphabet.length);
+  }
+  return digits;
+}
+
+/** Bytes that would favour some characters are thrown away, so every character is equally likely. */
+function randomBase62(length: number): string {
+  const unbiasedBelow = 256 - (256 % alphabet.length);
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < unbiasedBelow && text.length < length) text += alphabet[byte % alphabet.length] ?? '';
+    }
+  }
+  return text;
+}
