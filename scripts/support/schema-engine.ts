@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import * as engine from '@prisma/schema-engine-wasm/schema_engine_bg';
+import { Pool, type PoolConfig, type QueryResult } from 'pg';
+
+const schemaPath = 'prisma/schema.prisma';
+
+/** The SQL that leads from the database as it is to what prisma/schema.prisma says; '' when there is nothing to do. */
+export async function schemaChanges(connection: PoolConfig): Promise<string> {
+  const files = [{ path: schemaPath, content: readFileSync(schemaPath, 'utf8') }];
+  await loadEngine();
+  const pool = new CatalogPool(connection);
+  const schemaEngine = await engine.SchemaEngine.new(
+    { datamodels: files.map(({ path, content }) => [path, content]) },
+    () => {},
+    bindMigrationAwareSqlAdapterFactory(new PrismaPg(pool)),
+  );
+  const { stdout } = await schemaEngine.diff({
+    from: { tag: 'schemaDatasource', files, configDir: process.cwd() },
+    to: { tag: 'schemaDatamodel', files },
+    script: true,
+    exitCode: null,
+    filters: { externalTables: ['public.parley_migrations'], externalEnums: [] },
+  });
+  await pool.end();
+  const sql = stdout ?? '';
+  return sql.includes('-- This is an empty migration.') ? '' : sql;
+}
+
+/** The engine reads catalog columns of type "char", which the adapter does not know; char(1) serves as well. */
+class CatalogPool extends Pool {
+  // biome-ignore lint/suspicious/noExplicitAny: the signatures of `query` are too many to repeat; only the promise form is used here.
+  override async query(...parameters: any): Promise<any> {
+    const result: QueryResult = await super.query.apply(this, parameters);
+    const [quotedChar, bpchar] = [18, 1042];
+    for (const field of result.fields) if (field.dataTypeID === quotedChar) field.dataTypeID = bpchar;
+    return result;
+  }
+}
+
+/** The package imports its WebAssembly as a module, which Node does only with a flag; this does the same by hand. */
+async function loadEngine(): Promise<void> {
+  const wasmPath = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm').replace(/\.js$/, '_bg.wasm');
+  const { instance } = await WebAssembly.instantiate(readFileSync(wasmPath), { './schema_engine_bg.js': { ...engine } });
+  // Where the engine leaves the message of a panic before it traps.
+  Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: { set_message: (message: string) => console.error(message) } });
+  const exports = instance.exports as { __wbindgen_start(): void };
+  engine.__wbg_set_wasm(exports);
+  exports.__wbindgen_start();
+}

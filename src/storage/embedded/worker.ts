@@ -1,0 +1,30 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { PGlite } from '@electric-sql/pglite';
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
+import { unaccent } from '@electric-sql/pglite/contrib/unaccent';
+import { vector } from '@electric-sql/pglite-pgvector';
+import { WireServer } from './wire-server.ts';
+
+/** The embedded database's thread: a long query here leaves every stream of the main thread running. */
+export interface WorkerOptions {
+  readonly databaseFolder: string;
+  readonly socketPath: string;
+  readonly transactionIdleMsMax: number;
+}
+export type WorkerMessage = 'ready' | 'closed';
+
+const options = workerData as WorkerOptions;
+const db = await PGlite.create(options.databaseFolder, { extensions: { vector, pg_trgm, unaccent } });
+const server = new WireServer(db, options.transactionIdleMsMax);
+await server.listen(options.socketPath);
+tell('ready');
+
+parentPort?.once('message', async () => {
+  await server.close();
+  await db.close();
+  tell('closed');
+});
+
+function tell(message: WorkerMessage): void {
+  parentPort?.postMessage(message);
+}
