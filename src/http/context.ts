@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Deps } from '../domain/deps.ts';
+import type { Caller } from '../entities/caller.ts';
+
+const saneRequestId = /^[\w.:@/+=-]{1,128}$/;
+
+/** The id that logs and the reply carry: the caller's own when it is short and plain, else a new one. */
+export function requestIdOf(req: IncomingMessage): string {
+  const given = req.headers['x-request-id'];
+  return typeof given === 'string' && saneRequestId.test(given) ? given : `req_${randomUUID()}`;
+}
+
+/**
+ * What the resolvers get from either face: the same members as `GraphContext`. The signal is made when somebody asks for it, because
+ * most calls never do.
+ */
+export class CallContext {
+  readonly deps: Deps;
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly #res: ServerResponse;
+  #controller: AbortController | undefined;
+
+  constructor(deps: Deps, caller: Caller, requestId: string, res: ServerResponse) {
+    this.deps = deps;
+    this.caller = caller;
+    this.requestId = requestId;
+    this.#res = res;
+  }
+
+  /** Fires when the client is gone before its reply was complete, or when `abort` is called. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      const controller = new AbortController();
+      this.#controller = controller;
+      // On a POST whose reply streams, 'close' of the request does not fire when the client leaves; that of the response does.
+      if (this.#res.destroyed) controller.abort();
+      else {
+        this.#res.once('close', () => {
+          if (!this.#res.writableFinished) controller.abort();
+        });
+      }
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason?: unknown): void {
+    void this.signal;
+    this.#controller?.abort(reason);
+  }
+}

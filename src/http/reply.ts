@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** On every reply of the REST face: nothing it sends is ever to be run, framed, guessed at or kept by a cache. */
+export const securityHeaders = [
+  'x-content-type-options',
+  'nosniff',
+  'cache-control',
+  'no-store',
+  'content-security-policy',
+  "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy',
+  'no-referrer',
+] as const;
+
+export const jsonType = 'application/json; charset=utf-8';
+
+/** Sends one JSON text. Headers are a flat list of names and values, which Node writes without copying. */
+export function sendJson(
+  res: ServerResponse,
+  status: number,
+  text: string,
+  requestId: string,
+  extraHeaders: readonly string[] = [],
+): void {
+  if (res.headersSent || res.destroyed) return;
+  res.writeHead(status, [
+    'content-type',
+    jsonType,
+    'content-length',
+    String(Buffer.byteLength(text)),
+    'x-request-id',
+    requestId,
+    ...securityHeaders,
+    ...extraHeaders,
+  ]);
+  res.end(text);
+}
+
+/** Sends a status without a body. */
+export function sendEmpty(res: ServerResponse, status: number, requestId: string, extraHeaders: readonly string[] = []): void {
+  if (res.headersSent || res.destroyed) return;
+  res.writeHead(status, ['x-request-id', requestId, ...securityHeaders, ...extraHeaders]);
+  res.end();
+}
+
+/**
+ * Lets the rest of a body that nobody reads run out, so that the client can read its refusal, but not without end: past `maxBytes` the
+ * connection is cut.
+ */
+export function discardBody(req: IncomingMessage, maxBytes: number): void {
+  if (req.readableEnded || req.destroyed) return;
+  let seenBytes = 0;
+  req.on('data', (chunk: Buffer) => {
+    seenBytes += chunk.length;
+    if (seenBytes > maxBytes) req.destroy();
+  });
+  req.on('error', () => req.destroy());
+  req.resume();
+}

@@ -1,0 +1,179 @@
+import type { ServerResponse } from 'node:http';
+import { securityHeaders } from './reply.ts';
+
+export interface SseLimits {
+  readonly heartbeatMs: number;
+  /** Most bytes that wait for a slow reader before more is taken from its source. */
+  readonly bufferMaxBytes: number;
+  /** A reader that takes nothing for this long is cut off. */
+  readonly stallMs: number;
+}
+
+/** How often the keys behind open streams are looked at again, so that a revoked key's streams end within five seconds. */
+const accessCheckMs = 2_000;
+
+/**
+ * All open streams of a process, and the one timer they share: heartbeats, readers that stopped reading, keys that were revoked.
+ */
+export class SseStreams {
+  readonly #limits: SseLimits;
+  readonly #tickMs: number;
+  readonly #open = new Set<SseStream>();
+  #timer: NodeJS.Timeout | undefined;
+  #nowMs = performance.now();
+  #accessCheckedMs = this.#nowMs;
+
+  constructor(limits: SseLimits) {
+    this.#limits = limits;
+    this.#tickMs = Math.max(10, Math.min(1_000, limits.heartbeatMs / 8, limits.stallMs / 4));
+  }
+
+  get openCount(): number {
+    return this.#open.size;
+  }
+
+  /** Sends the head. @param checkAccess  called every two seconds; ends the stream when it says so. */
+  start(res: ServerResponse, requestId: string, headers: readonly string[], checkAccess: () => void): SseStream {
+    res.writeHead(200, [
+      'content-type',
+      'text/event-stream; charset=utf-8',
+      'x-accel-buffering',
+      'no',
+      'x-request-id',
+      requestId,
+      ...streamSecurityHeaders,
+      ...headers,
+    ]);
+    const stream = new SseStream(res, this.#limits.bufferMaxBytes, () => this.#nowMs, checkAccess);
+    this.#open.add(stream);
+    res.once('close', () => this.#remove(stream));
+    this.#timer ??= this.#startTimer();
+    return stream;
+  }
+
+  close(): void {
+    if (this.#timer !== undefined) clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #startTimer(): NodeJS.Timeout {
+    this.#nowMs = performance.now();
+    const timer = setInterval(() => this.#tick(), this.#tickMs);
+    timer.unref();
+    return timer;
+  }
+
+  #remove(stream: SseStream): void {
+    this.#open.delete(stream);
+    stream.closed();
+    if (this.#open.size === 0) this.close();
+  }
+
+  #tick(): void {
+    this.#nowMs = performance.now();
+    const quietSinceMs = this.#nowMs - this.#limits.heartbeatMs + this.#tickMs;
+    const stalledSinceMs = this.#nowMs - this.#limits.stallMs;
+    const checksAccess = this.#nowMs - this.#accessCheckedMs >= accessCheckMs;
+    if (checksAccess) this.#accessCheckedMs = this.#nowMs;
+    for (const stream of this.#open) stream.tick(quietSinceMs, stalledSinceMs, checksAccess);
+  }
+}
+
+/** One reply of text/event-stream. */
+export class SseStream {
+  readonly #res: ServerResponse;
+  readonly #bufferMaxBytes: number;
+  readonly #nowMs: () => number;
+  readonly #checkAccess: () => void;
+  #lastWriteMs: number;
+  /** When the reader's buffer was first seen full; undefined while it takes what it gets. */
+  #fullSinceMs: number | undefined;
+  #wake: (() => void) | undefined;
+  #drained: Promise<void> | undefined;
+
+  constructor(res: ServerResponse, bufferMaxBytes: number, nowMs: () => number, checkAccess: () => void) {
+    this.#res = res;
+    this.#bufferMaxBytes = bufferMaxBytes;
+    this.#nowMs = nowMs;
+    this.#checkAccess = checkAccess;
+    this.#lastWriteMs = nowMs();
+    res.on('drain', () => this.#resume());
+    res.on('error', () => this.closed());
+  }
+
+  /** Whether the reader is gone. */
+  get isClosed(): boolean {
+    return this.#res.destroyed || this.#res.writableEnded;
+  }
+
+  /** Sends what has been written of the head, for a stream whose first events are not there yet. */
+  flush(): void {
+    this.#res.flushHeaders();
+  }
+
+  /**
+   * Writes frames in one piece. Returns a promise when the reader is slow: await it before writing more. It also resolves when the
+   * reader is gone.
+   */
+  write(text: string): Promise<void> | undefined {
+    if (text.length > this.#bufferMaxBytes) return this.#writeSlices(text);
+    return this.#writePiece(text);
+  }
+
+  end(text: string): void {
+    if (!this.isClosed) this.#res.end(text);
+  }
+
+  tick(quietSinceMs: number, stalledSinceMs: number, checksAccess: boolean): void {
+    if (this.#fullSinceMs !== undefined) {
+      if (this.#fullSinceMs <= stalledSinceMs) this.#res.destroy();
+    } else if (this.#lastWriteMs <= quietSinceMs && !this.isClosed) {
+      void this.#writePiece(': ping\n');
+    } else if (this.#res.writableEnded && this.#lastWriteMs <= stalledSinceMs) {
+      // Ended, yet its last bytes are still here: the reader has stopped reading.
+      this.#res.destroy();
+    }
+    if (checksAccess && !this.isClosed) this.#checkAccess();
+  }
+
+  closed(): void {
+    this.#resume();
+  }
+
+  async #writeSlices(text: string): Promise<void> {
+    for (let start = 0; start < text.length && !this.isClosed; ) {
+      let end = Math.min(text.length, start + this.#bufferMaxBytes);
+      // Never between the halves of a surrogate pair: each half alone would be written as a replacement character.
+      if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end += 1;
+      await this.#writePiece(text.slice(start, end));
+      start = end;
+    }
+  }
+
+  #writePiece(text: string): Promise<void> | undefined {
+    if (this.isClosed) return undefined;
+    this.#lastWriteMs = this.#nowMs();
+    if (this.#res.write(text)) return undefined;
+    if (this.#drained === undefined) {
+      this.#fullSinceMs = this.#lastWriteMs;
+      this.#drained = new Promise((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return this.#drained;
+  }
+
+  #resume(): void {
+    this.#fullSinceMs = undefined;
+    this.#lastWriteMs = this.#nowMs();
+    const wake = this.#wake;
+    this.#wake = undefined;
+    this.#drained = undefined;
+    wake?.();
+  }
+}
+
+/** As on every reply, but for the cache rule: proxies must neither keep nor gather a stream. */
+const streamSecurityHeaders: readonly string[] = securityHeaders.map((text) =>
+  text === 'no-store' ? 'no-cache, no-transform' : text,
+);

@@ -1,0 +1,59 @@
+const tokenPattern =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these inside a string
+  /[ \t\n\r]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null))/y;
+
+type Expected = 'value' | 'value-or-end' | 'name' | 'name-or-end' | 'colon' | 'comma-or-end' | 'nothing';
+
+/**
+ * Where a text stops being JSON: the index of the first character that cannot stand there. The engine's own message leaves it out in
+ * half of the cases. Reads without recursion, in one pass; meant for texts that `JSON.parse` has refused.
+ */
+export function jsonErrorPosition(text: string): number {
+  const open: ('{' | '[')[] = [];
+  let expected: Expected = 'value';
+  let position = 0;
+  const afterValue = (): Expected => (open.length === 0 ? 'nothing' : 'comma-or-end');
+  for (;;) {
+    tokenPattern.lastIndex = position;
+    const match = tokenPattern.exec(text);
+    const start = skipSpace(text, position);
+    if (match === null) return start;
+    const [, mark, string, number, word] = match;
+    const next = step(expected, open, mark, string !== undefined, number !== undefined || word !== undefined, afterValue);
+    if (next === undefined) return start;
+    expected = next;
+    position = tokenPattern.lastIndex;
+  }
+}
+
+function step(
+  expected: Expected,
+  open: ('{' | '[')[],
+  mark: string | undefined,
+  isString: boolean,
+  isScalar: boolean,
+  afterValue: () => Expected,
+): Expected | undefined {
+  if (expected === 'nothing') return undefined;
+  if (expected === 'colon') return mark === ':' ? 'value' : undefined;
+  if (expected === 'value' || expected === 'value-or-end') {
+    if (isString || isScalar) return afterValue();
+    if (mark === '{' || mark === '[') {
+      open.push(mark);
+      return mark === '{' ? 'name-or-end' : 'value-or-end';
+    }
+    if (mark !== ']' || expected === 'value') return undefined;
+  } else if (expected === 'name' || expected === 'name-or-end') {
+    if (isString) return 'colon';
+    if (mark !== '}' || expected === 'name') return undefined;
+  } else if (mark === ',') return open.at(-1) === '{' ? 'name' : 'value';
+  const opener = open.pop();
+  if ((mark === '}' && opener === '{') || (mark === ']' && opener === '[')) return afterValue();
+  return undefined;
+}
+
+function skipSpace(text: string, from: number): number {
+  let index = from;
+  while (index < text.length && ' \t\n\r'.includes(text.charAt(index))) index += 1;
+  return index;
+}
