@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import * as engine from '@prisma/schema-engine-wasm/schema_engine_bg';
 import { Pool, type PoolConfig, type QueryResult } from 'pg';
 
@@ -15,7 +15,7 @@ export async function schemaChanges(connection: PoolConfig): Promise<string> {
   const schemaEngine = await engine.SchemaEngine.new(
     { datamodels: files.map(({ path, content }) => [path, content]) },
     () => {},
-    bindMigrationAwareSqlAdapterFactory(new PrismaPg(pool)),
+    bindMigrationAwareSqlAdapterFactory(new CatalogAdapter(pool)),
   );
   const { stdout } = await schemaEngine.diff({
     from: { tag: 'schemaDatasource', files, configDir: process.cwd() },
@@ -29,14 +29,32 @@ export async function schemaChanges(connection: PoolConfig): Promise<string> {
   return sql.includes('-- This is an empty migration.') ? '' : sql;
 }
 
-/** The engine reads catalog columns of type "char", which the adapter does not know; char(1) serves as well. */
+/**
+ * The engine reads catalog columns of type "char", which the adapter refuses. They travel under a type that no catalog query uses and are
+ * named for what they are behind the adapter.
+ */
+const quotedCharOid = 18;
+const uuidOid = 2950;
+
 class CatalogPool extends Pool {
   // biome-ignore lint/suspicious/noExplicitAny: the signatures of `query` are too many to repeat; only the promise form is used here.
   override async query(...parameters: any): Promise<any> {
     const result: QueryResult = await super.query.apply(this, parameters);
-    const [quotedChar, bpchar] = [18, 1042];
-    for (const field of result.fields) if (field.dataTypeID === quotedChar) field.dataTypeID = bpchar;
+    for (const field of result.fields) if (field.dataTypeID === quotedCharOid) field.dataTypeID = uuidOid;
     return result;
+  }
+}
+
+class CatalogAdapter extends PrismaPg {
+  override async connect() {
+    const adapter = await super.connect();
+    const queryRaw = adapter.queryRaw.bind(adapter);
+    adapter.queryRaw = async (query) => {
+      const result = await queryRaw(query);
+      const columnTypes = result.columnTypes.map((type) => (type === ColumnTypeEnum.Uuid ? ColumnTypeEnum.Character : type));
+      return { ...result, columnTypes };
+    };
+    return adapter;
   }
 }
 
