@@ -1,4 +1,5 @@
 import type { AccountStore } from './accounts.ts';
+import type { ApiKeyStore } from './api-keys.ts';
 import type { Blobs } from './blobs.ts';
 import type { Database } from './database.ts';
 import type { Signals } from './signals.ts';
@@ -9,5 +10,6 @@ export interface Storage {
   readonly blobs: Blobs;
   readonly signals: Signals;
   readonly accounts: AccountStore;
+  readonly apiKeys: ApiKeyStore;
   close(): Promise<void>;
 }

@@ -1,0 +1,188 @@
+import { type ApiKey, hashKeySecret, isWellFormedKey, keyPrefix, makeKeySecret } from '../entities/api-key.ts';
+import { type AccessLevel, accessLevels, type Caller, type Scope } from '../entities/caller.ts';
+import { DomainError } from '../entities/errors.ts';
+import type { Page, PageRequest } from '../entities/page.ts';
+import { canAdminister } from './access.ts';
+import type { Deps } from './deps.ts';
+
+/**
+ * Who calls with this key; undefined for a key that is unknown, revoked or expired, or whose user left its organization.
+ *
+ * A value when the key is warm: no database, no promise. Entries are dropped by signals (`key-changed`, `user-changed`,
+ * `organization-changed`; all of them after a gap in the signals); while the signal feed is not healthy none is older than one second.
+ * So revocation reaches every instance within a second. Unknown keys are remembered too, in bounded number. Notes the use of the key.
+ */
+export function authenticateKey(deps: Deps, secret: string): Caller | undefined | Promise<Caller | undefined> {
+  // An operator's own key may happen to look like a made one without its checksum.
+  if (!isWellFormedKey(secret) && secret !== deps.settings.PARLEY_ADMIN_KEY) return undefined;
+  const nowMs = deps.now().getTime();
+  const found = deps.storage.apiKeys.findCaller(hashKeySecret(secret), nowMs);
+  return found instanceof Promise ? found.then((caller) => noted(deps, caller, nowMs)) : noted(deps, found, nowMs);
+}
+
+function noted(deps: Deps, caller: Caller | undefined, nowMs: number): Caller | undefined {
+  if (caller !== undefined) deps.storage.apiKeys.noteUse(caller.keyId, nowMs);
+  return caller;
+}
+
+/**
+ * For streams, which outlive the door's check: calls `onKeyRevoked` once, within 5 seconds after the caller's key was revoked or
+ * expired, or its user left the organization, on whatever instance that happened.
+ *
+ * @returns stops watching; call it when the stream ends.
+ */
+export function watchKey(deps: Deps, caller: Caller, onKeyRevoked: () => void): () => void {
+  return deps.storage.apiKeys.watch(caller.keyId, onKeyRevoked);
+}
+
+export interface CreateApiKeyInput {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly orgId?: string | null | undefined;
+  readonly userId?: string | null | undefined;
+  readonly level?: AccessLevel | null | undefined;
+  readonly expiresAt?: Date | null | undefined;
+}
+/** A key together with its secret, which exists only in the reply of its creation. */
+export type CreatedApiKey = ApiKey & { readonly key: string };
+
+const nameLengthMax = 200;
+
+/**
+ * Makes a key for the caller, or for a given user and organization within its reach. A key never exceeds its maker: not in scopes, not in
+ * level, not in reach, and it does not outlive it.
+ *
+ * @throws DomainError EMPTY_ARRAY, INVALID_VALUE for the input; FORBIDDEN for what exceeds the caller; NOT_FOUND for an organization or a
+ *   user that is not in its reach.
+ */
+export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiKeyInput): Promise<CreatedApiKey> {
+  const name = input.name.trim();
+  if (name === '') throw new DomainError('INVALID_VALUE', 'name must not be blank', { param: 'name' });
+  if (name.length > nameLengthMax) {
+    throw new DomainError('INVALID_VALUE', `name must have at most ${nameLengthMax} characters`, { param: 'name' });
+  }
+  const scopes = [...new Set(input.scopes)];
+  if (scopes.length === 0) throw new DomainError('EMPTY_ARRAY', 'scopes must name at least one scope', { param: 'scopes' });
+  const level = input.level ?? 'ORGANIZATION';
+  requireWithinMaker(caller, scopes, level);
+  const owner = await resolveOwner(deps, caller, input);
+  const now = deps.now();
+  const expiresAt = await resolveExpiry(deps, caller, input.expiresAt ?? null, now);
+  const secret = makeKeySecret();
+  const created = await deps.storage.apiKeys.create({
+    id: deps.newId('apiKey'),
+    createdAt: now,
+    ...owner,
+    name,
+    scopes,
+    level,
+    prefix: keyPrefix(secret),
+    hash: hashKeySecret(secret),
+    expiresAt,
+  });
+  return { ...created, key: secret };
+}
+
+/**
+ * Keys of one organization, newest first: the caller's own; for administrators those of a given user, or with `orgId` alone of everybody.
+ *
+ * @throws DomainError FORBIDDEN for the keys of others without the right; NOT_FOUND for an organization out of reach.
+ */
+export async function listApiKeys(
+  deps: Deps,
+  caller: Caller,
+  of: { readonly orgId?: string | null | undefined; readonly userId?: string | null | undefined },
+  page: PageRequest,
+): Promise<Page<ApiKey>> {
+  const orgId = of.orgId ?? caller.orgId;
+  const mayAdminister = await administers(deps, caller, orgId);
+  const everybody = mayAdminister && typeof of.orgId === 'string';
+  const userId = of.userId ?? (everybody ? undefined : caller.userId);
+  if (userId !== caller.userId && !mayAdminister) {
+    throw new DomainError('FORBIDDEN', 'Only administrators may list the keys of others', { param: 'userId' });
+  }
+  return deps.storage.apiKeys.list({ orgId, userId }, page);
+}
+
+/**
+ * Ends a key: no instance takes it after a second, and its open streams end within five.
+ *
+ * @throws DomainError NOT_FOUND for a key that is not the caller's own nor within its administration, or was revoked before.
+ */
+export async function revokeApiKey(deps: Deps, caller: Caller, id: string): Promise<ApiKey> {
+  const key = await deps.storage.apiKeys.find(id);
+  if (key === undefined || !(await mayRevoke(deps, caller, key))) throw missingKey();
+  const revokedAt = deps.now();
+  if (!(await deps.storage.apiKeys.revoke(id, revokedAt))) throw missingKey();
+  return { ...key, revokedAt };
+}
+
+async function mayRevoke(deps: Deps, caller: Caller, key: ApiKey): Promise<boolean> {
+  if (key.orgId === caller.orgId && key.userId === caller.userId) return true;
+  const [organization] = await deps.storage.accounts.findOrganizations([key.orgId]);
+  return organization !== undefined && canAdminister(caller, organization);
+}
+
+function missingKey(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such API key', { param: 'keyId' });
+}
+
+function requireWithinMaker(caller: Caller, scopes: readonly Scope[], level: AccessLevel): void {
+  const surplus = scopes.filter((scope) => !caller.scopes.has(scope));
+  if (surplus.length > 0) {
+    throw new DomainError('FORBIDDEN', `A key cannot carry scopes that its maker lacks: ${surplus.join(', ')}`, {
+      param: 'scopes',
+    });
+  }
+  if (accessLevels.indexOf(level) > accessLevels.indexOf(caller.level)) {
+    throw new DomainError('FORBIDDEN', `A key of level ${caller.level} cannot make one of level ${level}`, { param: 'level' });
+  }
+}
+
+/** The user and the organization that a new key will act as. */
+async function resolveOwner(
+  deps: Deps,
+  caller: Caller,
+  input: CreateApiKeyInput,
+): Promise<{ readonly orgId: string; readonly userId: string }> {
+  const orgId = input.orgId ?? caller.orgId;
+  const userId = input.userId ?? caller.userId;
+  const mayAdminister = await administers(deps, caller, orgId);
+  if (userId !== caller.userId && !mayAdminister) {
+    throw new DomainError('FORBIDDEN', 'Only administrators may make keys for others', { param: 'userId' });
+  }
+  if ((await deps.storage.accounts.findRole(orgId, userId)) === undefined) {
+    throw new DomainError('NOT_FOUND', 'There is no such user in this organization', { param: 'userId' });
+  }
+  return { orgId, userId };
+}
+
+/**
+ * Whether the caller administers an organization that is its own or within its reach.
+ *
+ * @throws DomainError FORBIDDEN for any other organization of an ORGANIZATION key, whether it exists or not; NOT_FOUND for one out of
+ *   reach of a TENANT or INSTANCE key.
+ */
+async function administers(deps: Deps, caller: Caller, orgId: string): Promise<boolean> {
+  if (orgId === caller.orgId) return canAdminister(caller, { id: orgId, tenantId: caller.tenantId });
+  if (caller.level === 'ORGANIZATION') {
+    throw new DomainError('FORBIDDEN', 'Only TENANT and INSTANCE keys reach other organizations', { param: 'orgId' });
+  }
+  const [organization] = await deps.storage.accounts.findOrganizations([orgId]);
+  if (organization === undefined || !canAdminister(caller, organization)) {
+    throw new DomainError('NOT_FOUND', 'There is no such organization', { param: 'orgId' });
+  }
+  return true;
+}
+
+async function resolveExpiry(deps: Deps, caller: Caller, wanted: Date | null, now: Date): Promise<Date | null> {
+  if (wanted !== null && wanted.getTime() <= now.getTime()) {
+    throw new DomainError('INVALID_VALUE', 'expiresAt must be in the future', { param: 'expiresAt' });
+  }
+  const makerExpiresAt = (await deps.storage.apiKeys.find(caller.keyId))?.expiresAt ?? null;
+  if (makerExpiresAt === null || wanted === null) return wanted ?? makerExpiresAt;
+  if (wanted.getTime() > makerExpiresAt.getTime()) {
+    throw new DomainError('FORBIDDEN', 'A key cannot outlive its maker', { param: 'expiresAt' });
+  }
+  return wanted;
+}
