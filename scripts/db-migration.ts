@@ -8,7 +8,8 @@ import { schemaChanges } from './support/schema-engine.ts';
 
 /** Writes the migration from what the migrations make to what prisma/schema.prisma says: `npm run db:migration -- <what it does>`. */
 const name = process.argv[2];
-if (name === undefined || !/^[a-z][a-z0-9_]*$/.test(name)) throw new Error('name the migration in snake_case: npm run db:migration -- add_things');
+if (name === undefined || !/^[a-z][a-z0-9_]*$/.test(name))
+  throw new Error('name the migration in snake_case: npm run db:migration -- add_things');
 
 const scratchFolder = mkdtempSync(join(tmpdir(), 'parley-migration-'));
 const server = await startEmbedded(scratchFolder, (error) => {

@@ -11,7 +11,7 @@ const schemaPath = 'prisma/schema.prisma';
 export async function schemaChanges(connection: PoolConfig): Promise<string> {
   const files = [{ path: schemaPath, content: readFileSync(schemaPath, 'utf8') }];
   await loadEngine();
-  const pool = new CatalogPool(connection);
+  const pool = catalogPool(connection);
   const schemaEngine = await engine.SchemaEngine.new(
     { datamodels: files.map(({ path, content }) => [path, content]) },
     () => {},
@@ -36,13 +36,15 @@ export async function schemaChanges(connection: PoolConfig): Promise<string> {
 const quotedCharOid = 18;
 const uuidOid = 2950;
 
-class CatalogPool extends Pool {
-  // biome-ignore lint/suspicious/noExplicitAny: the signatures of `query` are too many to repeat; only the promise form is used here.
-  override async query(...parameters: any): Promise<any> {
-    const result: QueryResult = await super.query.apply(this, parameters);
+function catalogPool(connection: PoolConfig): Pool {
+  const pool = new Pool(connection);
+  const query: (...parameters: unknown[]) => Promise<QueryResult> = pool.query.bind(pool);
+  const patched = async (...parameters: unknown[]) => {
+    const result = await query(...parameters);
     for (const field of result.fields) if (field.dataTypeID === quotedCharOid) field.dataTypeID = uuidOid;
     return result;
-  }
+  };
+  return Object.assign(pool, { query: patched });
 }
 
 class CatalogAdapter extends PrismaPg {
@@ -58,9 +60,16 @@ class CatalogAdapter extends PrismaPg {
   }
 }
 
+/** Node has it; the types of Node leave it to the browser's. */
+declare const WebAssembly: {
+  instantiate(bytes: Uint8Array, imports: object): Promise<{ readonly instance: { readonly exports: unknown } }>;
+};
+
 /** The package imports its WebAssembly as a module, which Node does only with a flag; this does the same by hand. */
 async function loadEngine(): Promise<void> {
-  const wasmPath = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm').replace(/\.js$/, '_bg.wasm');
+  const wasmPath = createRequire(import.meta.url)
+    .resolve('@prisma/schema-engine-wasm')
+    .replace(/\.js$/, '_bg.wasm');
   const { instance } = await WebAssembly.instantiate(readFileSync(wasmPath), { './schema_engine_bg.js': { ...engine } });
   // Where the engine leaves the message of a panic before it traps.
   Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: { set_message: (message: string) => console.error(message) } });

@@ -38,7 +38,12 @@ async function connect(
   { onError }: OpenDatabaseOptions,
   closeServer: () => Promise<void>,
 ): Promise<Database> {
-  const pool = new Pool({ ...connection, application_name: 'parley', idleTimeoutMillis: 60_000, connectionTimeoutMillis: 30_000 });
+  const pool = new Pool({
+    ...connection,
+    application_name: 'parley',
+    idleTimeoutMillis: 60_000,
+    connectionTimeoutMillis: 30_000,
+  });
   pool.on('error', (error) => onError(error, false));
   const close = async () => {
     await pool.end();

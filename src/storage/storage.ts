@@ -1,7 +1,14 @@
-import type { AccountStore } from './accounts.ts';
-import type { ApiKeyStore } from './api-keys.ts';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Settings } from '../settings.ts';
+import { type AccountStore, createAccountStore } from './accounts.ts';
+import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
+import { createDiskBlobs } from './blobs/disk.ts';
 import type { Blobs } from './blobs.ts';
 import type { Database } from './database.ts';
+import { openDatabase } from './open-database.ts';
+import { createInProcessSignals } from './signals/in-process.ts';
+import { createPostgresSignals } from './signals/postgres.ts';
 import type { Signals } from './signals.ts';
 
 /** Everything that is kept. One store for each feature, each in the file of its noun; every feature adds its own here. */
@@ -12,4 +19,35 @@ export interface Storage {
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore;
   close(): Promise<void>;
+}
+
+/**
+ * Opens all that is kept.
+ *
+ * @param onError  hears of failures outside any call; after a fatal one nothing can be stored any more.
+ * @throws FolderInUseError when another process has the data folder of the embedded database.
+ */
+export async function openStorage(settings: Settings, onError: (error: Error, isFatal: boolean) => void): Promise<Storage> {
+  const db = await openDatabase(settings, { onError });
+  const signals =
+    db.kind === 'embedded' ? createInProcessSignals() : await createPostgresSignals(db.pool, (error) => onError(error, false));
+  const apiKeys = createApiKeyStore(db, signals);
+  return {
+    db,
+    blobs: createDiskBlobs(blobFolder(settings)),
+    signals,
+    accounts: createAccountStore(db),
+    apiKeys,
+    close: async () => {
+      await apiKeys.close();
+      await signals.close();
+      await db.close();
+    },
+  };
+}
+
+function blobFolder({ BLOB_URL, DATA_DIR }: Settings): string {
+  if (BLOB_URL === undefined) return join(DATA_DIR, 'blobs');
+  if (!BLOB_URL.startsWith('file:')) throw new Error(`BLOB_URL must be a file: address, not ${BLOB_URL.split(':')[0]}:`);
+  return fileURLToPath(BLOB_URL);
 }

@@ -1,0 +1,174 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Job, PgBoss } from 'pg-boss';
+import type { Logger } from 'pino';
+import type { EnqueueOptions, JobName, JobPayloads, Jobs, WorkOptions } from './jobs.ts';
+
+/** A connection, a pool or a client inside a transaction. */
+interface Queryable {
+  query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+}
+
+export interface PgBossJobsOptions {
+  readonly pool: Queryable;
+  /** False where this process only queues jobs: `ROLE=web`. */
+  readonly isWorker: boolean;
+  /** True when no other process can be on this database: whatever counts as running at the start was cut off by a crash. */
+  readonly isOnlyProcess: boolean;
+  readonly logger: Logger;
+}
+
+interface Worker {
+  readonly name: JobName;
+  readonly options: WorkOptions;
+  run(payload: unknown, signal: AbortSignal): Promise<void>;
+}
+
+const schema = 'pgboss';
+/** A worker that dies is noticed after this; pg-boss takes no less than 10. */
+const heartbeatSeconds = 10;
+/** How soon a job is seen that was queued inside a transaction or by another process. */
+const pollingSeconds = 1;
+/** A transaction that queued a job has mostly committed by then. */
+const commitDelayMs = 20;
+
+/** Jobs by pg-boss, in a schema of its own next to our tables. */
+export function createPgBossJobs(options: PgBossJobsOptions): Jobs {
+  return new PgBossJobs(options);
+}
+
+class PgBossJobs implements Jobs {
+  readonly #options: PgBossJobsOptions;
+  readonly #boss: PgBoss;
+  readonly #workers: Worker[] = [];
+  readonly #workerIds = new Map<JobName, string>();
+  readonly #repeated: {
+    readonly name: string;
+    readonly everyMs: number;
+    readonly task: (signal: AbortSignal) => Promise<void>;
+  }[] = [];
+  readonly #stopping = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(options: PgBossJobsOptions) {
+    this.#options = options;
+    this.#boss = new PgBoss({
+      db: asDatabase(options.pool),
+      schema,
+      schedule: false,
+      superviseIntervalSeconds: 10,
+      monitorIntervalSeconds: 10,
+      monitorVacuum: false,
+      reindex: !options.isOnlyProcess,
+    });
+    this.#boss.on('error', (error) => options.logger.error({ err: error }, 'the job queue failed'));
+  }
+
+  async enqueue<Name extends JobName>(
+    name: Name,
+    payload: JobPayloads[Name],
+    { key, startAfterMs, tx }: EnqueueOptions = {},
+  ): Promise<void> {
+    // The queue lets one job of a key wait; a job without one gets a key that nobody else has.
+    await this.#boss.send(name, payload, {
+      singletonKey: key ?? crypto.randomUUID(),
+      ...(startAfterMs === undefined ? {} : { startAfter: new Date(Date.now() + startAfterMs) }),
+      ...(tx === undefined ? {} : { db: asDatabase(tx) }),
+    });
+    if (tx === undefined) this.#wake(name);
+    else setTimeout(() => this.#wake(name), commitDelayMs).unref();
+  }
+
+  work<Name extends JobName>(
+    name: Name,
+    options: WorkOptions,
+    handler: (payload: JobPayloads[Name], signal: AbortSignal) => Promise<void>,
+  ): void {
+    this.#workers.push({ name, options, run: (payload, signal) => handler(payload as JobPayloads[Name], signal) });
+  }
+
+  every(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void {
+    this.#repeated.push({ name, everyMs, task });
+  }
+
+  async start(): Promise<void> {
+    await this.#boss.start();
+    await this.#prepareQueues();
+    if (!this.#options.isWorker) return;
+    if (this.#options.isOnlyProcess) await this.#requeueInterrupted();
+    for (const worker of this.#workers) this.#workerIds.set(worker.name, await this.#startWorker(worker));
+    for (const { name, everyMs, task } of this.#repeated) this.#track(this.#repeat(name, everyMs, task));
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort();
+    await this.#boss.stop({ graceful: true, timeout: Math.max(graceMs, 1), close: false });
+    await Promise.race([Promise.allSettled(this.#running), wait(graceMs, undefined, { ref: false })]);
+  }
+
+  async #prepareQueues(): Promise<void> {
+    const existing = new Set((await this.#boss.getQueues()).map((queue) => queue.name));
+    for (const { name, options } of this.#workers) {
+      const settings = {
+        retryLimit: options.retriesMax,
+        retryDelay: 1,
+        retryBackoff: true,
+        retryDelayMax: 60,
+        expireInSeconds: Math.max(1, Math.ceil(options.timeoutMs / 1000)),
+        heartbeatSeconds,
+        deleteAfterSeconds: 3_600,
+      };
+      if (existing.has(name)) await this.#boss.updateQueue(name, settings);
+      else await this.#boss.createQueue(name, { ...settings, policy: 'short' });
+    }
+  }
+
+  /** Jobs that a crash cut off wait for nothing: there is no other process that could still hold them. */
+  async #requeueInterrupted(): Promise<void> {
+    await this.#options.pool.query(
+      `UPDATE ${schema}.job SET state = 'retry', start_after = now(), started_on = NULL WHERE state = 'active'`,
+    );
+  }
+
+  #startWorker({ name, options, run }: Worker): Promise<string> {
+    return this.#boss.work<unknown>(
+      name,
+      { localConcurrency: options.concurrency, pollingIntervalSeconds: pollingSeconds, batchSize: 1 },
+      async (jobs: Job<unknown>[]) => {
+        for (const job of jobs) {
+          try {
+            await run(job.data, job.signal);
+          } catch (error) {
+            this.#options.logger.warn({ err: error, job: name, jobId: job.id, attempt: job.retryCount }, 'a job failed');
+            throw error;
+          }
+        }
+      },
+    );
+  }
+
+  #wake(name: JobName): void {
+    const id = this.#workerIds.get(name);
+    if (id !== undefined && !this.#stopping.signal.aborted) this.#boss.notifyWorker(id);
+  }
+
+  #track(work: Promise<void>): void {
+    this.#running.add(work);
+    void work.finally(() => this.#running.delete(work));
+  }
+
+  async #repeat(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      try {
+        await task(signal);
+      } catch (error) {
+        if (!signal.aborted) this.#options.logger.warn({ err: error, task: name }, 'a repeated task failed');
+      }
+      await wait(everyMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+}
+
+function asDatabase(target: Queryable) {
+  return { executeSql: (text: string, values?: unknown[]) => target.query(text, values) };
+}

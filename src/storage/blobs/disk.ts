@@ -1,0 +1,87 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { DomainError } from '../../entities/errors.ts';
+import type { Blobs } from '../blobs.ts';
+
+const keyPattern = /^[a-zA-Z0-9_-]+(\/[a-zA-Z0-9_.-]+)*$/;
+const temporaryFolder = '.incoming';
+
+/**
+ * Blobs as files of a folder. A blob is written beside, flushed to the disk and then renamed, so that a key names the whole blob or nothing,
+ * also after a crash in the middle.
+ */
+export function createDiskBlobs(folder: string): Blobs {
+  const root = resolve(folder);
+  const pathOf = (key: string): string => {
+    const isSafe = keyPattern.test(key) && !key.split('/').some((part) => part === '.' || part === '..');
+    if (!isSafe) throw new Error(`not a blob key: ${key}`);
+    return join(root, key);
+  };
+  return {
+    async put(key, content, sizeBytesMax) {
+      const path = pathOf(key);
+      const temporaryPath = join(root, temporaryFolder, randomUUID());
+      await mkdir(dirname(temporaryPath), { recursive: true, mode: 0o700 });
+      try {
+        const written = await writeAndFlush(temporaryPath, content, sizeBytesMax);
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        await rename(temporaryPath, path);
+        await flushFolder(dirname(path));
+        return written;
+      } catch (error) {
+        await rm(temporaryPath, { force: true });
+        throw error;
+      }
+    },
+    async get(key) {
+      const file = await open(pathOf(key)).catch(missing);
+      return createReadStream('', { fd: file });
+    },
+    read: (key) => readFile(pathOf(key)).catch(missing),
+    delete: (key) => rm(pathOf(key), { force: true }),
+  };
+}
+
+async function writeAndFlush(path: string, content: Readable | Uint8Array, sizeBytesMax: number) {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  await using file = await open(path, 'wx', 0o600);
+  for await (const chunk of chunksOf(content)) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > sizeBytesMax) {
+      throw new DomainError('REQUEST_TOO_LARGE', `The content is larger than the ${sizeBytesMax} bytes allowed`);
+    }
+    hash.update(chunk);
+    await file.writeFile(chunk);
+  }
+  await file.sync();
+  return { sizeBytes, sha256: hash.digest('hex') };
+}
+
+async function* chunksOf(content: Readable | Uint8Array): AsyncIterable<Uint8Array> {
+  if (content instanceof Uint8Array) {
+    yield content;
+    return;
+  }
+  for await (const chunk of content) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+}
+
+/** A new name is kept over a power loss only once its folder is flushed; not every platform can. */
+async function flushFolder(path: string): Promise<void> {
+  try {
+    await using folder = await open(path);
+    await folder.sync();
+  } catch (error) {
+    if (process.platform !== 'win32') throw error;
+  }
+}
+
+function missing(error: unknown): never {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+    throw new DomainError('NOT_FOUND', 'The content is gone');
+  }
+  throw error;
+}

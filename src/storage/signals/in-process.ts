@@ -1,0 +1,14 @@
+import type { Signals } from '../signals.ts';
+import { SignalHub } from './hub.ts';
+
+/** Signals of the only process there is. Listeners are called before `publish` returns. */
+export function createInProcessSignals(): Signals {
+  const hub = new SignalHub();
+  return {
+    publish: (topic, payload) => hub.deliver(topic, payload),
+    subscribe: (topic, listener) => hub.subscribe(topic, listener),
+    onGap: (listener) => hub.onGap(listener),
+    isHealthy: () => true,
+    close: async () => hub.clear(),
+  };
+}
