@@ -1,0 +1,169 @@
+import { randomBytes } from 'node:crypto';
+import type { FinishReason, ModelDelta, TokenUsage } from '../port.ts';
+import { malformed, refusalInStream } from './errors.ts';
+import { type Json, list, record, text } from './json.ts';
+import { usageOf } from './usage.ts';
+
+interface OpenCall {
+  readonly index: number;
+  id: string;
+  name: string | undefined;
+  /** What came of the arguments so far; watched for completeness where ids and indexes contradict each other. */
+  arguments: string;
+}
+
+/** Where the one text of a chunk stands, when the chunk holds nothing else. */
+export type PlainKind = 'content' | 'reasoning_content' | 'reasoning' | 'arguments';
+
+/**
+ * Turns parsed chunks into deltas and forgives what servers get wrong: missing or wandering indexes, an id per delta, `stop` with
+ * tool calls, `tool_calls` without any, usage without choices. The finish is held back to the end, behind the usage.
+ */
+export class ChunkReader {
+  private readonly calls: OpenCall[] = [];
+  private readonly byUpstreamIndex = new Map<number, OpenCall>();
+  private current: OpenCall | undefined;
+  private usage: TokenUsage | undefined;
+  private finish: string | undefined;
+
+  get hasFinish(): boolean {
+    return this.finish !== undefined;
+  }
+
+  /** The index of the call that arguments without one belong to. */
+  get currentCall(): number {
+    return this.current?.index ?? 0;
+  }
+
+  /** @returns what the chunk plainly was, for the learning of shapes; undefined for anything but one piece of text. */
+  read(chunk: Json, out: ModelDelta[]): PlainKind | undefined {
+    if (chunk.error !== undefined && chunk.error !== null && chunk.error !== false) throw refusalInStream(chunk.error);
+    const usage = usageOf(chunk.usage);
+    if (usage !== undefined) this.usage = usage;
+    const choice = record(list(chunk.choices)[0]);
+    const finish = text(choice.finish_reason);
+    if (finish !== undefined && finish !== '') this.finish = finish;
+    const isQuiet = usage === undefined && finish === undefined;
+    return this.readDelta(record(choice.delta ?? choice.message), isQuiet, out);
+  }
+
+  /** Closes the answer: usage, then the finish. @throws ModelError when the upstream never finished. */
+  end(out: ModelDelta[]): void {
+    if (this.finish === undefined) throw malformed('it ended without a finish reason');
+    for (const call of this.calls) {
+      if (call.name === undefined) throw malformed('a tool call has no name');
+      if (call.arguments === '') out.push({ type: 'tool.arguments', index: call.index, json: '"{}"' });
+    }
+    if (this.usage !== undefined) out.push({ type: 'usage', usage: this.usage });
+    out.push({ type: 'finish', reason: finishReason(this.finish, this.calls.length > 0) });
+  }
+
+  /** Keeps count of arguments that took the fast path. */
+  addArguments(json: string): void {
+    // Only emptiness matters from here on: what took the fast path had an index or id that fits.
+    if (this.current !== undefined && this.current.arguments === '') this.current.arguments = json;
+  }
+
+  private readDelta(delta: Json, isQuiet: boolean, out: ModelDelta[]): PlainKind | undefined {
+    let kind: PlainKind | undefined;
+    let pieces = 0;
+    for (const name of ['reasoning_content', 'reasoning'] as const) {
+      const reasoning = text(delta[name]);
+      if (reasoning === undefined) continue;
+      pieces += 1;
+      kind = name;
+      if (reasoning !== '') out.push({ type: 'reasoning', json: JSON.stringify(reasoning) });
+      break;
+    }
+    for (const name of ['content', 'refusal'] as const) {
+      const content = text(delta[name]);
+      if (content === undefined) continue;
+      pieces += 1;
+      if (name === 'content') kind = name;
+      if (content !== '') out.push({ type: 'text', json: JSON.stringify(content) });
+    }
+    const calls = list(delta.tool_calls);
+    for (const call of calls) {
+      const before = this.calls.length;
+      const hasNamed = this.readCall(record(call), out);
+      pieces += 1;
+      kind = this.calls.length === before && hasNamed ? 'arguments' : undefined;
+    }
+    return pieces === 1 && isQuiet ? kind : undefined;
+  }
+
+  /** @returns whether the call goes on with arguments alone. */
+  private readCall(raw: Json, out: ModelDelta[]): boolean {
+    const part = record(raw.function);
+    const name = text(part.name) || undefined;
+    const id = text(raw.id) || undefined;
+    const args =
+      typeof part.arguments === 'object' && part.arguments !== null ? JSON.stringify(part.arguments) : text(part.arguments);
+    const call = this.callFor(typeof raw.index === 'number' ? raw.index : undefined, id, name);
+    const wasStarted = call.name !== undefined;
+    if (!wasStarted && name !== undefined) {
+      call.name = name;
+      out.push({ type: 'tool.start', index: call.index, id: call.id, name });
+      if (call.arguments !== '') out.push({ type: 'tool.arguments', index: call.index, json: JSON.stringify(call.arguments) });
+    }
+    if (args !== undefined && args !== '') {
+      call.arguments += args;
+      if (call.name !== undefined) out.push({ type: 'tool.arguments', index: call.index, json: JSON.stringify(args) });
+    }
+    return wasStarted && args !== undefined && id === undefined && name === undefined;
+  }
+
+  /**
+   * The call that a delta belongs to. A known index goes on with its call, unless a new id and a name come after arguments that are
+   * already whole (servers that give every call index 0). Without an index, a new id begins a call and no id goes on with the last.
+   */
+  private callFor(upstreamIndex: number | undefined, id: string | undefined, name: string | undefined): OpenCall {
+    if (upstreamIndex !== undefined) {
+      const known = this.byUpstreamIndex.get(upstreamIndex);
+      const isOther =
+        known !== undefined && id !== undefined && name !== undefined && id !== known.id && isWhole(known.arguments);
+      if (known !== undefined && !isOther) return this.turnTo(known);
+      if (known === undefined && id === undefined && name === undefined && this.current !== undefined) return this.current;
+      return this.begin(upstreamIndex, id);
+    }
+    const known = id === undefined ? this.current : this.calls.find((call) => call.id === id);
+    if (known !== undefined && (id !== undefined || name === undefined || known.name === undefined)) return this.turnTo(known);
+    // A server without indexes that makes up a new id for each delta repeats no name.
+    if (id !== undefined && name === undefined && this.current !== undefined) return this.current;
+    return this.begin(undefined, id);
+  }
+
+  private turnTo(call: OpenCall): OpenCall {
+    this.current = call;
+    return call;
+  }
+
+  private begin(upstreamIndex: number | undefined, id: string | undefined): OpenCall {
+    const isTaken = id !== undefined && this.calls.some((call) => call.id === id);
+    const call: OpenCall = {
+      index: this.calls.length,
+      id: id === undefined || isTaken ? `call_${randomBytes(12).toString('hex')}` : id,
+      name: undefined,
+      arguments: '',
+    };
+    this.calls.push(call);
+    if (upstreamIndex !== undefined) this.byUpstreamIndex.set(upstreamIndex, call);
+    return this.turnTo(call);
+  }
+}
+
+function isWhole(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function finishReason(said: string, hasCalls: boolean): FinishReason {
+  if (said === 'length' || said === 'max_tokens') return 'length';
+  if (said === 'content_filter') return 'content_filter';
+  // Some say `stop` with calls, some `tool_calls` with none, which sends clients in circles.
+  return hasCalls ? 'tool_calls' : 'stop';
+}

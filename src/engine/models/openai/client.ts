@@ -1,0 +1,66 @@
+import { Pool } from 'undici';
+import type { Model, ModelDelta, ModelRequest } from '../port.ts';
+import { type Dialect, requestBody } from './request.ts';
+import { UpstreamReply } from './upstream-reply.ts';
+
+export interface ClientOptions {
+  /** Up to and without `/chat/completions`. */
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly dialect: Dialect;
+  readonly connectTimeoutMs: number;
+  readonly firstByteTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+export interface OpenAiClient extends Model {
+  /** GET of a path below the base address; parsed JSON. @throws ModelError */
+  get(path: string, signal: AbortSignal): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** A lean client for the common wire: undici's dispatch handlers on a keep-alive pool; no fetch, no streams in between. */
+export function createOpenAiClient(options: ClientOptions): OpenAiClient {
+  const base = new URL(options.baseUrl);
+  const basePath = base.pathname.replace(/\/+$/, '');
+  const pool = new Pool(base.origin, {
+    connect: { timeout: options.connectTimeoutMs },
+    headersTimeout: options.firstByteTimeoutMs,
+    bodyTimeout: options.idleTimeoutMs,
+    pipelining: 1,
+  });
+  const headers = {
+    ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
+    ...options.headers,
+  };
+  const postHeaders = { 'content-type': 'application/json', ...headers };
+  const streamHeaders = { ...postHeaders, accept: 'text/event-stream' };
+
+  return {
+    stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelDelta[]> {
+      return {
+        [Symbol.asyncIterator]() {
+          const reply = new UpstreamReply(signal, request.isStreaming);
+          pool.dispatch(
+            {
+              path: `${basePath}/chat/completions`,
+              method: 'POST',
+              headers: request.isStreaming ? streamHeaders : postHeaders,
+              body: requestBody(request, options.dialect),
+            },
+            reply,
+          );
+          return reply;
+        },
+      };
+    },
+    async get(path, signal) {
+      const { body, statusCode } = await pool.request({ path: basePath + path, method: 'GET', headers, signal });
+      const text = await body.text();
+      if (statusCode !== 200) throw new Error(`GET ${path}: ${statusCode}`);
+      return JSON.parse(text);
+    },
+    close: () => pool.destroy(),
+  };
+}

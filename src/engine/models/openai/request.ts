@@ -1,0 +1,66 @@
+import type { ModelMessage, ModelPart, ModelRequest } from '../port.ts';
+
+/** OpenAI itself wants the newer names; everyone else knows the older. */
+export type Dialect = 'openai' | 'compatible';
+
+/** The body of a chat completion on the common wire, as JSON text. */
+export function requestBody(request: ModelRequest, dialect: Dialect): string {
+  const { parameters, responseFormat, tools, toolChoice } = request;
+  const isOpenAi = dialect === 'openai';
+  return JSON.stringify({
+    model: request.model,
+    messages: request.messages.map(messageOf),
+    stream: request.isStreaming,
+    stream_options: request.isStreaming ? { include_usage: true, include_obfuscation: isOpenAi ? false : undefined } : undefined,
+    temperature: parameters.temperature,
+    top_p: parameters.topP,
+    top_k: isOpenAi ? undefined : parameters.topK,
+    max_tokens: isOpenAi ? undefined : parameters.maxTokens,
+    max_completion_tokens: isOpenAi ? parameters.maxTokens : undefined,
+    frequency_penalty: parameters.frequencyPenalty,
+    presence_penalty: parameters.presencePenalty,
+    stop: parameters.stop,
+    seed: parameters.seed,
+    reasoning_effort: parameters.reasoningEffort,
+    user: request.user,
+    response_format: responseFormat === undefined || responseFormat.type === 'text' ? undefined : formatOf(responseFormat),
+    tools: tools.length === 0 ? undefined : tools.map((tool) => ({ type: 'function', function: tool })),
+    tool_choice: tools.length === 0 ? undefined : choiceOf(toolChoice),
+    parallel_tool_calls: tools.length === 0 ? undefined : request.parallelToolCalls,
+  });
+}
+
+function messageOf(message: ModelMessage): object {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.content };
+    case 'user':
+      return { role: 'user', content: typeof message.content === 'string' ? message.content : message.content.map(partOf) };
+    case 'assistant': {
+      const calls = message.toolCalls ?? [];
+      if (calls.length === 0) return { role: 'assistant', content: message.content ?? '' };
+      const toolCalls = calls.map((call) => ({
+        id: call.id,
+        type: 'function',
+        function: { name: call.name, arguments: call.arguments },
+      }));
+      return { role: 'assistant', content: message.content, tool_calls: toolCalls };
+    }
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
+  }
+}
+
+function partOf(part: ModelPart): object {
+  if (part.type === 'text') return part;
+  return { type: 'image_url', image_url: { url: part.url, detail: part.detail } };
+}
+
+function formatOf(format: Exclude<NonNullable<ModelRequest['responseFormat']>, { type: 'text' }>): object {
+  if (format.type === 'json_object') return { type: 'json_object' };
+  return { type: 'json_schema', json_schema: { name: format.name, schema: format.schema, strict: format.strict } };
+}
+
+function choiceOf(choice: ModelRequest['toolChoice']): unknown {
+  return typeof choice === 'object' ? { type: 'function', function: { name: choice.name } } : choice;
+}

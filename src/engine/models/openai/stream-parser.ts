@@ -1,0 +1,216 @@
+import { StringDecoder } from 'node:string_decoder';
+import type { ModelDelta } from '../port.ts';
+import { ChunkReader, type PlainKind } from './chunk-reader.ts';
+import { malformed, refusalInStream } from './errors.ts';
+import { type Json, list, record } from './json.ts';
+
+/** The constant text around the one string literal of a chunk, from the start of its event to the start of the next. */
+interface Shape {
+  readonly prefix: string;
+  readonly suffix: string;
+  readonly kind: PlainKind;
+}
+
+const lineCharactersMax = 4 * 1024 * 1024;
+/** New shapes are learned this often for nothing; from then on only when the last one was of use. */
+const vainLessonsMax = 8;
+const usefulHits = 4;
+const probe = '\u0001probe';
+
+/**
+ * Reads the event stream of the common wire, however it is cut into reads.
+ *
+ * Nearly all chunks of a stream differ in one string literal only. So the text before and after it is learned from one fully parsed
+ * chunk, and where the next event begins and ends the same way, the literal between is taken as it stands: no JSON.parse, no decoding.
+ * Everything else goes the long way.
+ */
+export class StreamParser {
+  private readonly decoder = new StringDecoder('utf8');
+  private readonly reader = new ChunkReader();
+  /** The undecided rest of earlier reads, and how much of it is known to hold no line end. */
+  private rest = '';
+  private searched = 0;
+  private isFirst = true;
+  private shape: Shape | undefined;
+  private hits = 0;
+  private vainLessons = 0;
+  private data: string | undefined;
+  private dataLine = '';
+  private lines = 0;
+  private eventName = '';
+  private hasDone = false;
+
+  /** Whether `[DONE]` came: what follows is of no interest. */
+  get isDone(): boolean {
+    return this.hasDone;
+  }
+
+  get hasFinish(): boolean {
+    return this.reader.hasFinish;
+  }
+
+  /** Adds the deltas of one read to `out`. @throws ModelError; what came before the fault is in `out`. */
+  push(bytes: Buffer, out: ModelDelta[]): void {
+    if (this.hasDone) return;
+    let fresh = this.decoder.write(bytes);
+    if (this.isFirst && fresh !== '') {
+      this.isFirst = false;
+      if (fresh.charCodeAt(0) === 0xfeff) fresh = fresh.slice(1);
+    }
+    this.read(this.rest === '' ? fresh : this.rest + fresh, out);
+  }
+
+  /** The upstream closed. @throws ModelError when the answer was not whole. */
+  end(out: ModelDelta[]): void {
+    if (!this.hasDone) {
+      // A last event without its blank line still counts.
+      this.read(`${this.rest}${this.decoder.end()}\n\n`, out);
+    }
+    this.reader.end(out);
+  }
+
+  private read(text: string, out: ModelDelta[]): void {
+    let at = 0;
+    let from = this.searched;
+    this.rest = '';
+    this.searched = 0;
+    while (!this.hasDone) {
+      if (this.lines === 0) at = this.takePlain(text, at, out);
+      const newline = text.indexOf('\n', Math.max(at, from));
+      from = 0;
+      if (newline < 0) break;
+      const isCrlf = newline > at && text.charCodeAt(newline - 1) === 13;
+      this.takeLine(text.slice(at, isCrlf ? newline - 1 : newline), isCrlf ? '\r\n' : '\n', out);
+      at = newline + 1;
+    }
+    if (this.hasDone) return;
+    this.rest = at === 0 ? text : text.slice(at);
+    this.searched = this.rest.length;
+    if (this.rest.length > lineCharactersMax) throw malformed('a line is too long');
+  }
+
+  /** Takes events of the learned shape from `at` on; returns where they end. */
+  private takePlain(text: string, start: number, out: ModelDelta[]): number {
+    const { shape } = this;
+    if (shape === undefined) return start;
+    const { prefix, suffix, kind } = shape;
+    let at = start;
+    while (text.startsWith(prefix, at)) {
+      const from = at + prefix.length;
+      const end = literalEnd(text, from);
+      if (end < 0 || !text.startsWith(suffix, end)) break;
+      at = end + suffix.length;
+      this.hits += 1;
+      if (end - from === 2) continue;
+      const json = text.slice(from, end);
+      if (kind === 'content') out.push({ type: 'text', json });
+      else if (kind === 'arguments') {
+        this.reader.addArguments(json);
+        out.push({ type: 'tool.arguments', index: this.reader.currentCall, json });
+      } else out.push({ type: 'reasoning', json });
+    }
+    return at;
+  }
+
+  private takeLine(line: string, lineEnd: string, out: ModelDelta[]): void {
+    if (line === '') {
+      if (this.data !== undefined) this.dispatch(this.data, lineEnd, out);
+      this.data = undefined;
+      this.lines = 0;
+      this.eventName = '';
+      return;
+    }
+    if (line.startsWith('data:')) {
+      const data = line.slice(line.charCodeAt(5) === 32 ? 6 : 5);
+      this.data = this.data === undefined ? data : `${this.data}\n${data}`;
+      this.dataLine = line;
+      if (this.data.length > lineCharactersMax) throw malformed('an event is too long');
+    } else if (line.startsWith('event:')) this.eventName = line.slice(6).trim();
+    this.lines += 1;
+  }
+
+  private dispatch(data: string, lineEnd: string, out: ModelDelta[]): void {
+    const trimmed = data.trim();
+    if (trimmed === '') return;
+    if (trimmed === '[DONE]') {
+      this.hasDone = true;
+      return;
+    }
+    let chunk: unknown;
+    try {
+      chunk = JSON.parse(data);
+    } catch {
+      throw malformed('an event is not JSON');
+    }
+    if (this.eventName === 'error') throw refusalInStream(record(chunk).error ?? chunk);
+    const before = out.length;
+    const kind = this.reader.read(record(chunk), out);
+    // A new call changes what arguments belong to.
+    if (out.slice(before).some((delta) => delta.type === 'tool.start')) this.shape = undefined;
+    if (kind !== undefined && this.lines === 1) this.learn(record(chunk), kind, lineEnd);
+  }
+
+  private learn(chunk: Json, kind: PlainKind, lineEnd: string): void {
+    if (this.hits < usefulHits) {
+      if (this.vainLessons >= vainLessonsMax) return;
+      this.vainLessons += 1;
+    } else this.vainLessons = 0;
+    this.hits = 0;
+    this.shape = shapeOf(this.dataLine, chunk, kind, lineEnd);
+  }
+}
+
+/** Finds the literal of a chunk's text in its line, and proves that nothing else depends on it. */
+function shapeOf(line: string, chunk: Json, kind: PlainKind, lineEnd: string): Shape | undefined {
+  const value = plainText(chunk, kind);
+  const member = `"${kind}":`;
+  for (let at = line.indexOf(member); at >= 0; at = line.indexOf(member, at + 1)) {
+    let from = at + member.length;
+    while (line.charCodeAt(from) === 32) from += 1;
+    const end = literalEnd(line, from);
+    if (end < 0 || JSON.parse(line.slice(from, end)) !== value) continue;
+    const prefix = line.slice(0, from);
+    const suffix = line.slice(end);
+    try {
+      const other: unknown = JSON.parse(`${prefix}${JSON.stringify(probe)}${suffix}`.slice('data:'.length));
+      const isSame = JSON.stringify(other).replace(JSON.stringify(probe), () => JSON.stringify(value)) === JSON.stringify(chunk);
+      if (isSame && plainText(record(other), kind) === probe) return { prefix, suffix: suffix + lineEnd + lineEnd, kind };
+    } catch {
+      // Not the literal that was meant.
+    }
+  }
+  return undefined;
+}
+
+function plainText(chunk: Json, kind: PlainKind): unknown {
+  const delta = record(record(list(chunk.choices)[0]).delta);
+  return kind === 'arguments' ? record(record(list(delta.tool_calls)[0]).function).arguments : delta[kind];
+}
+
+/**
+ * Where the JSON string literal that begins at `from` ends (behind its closing quote); -1 when none does, as at the end of a read.
+ * Written out by hand: literals are a few characters long, and this runs once for each chunk.
+ */
+function literalEnd(text: string, from: number): number {
+  if (text.charCodeAt(from) !== 34) return -1;
+  let at = from + 1;
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (code === 34) return at + 1;
+    if (code === 92) {
+      const escaped = text.charCodeAt(at + 1);
+      if (escaped === 117) {
+        if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) return -1;
+        at += 6;
+      } else if (isEscape(escaped)) at += 2;
+      else return -1;
+      // NaN, past the end, is not >= 32 either.
+    } else if (code >= 32) at += 1;
+    else return -1;
+  }
+}
+
+/** `"` `\` `/` and b f n r t. */
+function isEscape(code: number): boolean {
+  return code === 34 || code === 92 || code === 47 || code === 98 || code === 102 || code === 110 || code === 114 || code === 116;
+}

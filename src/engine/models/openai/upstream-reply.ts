@@ -1,0 +1,192 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { ModelDelta } from '../port.ts';
+import { bodyDeltas } from './body.ts';
+import { malformed, refusal, transportFailure } from './errors.ts';
+import { StreamParser } from './stream-parser.ts';
+
+type Batch = readonly ModelDelta[];
+type Waiter = { readonly resolve: (result: IteratorResult<Batch>) => void; readonly reject: (reason: unknown) => void };
+
+/** A whole body may take this much memory, an error's body this much. */
+const bodyBytesMax = 32 * 1024 * 1024;
+const errorBytesMax = 64 * 1024;
+/** Reads that may wait for a slow consumer before the upstream's socket is paused. */
+const waitingBatchesMax = 4;
+/** How long an upstream that has finished may take to say `[DONE]` and to end its reply. */
+const goodbyeMs = 5_000;
+
+/** One reply of an upstream: undici's handler on the one side, an iterator of deltas on the other. */
+export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableIterator<Batch> {
+  private controller: Dispatcher.DispatchController | undefined;
+  private status = 0;
+  private retryAfter: string | undefined;
+  private parser: StreamParser | undefined;
+  private chunks: Buffer[] = [];
+  private bytes = 0;
+  private waiting: Batch[] = [];
+  private waiter: Waiter | undefined;
+  private failure: { readonly reason: unknown } | undefined;
+  private isOver = false;
+  private hasEnded = false;
+  private goodbyeTimer: NodeJS.Timeout | undefined;
+  private readonly signal: AbortSignal;
+  private readonly isStreaming: boolean;
+  private readonly onAbort = () => {
+    this.fail(this.signal.reason);
+    this.abandon();
+  };
+
+  constructor(signal: AbortSignal, isStreaming: boolean) {
+    this.signal = signal;
+    this.isStreaming = isStreaming;
+    if (signal.aborted) this.onAbort();
+    else signal.addEventListener('abort', this.onAbort, { once: true });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Batch>> {
+    const batch = this.waiting.shift();
+    if (batch !== undefined) {
+      if (this.waiting.length === 0 && this.controller?.paused === true) this.controller.resume();
+      return Promise.resolve({ value: batch, done: false });
+    }
+    if (this.failure !== undefined) {
+      const { reason } = this.failure;
+      this.failure = undefined;
+      return Promise.reject(reason);
+    }
+    if (this.isOver) return Promise.resolve({ value: undefined, done: true });
+    return new Promise((resolve, reject) => {
+      this.waiter = { resolve, reject };
+    });
+  }
+
+  /** The consumer left early: the upstream is told at once. */
+  return(): Promise<IteratorResult<Batch>> {
+    this.finish();
+    this.abandon();
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.isOver) this.abandon();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // Interim answers (103) come before the real one.
+    if (status < 200) return;
+    this.status = status;
+    this.retryAfter = headers['retry-after'];
+    const isEventStream = !(headers['content-type'] ?? '').includes('json');
+    if (status === 200 && this.isStreaming && isEventStream) this.parser = new StreamParser();
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.isOver) return;
+    if (this.parser === undefined) this.collect(chunk);
+    else this.parse(this.parser, chunk);
+  }
+
+  onResponseEnd(): void {
+    this.hasEnded = true;
+    clearTimeout(this.goodbyeTimer);
+    if (!this.isOver) this.conclude();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.hasEnded = true;
+    clearTimeout(this.goodbyeTimer);
+    if (this.isOver) return;
+    // The answer was whole; only the goodbye is missing.
+    if (this.parser?.hasFinish === true) this.conclude();
+    else this.fail(transportFailure(error, this.status !== 0));
+  }
+
+  private conclude(): void {
+    const out: ModelDelta[] = [];
+    try {
+      if (this.parser !== undefined) this.parser.end(out);
+      else if (this.status === 200) bodyDeltas(Buffer.concat(this.chunks).toString(), out);
+      else throw refusal(this.status, Buffer.concat(this.chunks).toString(), this.retryAfter);
+    } catch (error) {
+      this.deliver(out);
+      this.fail(error);
+      return;
+    }
+    this.deliver(out);
+    this.finish();
+  }
+
+  private parse(parser: StreamParser, chunk: Buffer): void {
+    const out: ModelDelta[] = [];
+    try {
+      parser.push(chunk, out);
+      if (parser.isDone) parser.end(out);
+    } catch (error) {
+      this.deliver(out);
+      this.fail(error);
+      this.abandon();
+      return;
+    }
+    this.deliver(out);
+    if (parser.isDone) this.finish();
+    if (parser.hasFinish && this.goodbyeTimer === undefined) {
+      this.goodbyeTimer = setTimeout(() => {
+        if (!this.isOver) this.conclude();
+        this.abandon();
+      }, goodbyeMs).unref();
+    }
+  }
+
+  private collect(chunk: Buffer): void {
+    this.bytes += chunk.length;
+    if (this.status !== 200 && this.bytes > errorBytesMax) return;
+    if (this.bytes > bodyBytesMax) {
+      this.fail(malformed('it is too long'));
+      this.abandon();
+      return;
+    }
+    this.chunks.push(chunk);
+  }
+
+  private deliver(batch: Batch): void {
+    if (batch.length === 0) return;
+    const { waiter } = this;
+    if (waiter !== undefined) {
+      this.waiter = undefined;
+      waiter.resolve({ value: batch, done: false });
+      return;
+    }
+    this.waiting.push(batch);
+    if (this.waiting.length >= waitingBatchesMax && this.controller?.paused === false) this.controller.pause();
+  }
+
+  private fail(reason: unknown): void {
+    if (this.isOver) return;
+    const { waiter } = this;
+    this.waiter = undefined;
+    if (waiter === undefined) this.failure = { reason };
+    else waiter.reject(reason);
+    this.finish();
+  }
+
+  private finish(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.signal.removeEventListener('abort', this.onAbort);
+    const { waiter } = this;
+    this.waiter = undefined;
+    waiter?.resolve({ value: undefined, done: true });
+  }
+
+  /** Closes the connection, unless the reply has ended by itself. */
+  private abandon(): void {
+    if (!this.hasEnded && this.controller !== undefined && !this.controller.aborted)
+      this.controller.abort(new Error('no longer wanted'));
+  }
+}
