@@ -42,6 +42,7 @@ CREATE TABLE "chunk_texts" (
     "chunk_id" BIGINT NOT NULL,
     "heading_path" TEXT NOT NULL,
     "text" TEXT NOT NULL,
+    "gap_before" TEXT NOT NULL,
     "config" TEXT NOT NULL,
     "token_count" INTEGER NOT NULL,
     "content_hash" TEXT NOT NULL,
