@@ -1,5 +1,5 @@
 import type { AgentFilter, AgentLeaf, DataSourceFilter, GroupFilter } from '../entities/access.ts';
-import type { Agent, AgentListScope } from '../entities/agent.ts';
+import type { AgentFacts, AgentListScope, AgentWithEditors } from '../entities/agent.ts';
 import type { Caller } from '../entities/caller.ts';
 import { everything, matches, nothing } from '../entities/filter.ts';
 
@@ -8,17 +8,6 @@ import { everything, matches, nothing } from '../entities/filter.ts';
  * the thing, and the functions `can…` decide the very same rules in memory. What a caller may not see is missing (404); what is seen
  * but may not be changed is FORBIDDEN (403).
  */
-
-/** What decides about an agent, besides the agent. */
-export interface AgentFacts {
-  readonly agent: Agent;
-  readonly tenantId: string;
-  /** Users who may edit it, without the owner. */
-  readonly editorIds: ReadonlySet<string>;
-  readonly groupIds: ReadonlySet<string>;
-  /** Users who are members of one of its groups. */
-  readonly groupMemberIds: ReadonlySet<string>;
-}
 
 /**
  * Whether the caller administers an organization: its ADMINs; TENANT keys that act in it; INSTANCE keys everywhere. TENANT keys reach
@@ -72,7 +61,12 @@ export function listedAgents(caller: Caller, scope: AgentListScope): AgentFilter
     case 'ORGANIZATION':
       return visibleToOrganization(caller);
     case 'PUBLIC':
-      return { all: [{ agent: 'in-catalog', catalog: 'public' }, usableAgents(caller)] };
+      return {
+        any: [
+          linkInCatalog('public'),
+          atHome(caller, { all: [{ agent: 'in-catalog', catalog: 'public' }, usableAgents(caller)] }),
+        ],
+      };
     case 'ALL':
       return allListedAgents(caller);
   }
@@ -80,19 +74,16 @@ export function listedAgents(caller: Caller, scope: AgentListScope): AgentFilter
 
 /** Shared with the caller by somebody else: as editor, through a group, or used by it in a chat. */
 export function sharedAgents(caller: Caller): AgentFilter {
-  const withChat: AgentFilter = {
-    all: [{ agent: 'has-chat-of', userId: caller.userId }, usableAgents(caller), notOwned(caller)],
-  };
-  return { any: [atHome(caller, { all: [{ any: [edited(caller), throughGroups(caller)] }, notOwned(caller)] }), withChat] };
+  return { any: [sharedAtHome(caller), usedInChats(caller)] };
 }
 
 export function canSeeAgent(caller: Caller, facts: AgentFacts): boolean {
   return holds(usableAgents(caller), facts);
 }
-export function canEditAgent(caller: Caller, facts: AgentFacts): boolean {
+export function canEditAgent(caller: Caller, facts: AgentWithEditors): boolean {
   return holds(editableAgents(caller), facts);
 }
-export function canManageAgent(caller: Caller, facts: AgentFacts): boolean {
+export function canManageAgent(caller: Caller, facts: AgentWithEditors): boolean {
   return holds(manageableAgents(caller), facts);
 }
 
@@ -103,31 +94,34 @@ function usableAtHome(caller: Caller): AgentFilter {
 }
 
 function visibleToOrganization(caller: Caller): AgentFilter {
-  const listed: AgentFilter = {
-    all: [
-      { agent: 'visible-as', visibility: 'ANYONE_WITH_LINK' },
-      { agent: 'in-catalog', catalog: 'organization' },
-    ],
-  };
-  return atHome(caller, { any: [{ agent: 'visible-as', visibility: 'ORGANIZATION' }, listed] });
+  return atHome(caller, { any: [{ agent: 'visible-as', visibility: 'ORGANIZATION' }, linkInCatalog('organization')] });
+}
+
+function sharedAtHome(caller: Caller): AgentFilter {
+  return atHome(caller, { all: [{ any: [edited(caller), throughGroups(caller)] }, notOwned(caller)] });
+}
+
+function usedInChats(caller: Caller): AgentFilter {
+  return { all: [{ agent: 'has-chat-of', userId: caller.userId }, usableAgents(caller), notOwned(caller)] };
 }
 
 function allListedAgents(caller: Caller): AgentFilter {
-  const linkInCatalog = (catalog: 'tenant' | 'public'): AgentFilter => ({
+  const home: AgentFilter[] = [usableAtHome(caller), visibleToOrganization(caller), sharedAtHome(caller)];
+  return {
+    any: [
+      isAdministrator(caller, caller.orgId) ? atHome(caller, everything) : { all: [inHome(caller), { any: home }] },
+      usedInChats(caller),
+      { all: [{ agent: 'in-tenant', tenantId: caller.tenantId }, linkInCatalog('tenant')] },
+      linkInCatalog('public'),
+    ],
+  };
+}
+
+function linkInCatalog(catalog: 'organization' | 'tenant' | 'public'): AgentFilter {
+  return {
     all: [
       { agent: 'visible-as', visibility: 'ANYONE_WITH_LINK' },
       { agent: 'in-catalog', catalog },
-    ],
-  });
-  const administered = isAdministrator(caller, caller.orgId) ? atHome(caller, everything) : nothing;
-  return {
-    any: [
-      usableAtHome(caller),
-      administered,
-      visibleToOrganization(caller),
-      sharedAgents(caller),
-      { all: [{ agent: 'in-tenant', tenantId: caller.tenantId }, linkInCatalog('tenant')] },
-      linkInCatalog('public'),
     ],
   };
 }
@@ -138,7 +132,10 @@ function administeredAgents(caller: Caller): AgentFilter {
 }
 
 function atHome(caller: Caller, filter: AgentFilter): AgentFilter {
-  return { all: [{ agent: 'in-organization', orgId: caller.orgId }, filter] };
+  return { all: [inHome(caller), filter] };
+}
+function inHome(caller: Caller): AgentFilter {
+  return { agent: 'in-organization', orgId: caller.orgId };
 }
 function owned(caller: Caller): AgentFilter {
   return { agent: 'owned-by', userId: caller.userId };
@@ -158,41 +155,33 @@ function throughGroups(caller: Caller): AgentFilter {
   };
 }
 
-/** Decides a rule about one agent in memory. Leaves that only lists ask (chats, text) are never part of a `can…` rule. */
-function holds(filter: AgentFilter, facts: AgentFacts): boolean {
+/** Who may edit or manage rests on the agent and its editors alone; who may see it, on all facts. */
+type KnownFacts = AgentWithEditors & Partial<AgentFacts>;
+
+function holds(filter: AgentFilter, facts: KnownFacts): boolean {
   return matches<AgentLeaf>(filter, (leaf) => leafHolds(leaf, facts));
 }
 
-function leafHolds(leaf: AgentLeaf, { agent, tenantId, editorIds, groupIds, groupMemberIds }: AgentFacts): boolean {
+function leafHolds(leaf: AgentLeaf, agent: KnownFacts): boolean {
   switch (leaf.agent) {
     case 'in-organization':
       return agent.orgId === leaf.orgId;
-    case 'in-tenant':
-      return tenantId === leaf.tenantId;
     case 'owned-by':
       return agent.userId === leaf.userId;
-    case 'not-owned-by':
-      return agent.userId !== leaf.userId;
     case 'edited-by':
-      return editorIds.has(leaf.userId);
+      return agent.editorIds.has(leaf.userId);
     case 'grouped-with':
-      return groupMemberIds.has(leaf.userId);
-    case 'has-group':
-      return groupIds.has(leaf.groupId);
+      return known(agent.groupMemberIds, leaf).has(leaf.userId);
     case 'visible-as':
       return agent.visibility === leaf.visibility;
-    case 'in-catalog':
-      return { organization: agent.listInOrgCatalog, tenant: agent.listInTenantCatalog, public: agent.listInPublicCatalog }[
-        leaf.catalog
-      ];
-    case 'in-category':
-      return agent.categoryId === leaf.categoryId || agent.orgCategoryIds.includes(leaf.categoryId);
-    case 'approved':
-      return agent.isApprovedByOrg === leaf.isApproved;
-    case 'has-chat-of':
-    case 'mentions':
-      throw new Error(`"${leaf.agent}" is decided by SQL only`);
+    default:
+      throw new Error(`"${leaf.agent}" is asked by lists only, and decided in SQL`);
   }
+}
+
+function known<T>(fact: T | undefined, leaf: AgentLeaf): T {
+  if (fact === undefined) throw new Error(`"${leaf.agent}" needs a fact that was not loaded`);
+  return fact;
 }
 
 // Data sources

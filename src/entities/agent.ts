@@ -82,3 +82,39 @@ export interface Agent {
   readonly ratingSum: number;
   readonly isDeleted: boolean;
 }
+
+export interface AgentEditor {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+/** An agent with what decides who may change it. */
+export interface AgentWithEditors extends Agent {
+  /** Without the owner. */
+  readonly editorIds: ReadonlySet<string>;
+}
+
+/** An agent as it is shown to one user. */
+export interface AgentView extends AgentWithEditors {
+  readonly orgName: string;
+  readonly userName: string;
+  readonly editors: readonly AgentEditor[];
+  readonly groupIds: readonly string[];
+  /** Whether that user has chats with it. */
+  readonly hasUserChats: boolean;
+}
+
+/** An agent with everything that decides about it, for decisions in memory. */
+export interface AgentFacts extends AgentWithEditors {
+  readonly tenantId: string;
+  readonly groupIds: ReadonlySet<string>;
+  /** Users who are members of one of its groups; loaded only where the visibility is GROUP. */
+  readonly groupMemberIds: ReadonlySet<string>;
+}
+
+/** What a run needs to know of an agent. */
+export interface RunnableAgent extends AgentFacts {
+  /** Sources it may be answered from; those being deleted are left out. */
+  readonly dataSourceIds: readonly string[];
+}

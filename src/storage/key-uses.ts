@@ -13,7 +13,7 @@ const flushEveryMs = 2_000;
 /** The time is shown to people, so a second more or less does not matter: the newest of a batch wins, and never moves backwards. */
 const writeUses = `update api_keys k set "lastUsedAt" = greatest(k."lastUsedAt", u.at)
   from (
-    select id, (to_timestamp(ms / 1000.0) at time zone 'UTC')::timestamp(3) as at
+    select id, to_timestamp(ms / 1000.0)::timestamptz(3) as at
     from unnest($1::text[], $2::float8[]) as noted(id, ms)
   ) u
   where k.id = u.id`;

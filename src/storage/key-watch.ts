@@ -22,7 +22,7 @@ const findLiving = {
     from api_keys k
     join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
     where k.id = any($1::text[]) and k."revokedAt" is null
-      and (k."expiresAt" is null or extract(epoch from k."expiresAt") > extract(epoch from now()))`,
+      and (k."expiresAt" is null or k."expiresAt" > now())`,
 };
 
 export function createKeyWatch({ pool }: Database, signals: Signals): KeyWatch {

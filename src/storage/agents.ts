@@ -1,0 +1,118 @@
+import type { AgentFilter } from '../entities/access.ts';
+import type { Agent, AgentView, RunnableAgent } from '../entities/agent.ts';
+import { everything } from '../entities/filter.ts';
+import type { Page, PageRequest } from '../entities/page.ts';
+import { countAgents, findAgents, listAgents } from './agent-queries.ts';
+import { createRunnableAgents } from './agent-runnable.ts';
+import type { Database } from './database.ts';
+import { Prisma } from './generated/client.ts';
+import type { Signals } from './signals.ts';
+
+/** What a caller may write of an agent. Absent members are kept. */
+export type AgentChanges = Partial<
+  Omit<
+    Agent,
+    | 'id'
+    | 'createdAt'
+    | 'updatedAt'
+    | 'orgId'
+    | 'userId'
+    | 'messageCount'
+    | 'ratingCount'
+    | 'ratingSum'
+    | 'isDeleted'
+    | 'categoryId'
+  >
+> & {
+  /** Replaces all editors. */
+  readonly editorIds?: readonly string[];
+  /** Replaces all groups. */
+  readonly groupIds?: readonly string[];
+};
+export type NewAgent = AgentChanges &
+  Pick<Agent, 'id' | 'createdAt' | 'orgId' | 'userId' | 'name' | 'description' | 'instructions' | 'src'>;
+
+/** `viewerId` in all of it: the user to whom `hasUserChats` belongs. */
+export interface AgentStore {
+  /** An agent for a run, without asking who runs it: that is decided from its facts. A value when warm: no database round trip. */
+  findRunnable(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined>;
+  /** The agent if it exists and matches. */
+  find(id: string, filter: AgentFilter, viewerId: string): Promise<AgentView | undefined>;
+  /** Those of the ids that exist and match, in no order. */
+  findMany(ids: readonly string[], filter: AgentFilter, viewerId: string): Promise<readonly AgentView[]>;
+  /** Newest first. One statement, whatever the page holds; the count is another, when it is asked for. */
+  list(filter: AgentFilter, narrow: AgentFilter, viewerId: string, page: PageRequest): Promise<Page<AgentView>>;
+  create(agent: NewAgent): Promise<AgentView>;
+  update(id: string, changes: AgentChanges, viewerId: string): Promise<AgentView>;
+  /** @returns false when it was deleted before. */
+  markDeleted(id: string): Promise<boolean>;
+}
+
+export function createAgentStore(db: Database, signals: Signals): AgentStore {
+  const { pool, prisma } = db;
+  const runnable = createRunnableAgents(db, signals);
+
+  async function find(id: string, filter: AgentFilter, viewerId: string): Promise<AgentView | undefined> {
+    return (await findAgents(pool, [id], filter, viewerId))[0];
+  }
+
+  async function written(id: string, viewerId: string): Promise<AgentView> {
+    signals.publish('agent-changed', id);
+    const agent = await find(id, everything, viewerId);
+    if (agent === undefined) throw new Error('an agent that was just written is missing');
+    return agent;
+  }
+
+  return {
+    findRunnable: runnable.find,
+    find,
+    findMany: (ids, filter, viewerId) => findAgents(pool, ids, filter, viewerId),
+    list: (filter, narrow, viewerId, page) =>
+      listAgents(pool, { filter, narrow, viewerId, page, countAll: () => countAgents(pool, filter, narrow) }),
+    async create({ editorIds = [], groupIds = [], ...agent }) {
+      await prisma.agent.create({
+        data: {
+          ...columnsOf(agent),
+          ...agentIdentity(agent),
+          updatedAt: agent.createdAt,
+          editors: { create: editorIds.map((userId) => ({ userId })) },
+          groups: { create: groupIds.map((groupId) => ({ groupId })) },
+        },
+      });
+      return written(agent.id, agent.userId);
+    },
+    async update(id, { editorIds, groupIds, ...changes }, viewerId) {
+      await prisma.agent.update({
+        where: { id, isDeleted: false },
+        data: {
+          ...columnsOf(changes),
+          ...(editorIds === undefined ? {} : { editors: { deleteMany: {}, create: editorIds.map((userId) => ({ userId })) } }),
+          ...(groupIds === undefined ? {} : { groups: { deleteMany: {}, create: groupIds.map((groupId) => ({ groupId })) } }),
+        },
+      });
+      return written(id, viewerId);
+    },
+    async markDeleted(id) {
+      const { count } = await prisma.agent.updateMany({ where: { id, isDeleted: false }, data: { isDeleted: true } });
+      signals.publish('agent-changed', id);
+      return count > 0;
+    },
+  };
+}
+
+type Columns = Omit<AgentChanges, 'editorIds' | 'groupIds'>;
+
+/** Members as Prisma writes them: mutable arrays, JSON apart. */
+function columnsOf({ options, profile, publicCategories, orgCategoryIds, ...rest }: Columns) {
+  return {
+    ...rest,
+    ...(options === undefined ? {} : { options: { ...options } as Prisma.InputJsonObject }),
+    ...(profile === undefined ? {} : { profile: profile === null ? Prisma.DbNull : ({ ...profile } as Prisma.InputJsonObject) }),
+    ...(publicCategories === undefined ? {} : { publicCategories: [...publicCategories] }),
+    ...(orgCategoryIds === undefined ? {} : { orgCategoryIds: [...orgCategoryIds] }),
+  };
+}
+
+function agentIdentity({ id, createdAt, orgId, userId, name, description, instructions, src }: NewAgent) {
+  return { id, createdAt, orgId, userId, name, description, instructions, src };
+}
