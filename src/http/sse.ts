@@ -9,19 +9,13 @@ export interface SseLimits {
   readonly stallMs: number;
 }
 
-/** How often the keys behind open streams are looked at again, so that a revoked key's streams end within five seconds. */
-const accessCheckMs = 2_000;
-
-/**
- * All open streams of a process, and the one timer they share: heartbeats, readers that stopped reading, keys that were revoked.
- */
+/** All open streams of a process, and the one timer they share: heartbeats, and readers that stopped reading. */
 export class SseStreams {
   readonly #limits: SseLimits;
   readonly #tickMs: number;
   readonly #open = new Set<SseStream>();
   #timer: NodeJS.Timeout | undefined;
   #nowMs = performance.now();
-  #accessCheckedMs = this.#nowMs;
 
   constructor(limits: SseLimits) {
     this.#limits = limits;
@@ -32,8 +26,8 @@ export class SseStreams {
     return this.#open.size;
   }
 
-  /** Sends the head. @param checkAccess  called every two seconds; ends the stream when it says so. */
-  start(res: ServerResponse, requestId: string, headers: readonly string[], checkAccess: () => void): SseStream {
+  /** Writes the head; it leaves with the first frames, or with `flush`. */
+  start(res: ServerResponse, requestId: string, headers: readonly string[]): SseStream {
     res.writeHead(200, [
       'content-type',
       'text/event-stream; charset=utf-8',
@@ -44,7 +38,7 @@ export class SseStreams {
       ...streamSecurityHeaders,
       ...headers,
     ]);
-    const stream = new SseStream(res, this.#limits.bufferMaxBytes, () => this.#nowMs, checkAccess);
+    const stream = new SseStream(res, this.#limits.bufferMaxBytes, () => this.#nowMs);
     this.#open.add(stream);
     res.once('close', () => this.#remove(stream));
     this.#timer ??= this.#startTimer();
@@ -73,9 +67,7 @@ export class SseStreams {
     this.#nowMs = performance.now();
     const quietSinceMs = this.#nowMs - this.#limits.heartbeatMs + this.#tickMs;
     const stalledSinceMs = this.#nowMs - this.#limits.stallMs;
-    const checksAccess = this.#nowMs - this.#accessCheckedMs >= accessCheckMs;
-    if (checksAccess) this.#accessCheckedMs = this.#nowMs;
-    for (const stream of this.#open) stream.tick(quietSinceMs, stalledSinceMs, checksAccess);
+    for (const stream of this.#open) stream.tick(quietSinceMs, stalledSinceMs);
   }
 }
 
@@ -84,18 +76,16 @@ export class SseStream {
   readonly #res: ServerResponse;
   readonly #bufferMaxBytes: number;
   readonly #nowMs: () => number;
-  readonly #checkAccess: () => void;
   #lastWriteMs: number;
   /** When the reader's buffer was first seen full; undefined while it takes what it gets. */
   #fullSinceMs: number | undefined;
   #wake: (() => void) | undefined;
   #drained: Promise<void> | undefined;
 
-  constructor(res: ServerResponse, bufferMaxBytes: number, nowMs: () => number, checkAccess: () => void) {
+  constructor(res: ServerResponse, bufferMaxBytes: number, nowMs: () => number) {
     this.#res = res;
     this.#bufferMaxBytes = bufferMaxBytes;
     this.#nowMs = nowMs;
-    this.#checkAccess = checkAccess;
     this.#lastWriteMs = nowMs();
     res.on('drain', () => this.#resume());
     res.on('error', () => this.closed());
@@ -106,7 +96,7 @@ export class SseStream {
     return this.#res.destroyed || this.#res.writableEnded;
   }
 
-  /** Sends what has been written of the head, for a stream whose first events are not there yet. */
+  /** Sends the head alone, for a stream whose first events make no frame. */
   flush(): void {
     this.#res.flushHeaders();
   }
@@ -124,7 +114,7 @@ export class SseStream {
     if (!this.isClosed) this.#res.end(text);
   }
 
-  tick(quietSinceMs: number, stalledSinceMs: number, checksAccess: boolean): void {
+  tick(quietSinceMs: number, stalledSinceMs: number): void {
     if (this.#fullSinceMs !== undefined) {
       if (this.#fullSinceMs <= stalledSinceMs) this.#res.destroy();
     } else if (this.#lastWriteMs <= quietSinceMs && !this.isClosed) {
@@ -133,7 +123,6 @@ export class SseStream {
       // Ended, yet its last bytes are still here: the reader has stopped reading.
       this.#res.destroy();
     }
-    if (checksAccess && !this.isClosed) this.#checkAccess();
   }
 
   closed(): void {

@@ -147,10 +147,9 @@ class FormReader {
 /** The last part of whatever path was given, without characters that harm a header, a log or a file system. */
 export function safeFilename(given: string | undefined): string {
   const last = (given ?? '').split(/[/\\]/).at(-1) ?? '';
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones to remove
   const plain = last
     .toWellFormed()
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+    .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
     .trim();
   const cut = Array.from(plain).slice(0, 200).join('');
   return /^\.*$/.test(cut) ? 'file' : cut;

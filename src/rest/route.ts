@@ -30,7 +30,10 @@ export interface RouteRow {
   readonly status?: number;
   /** `data`: a list or a connection's nodes under `data`. Default: the root field's value is the body. */
   readonly wrap?: 'data';
-  /** Further members next to `data`, from a connection: `pagination: {nextCursor}` or `total`. */
+  /**
+   * Further members next to `data`, from a connection that selects `pageInfo { hasNextPage endCursor }` or `totalCount`:
+   * `pagination: {nextCursor}`, `total` with `nextCursor`, or `nextCursor` alone.
+   */
   readonly page?: 'pagination' | 'total' | 'cursor';
   /** Members left out of the reply when null. */
   readonly omitNull?: readonly string[];
@@ -50,6 +53,8 @@ export interface StreamReply {
   readonly when: 'stream' | 'stream-or-accept' | 'always';
   /** A subscription with the same variables; its source stream is read directly, never executed per event. */
   readonly document: string;
+  /** The Int variable that takes the sequence number of `Last-Event-ID` (`<runId>:<sequence>`), for a client that reconnects. */
+  readonly resume?: string;
   readonly encoder: StreamEncoderFactory;
 }
 

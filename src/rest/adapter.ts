@@ -1,0 +1,275 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { execute, type GraphQLSchema } from 'graphql';
+import { authenticateKey, watchKey } from '../domain/api-keys.ts';
+import type { Deps } from '../domain/deps.ts';
+import { runOnce } from '../domain/idempotency.ts';
+import type { Caller } from '../entities/caller.ts';
+import { DomainError } from '../entities/errors.ts';
+import { type Authenticate, authenticate, bearerSecret } from '../http/authenticate.ts';
+import { CallContext, requestIdOf } from '../http/context.ts';
+import { sendError, showError } from '../http/errors.ts';
+import { readJsonBody } from '../http/json-body.ts';
+import type { RunAdmission } from '../http/limits.ts';
+import type { Metrics, RouteMeter } from '../http/metrics.ts';
+import { discardBody, sendEmpty, sendJson } from '../http/reply.ts';
+import type { SseStreams } from '../http/sse.ts';
+import { readUpload, type Upload } from '../http/upload.ts';
+import { compileRoutes, type Route } from './compile.ts';
+import type { OperationScopes } from './document.ts';
+import { callerParam } from './error-params.ts';
+import { PathTable } from './paths.ts';
+import { noHeaders, type Reply, replyOf } from './reply.ts';
+import type { RouteRow } from './route.ts';
+import { foldStream, sendStream } from './stream.ts';
+import { type RequestParts, readVariables, streamMember } from './variables.ts';
+
+export interface RestOptions {
+  readonly schema: GraphQLSchema;
+  readonly rows: readonly RouteRow[];
+  readonly deps: Deps;
+  readonly metrics: Metrics;
+  readonly streams: SseStreams;
+  /** Shared with the other face: it limits the process. */
+  readonly admission: RunAdmission;
+  /** The policy table; domain/policy.ts unless a test has its own. */
+  readonly scopes?: OperationScopes;
+  /** Who a key belongs to and when it ends; domain/api-keys.ts unless a test has its own. */
+  readonly keys?: {
+    readonly authenticate: Authenticate;
+    readonly watch: (caller: Caller, onEnd: () => void) => () => void;
+  };
+}
+
+/** A handler for Express, or for Node alone: what is not under `/api/` goes to `next`. */
+export type RestRouter = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
+
+/**
+ * The REST face: finds the row, asks the door and the scope, reads the body, runs the row's document in this process, wraps the reply.
+ * Nothing of Express stands on the path of a request, and what does not change between calls is made here, once.
+ *
+ * @throws Error naming every row that does not hold.
+ */
+export function createRestRouter(options: RestOptions): RestRouter {
+  const face = new RestFace(options);
+  return (req, res, next) => {
+    const url = req.url ?? '/';
+    if (!url.startsWith('/api/')) return next();
+    void face.serve(req, res, url);
+  };
+}
+
+interface Served {
+  readonly route: Route;
+  readonly meter: RouteMeter;
+  /** Flat list of the row's own headers. */
+  readonly headers: readonly string[];
+}
+
+/** One request on its way. */
+interface Call {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly requestId: string;
+  readonly served: Served;
+  readonly path: readonly string[];
+  readonly query: string;
+  readonly context: CallContext;
+}
+
+class RestFace {
+  readonly #options: RestOptions;
+  readonly #deps: Deps;
+  readonly #table = new PathTable<Served>();
+  readonly #unmatched: RouteMeter;
+  readonly #lookUp: Authenticate;
+  readonly #watch: (caller: Caller, onEnd: () => void) => () => void;
+
+  constructor(options: RestOptions) {
+    const { schema, rows, deps, metrics } = options;
+    this.#options = options;
+    this.#deps = deps;
+    this.#unmatched = metrics.meter('none');
+    this.#lookUp = options.keys?.authenticate ?? ((secret) => authenticateKey(deps, secret));
+    this.#watch = options.keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
+    for (const route of compileRoutes(schema, rows, options.scopes)) {
+      const { row } = route;
+      const served = { route, meter: metrics.meter(row.operationId), headers: flat(row.headers ?? {}) };
+      this.#table.add(row.method.toUpperCase(), row.path, served);
+    }
+  }
+
+  async serve(req: IncomingMessage, res: ServerResponse, url: string): Promise<void> {
+    const startedMs = performance.now();
+    const requestId = requestIdOf(req);
+    const split = url.indexOf('?');
+    let meter = this.#unmatched;
+    let served: Served | undefined;
+    try {
+      const place = this.#table.find(split === -1 ? url : url.slice(0, split));
+      const method = req.method ?? 'GET';
+      served = place?.byMethod.get(method === 'HEAD' ? 'GET' : method);
+      meter = served?.meter ?? meter;
+      if (method === 'OPTIONS' && place !== undefined) {
+        sendEmpty(res, 204, requestId, ['allow', allowed(place.byMethod)]);
+        return;
+      }
+      const known = authenticate(req, this.#lookUp);
+      const caller = known instanceof Promise ? await known : known;
+      if (place === undefined) throw new DomainError('NOT_FOUND', 'There is nothing at this path');
+      if (served === undefined) {
+        res.setHeader('allow', allowed(place.byMethod));
+        throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${allowed(place.byMethod)}, not ${method}`);
+      }
+      const { scope, row } = served.route;
+      if (scope !== null && !caller.scopes.has(scope)) {
+        throw new DomainError('INSUFFICIENT_SCOPE', `${row.operationId} needs a key with the scope ${scope}`);
+      }
+      const context = new CallContext(this.#deps, caller, requestId, res);
+      const query = split === -1 ? '' : url.slice(split + 1);
+      await this.#answer({ req, res, requestId, served, path: place.values, query, context });
+    } catch (error) {
+      this.#refuse(req, res, requestId, served?.route, error);
+    } finally {
+      meter.finished(res.statusCode, startedMs);
+    }
+  }
+
+  async #answer(call: Call): Promise<void> {
+    const { route } = call.served;
+    if (!route.isRun) return this.#read(call);
+    const { keyId } = call.context.caller;
+    this.#options.admission.enter(keyId);
+    try {
+      await this.#read(call);
+    } finally {
+      this.#options.admission.leave(keyId);
+    }
+  }
+
+  async #read(call: Call): Promise<void> {
+    const { req } = call;
+    const { row } = call.served.route;
+    const { settings } = this.#deps;
+    if (row.upload !== undefined) {
+      const fileMaxBytes = settings[row.upload.sizeBytesMaxSetting];
+      const upload = await readUpload(req, { fileField: row.upload.file, fileMaxBytes });
+      try {
+        await this.#reply(call, undefined, '', upload);
+      } finally {
+        await upload.dispose();
+      }
+      return;
+    }
+    if (row.body === undefined) return this.#reply(call, undefined, '');
+    const { value, text } = await readJsonBody(req, settings.BODY_MAX_BYTES);
+    if (wantsStream(row, req, value)) return this.#stream(call, value);
+    return this.#reply(call, value, text);
+  }
+
+  async #reply(call: Call, body: unknown, text: string, upload?: Upload): Promise<void> {
+    const { req, res, requestId, served, context } = call;
+    const { route } = served;
+    if (wantsStream(route.row, req, body)) return this.#stream(call, body);
+    const readers = route.fold === undefined ? route.plain : route.coerced;
+    const variables = readVariables(route, readers, requestParts(call, body, upload));
+    const idempotencyKey = route.row.method === 'post' ? req.headers['idempotency-key'] : undefined;
+    let reply: Reply;
+    let extra: readonly string[] = served.headers;
+    if (idempotencyKey === undefined) reply = await this.#run(route, variables, context);
+    else {
+      const request = {
+        keyId: context.caller.keyId,
+        secret: bearerSecret(req) ?? '',
+        idempotencyKey: String(idempotencyKey),
+        request: `${route.row.operationId}\n${req.url ?? ''}\n${upload === undefined ? text : uploadText(upload)}`,
+      };
+      const once = await runOnce(this.#deps, request, () => this.#run(route, variables, context));
+      reply = once.reply;
+      if (once.isReplay) extra = [...extra, 'idempotency-replayed', 'true'];
+    }
+    const own = reply.headers;
+    const headers = own === noHeaders ? extra : [...extra, ...flat(own)];
+    if (reply.text === undefined) sendEmpty(res, reply.status, requestId, headers);
+    else sendJson(res, reply.status, reply.text, requestId, headers);
+  }
+
+  async #run(route: Route, variables: Readonly<Record<string, unknown>>, context: CallContext): Promise<Reply> {
+    const { row } = route;
+    if (row.fold !== undefined && route.fold !== undefined) {
+      return foldStream(row.fold, { source: await route.fold(variables, context), variables, context });
+    }
+    const result = execute({
+      schema: this.#options.schema,
+      document: route.main.document,
+      variableValues: variables,
+      contextValue: context,
+    });
+    return replyOf(route, result instanceof Promise ? await result : result);
+  }
+
+  async #stream(call: Call, body: unknown): Promise<void> {
+    const { res, served, context } = call;
+    const { row, stream } = served.route;
+    if (row.stream === undefined || stream === undefined) throw new Error(`${row.operationId} has no stream`);
+    const variables = readVariables(served.route, served.route.coerced, requestParts(call, body));
+    const stopWatching = this.#watch(context.caller, () => {
+      context.abort(new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired'));
+    });
+    try {
+      const source = await stream(variables, context);
+      await sendStream(this.#options.streams, row.stream.encoder, { source, variables, context, res, headers: served.headers });
+    } finally {
+      stopWatching();
+    }
+  }
+
+  #refuse(req: IncomingMessage, res: ServerResponse, requestId: string, route: Route | undefined, error: unknown): void {
+    const shown = showError(error, this.#deps.logger, requestId);
+    if (res.headersSent) {
+      if (!res.writableEnded) res.destroy();
+      return;
+    }
+    sendError(res, route === undefined ? shown : { ...shown, param: callerParam(route, shown) }, requestId);
+    discardBody(req, this.#deps.settings.UPLOAD_MAX_BYTES);
+  }
+}
+
+function requestParts(call: Call, body: unknown, upload?: Upload): RequestParts {
+  const resumeAfter = call.served.route.row.stream?.resume === undefined ? undefined : lastEventSequence(call.req);
+  return {
+    path: call.path,
+    query: call.query,
+    body,
+    ...(upload === undefined ? {} : { upload }),
+    ...(resumeAfter === undefined ? {} : { resumeAfter }),
+  };
+}
+
+/** Sequence numbers are written `<runId>:<sequence>`. What is not of that form is as good as no header, as the standard has it. */
+function lastEventSequence(req: IncomingMessage): number | undefined {
+  const given = req.headers['last-event-id'];
+  const digits = typeof given === 'string' ? /(?:^|:)(\d{1,9})$/.exec(given)?.[1] : undefined;
+  return digits === undefined ? undefined : Number(digits);
+}
+
+function wantsStream(row: RouteRow, req: IncomingMessage, body: unknown): boolean {
+  if (row.stream === undefined) return false;
+  if (row.stream.when === 'always') return true;
+  const asked = streamMember(body);
+  if (asked === true) return true;
+  if (row.stream.when !== 'stream-or-accept' || asked === false) return false;
+  return (req.headers.accept ?? '').includes('text/event-stream');
+}
+
+function uploadText(upload: Upload): string {
+  return JSON.stringify([upload.hash, ...[...upload.fields].sort(([a], [b]) => (a < b ? -1 : 1))]);
+}
+
+function flat(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(headers).flat();
+}
+
+function allowed(byMethod: ReadonlyMap<string, unknown>): string {
+  const methods = [...byMethod.keys()];
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+}

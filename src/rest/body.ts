@@ -1,0 +1,259 @@
+import {
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLScalarType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isScalarType,
+} from 'graphql';
+import { DomainError, type Fault } from '../entities/errors.ts';
+import { addFault, type Faults } from './faults.ts';
+
+export type BodyCase = 'snake' | 'camel';
+
+/**
+ * What a reader makes of a value. `plain`: checked, renamed, unknown members dropped, scalars and enums as they came: what
+ * `execute()` takes as variables. `coerced`: also scalars parsed, enum values resolved, defaults filled in: what a resolver gets.
+ */
+export type ReadMode = 'plain' | 'coerced';
+
+export type Reader = (value: unknown, faults: Faults) => unknown;
+
+/** As the caller writes the name of a member: `maxTokens` is `max_tokens` in snake case. */
+export function wireName(name: string, bodyCase: BodyCase): string {
+  return bodyCase === 'camel' ? name : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/**
+ * Compiles the reader of a JSON value from its input type. It notes every fault with its code and path instead of stopping at the
+ * first; what it returns is meaningless once there is one. Absent members stay absent and null stays null, so "absent keeps, null
+ * clears" holds behind it.
+ */
+export function compileReader(type: GraphQLInputType, bodyCase: BodyCase, mode: ReadMode): Reader {
+  return new ReaderCompiler(bodyCase, mode).reader(type);
+}
+
+/** @throws DomainError of the first fault, carrying all of them. */
+export function throwFaults(faults: Faults): void {
+  const first: Fault | undefined = faults.found[0];
+  if (first !== undefined) {
+    throw new DomainError(first.code, first.message, { param: first.param, faults: faults.found });
+  }
+}
+
+class ReaderCompiler {
+  readonly #bodyCase: BodyCase;
+  readonly #mode: ReadMode;
+  /** Input types may contain themselves. */
+  readonly #objects = new Map<GraphQLInputObjectType, Reader>();
+
+  constructor(bodyCase: BodyCase, mode: ReadMode) {
+    this.#bodyCase = bodyCase;
+    this.#mode = mode;
+  }
+
+  reader(type: GraphQLInputType): Reader {
+    if (isNonNullType(type)) {
+      const inner = this.#present(type.ofType);
+      const noun = describeType(type.ofType);
+      return (value, faults) => {
+        if (value !== null) return inner(value, faults);
+        return addFault(faults, 'INVALID_TYPE', (path) => `${path} must be ${noun}, not null`);
+      };
+    }
+    const inner = this.#present(type);
+    return (value, faults) => (value === null ? null : inner(value, faults));
+  }
+
+  #present(type: GraphQLInputType): Reader {
+    if (isListType(type)) return this.#list(type.ofType);
+    if (isInputObjectType(type)) return this.#object(type);
+    if (isEnumType(type)) {
+      const isCoerced = this.#mode === 'coerced';
+      const values = new Map(type.getValues().map((value) => [value.name, value.value as unknown]));
+      const allowed = [...values.keys()].join(', ');
+      return (value, faults) => {
+        if (typeof value === 'string' && values.has(value)) return isCoerced ? values.get(value) : value;
+        const code = typeof value === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE';
+        return addFault(faults, code, (path) => `${path} must be one of ${allowed}`);
+      };
+    }
+    if (isScalarType(type)) return this.#scalar(type);
+    throw new Error(`not an input type: ${String(type)}`);
+  }
+
+  #scalar(type: GraphQLScalarType): Reader {
+    const builtIn = builtInReaders[type.name];
+    if (builtIn !== undefined) return builtIn;
+    const isCoerced = this.#mode === 'coerced';
+    return (value, faults) => {
+      try {
+        const parsed = type.parseValue(value);
+        return isCoerced ? parsed : value;
+      } catch (error) {
+        return addScalarFault(faults, type.name, value, error);
+      }
+    };
+  }
+
+  #list(itemType: GraphQLInputType): Reader {
+    const item = this.reader(itemType);
+    return (value, faults) => {
+      if (!Array.isArray(value)) {
+        return addFault(faults, 'INVALID_TYPE', (path) => `${path} must be an array, not ${describeValue(value)}`);
+      }
+      const items: unknown[] = new Array(value.length);
+      for (let index = 0; index < value.length && !faults.isFull; index += 1) {
+        faults.path.push(index);
+        items[index] = item(value[index], faults);
+        faults.path.pop();
+      }
+      return items;
+    };
+  }
+
+  #object(type: GraphQLInputObjectType): Reader {
+    const known = this.#objects.get(type);
+    if (known !== undefined) return (value, faults) => (this.#objects.get(type) ?? known)(value, faults);
+    const proxy: Reader = (value, faults) => this.#objects.get(type)?.(value, faults);
+    this.#objects.set(type, proxy);
+    const read = this.#objectReader(type);
+    this.#objects.set(type, read);
+    return read;
+  }
+
+  #objectReader(type: GraphQLInputObjectType): Reader {
+    const members = Object.values(type.getFields()).map((field) => {
+      const wire = wireName(field.name, this.#bodyCase);
+      return {
+        name: field.name,
+        wire,
+        // Members may also be written as GraphQL has them.
+        other: wire === field.name ? undefined : field.name,
+        read: this.reader(field.type),
+        isRequired: isNonNullType(field.type) && field.defaultValue === undefined,
+        default: this.#mode === 'coerced' ? (field.defaultValue as unknown) : undefined,
+      };
+    });
+    const isOneOf = type.isOneOf;
+    const names = members.map((member) => member.wire).join(', ');
+    return (value, faults) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        return addFault(faults, 'INVALID_TYPE', (path) => `${path} must be an object, not ${describeValue(value)}`);
+      }
+      const result: Record<string, unknown> = {};
+      let given = 0;
+      for (const member of members) {
+        let found = memberOf(value, member.wire);
+        let written = member.wire;
+        if (found === undefined && member.other !== undefined) {
+          found = memberOf(value, member.other);
+          if (found !== undefined) written = member.other;
+        }
+        if (found === undefined) {
+          if (member.isRequired) {
+            faults.path.push(member.wire);
+            addFault(faults, 'MISSING_REQUIRED_PARAMETER', (path) => `${path} is required`);
+            faults.path.pop();
+          } else if (member.default !== undefined) result[member.name] = member.default;
+          continue;
+        }
+        given += 1;
+        faults.path.push(written);
+        result[member.name] = member.read(found, faults);
+        faults.path.pop();
+      }
+      if (isOneOf && given !== 1) {
+        const code = given === 0 ? 'MISSING_REQUIRED_PARAMETER' : 'MUTUALLY_EXCLUSIVE_PARAMETERS';
+        addFault(faults, code, (path) => `${path} must hold exactly one of ${names}`);
+      }
+      return result;
+    };
+  }
+}
+
+/** Own members only: a body without `constructor` must not seem to have one. */
+function memberOf(value: object, name: string): unknown {
+  if (name in Object.prototype && !Object.hasOwn(value, name)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+const intMax = 2 ** 31 - 1;
+const intMin = -(2 ** 31);
+
+const builtInReaders: Readonly<Record<string, Reader>> = {
+  String: readString,
+  ID: readString,
+  Boolean: (value, faults) =>
+    typeof value === 'boolean'
+      ? value
+      : addFault(faults, 'INVALID_TYPE', (path) => `${path} must be true or false, not ${describeValue(value)}`),
+  Int: (value, faults) => {
+    if (typeof value !== 'number' || !Number.isInteger(value)) {
+      return addFault(faults, 'INVALID_TYPE', (path) => `${path} must be an integer, not ${describeValue(value)}`);
+    }
+    if (value >= intMin && value <= intMax) return value;
+    return addFault(faults, 'INVALID_VALUE', (path) => `${path} must be from ${intMin} to ${intMax}`);
+  },
+  Float: (value, faults) => {
+    if (typeof value !== 'number') {
+      return addFault(faults, 'INVALID_TYPE', (path) => `${path} must be a number, not ${describeValue(value)}`);
+    }
+    // JSON.parse reads 1e999 as Infinity.
+    return Number.isFinite(value) ? value : addFault(faults, 'INVALID_VALUE', (path) => `${path} is too large a number`);
+  },
+};
+
+function readString(value: unknown, faults: Faults): unknown {
+  if (typeof value !== 'string') {
+    return addFault(faults, 'INVALID_TYPE', (path) => `${path} must be a string, not ${describeValue(value)}`);
+  }
+  // PostgreSQL's text takes neither.
+  if (value.includes('\u0000') || !value.isWellFormed()) {
+    return addFault(faults, 'INVALID_VALUE', (path) => `${path} must be well-formed text without NUL characters`);
+  }
+  return value;
+}
+
+function addScalarFault(faults: Faults, scalar: string, value: unknown, error: unknown): undefined {
+  if (error instanceof DomainError) {
+    const suffix = error.detail.param;
+    if (suffix !== undefined) faults.path.push(suffix);
+    addFault(faults, error.code, () => error.message);
+    if (suffix !== undefined) faults.path.pop();
+    return undefined;
+  }
+  const reason = error instanceof Error && error.name === 'GraphQLError' ? error.message : `not a valid ${scalar}`;
+  const code = typeof value === 'string' || scalar === 'JSON' ? 'INVALID_VALUE' : 'INVALID_TYPE';
+  return addFault(faults, code, (path) => `${path}: ${reason}`);
+}
+
+function describeType(type: GraphQLInputType): string {
+  if (isListType(type)) return 'an array';
+  if (isInputObjectType(type)) return 'an object';
+  if (isEnumType(type))
+    return `one of ${type
+      .getValues()
+      .map((value) => value.name)
+      .join(', ')}`;
+  if (isScalarType(type)) return scalarNouns[type.name] ?? `a ${type.name}`;
+  return 'given';
+}
+
+const scalarNouns: Readonly<Record<string, string>> = {
+  String: 'a string',
+  ID: 'a string',
+  Boolean: 'true or false',
+  Int: 'an integer',
+  Float: 'a number',
+  JSON: 'any value',
+};
+
+function describeValue(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'number' && !Number.isInteger(value)) return String(value);
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

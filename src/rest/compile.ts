@@ -1,0 +1,247 @@
+import {
+  type FieldNode,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import { operationScopes } from '../domain/policy.ts';
+import type { Scope } from '../entities/caller.ts';
+import { compileReader, type Reader, type ReadMode, wireName } from './body.ts';
+import { compileDocument, isFileType, type OperationScopes, type RowDocument } from './document.ts';
+import { Faults } from './faults.ts';
+import { compileParameter, type ParameterReader } from './parameters.ts';
+import type { RouteRow } from './route.ts';
+import { compileSource, type OpenSource } from './subscribe.ts';
+
+export interface Parameter {
+  readonly name: string;
+  readonly read: ParameterReader;
+  readonly isRequired: boolean;
+}
+export interface FormField extends Parameter {
+  /** As the form names it. */
+  readonly wire: string;
+  readonly isMember: boolean;
+}
+
+/** How the parts of a request become variables, for one way of executing them. */
+export interface VariableReaders {
+  readonly path: readonly Parameter[];
+  readonly query: readonly Parameter[];
+  readonly body: Reader | undefined;
+  /** Text fields of a form: variables of their own, or members of the body's variable. */
+  readonly form: readonly FormField[];
+  /** Defaults that the document gives; filled in here only where graphql-js does not. */
+  readonly defaults: readonly (readonly [name: string, value: unknown])[];
+}
+
+/** A row that has been found true, with everything that does not change between calls made. */
+export interface Route {
+  readonly row: RouteRow;
+  readonly main: RowDocument;
+  readonly scope: Scope | null;
+  /** For `execute()`. */
+  readonly plain: VariableReaders;
+  /** For a subscription's resolver, which is called directly. */
+  readonly coerced: VariableReaders;
+  readonly stream: OpenSource | undefined;
+  readonly fold: OpenSource | undefined;
+  /** The root field's argument → the variable that feeds it: what a caller knows as `limit` the domain calls `first`. */
+  readonly argumentNames: ReadonlyMap<string, string>;
+  /** Names of `{…}` in the path, in order. */
+  readonly pathNames: readonly string[];
+  readonly isRun: boolean;
+}
+
+/**
+ * Checks every row against the schema and the policy table and makes what its handler needs.
+ *
+ * @throws Error naming each row that lies and why: such a row cannot start the server.
+ */
+export function compileRoutes(
+  schema: GraphQLSchema,
+  rows: readonly RouteRow[],
+  scopes: OperationScopes = operationScopes,
+): readonly Route[] {
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  const routes = rows.flatMap((row) => {
+    try {
+      for (const key of [row.operationId, `${row.method} ${row.path.replace(/\{[^}]*\}/g, '{}')}`]) {
+        if (seen.has(key)) throw new Error(`${key} is taken by another row`);
+        seen.add(key);
+      }
+      return [compileRoute(schema, row, scopes)];
+    } catch (error) {
+      problems.push(`${row.operationId}: ${error instanceof Error ? error.message : String(error)}`);
+      return [];
+    }
+  });
+  if (problems.length > 0) throw new Error(`REST rows that do not hold\n  ${problems.join('\n  ')}`);
+  return routes;
+}
+
+function compileRoute(schema: GraphQLSchema, row: RouteRow, scopes: OperationScopes): Route {
+  const main = compileDocument(schema, row.document, scopes);
+  const pathNames = [...row.path.matchAll(/\{([^}]*)\}/g)].map((match) => match[1] ?? '');
+  checkShape(row, pathNames);
+  checkVariables(row, main, pathNames);
+  checkReply(row, main);
+  const stream = row.stream === undefined ? undefined : twin(schema, row, main, row.stream.document, scopes);
+  const fold = row.fold === undefined ? undefined : twin(schema, row, main, row.fold.document, scopes);
+  if (row.stream?.resume !== undefined) requireVariable(main, row.stream.resume, 'stream.resume');
+  const route: Route = {
+    row,
+    main,
+    scope: main.scope,
+    plain: variableReaders(row, main, pathNames, 'plain'),
+    coerced: variableReaders(row, main, pathNames, 'coerced'),
+    stream,
+    fold,
+    argumentNames: argumentNames(main.rootNode),
+    pathNames,
+    isRun: stream !== undefined || fold !== undefined,
+  };
+  checkExample(route);
+  return route;
+}
+
+function checkShape(row: RouteRow, pathNames: readonly string[]): void {
+  if (!/^\/api\/v\d+(\/([a-z0-9-]+|\{[a-z][A-Za-z0-9]*\}))+$/.test(row.path))
+    throw new Error(`the path ${row.path} is not of our kind`);
+  if (new Set(pathNames).size !== pathNames.length) throw new Error('a name stands twice in the path');
+  if (row.summary.trim() === '' || row.tag.trim() === '') throw new Error('summary and tag must not be blank');
+  if (row.method === 'get' && (row.body !== undefined || row.upload !== undefined)) throw new Error('a GET takes no body');
+  if (row.status !== undefined && (row.status < 200 || row.status > 299)) throw new Error('status must be one of success');
+  if (row.page !== undefined && row.wrap !== 'data') throw new Error('page needs wrap: data');
+}
+
+/** Every name is a variable, and every variable is fed. */
+function checkVariables(row: RouteRow, main: RowDocument, pathNames: readonly string[]): void {
+  const fed = new Map<string, string>();
+  const feed = (name: string, from: string) => {
+    requireVariable(main, name, from);
+    const before = fed.get(name);
+    if (before !== undefined) throw new Error(`$${name} is fed by ${before} and by ${from}`);
+    fed.set(name, from);
+  };
+  for (const name of pathNames) feed(name, 'the path');
+  for (const name of Object.keys(row.query ?? {})) feed(name, 'the query');
+  if (row.body !== undefined) {
+    feed(row.body, 'the body');
+    if (!isInputObjectType(getNamedType(main.variables.get(row.body)?.type)))
+      throw new Error(`$${row.body} must be an input object`);
+  }
+  if (row.upload !== undefined) {
+    feed(row.upload.file, 'the upload');
+    const type = main.variables.get(row.upload.file)?.type;
+    if (type === undefined || !isFileType(type)) throw new Error(`$${row.upload.file} must be a File`);
+  }
+  for (const variable of main.variables.values()) {
+    if (fed.has(variable.name) || (row.upload !== undefined && row.body === undefined)) continue;
+    throw new Error(`nothing feeds $${variable.name}`);
+  }
+}
+
+function requireVariable(main: RowDocument, name: string, from: string): void {
+  if (!main.variables.has(name)) throw new Error(`${from} names ${name}, which is no variable of the document`);
+}
+
+/** What the reply is made from must be selected. */
+function checkReply(row: RouteRow, main: RowDocument): void {
+  const type = isNonNullType(main.rootField.type) ? main.rootField.type.ofType : main.rootField.type;
+  const selected = selectedKeys(main.rootNode.selectionSet);
+  if (row.wrap === 'data' && !isListType(type) && !(isObjectType(type) && selected.has('nodes'))) {
+    throw new Error('wrap: data needs a list, or a connection that selects nodes');
+  }
+  if (row.page !== undefined && row.page !== 'total' && !selected.has('pageInfo'))
+    throw new Error(`page: ${row.page} needs pageInfo`);
+  if (row.page === 'total' && !selected.has('totalCount')) throw new Error('page: total needs totalCount');
+  const everywhere = allKeys(main.rootNode.selectionSet);
+  for (const name of row.omitNull ?? [])
+    if (!everywhere.has(name)) throw new Error(`omitNull names ${name}, which is not selected`);
+}
+
+function selectedKeys(set: SelectionSetNode | undefined): Set<string> {
+  return new Set((set?.selections ?? []).flatMap((node) => (node.kind === Kind.FIELD ? [keyOf(node)] : [])));
+}
+
+function allKeys(set: SelectionSetNode | undefined): Set<string> {
+  const keys = selectedKeys(set);
+  for (const node of set?.selections ?? []) {
+    if (node.kind !== Kind.FRAGMENT_SPREAD) for (const key of allKeys(node.selectionSet)) keys.add(key);
+  }
+  return keys;
+}
+
+function keyOf(node: FieldNode): string {
+  return node.alias?.value ?? node.name.value;
+}
+
+/** A stream's or a fold's document: a subscription with the same variables and the same scope as the row's. */
+function twin(schema: GraphQLSchema, row: RouteRow, main: RowDocument, source: string, scopes: OperationScopes): OpenSource {
+  const document = compileDocument(schema, source, scopes);
+  for (const variable of document.variables.values()) {
+    const own = main.variables.get(variable.name);
+    if (own === undefined) throw new Error(`the subscription's $${variable.name} is no variable of the document`);
+    if (String(own.type) !== String(variable.type)) throw new Error(`$${variable.name} has two types in ${row.operationId}`);
+  }
+  if (document.scope !== main.scope) throw new Error('the subscription needs another scope than the document');
+  return compileSource(schema, document);
+}
+
+function variableReaders(row: RouteRow, main: RowDocument, pathNames: readonly string[], mode: ReadMode): VariableReaders {
+  const parameter = (name: string): Parameter => {
+    const variable = main.variables.get(name);
+    if (variable === undefined) throw new Error(`no variable ${name}`);
+    return { name, read: compileParameter(name, variable.type, mode), isRequired: variable.isRequired };
+  };
+  const bodyType = row.body === undefined ? undefined : main.variables.get(row.body)?.type;
+  const defaults = [...main.variables.values()].filter((variable) => variable.defaultValue !== undefined);
+  return {
+    path: pathNames.map(parameter),
+    query: Object.keys(row.query ?? {}).map(parameter),
+    body: bodyType === undefined ? undefined : compileReader(bodyType, row.bodyCase ?? 'camel', mode),
+    form: row.upload === undefined ? [] : formFields(row, main, pathNames, mode).toArray(),
+    defaults: mode === 'plain' ? [] : defaults.map((variable) => [variable.name, variable.defaultValue] as const),
+  };
+}
+
+function* formFields(row: RouteRow, main: RowDocument, pathNames: readonly string[], mode: ReadMode): Generator<FormField> {
+  const bodyType = getNamedType(row.body === undefined ? undefined : main.variables.get(row.body)?.type);
+  if (isInputObjectType(bodyType)) {
+    for (const field of Object.values(bodyType.getFields())) {
+      const wire = wireName(field.name, row.bodyCase ?? 'camel');
+      const isRequired = isNonNullType(field.type) && field.defaultValue === undefined;
+      yield { name: field.name, wire, read: compileParameter(wire, field.type, mode), isRequired, isMember: true };
+    }
+  }
+  for (const { name, type, isRequired } of main.variables.values()) {
+    if (pathNames.includes(name) || name in (row.query ?? {}) || name === row.body || name === row.upload?.file) continue;
+    yield { name, wire: name, read: compileParameter(name, type, mode), isRequired, isMember: false };
+  }
+}
+
+function argumentNames(node: FieldNode): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const argument of node.arguments ?? []) {
+    if (argument.value.kind === Kind.VARIABLE && argument.name.value !== argument.value.name.value) {
+      names.set(argument.name.value, argument.value.name.value);
+    }
+  }
+  return names;
+}
+
+/** The example of a row is what OpenAPI shows and the tests send: it must be accepted. */
+function checkExample(route: Route): void {
+  if (route.row.example === undefined || route.plain.body === undefined || route.row.upload !== undefined) return;
+  const faults = new Faults();
+  route.plain.body(route.row.example, faults);
+  const [first] = faults.found;
+  if (first !== undefined) throw new Error(`its example is refused: ${first.message}`);
+}

@@ -1,0 +1,103 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isInputType,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  parse,
+  typeFromAST,
+  type VariableDefinitionNode,
+  validate,
+  valueFromAST,
+} from 'graphql';
+import type { Scope } from '../entities/caller.ts';
+
+/** The policy table, as in domain/policy.ts. */
+export type OperationScopes = Readonly<Record<string, Scope | null>>;
+
+/** A variable of a row's document. */
+export interface DocumentVariable {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+  readonly isRequired: boolean;
+  /** Undefined: none. */
+  readonly defaultValue: unknown;
+}
+
+/** A row's document, parsed and found true. */
+export interface RowDocument {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly rootType: GraphQLObjectType;
+  readonly rootNode: FieldNode;
+  readonly rootField: GraphQLField<unknown, unknown>;
+  /** The member of the result that holds the root field. */
+  readonly responseKey: string;
+  readonly scope: Scope | null;
+  readonly variables: ReadonlyMap<string, DocumentVariable>;
+}
+
+/**
+ * Parses a document and checks what every row promises: valid against the schema, one operation, one root field, and that field in the
+ * policy table.
+ *
+ * @throws Error saying what is wrong, for a start that must fail.
+ */
+export function compileDocument(schema: GraphQLSchema, source: string, scopes: OperationScopes): RowDocument {
+  const document = parse(source, { noLocation: false });
+  const errors = validate(schema, document);
+  if (errors.length > 0) throw new Error(errors.map((error) => error.message).join('; '));
+  const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+  const [operation] = operations;
+  if (operation === undefined || operations.length !== 1) throw new Error('the document must hold exactly one operation');
+  const [rootNode] = operation.selectionSet.selections;
+  if (rootNode === undefined || operation.selectionSet.selections.length !== 1 || rootNode.kind !== Kind.FIELD) {
+    throw new Error('the operation must select exactly one root field');
+  }
+  const rootType = rootTypeOf(schema, operation.operation);
+  const rootField = rootType.getFields()[rootNode.name.value];
+  if (rootField === undefined) throw new Error(`${rootType.name} has no field ${rootNode.name.value}`);
+  const policyKey = `${rootType.name}.${rootField.name}`;
+  const scope = scopes[policyKey];
+  if (scope === undefined) throw new Error(`${policyKey} is not in domain/policy.ts`);
+  return {
+    document,
+    operation,
+    rootType,
+    rootNode,
+    rootField,
+    responseKey: rootNode.alias?.value ?? rootNode.name.value,
+    scope,
+    variables: new Map((operation.variableDefinitions ?? []).map((node) => variable(schema, node))),
+  };
+}
+
+/** Whether a type is the one of the File scalar. */
+export function isFileType(type: GraphQLInputType): boolean {
+  return getNamedType(type).name === 'File';
+}
+
+function rootTypeOf(schema: GraphQLSchema, operation: OperationTypeNode): GraphQLObjectType {
+  const type = {
+    [OperationTypeNode.QUERY]: schema.getQueryType(),
+    [OperationTypeNode.MUTATION]: schema.getMutationType(),
+    [OperationTypeNode.SUBSCRIPTION]: schema.getSubscriptionType(),
+  }[operation];
+  if (type === undefined || type === null) throw new Error(`the schema has no ${operation}`);
+  return type;
+}
+
+function variable(schema: GraphQLSchema, node: VariableDefinitionNode): [string, DocumentVariable] {
+  const name = node.variable.name.value;
+  const type = typeFromAST(schema, node.type);
+  if (type === undefined || !isInputType(type)) throw new Error(`$${name} has no input type`);
+  const defaultValue: unknown = node.defaultValue === undefined ? undefined : valueFromAST(node.defaultValue, type);
+  const isRequired = node.type.kind === Kind.NON_NULL_TYPE && defaultValue === undefined;
+  return [name, { name, type, isRequired, defaultValue }];
+}

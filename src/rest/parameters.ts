@@ -1,0 +1,51 @@
+import { type GraphQLInputType, isEnumType, isListType, isNonNullType } from 'graphql';
+import type { Reader, ReadMode } from './body.ts';
+import { compileReader } from './body.ts';
+import { addFault, type Faults } from './faults.ts';
+
+/** Reads one path or query parameter from its texts: a parameter that was given several times has several. */
+export type ParameterReader = (texts: readonly string[], faults: Faults) => unknown;
+
+/**
+ * Compiles the reader of a parameter from the type of its variable: Int, Float, Boolean, enums, ids and strings; lists are separated
+ * by commas or repeated. The faults are those of body members.
+ */
+export function compileParameter(name: string, type: GraphQLInputType, mode: ReadMode): ParameterReader {
+  const read = compileReader(type, 'camel', mode);
+  const nullable = isNonNullType(type) ? type.ofType : type;
+  const isList = isListType(nullable);
+  const toValue = fromText(isListType(nullable) ? nullable.ofType : nullable);
+  return (texts, faults) => {
+    faults.path.push(name);
+    const value = readTexts(texts, isList, toValue, read, faults);
+    faults.path.pop();
+    return value;
+  };
+}
+
+function readTexts(
+  texts: readonly string[],
+  isList: boolean,
+  toValue: (text: string) => unknown,
+  read: Reader,
+  faults: Faults,
+): unknown {
+  if (isList) {
+    const items = texts.flatMap((text) => text.split(',')).map((text) => text.trim());
+    return read(items.filter((text) => text !== '').map(toValue), faults);
+  }
+  const [text, second] = texts;
+  if (second !== undefined) return addFault(faults, 'INVALID_VALUE', (path) => `${path} must be given once`);
+  return read(toValue(text ?? ''), faults);
+}
+
+/** A text as the JSON value it stands for; what does not fit stays a text, and its reader names the fault. */
+function fromText(type: GraphQLInputType): (text: string) => unknown {
+  const named = isNonNullType(type) ? type.ofType : type;
+  if (isEnumType(named)) return (text) => text;
+  const name = 'name' in named ? named.name : '';
+  if (name === 'Int') return (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text);
+  if (name === 'Float') return (text) => (/^-?\d{1,30}(\.\d{1,30})?$/.test(text) ? Number(text) : text);
+  if (name === 'Boolean') return (text) => (text === 'true' ? true : text === 'false' ? false : text);
+  return (text) => text;
+}

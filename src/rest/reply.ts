@@ -1,0 +1,63 @@
+import type { ExecutionResult } from 'graphql';
+import { DomainError } from '../entities/errors.ts';
+import type { Route } from './compile.ts';
+import type { RouteRow } from './route.ts';
+
+/** A reply before it is sent: what is kept under an idempotency key. */
+export interface Reply {
+  readonly status: number;
+  /** JSON text; undefined sends no body. */
+  readonly text: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export const noHeaders: Readonly<Record<string, string>> = {};
+
+/** Makes the reply of an executed row. @throws whatever its resolvers threw. */
+export function replyOf(route: Route, result: ExecutionResult): Reply {
+  const { row } = route;
+  const [error] = result.errors ?? [];
+  if (error !== undefined) {
+    // Refused before a resolver ran: the body reader let something pass that the schema does not take.
+    if (result.data === undefined) throw new DomainError('INVALID_VALUE', error.message);
+    throw error;
+  }
+  const status = row.status ?? 200;
+  if (status === 204) return { status, text: undefined, headers: noHeaders };
+  const value = result.data?.[route.main.responseKey];
+  const body = row.wrap === undefined ? value : wrapped(row, value);
+  return {
+    status,
+    text: JSON.stringify(row.omitNull === undefined ? body : withoutNulls(body, new Set(row.omitNull))),
+    headers: noHeaders,
+  };
+}
+
+interface ConnectionValue {
+  readonly nodes?: unknown;
+  readonly totalCount?: unknown;
+  readonly pageInfo?: { readonly hasNextPage?: unknown; readonly endCursor?: unknown };
+}
+
+/** `{data: […]}` with what the row says about the page. */
+function wrapped(row: RouteRow, value: unknown): unknown {
+  if (Array.isArray(value)) return { data: value };
+  const connection = (value ?? {}) as ConnectionValue;
+  const data = connection.nodes ?? [];
+  const { pageInfo } = connection;
+  const nextCursor = pageInfo?.hasNextPage === true ? (pageInfo.endCursor ?? null) : null;
+  if (row.page === 'pagination') return { data, pagination: { nextCursor } };
+  if (row.page === 'cursor') return { data, nextCursor };
+  if (row.page !== 'total') return { data };
+  return pageInfo === undefined ? { data, total: connection.totalCount } : { data, total: connection.totalCount, nextCursor };
+}
+
+function withoutNulls(value: unknown, names: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, names));
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  const kept: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== null || !names.has(name)) kept[name] = withoutNulls(member, names);
+  }
+  return kept;
+}

@@ -1,0 +1,71 @@
+import type { ServerResponse } from 'node:http';
+import { DomainError } from '../entities/errors.ts';
+import type { RunEvent } from '../entities/run-event.ts';
+import type { CallContext } from '../http/context.ts';
+import type { SseStream, SseStreams } from '../http/sse.ts';
+import type { Reply } from './reply.ts';
+import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from './route.ts';
+
+export interface StreamCall {
+  readonly source: AsyncIterable<readonly RunEvent[]>;
+  readonly variables: Variables;
+  readonly context: CallContext;
+  readonly res: ServerResponse;
+  readonly headers: readonly string[];
+}
+
+/**
+ * Sends a run as it happens. The head goes out with the first batch, so what fails before it is a proper 4xx or 5xx; what fails after
+ * it is the encoder's last frame. Each batch leaves in one write, and the source is read on only as fast as the client reads.
+ *
+ * @throws whatever the source throws before its first batch.
+ */
+export async function sendStream(streams: SseStreams, factory: StreamEncoderFactory, call: StreamCall): Promise<void> {
+  const { context, res } = call;
+  const batches = call.source[Symbol.asyncIterator]();
+  const first = await batches.next();
+  if (res.destroyed) {
+    await batches.return?.();
+    return;
+  }
+  const encoder = factory(call.variables, { requestId: context.requestId, nowMs: context.deps.now().getTime() });
+  const stream = streams.start(res, context.requestId, call.headers);
+  try {
+    await pump(stream, encoder, batches, first);
+    const ended: unknown = context.signal.aborted ? context.signal.reason : undefined;
+    stream.end(ended instanceof DomainError ? encoder.fail(ended) : encoder.end());
+  } catch (error) {
+    const ended: unknown = context.signal.aborted ? context.signal.reason : undefined;
+    stream.end(encoder.fail(ended instanceof DomainError ? ended : error));
+    if (!context.signal.aborted) throw error;
+  } finally {
+    await batches.return?.();
+  }
+}
+
+async function pump(
+  stream: SseStream,
+  encoder: StreamEncoder,
+  batches: AsyncIterator<readonly RunEvent[]>,
+  first: IteratorResult<readonly RunEvent[]>,
+): Promise<void> {
+  let hasWritten = false;
+  for (let next = first; next.done !== true && !stream.isClosed; next = await batches.next()) {
+    const text = encoder.encode(next.value);
+    if (text === '') {
+      if (!hasWritten) stream.flush();
+    } else {
+      const slow = stream.write(text);
+      if (slow !== undefined) await slow;
+    }
+    hasWritten = true;
+  }
+}
+
+/** Reads a run to its end and makes one body of it. @throws DomainError when the run failed, or what its source throws. */
+export async function foldStream(fold: RunFold, call: Omit<StreamCall, 'res' | 'headers'>): Promise<Reply> {
+  const { context } = call;
+  const sum = fold.create(call.variables, { requestId: context.requestId, nowMs: context.deps.now().getTime() });
+  for await (const batch of call.source) sum.add(batch);
+  return { status: 200, text: sum.body(), headers: sum.headers?.() ?? {} };
+}

@@ -1,0 +1,92 @@
+import type { UploadedFile } from '../entities/uploaded-file.ts';
+import { throwFaults } from './body.ts';
+import type { FormField, Parameter, Route, VariableReaders } from './compile.ts';
+import { addFault, Faults } from './faults.ts';
+
+/** The parts of a request that become variables. */
+export interface RequestParts {
+  /** Decoded, in the order of the path. */
+  readonly path: readonly string[];
+  /** Behind the `?`; '' when there is none. */
+  readonly query: string;
+  /** The parsed JSON; undefined when the row takes none. */
+  readonly body: unknown;
+  readonly upload?: { readonly file: UploadedFile; readonly fields: ReadonlyMap<string, string> };
+  /** The sequence number of `Last-Event-ID`. */
+  readonly resumeAfter?: number;
+}
+
+/**
+ * Makes the variables of a row's document.
+ *
+ * @throws DomainError of the first fault, with all faults of path, query and body in `detail.faults`.
+ */
+export function readVariables(route: Route, readers: VariableReaders, parts: RequestParts): Record<string, unknown> {
+  const { row } = route;
+  const faults = new Faults();
+  const variables: Record<string, unknown> = {};
+  for (const [name, value] of readers.defaults) variables[name] = value;
+  for (const [index, parameter] of readers.path.entries()) {
+    variables[parameter.name] = parameter.read([parts.path[index] ?? ''], faults);
+  }
+  if (readers.query.length > 0) readQuery(readers.query, parts.query, variables, faults);
+  if (row.body !== undefined && readers.body !== undefined && parts.upload === undefined) {
+    variables[row.body] = readers.body(parts.body, faults);
+  }
+  if (row.upload !== undefined && parts.upload !== undefined) {
+    variables[row.upload.file] = parts.upload.file;
+    readForm(readers.form, parts.upload.fields, row.body, variables, faults);
+  }
+  if (row.stream?.resume !== undefined && parts.resumeAfter !== undefined) variables[row.stream.resume] = parts.resumeAfter;
+  checkStreamMember(route, parts.body, faults);
+  if (faults.found.length > 0) throwFaults(faults);
+  return variables;
+}
+
+function readQuery(parameters: readonly Parameter[], text: string, variables: Record<string, unknown>, faults: Faults): void {
+  const query = new URLSearchParams(text);
+  for (const parameter of parameters) {
+    const texts = query.getAll(parameter.name);
+    if (texts.length > 0) variables[parameter.name] = parameter.read(texts, faults);
+    else if (parameter.isRequired) missing(parameter.name, faults);
+  }
+}
+
+function readForm(
+  fields: readonly FormField[],
+  given: ReadonlyMap<string, string>,
+  body: string | undefined,
+  variables: Record<string, unknown>,
+  faults: Faults,
+): void {
+  const members: Record<string, unknown> = {};
+  for (const field of fields) {
+    const target = field.isMember ? members : variables;
+    const text = given.get(field.wire) ?? given.get(field.name);
+    if (text !== undefined) target[field.name] = field.read([text], faults);
+    else if (field.isRequired) missing(field.wire, faults);
+  }
+  if (body !== undefined) variables[body] = members;
+}
+
+function missing(name: string, faults: Faults): void {
+  faults.path.push(name);
+  addFault(faults, 'MISSING_REQUIRED_PARAMETER', (path) => `${path} is required`);
+  faults.path.pop();
+}
+
+/** `stream` asks the adapter, not the resolver, so the input type may not know it. */
+function checkStreamMember(route: Route, body: unknown, faults: Faults): void {
+  if (route.row.stream === undefined || route.row.stream.when === 'always') return;
+  const asked = streamMember(body);
+  if (asked === undefined || asked === null || typeof asked === 'boolean') return;
+  if (faults.found.some((fault) => fault.param === 'stream')) return;
+  faults.path.push('stream');
+  addFault(faults, 'INVALID_TYPE', (path) => `${path} must be true or false`);
+  faults.path.pop();
+}
+
+/** What the body says under `stream`. */
+export function streamMember(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && Object.hasOwn(body, 'stream') && 'stream' in body ? body.stream : undefined;
+}

@@ -1,0 +1,114 @@
+import type { Database } from './database.ts';
+
+export type IdempotencyClaim =
+  /** The caller is the first, or took over from one whose lease ran out. `token` names this claim. */
+  | { readonly kind: 'claimed'; readonly token: string }
+  | { readonly kind: 'running'; readonly requestHash: string }
+  | { readonly kind: 'done'; readonly requestHash: string; readonly reply: KeptReply };
+
+export interface KeptReply {
+  readonly status: number;
+  /** As domain/idempotency.ts sealed it. */
+  readonly sealedBody: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Replies kept under the keys that callers choose. All times are the database's own, so that instances need not agree on theirs. */
+export interface IdempotencyStore {
+  /** Takes the key for one request, in one statement; records older than `keptMs` count as none. */
+  claim(of: IdempotencyKey, requestHash: string, leaseMs: number, keptMs: number): Promise<IdempotencyClaim>;
+  /** Lengthens the lease. @returns the new token; undefined when the claim was lost. */
+  renew(of: IdempotencyKey, token: string, leaseMs: number): Promise<string | undefined>;
+  /** Keeps the reply; does nothing when the claim was lost. */
+  complete(of: IdempotencyKey, token: string, reply: KeptReply): Promise<void>;
+  /** Gives the key back, so that the request may be sent again. */
+  release(of: IdempotencyKey, token: string): Promise<void>;
+  /** Forgets records older than `keptMs`, at most 5,000 at a time. @returns how many. */
+  sweep(keptMs: number): Promise<number>;
+}
+
+export interface IdempotencyKey {
+  readonly keyId: string;
+  readonly idempotencyKey: string;
+}
+
+interface Row {
+  readonly requestHash: string;
+  readonly replyStatus: number | null;
+  readonly replyBody: string | null;
+  readonly replyHeaders: Readonly<Record<string, string>> | null;
+}
+
+const now = `(now() at time zone 'utc')`;
+const milliseconds = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
+
+const claimSql = `
+  insert into idempotency_records as mine ("keyId", "idempotencyKey", "createdAt", "requestHash", "leaseUntil")
+  values ($1, $2, ${now}, $3, ${now} + ${milliseconds('$4')})
+  on conflict ("keyId", "idempotencyKey") do update
+    set "createdAt" = excluded."createdAt", "requestHash" = excluded."requestHash", "leaseUntil" = excluded."leaseUntil",
+        "replyStatus" = null, "replyBody" = null, "replyHeaders" = null
+    where mine."createdAt" < ${now} - ${milliseconds('$5')}
+       or (mine."replyStatus" is null and mine."leaseUntil" < ${now})
+  returning "leaseUntil"::text as token`;
+
+export function createIdempotencyStore({ pool }: Database): IdempotencyStore {
+  const store: IdempotencyStore = {
+    async claim(of, requestHash, leaseMs, keptMs) {
+      // A record may be given back between the two statements; then the next round claims it.
+      for (let round = 0; round < 5; round += 1) {
+        const values = [of.keyId, of.idempotencyKey, requestHash, leaseMs, keptMs];
+        const claimed = await pool.query<{ token: string }>(claimSql, values);
+        const token = claimed.rows[0]?.token;
+        if (token !== undefined) return { kind: 'claimed', token };
+        const found = await pool.query<Row>(
+          `select "requestHash", "replyStatus", "replyBody", "replyHeaders" from idempotency_records
+           where "keyId" = $1 and "idempotencyKey" = $2`,
+          [of.keyId, of.idempotencyKey],
+        );
+        const row = found.rows[0];
+        if (row !== undefined) return claimOf(row);
+      }
+      return { kind: 'running', requestHash };
+    },
+    async renew(of, token, leaseMs) {
+      const renewed = await pool.query<{ token: string }>(
+        `update idempotency_records set "leaseUntil" = ${now} + ${milliseconds('$4')}
+         where "keyId" = $1 and "idempotencyKey" = $2 and "leaseUntil" = $3::timestamp and "replyStatus" is null
+         returning "leaseUntil"::text as token`,
+        [of.keyId, of.idempotencyKey, token, leaseMs],
+      );
+      return renewed.rows[0]?.token;
+    },
+    async complete(of, token, reply) {
+      await pool.query(
+        `update idempotency_records set "replyStatus" = $4, "replyBody" = $5, "replyHeaders" = $6
+         where "keyId" = $1 and "idempotencyKey" = $2 and "leaseUntil" = $3::timestamp and "replyStatus" is null`,
+        [of.keyId, of.idempotencyKey, token, reply.status, reply.sealedBody, JSON.stringify(reply.headers)],
+      );
+    },
+    async release(of, token) {
+      await pool.query(
+        `delete from idempotency_records
+         where "keyId" = $1 and "idempotencyKey" = $2 and "leaseUntil" = $3::timestamp and "replyStatus" is null`,
+        [of.keyId, of.idempotencyKey, token],
+      );
+    },
+    async sweep(keptMs) {
+      const swept = await pool.query(
+        `delete from idempotency_records where ctid in (
+           select ctid from idempotency_records where "createdAt" < ${now} - ${milliseconds('$1')} limit 5000)`,
+        [keptMs],
+      );
+      return swept.rowCount ?? 0;
+    },
+  };
+  return store;
+}
+
+function claimOf(row: Row): IdempotencyClaim {
+  const { requestHash } = row;
+  if (row.replyStatus === null) return { kind: 'running', requestHash };
+  const reply = { status: row.replyStatus, sealedBody: row.replyBody ?? '', headers: row.replyHeaders ?? {} };
+  return { kind: 'done', requestHash, reply };
+}
