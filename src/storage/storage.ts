@@ -6,10 +6,12 @@ import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
 import { createDiskBlobs } from './blobs/disk.ts';
 import type { Blobs } from './blobs.ts';
 import type { Database } from './database.ts';
+import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
 import { openDatabase } from './open-database.ts';
 import { createInProcessSignals } from './signals/in-process.ts';
 import { createPostgresSignals } from './signals/postgres.ts';
 import type { Signals } from './signals.ts';
+import { createTenancyStore, type TenancyStore } from './tenancy.ts';
 
 /** Everything that is kept. One store for each feature, each in the file of its noun; every feature adds its own here. */
 export interface Storage {
@@ -18,6 +20,8 @@ export interface Storage {
   readonly signals: Signals;
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore;
+  readonly tenancy: TenancyStore;
+  readonly idempotency: IdempotencyStore;
   close(): Promise<void>;
 }
 
@@ -38,6 +42,8 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     signals,
     accounts: createAccountStore(db),
     apiKeys,
+    tenancy: createTenancyStore(db),
+    idempotency: createIdempotencyStore(db),
     close: async () => {
       await apiKeys.close();
       await signals.close();

@@ -1,0 +1,43 @@
+import type { Logger } from 'pino';
+import type { Deps } from './domain/deps.ts';
+import { createPgBossJobs } from './engine/jobs/pg-boss.ts';
+import { makeId } from './entities/ids.ts';
+import type { Settings } from './settings.ts';
+import { openStorage } from './storage/storage.ts';
+
+export interface ComposeOptions {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  /** Called when the database is gone for good. */
+  readonly onFatal: (error: Error) => void;
+}
+
+/** Makes everything the domain works with, from the bottom up. `closeDeps` takes it down again. */
+export async function createDeps({ settings, logger, onFatal }: ComposeOptions): Promise<Deps> {
+  const storage = await openStorage(settings, (error, isFatal) => {
+    if (isFatal) onFatal(error);
+    else logger.warn({ err: error }, 'the database connection failed and is replaced');
+  });
+  const jobs = createPgBossJobs({
+    pool: storage.db.pool,
+    isWorker: settings.ROLE !== 'web',
+    isOnlyProcess: storage.db.kind === 'embedded',
+    logger,
+  });
+  const deps = {
+    settings,
+    storage,
+    jobs,
+    logger,
+    now: () => new Date(),
+    newId: (kind) => makeId(kind, Date.now()),
+  } as Deps;
+  await jobs.start();
+  return deps;
+}
+
+/** Ends running work, at most `graceMs`, then closes what `createDeps` opened. */
+export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
+  await deps.jobs.stop(graceMs);
+  await deps.storage.close();
+}

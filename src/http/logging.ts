@@ -1,0 +1,56 @@
+import { type Logger, pino, stdTimeFunctions } from 'pino';
+import pretty from 'pino-pretty';
+import type { Settings } from '../settings.ts';
+
+/** Members that hold secrets wherever they appear in a logged object. */
+const secretMembers = ['authorization', 'cookie', 'key', 'apiKey', 'secret', 'secrets', 'password', 'token'];
+const secretSettings = [
+  'PARLEY_ADMIN_KEY',
+  'PARLEY_MASTER_KEY',
+  'OPENAI_API_KEY',
+  'ANTHROPIC_API_KEY',
+  'GOOGLE_API_KEY',
+] as const;
+const shown = '[secret]';
+
+/**
+ * The process's log. No secret can be printed: members that hold one are replaced wherever they stand, and in the finished text whatever
+ * looks like a key of ours, a bearer header, the password of an address, or equals a secret setting.
+ *
+ * @param write  takes finished lines; default: standard output, pretty where the settings say so.
+ */
+export function createLogger(settings: Settings, write?: (line: string) => void): Logger {
+  const isPretty = settings.LOG_FORMAT === 'pretty' || (settings.LOG_FORMAT === 'auto' && process.stdout.isTTY);
+  const target = write ?? (isPretty ? prettyLines() : (line: string) => void process.stdout.write(line));
+  const hide = secretHider(settings);
+  return pino(
+    {
+      level: settings.LOG_LEVEL,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      redact: { paths: secretMembers.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]), censor: shown },
+    },
+    { write: (line) => target(hide(line)) },
+  );
+}
+
+function prettyLines(): (line: string) => void {
+  const stream = pretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss', sync: true });
+  return (line) => void stream.write(line);
+}
+
+/** Hides secrets that stand inside texts, as in the message of somebody else's error. */
+function secretHider(settings: Settings): (line: string) => string {
+  const known = secretSettings.flatMap((name) => settings[name]?.split(',') ?? []).filter((secret) => secret.length >= 8);
+  const patterns = [
+    /\bpk_[0-9A-Za-z]{16,}/g,
+    /\bBearer +[^\s"\\]+/gi,
+    /(?<=:\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/g,
+    ...known.map((secret) => new RegExp(escapePattern(JSON.stringify(secret).slice(1, -1)), 'g')),
+  ];
+  return (line) => patterns.reduce((text, pattern) => text.replace(pattern, shown), line);
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}

@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { createApp } from './app.ts';
+import { closeDeps, createDeps } from './compose.ts';
+import type { Deps } from './domain/deps.ts';
+import { type FirstKey, prepareFirstStart } from './domain/first-start.ts';
+import type { Settings } from './settings.ts';
+
+export interface Service {
+  /** `http://host:port`, without a slash at the end. */
+  readonly url: string;
+  /** At the first start on an empty database only. */
+  readonly firstKey: FirstKey | undefined;
+  readonly deps: Deps;
+  /** Stops listening, lets what runs come to its end for at most `graceMs`, closes everything. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Starts one Parley: storage, engine, app, listen. What fails on the way takes down what was started before it. */
+export async function startService(settings: Settings, logger: Logger, onFatal: (error: Error) => void): Promise<Service> {
+  const deps = await createDeps({ settings, logger, onFatal });
+  let isStopping = false;
+  try {
+    const firstKey = await prepareFirstStart(deps);
+    const server = createServer(createApp(deps, { isStopping: () => isStopping }));
+    // Uploads and long bodies are bounded by size and by their own idle limits, not by a total time.
+    server.requestTimeout = 0;
+    const { port } = await listen(server, settings);
+    return {
+      url: `http://${urlHost(settings.HOST)}:${port}`,
+      firstKey,
+      deps,
+      async close(graceMs) {
+        isStopping = true;
+        await drain(server, graceMs);
+        await closeDeps(deps, graceMs);
+      },
+    };
+  } catch (error) {
+    await closeDeps(deps, 0);
+    throw error;
+  }
+}
+
+async function listen(server: Server, { HOST, PORT }: Settings): Promise<AddressInfo> {
+  server.listen(PORT, HOST);
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return address;
+}
+
+/** Takes no new connections and lets replies in flight end; what is left after `graceMs` is cut off. */
+async function drain(server: Server, graceMs: number): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const isDrained = await Promise.race([closed.then(() => true), wait(graceMs, false, { ref: false })]);
+  if (isDrained) return;
+  server.closeAllConnections();
+  await closed;
+}
+
+/** An address for people: the wildcard ones cannot be visited. */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}

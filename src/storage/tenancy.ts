@@ -1,0 +1,91 @@
+import type { Scope } from '../entities/caller.ts';
+import type { Database } from './database.ts';
+
+/** The walls between customers: tenants, their organizations, who is a member where. */
+export interface TenancyStore {
+  /** True until the first tenant is there. */
+  isEmpty(): Promise<boolean>;
+  /**
+   * Writes the first tenant, organization, administrator and key, all or nothing.
+   *
+   * @returns false when another process was first; nothing is written then.
+   */
+  createFirst(first: FirstAccount): Promise<boolean>;
+  createTenant(tenant: { readonly id: string; readonly name: string; readonly createdAt: Date }): Promise<void>;
+  createOrganization(organization: NewOrganization): Promise<void>;
+  createUser(user: NewUser): Promise<void>;
+  addMember(member: NewMember): Promise<void>;
+}
+
+export interface NewOrganization {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly createdAt: Date;
+}
+export interface NewUser {
+  readonly id: string;
+  readonly tenantId: string;
+  /** Any case; kept in lower case. */
+  readonly email: string;
+  readonly name: string;
+  readonly createdAt: Date;
+}
+export interface NewMember {
+  readonly id: string;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly role: 'MEMBER' | 'ADMIN';
+  readonly createdAt: Date;
+}
+export interface FirstAccount {
+  readonly createdAt: Date;
+  readonly tenant: { readonly id: string; readonly name: string };
+  readonly organization: { readonly id: string; readonly name: string };
+  readonly admin: { readonly id: string; readonly email: string; readonly name: string };
+  readonly membershipId: string;
+  readonly key: {
+    readonly id: string;
+    readonly name: string;
+    readonly scopes: readonly Scope[];
+    readonly prefix: string;
+    readonly hash: string;
+  };
+}
+
+/** Any number will do, as long as every Parley takes the same one. */
+const firstStartLock = 7_215_534;
+
+export function createTenancyStore({ prisma, pool }: Database): TenancyStore {
+  return {
+    isEmpty: async () => {
+      const { rows } = await pool.query<{ is_empty: boolean }>('SELECT NOT EXISTS (SELECT 1 FROM tenants) AS is_empty');
+      return rows[0]?.is_empty === true;
+    },
+    createFirst: ({ createdAt, tenant, organization, admin, membershipId, key }) =>
+      prisma.$transaction(async (tx) => {
+        await tx.$queryRaw`SELECT 1 FROM pg_advisory_xact_lock(${firstStartLock}::bigint)`;
+        if ((await tx.tenant.findFirst({ select: { id: true } })) !== null) return false;
+        const times = { createdAt, updatedAt: createdAt };
+        const member = { orgId: organization.id, userId: admin.id };
+        await tx.tenant.create({ data: { ...tenant, ...times } });
+        await tx.organization.create({ data: { ...organization, ...times, tenantId: tenant.id } });
+        await tx.user.create({ data: { ...admin, ...times, tenantId: tenant.id } });
+        await tx.membership.create({ data: { ...member, id: membershipId, createdAt, role: 'ADMIN' } });
+        await tx.apiKey.create({ data: { ...key, ...times, ...member, scopes: [...key.scopes], level: 'INSTANCE' } });
+        return true;
+      }),
+    createTenant: async (tenant) => {
+      await prisma.tenant.create({ data: { ...tenant, updatedAt: tenant.createdAt } });
+    },
+    createOrganization: async (organization) => {
+      await prisma.organization.create({ data: { ...organization, updatedAt: organization.createdAt } });
+    },
+    createUser: async (user) => {
+      await prisma.user.create({ data: { ...user, email: user.email.toLowerCase(), updatedAt: user.createdAt } });
+    },
+    addMember: async (member) => {
+      await prisma.membership.create({ data: { ...member } });
+    },
+  };
+}
