@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { Client } from 'pg';
+
+/** The PostgreSQL server of this test run; undefined when the tests run on the embedded database. */
+export const testServerUrl = process.env.TEST_DATABASE_URL;
+
+/** Where a service under test keeps what it keeps. */
+export interface Place {
+  readonly env: Readonly<Record<string, string>>;
+  /** Removes all of it. The service must be closed. */
+  remove(): Promise<void>;
+}
+/** An empty, migrated database that others are copied from. */
+export interface Template {
+  readonly folder: string;
+  readonly database: string | undefined;
+}
+
+/** A place of its own without any table in it. */
+export async function emptyPlace(): Promise<Place> {
+  return place(newFolder(), testServerUrl === undefined ? undefined : await createDatabase());
+}
+
+/** A place of its own that begins as a copy of the template: every table, no row. */
+export async function copyOf(template: Template): Promise<Place> {
+  const folder = newFolder();
+  if (template.database !== undefined) return place(folder, await createDatabase(template.database));
+  const isState = (path: string) => !basename(path).startsWith('parley.');
+  cpSync(template.folder, folder, { recursive: true, filter: isState });
+  return place(folder, undefined);
+}
+
+function place(folder: string, database: string | undefined): Place {
+  return {
+    env: { DATA_DIR: folder, ...(database === undefined ? {} : { DATABASE_URL: databaseUrl(database) }) },
+    async remove() {
+      rmSync(folder, { recursive: true, force: true });
+      if (database !== undefined) await dropDatabase(database);
+    },
+  };
+}
+
+function newFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'parley-test-'));
+}
+
+/** @returns its name. */
+export async function createDatabase(template?: string): Promise<string> {
+  const name = `parley_test_${randomBytes(8).toString('hex')}`;
+  await onServer(`CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template}`}`);
+  return name;
+}
+
+export async function dropDatabase(name: string): Promise<void> {
+  await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+}
+
+export function databaseUrl(database: string): string {
+  const url = new URL(serverUrl());
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+async function onServer(sql: string): Promise<void> {
+  const client = new Client({ connectionString: serverUrl() });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+function serverUrl(): string {
+  if (testServerUrl === undefined) throw new Error('TEST_DATABASE_URL is not set');
+  return testServerUrl;
+}

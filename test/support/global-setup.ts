@@ -1,0 +1,31 @@
+import type { TestProject } from 'vitest/node';
+import { closeDeps, createDeps } from '../../src/compose.ts';
+import { createLogger } from '../../src/http/logging.ts';
+import { loadSettings } from '../../src/settings.ts';
+import { emptyPlace, type Template } from './databases.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    template: Template;
+  }
+}
+
+/** Makes one empty, migrated database, so that each service of a test begins with a copy instead of from nothing. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const place = await emptyPlace();
+  const settings = loadSettings({ ...place.env, LOG_LEVEL: 'warn', ROLE: 'web' });
+  const deps = await createDeps({
+    settings,
+    logger: createLogger(settings),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  await closeDeps(deps, 0);
+  const { DATABASE_URL, DATA_DIR } = settings;
+  project.provide('template', {
+    folder: DATA_DIR,
+    database: DATABASE_URL === undefined ? undefined : new URL(DATABASE_URL).pathname.slice(1),
+  });
+  return () => place.remove();
+}

@@ -1,0 +1,130 @@
+import { hashKeySecret, keyPrefix, makeKeySecret } from '../../src/entities/api-key.ts';
+import { type AccessLevel, scopes as allScopes, type MemberRole, type Scope } from '../../src/entities/caller.ts';
+import { type Reply, TestClient } from './client.ts';
+import type { TestService } from './service.ts';
+
+export interface Organization {
+  readonly id: string;
+  readonly tenantId: string;
+}
+/** A user with a key, ready to call: `ann.get(path)`. */
+export class Person extends TestClient {
+  readonly userId: string;
+  readonly email: string;
+  readonly orgId: string;
+  readonly tenantId: string;
+  readonly keyId: string;
+  override readonly key: string;
+
+  constructor(url: string, key: { readonly id: string; readonly secret: string }, user: NewPerson) {
+    super(url, key.secret);
+    this.key = key.secret;
+    this.keyId = key.id;
+    this.userId = user.userId;
+    this.email = user.email;
+    this.orgId = user.orgId;
+    this.tenantId = user.tenantId;
+  }
+}
+interface NewPerson {
+  readonly userId: string;
+  readonly email: string;
+  readonly orgId: string;
+  readonly tenantId: string;
+}
+export interface KeyOptions {
+  readonly scopes?: readonly Scope[];
+  readonly level?: AccessLevel;
+  readonly expiresAt?: Date;
+}
+
+/** Makes what a test begins with. People and keys go through the stores, everything that has an operation goes through HTTP. */
+export function makeFor(service: TestService) {
+  let made = 0;
+  const store = () => service.deps.storage;
+  const newId = (kind: Parameters<typeof service.deps.newId>[0]) => service.deps.newId(kind);
+
+  async function tenant(): Promise<{ readonly id: string }> {
+    const id = newId('tenant');
+    await store().tenancy.createTenant({ id, name: `Tenant ${++made}`, createdAt: service.deps.now() });
+    return { id };
+  }
+
+  /** In a tenant of its own unless one is named. */
+  async function organization(of: { readonly tenant?: { readonly id: string } } = {}): Promise<Organization> {
+    const { id: tenantId } = of.tenant ?? (await tenant());
+    const id = newId('organization');
+    await store().tenancy.createOrganization({ id, tenantId, name: `Organization ${++made}`, createdAt: service.deps.now() });
+    return { id, tenantId };
+  }
+
+  /** A member of the organization, with a key; in an organization of its own unless one is named. By default the key has every scope. */
+  async function person(of: { organization?: Organization; role?: MemberRole; email?: string; name?: string } & KeyOptions = {}) {
+    const { id: orgId, tenantId } = of.organization ?? (await organization());
+    const createdAt = service.deps.now();
+    const userId = newId('user');
+    const email = of.email ?? `person${++made}@example.com`;
+    await store().tenancy.createUser({ id: userId, tenantId, email, name: of.name ?? `Person ${made}`, createdAt });
+    await store().tenancy.addMember({ id: newId('membership'), orgId, userId, role: of.role ?? 'MEMBER', createdAt });
+    const user = { userId, email, orgId, tenantId };
+    return new Person(service.url, await newKey(user, of), user);
+  }
+
+  /** The same person with another key. */
+  async function withKey(of: Person, options: KeyOptions): Promise<Person> {
+    return new Person(service.url, await newKey(of, options), of);
+  }
+
+  async function newKey({ orgId, userId }: Pick<NewPerson, 'orgId' | 'userId'>, options: KeyOptions) {
+    const secret = makeKeySecret();
+    const { id } = await store().apiKeys.create({
+      id: newId('apiKey'),
+      createdAt: service.deps.now(),
+      orgId,
+      userId,
+      name: `Key ${++made}`,
+      scopes: options.scopes ?? allScopes,
+      level: options.level ?? 'ORGANIZATION',
+      prefix: keyPrefix(secret),
+      hash: hashKeySecret(secret),
+      expiresAt: options.expiresAt ?? null,
+    });
+    return { id, secret };
+  }
+
+  /** An agent of `owner`, made over REST; further members are those of the request. */
+  async function agent({ owner, ...members }: { readonly owner: TestClient } & Readonly<Record<string, unknown>>) {
+    return created(await owner.post('/api/v1/ais', { name: `Agent ${++made}`, description: 'Made by a test', ...members }));
+  }
+
+  /** A chat of `owner` with an agent. */
+  async function chat({
+    owner,
+    agentId,
+    ...members
+  }: {
+    readonly owner: TestClient;
+    readonly agentId: string;
+    readonly name?: string;
+  }) {
+    return created(await owner.post(`/api/v1/ais/${agentId}/chats`, members));
+  }
+
+  /** A data source with payloads of its own, attached to an agent. */
+  async function apiDataSource(of: {
+    readonly owner: TestClient;
+    readonly agentId: string;
+    readonly name?: string;
+    readonly data: unknown;
+  }) {
+    const { owner, agentId, name = `Source ${++made}`, data } = of;
+    return created(await owner.post(`/api/v1/ais/${agentId}/data-sources/api`, { name, data }));
+  }
+
+  return { tenant, organization, person, withKey, agent, chat, apiDataSource };
+}
+
+function created({ status, body }: Reply) {
+  if (status >= 300) throw new Error(`not made: ${status} ${JSON.stringify(body)}`);
+  return body;
+}
