@@ -22,6 +22,7 @@ export const idPrefixes = {
   serverToolCall: 'stc',
   serverToolOutput: 'sto',
   functionCall: 'fc',
+  reasoning: 'rs',
   completion: 'chatcmpl',
 } as const;
 export type IdKind = keyof typeof idPrefixes;

@@ -12,6 +12,7 @@ import { createInProcessSignals } from './signals/in-process.ts';
 import { createPostgresSignals } from './signals/postgres.ts';
 import type { Signals } from './signals.ts';
 import { createTenancyStore, type TenancyStore } from './tenancy.ts';
+import { createUsageStore, type UsageStore } from './usage.ts';
 
 /** Everything that is kept. One store for each feature, each in the file of its noun; every feature adds its own here. */
 export interface Storage {
@@ -21,6 +22,7 @@ export interface Storage {
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore;
   readonly tenancy: TenancyStore;
+  readonly usage: UsageStore;
   readonly idempotency: IdempotencyStore;
   close(): Promise<void>;
 }
@@ -43,6 +45,7 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     accounts: createAccountStore(db),
     apiKeys,
     tenancy: createTenancyStore(db),
+    usage: createUsageStore(db),
     idempotency: createIdempotencyStore(db),
     close: async () => {
       await apiKeys.close();

@@ -1,0 +1,85 @@
+import type { Citation } from '../../entities/citation.ts';
+import { isTerminal, type RunEvent, type RunItem, type RunSnapshot } from '../../entities/run-event.ts';
+import { storableText } from '../../lib/text.ts';
+
+/**
+ * Folds a run's events into what they add up to: for replies in one piece, and for runs whose process died in the middle. Any batching
+ * of the same events gives the same fold.
+ *
+ * Cost: nothing per text delta until somebody asks for a snapshot before the end; the terminal event carries the whole run.
+ */
+export class RunFold {
+  private readonly events: RunEvent[] = [];
+  private terminal: RunSnapshot | undefined;
+
+  add(events: readonly RunEvent[]): void {
+    for (const event of events) {
+      this.events.push(event);
+      if (isTerminal(event) && 'run' in event) this.terminal = event.run;
+    }
+  }
+
+  /** The number of the last event; -1 before the first. */
+  get lastSequence(): number {
+    return this.events.at(-1)?.sequence ?? -1;
+  }
+
+  /** True once the model has said anything that a reader may have seen. */
+  get hasOutput(): boolean {
+    return this.events.some((event) => event.type === 'response.output_item.added');
+  }
+
+  get isOver(): boolean {
+    return this.terminal !== undefined;
+  }
+
+  /** The run as its terminal event has it; before that, with everything said so far and open items as `in_progress`. */
+  snapshot(): RunSnapshot {
+    if (this.terminal !== undefined) return this.terminal;
+    const items = new Map<number, RunItem>();
+    const literals = new Map<number, string[]>();
+    const citations = new Map<number, Citation[]>();
+    let run: RunSnapshot | undefined;
+    for (const event of this.events) {
+      switch (event.type) {
+        case 'response.created':
+          run = event.run;
+          break;
+        case 'response.output_item.added':
+        case 'response.output_item.done':
+          items.set(event.outputIndex, event.item);
+          if (event.type === 'response.output_item.done') literals.delete(event.outputIndex);
+          break;
+        case 'response.output_text.delta':
+        case 'response.reasoning_text.delta':
+        case 'response.function_call_arguments.delta':
+          push(literals, event.outputIndex, event.json.slice(1, -1));
+          break;
+        case 'response.output_text.annotation.added':
+          push(citations, event.outputIndex, event.citation);
+          break;
+      }
+    }
+    if (run === undefined) throw new Error('a run starts with response.created');
+    const output = [...items.entries()].map(([index, item]) =>
+      withSaid(item, literals.get(index) ?? [], citations.get(index) ?? []),
+    );
+    return { ...run, output };
+  }
+}
+
+function push<T>(lists: Map<number, T[]>, key: number, value: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
+/** An item that is still open, with what its deltas said. A closed one has all of it already. */
+function withSaid(item: RunItem, literals: readonly string[], citations: readonly Citation[]): RunItem {
+  if (item.status !== 'in_progress') return item;
+  const said = storableText(JSON.parse(`"${literals.join('')}"`) as string);
+  if (item.type === 'message') return { ...item, text: said, citations };
+  if (item.type === 'reasoning') return { ...item, text: said };
+  if (item.type === 'function_call') return { ...item, arguments: said };
+  return item;
+}

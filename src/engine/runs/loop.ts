@@ -1,0 +1,254 @@
+import type { Logger } from 'pino';
+import type { Passage } from '../../entities/citation.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { IdKind } from '../../entities/ids.ts';
+import type {
+  RunError,
+  RunEvent,
+  RunEventBody,
+  RunItem,
+  RunSnapshot,
+  SelectionMetadata,
+  Usage,
+} from '../../entities/run-event.ts';
+import { ModelError, type ModelMessage, type ModelRequest, type ModelTool, type TokenUsage } from '../models/port.ts';
+import type { ModelRouter, Selection } from '../models/router.ts';
+import type { ServerTools } from '../tools/server-tool.ts';
+import { withPassages } from './context.ts';
+import type { UsageLedger } from './ledger.ts';
+import { CitationMarkers } from './markers.ts';
+import { ModelCall } from './model-call.ts';
+import { RunOutput } from './output.ts';
+import type { Retrieve, RunPlan } from './run-engine.ts';
+import { runServerCalls } from './server-calls.ts';
+import { RunStop } from './stop.ts';
+
+export interface LoopDeps {
+  readonly models: ModelRouter;
+  readonly retrieve: Retrieve;
+  readonly ledger: UsageLedger;
+  readonly tools: ServerTools;
+  /** Model calls in one run at most. */
+  readonly roundsMax: number;
+  readonly logger: Logger;
+  newId(kind: IdKind): string;
+}
+
+export interface LoopStart {
+  readonly runId: string;
+  /** 0, or behind the log of a run that is taken over. */
+  readonly firstSequence: number;
+  /**
+   * True: the run says at once that it began, and every failure ends it with `response.failed`. False: nothing is yielded before the
+   * model's first token, and a failure until then is thrown.
+   */
+  readonly isEager: boolean;
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/**
+ * The one loop of every run: passages → model → tools → model …, as numbered events in batches, one batch for each upstream read, with
+ * exactly one terminal event at the end.
+ *
+ * @throws DomainError before the first batch when `isEager` is false and the model refused.
+ */
+export async function* runLoop(
+  plan: RunPlan,
+  start: LoopStart,
+  deps: LoopDeps,
+  signal: AbortSignal,
+): AsyncGenerator<readonly RunEvent[]> {
+  const run = new Run(plan, start, deps);
+  if (start.isEager) yield run.output.take();
+  let hasYielded = start.isEager;
+  let failure: unknown;
+  try {
+    for await (const _read of run.work(signal)) {
+      if (!hasYielded && !run.output.hasItems) continue;
+      const batch = run.output.take();
+      if (batch.length === 0) continue;
+      hasYielded = true;
+      yield batch;
+    }
+  } catch (error) {
+    failure = signal.aborted ? signal.reason : error;
+    if (!hasYielded && !isCancel(failure)) throw domainErrorOf(failure);
+    if (!(failure instanceof ModelError || failure instanceof DomainError || failure instanceof RunStop)) {
+      deps.logger.error({ err: failure, runId: start.runId }, 'a run failed');
+    }
+  }
+  yield run.end(failure);
+}
+
+class Run {
+  readonly output: RunOutput;
+  private readonly plan: RunPlan;
+  private readonly start: LoopStart;
+  private readonly deps: LoopDeps;
+  private usage: Usage | null = null;
+  private selection: Selection | undefined;
+  private lastCall: ModelCall | undefined;
+
+  constructor(plan: RunPlan, start: LoopStart, deps: LoopDeps) {
+    this.plan = plan;
+    this.start = start;
+    this.deps = deps;
+    this.output = new RunOutput(deps.newId, start.firstSequence);
+    if (start.firstSequence > 0) return;
+    const run = snapshot(start.runId, 'in_progress', []);
+    this.output.emit({ type: 'response.created', run });
+    this.output.emit({ type: 'response.in_progress', run });
+  }
+
+  /** Yields whenever events may leave. */
+  async *work(signal: AbortSignal): AsyncGenerator<void> {
+    signal.throwIfAborted();
+    const { plan, output, deps } = this;
+    let messages = plan.messages;
+    if (plan.knowledge !== undefined) {
+      messages = withPassages(messages, await this.passages(signal), plan.generateCitations);
+      yield;
+    }
+    for (let round = 1; ; round += 1) {
+      const itemsBefore = output.items.length;
+      const call = new ModelCall(this.request(messages, round));
+      this.lastCall = call;
+      try {
+        yield* call.run(deps.models, output, deps.tools, signal);
+      } finally {
+        this.selection = call.selection;
+        this.charge(call, signal.aborted);
+      }
+      output.close(call.finish === 'length' || call.finish === 'content_filter' ? 'incomplete' : 'completed');
+      if (call.serverCalls.size === 0) return;
+      const said = textOf(output.items.slice(itemsBefore));
+      const context = { output, said, tools: deps.tools, secrets: this.start.secrets, logger: deps.logger };
+      const answered = yield* runServerCalls(call, context, signal);
+      // The client answers its own calls first; the outputs of ours are in the run's items.
+      if (output.items.some((item) => item.type === 'function_call')) return;
+      messages = [...messages, ...answered];
+    }
+  }
+
+  /** The terminal event, with the closing of whatever is open before it. */
+  end(failure: unknown): readonly RunEvent[] {
+    const { output, start } = this;
+    output.close('incomplete');
+    const base = {
+      ...snapshot(start.runId, 'completed', output.items),
+      usage: this.usage,
+      selection: selectionOf(this.selection),
+    };
+    output.emit(terminalBody(base, failure, this.lastCall?.finish));
+    return output.take();
+  }
+
+  /** An error degrades the answer, never fails the run. */
+  private async passages(signal: AbortSignal): Promise<readonly Passage[]> {
+    const { knowledge, generateCitations } = this.plan;
+    if (knowledge === undefined) return [];
+    try {
+      const passages = await this.deps.retrieve(knowledge, signal);
+      if (passages.length > 0) this.output.watchMarkers(() => new CitationMarkers(passages, generateCitations));
+      const titles = [...new Set(passages.map((passage) => passage.title))];
+      this.output.emit({ type: 'parley.step', name: 'retrieve', detail: { passages: passages.length, titles } });
+      return passages;
+    } catch (error) {
+      signal.throwIfAborted();
+      this.deps.logger.error({ err: error, runId: this.start.runId }, 'retrieval failed; the run goes on without passages');
+      this.output.emit({ type: 'parley.step', name: 'retrieve', detail: { passages: 0, isUnavailable: true } });
+      return [];
+    }
+  }
+
+  private request(messages: readonly ModelMessage[], round: number): ModelRequest {
+    const { plan } = this;
+    // The last round must answer: no tool may be called any more.
+    const isLast = round >= this.deps.roundsMax;
+    const toolChoice = isLast && this.deps.tools.size > 0 ? 'none' : plan.toolChoice;
+    return {
+      model: plan.modelId,
+      messages,
+      tools: this.deps.tools.size === 0 ? plan.tools : [...plan.tools, ...definitions(this.deps.tools)],
+      parameters: plan.parameters,
+      isStreaming: plan.isStreaming,
+      ...(toolChoice === undefined ? {} : { toolChoice }),
+      ...(plan.parallelToolCalls === undefined ? {} : { parallelToolCalls: plan.parallelToolCalls }),
+      ...(plan.responseFormat === undefined ? {} : { responseFormat: plan.responseFormat }),
+    };
+  }
+
+  private charge(call: ModelCall, wasCut: boolean): void {
+    const usage = call.usage(wasCut);
+    if (usage === undefined) return;
+    this.usage = this.usage === null ? usage : sum(this.usage, usage);
+    const { selection } = call;
+    const modelId = selection === undefined || selection.model === '' ? this.plan.modelId : chargedModel(selection);
+    this.deps.ledger.note(this.plan.charge, 'run', modelId, usage);
+  }
+}
+
+/** How the run ended, from what stopped it and from why the model finished. */
+function terminalBody(base: RunSnapshot, failure: unknown, finish: ModelCall['finish']): RunEventBody {
+  if (isCancel(failure)) return { type: 'response.incomplete', run: { ...base, status: 'cancelled' } };
+  if (failure !== undefined) return { type: 'response.failed', run: { ...base, status: 'failed', error: runErrorOf(failure) } };
+  if (finish === 'length') {
+    return { type: 'response.incomplete', run: { ...base, status: 'incomplete', incompleteReason: 'max_output_tokens' } };
+  }
+  if (finish === 'content_filter') {
+    return { type: 'response.incomplete', run: { ...base, status: 'incomplete', incompleteReason: 'content_filter' } };
+  }
+  return { type: 'response.completed', run: base };
+}
+
+export function snapshot(runId: string, status: RunSnapshot['status'], output: readonly RunItem[]): RunSnapshot {
+  return { runId, status, incompleteReason: null, error: null, usage: null, selection: null, output };
+}
+
+function isCancel(failure: unknown): boolean {
+  return failure instanceof RunStop
+    ? failure.kind === 'cancelled'
+    : failure instanceof DOMException && failure.name === 'AbortError';
+}
+
+/** What a face answers for a run that failed before its first token. */
+function domainErrorOf(failure: unknown): unknown {
+  if (failure instanceof RunStop) return new DomainError('UPSTREAM_TIMEOUT', failure.message);
+  if (!(failure instanceof ModelError)) return failure;
+  const { retryAfterSeconds } = failure;
+  return new DomainError(failure.code, failure.message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+}
+
+function runErrorOf(failure: unknown): RunError {
+  const known = domainErrorOf(failure);
+  if (known instanceof DomainError) return { code: known.code, message: known.message };
+  return { code: 'SERVER_ERROR', message: 'Something went wrong on our side while this run was worked on' };
+}
+
+function textOf(items: readonly RunItem[]): string | null {
+  const texts = items.flatMap((item) => (item.type === 'message' ? [item.text] : []));
+  return texts.length === 0 ? null : texts.join('\n\n');
+}
+
+function sum(left: Usage, right: TokenUsage): Usage {
+  return {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    cachedTokens: left.cachedTokens + right.cachedTokens,
+    reasoningTokens: left.reasoningTokens + right.reasoningTokens,
+  };
+}
+
+function chargedModel({ provider, model }: Selection): string {
+  return model.startsWith(`${provider}/`) ? model : `${provider}/${model}`;
+}
+
+function selectionOf(selection: Selection | undefined): SelectionMetadata | null {
+  if (selection === undefined) return null;
+  const { provider, model, fallbackChain, queueMs, firstTokenMs } = selection;
+  return { provider, model, fallbackChain: [...fallbackChain], latencyHints: { queueMs, firstTokenMs } };
+}
+
+function definitions(tools: ServerTools): readonly ModelTool[] {
+  return [...tools.values()].map((tool) => tool.definition);
+}

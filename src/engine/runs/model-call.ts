@@ -1,0 +1,91 @@
+import type { FinishReason, ModelRequest, TokenUsage } from '../models/port.ts';
+import { ModelError } from '../models/port.ts';
+import type { ModelRouter, Selection } from '../models/router.ts';
+import type { ServerTools } from '../tools/server-tool.ts';
+import type { RunOutput } from './output.ts';
+
+/** A call of a tool that runs here. */
+export interface ServerCall {
+  readonly callId: string;
+  readonly name: string;
+  /** Inside of a JSON string literal. */
+  literal: string;
+}
+
+/** One upstream call: its deltas go to the output, what it came to is kept here. */
+export class ModelCall {
+  readonly request: ModelRequest;
+  readonly serverCalls = new Map<number, ServerCall>();
+  finish: FinishReason | undefined;
+  selection: Selection | undefined;
+  private reported: TokenUsage | undefined;
+  private outputLength = 0;
+  private hasBegun = false;
+
+  constructor(request: ModelRequest) {
+    this.request = request;
+  }
+
+  /**
+   * Streams the answer into `output` and yields after every upstream read, so that what came together leaves together.
+   *
+   * @throws ModelError, or the signal's reason.
+   */
+  async *run(models: ModelRouter, output: RunOutput, tools: ServerTools, signal: AbortSignal): AsyncGenerator<void> {
+    const routed = models.stream(this.request, signal);
+    this.selection = routed.selection;
+    for await (const deltas of routed.deltas) {
+      this.hasBegun = true;
+      for (const delta of deltas) {
+        if (delta.type === 'text') {
+          if (delta.json.length === 2) continue;
+          this.outputLength += delta.json.length - 2;
+          output.text(delta.json);
+        } else if (delta.type === 'reasoning') {
+          if (delta.json.length === 2) continue;
+          this.outputLength += delta.json.length - 2;
+          output.reasoning(delta.json);
+        } else if (delta.type === 'tool.arguments') {
+          this.outputLength += delta.json.length - 2;
+          const serverCall = this.serverCalls.get(delta.index);
+          if (serverCall === undefined) output.callArguments(delta.index, delta.json);
+          else serverCall.literal += delta.json.slice(1, -1);
+        } else if (delta.type === 'tool.start') {
+          this.outputLength += delta.name.length;
+          if (tools.has(delta.name)) this.serverCalls.set(delta.index, { callId: delta.id, name: delta.name, literal: '' });
+          else output.callStart(delta.index, delta.id, delta.name);
+        } else if (delta.type === 'usage') {
+          this.reported = delta.usage;
+        } else {
+          this.finish = delta.reason;
+        }
+      }
+      yield;
+    }
+    if (this.finish === undefined) throw new ModelError('UPSTREAM_ERROR', 'The model ended its answer without saying so', false);
+  }
+
+  /**
+   * What the call cost: as the upstream reported it, else estimated at four characters a token. Undefined for a call that was refused
+   * before its first token: those cost nothing. One that was cut off before its first token did reach the model.
+   */
+  usage(wasCut: boolean): TokenUsage | undefined {
+    if (this.reported !== undefined) return this.reported;
+    if (!this.hasBegun && !wasCut) return undefined;
+    const outputTokens = Math.ceil(this.outputLength / 4);
+    return { inputTokens: estimateInput(this.request), outputTokens, cachedTokens: 0, reasoningTokens: 0 };
+  }
+}
+
+function estimateInput(request: ModelRequest): number {
+  let length = 0;
+  for (const message of request.messages) {
+    if (typeof message.content === 'string') length += message.content.length;
+    else if (message.content !== null)
+      for (const part of message.content) length += part.type === 'text' ? part.text.length : 1_000;
+    if (message.role === 'assistant')
+      for (const call of message.toolCalls ?? []) length += call.name.length + call.arguments.length;
+  }
+  for (const tool of request.tools) length += tool.name.length + tool.description.length + JSON.stringify(tool.parameters).length;
+  return Math.ceil(length / 4);
+}

@@ -1,0 +1,34 @@
+import { RunStop } from './stop.ts';
+
+/** The time of one run in this process: its own signal, fired by the caller's, by cancel, or by the clock. */
+export class RunScope {
+  private readonly controller = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+  private readonly outer: AbortSignal | undefined;
+  private readonly onOuterAbort = () => this.stop(new RunStop('cancelled', 'The client left'));
+
+  constructor(timeoutMs: number, outer?: AbortSignal) {
+    this.timer = setTimeout(() => this.stop(new RunStop('timeout', `The run took longer than ${timeoutMs} ms`)), timeoutMs);
+    this.timer.unref();
+    this.outer = outer;
+    if (outer?.aborted === true) this.onOuterAbort();
+    else outer?.addEventListener('abort', this.onOuterAbort, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  stop(reason: RunStop): void {
+    this.controller.abort(reason);
+  }
+
+  /** Also tells work that is still under way, when a reader left without a word. */
+  close(): void {
+    clearTimeout(this.timer);
+    this.outer?.removeEventListener('abort', this.onOuterAbort);
+    this.stop(closed);
+  }
+}
+
+const closed = new RunStop('cancelled', 'The run is over');

@@ -1,0 +1,22 @@
+import type { RunEvent, RunEventStream } from '../../entities/run-event.ts';
+
+/** Makes a stream of events from one of batches. It is read once, by events or by batches. */
+export function eventStream(batches: AsyncGenerator<readonly RunEvent[]>): RunEventStream {
+  return new BatchedStream(batches);
+}
+
+class BatchedStream implements RunEventStream {
+  private readonly source: AsyncGenerator<readonly RunEvent[]>;
+
+  constructor(source: AsyncGenerator<readonly RunEvent[]>) {
+    this.source = source;
+  }
+
+  batches(): AsyncIterable<readonly RunEvent[]> {
+    return this.source;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
+    for await (const batch of this.source) yield* batch;
+  }
+}
