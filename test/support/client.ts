@@ -21,12 +21,17 @@ type RequestHeaders = Readonly<Record<string, string>>;
 
 /** Somebody who calls the service: `ann.patch(path, body)`. Without a key: `nobody`. */
 export class TestClient {
-  readonly url: string;
   readonly key: string | undefined;
+  readonly #url: () => string;
 
-  constructor(url: string, key: string | undefined) {
-    this.url = url;
+  /** @param url  asked at each call: a service that restarted has another address. */
+  constructor(url: () => string, key: string | undefined) {
+    this.#url = url;
     this.key = key;
+  }
+
+  get url(): string {
+    return this.#url();
   }
 
   get(path: string, headers?: RequestHeaders): Promise<Reply> {
@@ -104,8 +109,9 @@ export class TestClient {
 
 async function* frames(body: ReadableStream<Uint8Array>): AsyncGenerator<SseFrame> {
   let rest = '';
-  for await (const text of body.pipeThrough(new TextDecoderStream())) {
-    rest += text;
+  const decoder = new TextDecoder();
+  for await (const chunk of body) {
+    rest += decoder.decode(chunk, { stream: true });
     for (let end = rest.indexOf('\n\n'); end !== -1; end = rest.indexOf('\n\n')) {
       const frame = parseFrame(rest.slice(0, end));
       rest = rest.slice(end + 2);

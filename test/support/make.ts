@@ -16,7 +16,7 @@ export class Person extends TestClient {
   readonly keyId: string;
   override readonly key: string;
 
-  constructor(url: string, key: { readonly id: string; readonly secret: string }, user: NewPerson) {
+  constructor(url: () => string, key: { readonly id: string; readonly secret: string }, user: NewPerson) {
     super(url, key.secret);
     this.key = key.secret;
     this.keyId = key.id;
@@ -67,12 +67,12 @@ export function makeFor(service: TestService) {
     await store().tenancy.createUser({ id: userId, tenantId, email, name: of.name ?? `Person ${made}`, createdAt });
     await store().tenancy.addMember({ id: newId('membership'), orgId, userId, role: of.role ?? 'MEMBER', createdAt });
     const user = { userId, email, orgId, tenantId };
-    return new Person(service.url, await newKey(user, of), user);
+    return new Person(() => service.url, await newKey(user, of), user);
   }
 
   /** The same person with another key. */
   async function withKey(of: Person, options: KeyOptions): Promise<Person> {
-    return new Person(service.url, await newKey(of, options), of);
+    return new Person(() => service.url, await newKey(of, options), of);
   }
 
   async function newKey({ orgId, userId }: Pick<NewPerson, 'orgId' | 'userId'>, options: KeyOptions) {

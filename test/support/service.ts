@@ -52,9 +52,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     get deps() {
       return service.deps;
     },
-    client: (key = adminKey) => new TestClient(service.url, key),
+    client: (key = adminKey) => new TestClient(() => service.url, key),
     get nobody() {
-      return new TestClient(service.url, undefined);
+      return new TestClient(() => service.url, undefined);
     },
     async restart(changes = {}) {
       await service.close(graceMs);
