@@ -30,6 +30,7 @@ export const errorCodes = {
   NOT_FOUND: { status: 404, type: 'not_found' },
   MODEL_NOT_FOUND: invalid(404),
   METHOD_NOT_ALLOWED: invalid(405),
+  NOT_ACCEPTABLE: invalid(406),
   CONFLICT: invalid(409),
   RUN_ACTIVE: invalid(409),
   TOOL_OUTPUT_CONFLICT: invalid(409),

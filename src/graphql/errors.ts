@@ -1,6 +1,7 @@
-import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { DomainError, publicError } from '../entities/errors.ts';
+import { isAbort } from '../http/errors.ts';
 
 /** What GraphQL itself refuses, besides the codes of entities/errors.ts: a document that cannot be run. */
 export type DocumentErrorCode =
@@ -21,31 +22,29 @@ export interface ErrorContext {
  * The one way a failure leaves through GraphQL: of a query, a mutation, a refused or a broken subscription. DomainErrors and mistakes in
  * the request keep their message; anything else is logged whole and shown as SERVER_ERROR.
  */
-export function presentError(error: unknown, context: ErrorContext): GraphQLFormattedError {
+export function presentError(error: unknown, context: ErrorContext): GraphQLError {
   const located = error instanceof GraphQLError ? error : undefined;
-  const place = {
-    ...(located?.locations === undefined ? {} : { locations: located.locations }),
-    ...(located?.path === undefined ? {} : { path: located.path }),
-  };
   const cause = rootCause(error);
   if (located !== undefined && !(cause instanceof DomainError) && isFaultOfRequest(located)) {
-    return { message: located.message, ...place, extensions: { ...requestFault(located), requestId: context.requestId } };
+    return placed(located.message, located, { ...requestFault(located), requestId: context.requestId });
   }
   const shown = publicError(cause);
-  if (!(cause instanceof DomainError)) {
+  if (!(cause instanceof DomainError) && !isAbort(cause)) {
     context.logger.error({ err: cause, requestId: context.requestId, path: located?.path }, 'a GraphQL field failed');
   }
-  return {
-    message: shown.message,
-    ...place,
-    extensions: {
-      code: shown.code,
-      param: shown.param,
-      ...(shown.detail.faults === undefined ? {} : { faults: shown.detail.faults }),
-      ...(shown.detail.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: shown.detail.retryAfterSeconds }),
-      requestId: context.requestId,
-    },
-  };
+  return placed(shown.message, located, {
+    code: shown.code,
+    param: shown.param,
+    ...(shown.detail.faults === undefined ? {} : { faults: shown.detail.faults }),
+    ...(shown.detail.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: shown.detail.retryAfterSeconds }),
+    requestId: context.requestId,
+  });
+}
+
+function placed(message: string, located: GraphQLError | undefined, extensions: Record<string, unknown>): GraphQLError {
+  if (located === undefined) return new GraphQLError(message, { extensions });
+  const { nodes = null, source = null, positions = null, path = null } = located;
+  return new GraphQLError(message, { nodes, source, positions, path, extensions });
 }
 
 /** The same for all errors of a result; a result without errors is returned as it is. */

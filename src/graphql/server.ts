@@ -1,0 +1,194 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GraphQLSchema } from 'graphql';
+import { authenticateKey, watchKey } from '../domain/api-keys.ts';
+import type { Deps } from '../domain/deps.ts';
+import type { Caller } from '../entities/caller.ts';
+import { DomainError, publicError } from '../entities/errors.ts';
+import { type Authenticate, authenticate } from '../http/authenticate.ts';
+import { CallContext, requestIdOf } from '../http/context.ts';
+import { parseJsonBody, readBytes, requireJsonType } from '../http/json-body.ts';
+import { discardBody, sendEmpty } from '../http/reply.ts';
+import type { SseStreams } from '../http/sse.ts';
+import { presentError } from './errors.ts';
+import type { Call, WatchKey } from './server/call.ts';
+import { requirePreflight } from './server/csrf.ts';
+import { Documents } from './server/documents.ts';
+import { EventSource } from './server/event-source.ts';
+import { EventStreams } from './server/event-streams.ts';
+import { GraphiqlPage } from './server/graphiql.ts';
+import { readMultipart } from './server/multipart.ts';
+import { type Params, paramsOf, paramsOfUrl, searchOf } from './server/params.ts';
+import { Quick } from './server/quick.ts';
+import { sendErrors } from './server/reply.ts';
+import { SingleConnections } from './server/single-connection.ts';
+import { createYogaDoor } from './server/yoga.ts';
+
+export interface GraphqlOptions {
+  readonly schema: GraphQLSchema;
+  readonly deps: Deps;
+  readonly streams: SseStreams;
+  /** Who a key belongs to and when it ends; domain/api-keys.ts unless a test has its own. */
+  readonly keys?: { readonly authenticate: Authenticate; readonly watch: WatchKey };
+}
+
+export interface GraphqlHandler {
+  /** Answers what is under `/graphql`; anything else goes to `next`. */
+  handle(req: IncomingMessage, res: ServerResponse, next: () => void): void;
+  /** Ends every open stream with an error that says so: the process is going down. */
+  close(): void;
+}
+
+/**
+ * The GraphQL face on HTTP: `/graphql` for queries, mutations, uploads and subscriptions as plain SSE, `/graphql/stream` for graphql-sse
+ * in both modes, and GraphiQL for a browser. The door answers before a body is read.
+ */
+export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
+  const face = new GraphqlFace(options);
+  return {
+    handle: (req, res, next) => {
+      const target = req.url ?? '/';
+      const end = target.indexOf('?');
+      const path = end === -1 ? target : target.slice(0, end);
+      if (path === '/graphql' || path === '/graphql/') void face.serve(req, res, false);
+      else if (path === '/graphql/stream') void face.serve(req, res, true);
+      else next();
+    },
+    close: () => face.close(),
+  };
+}
+
+class GraphqlFace {
+  readonly #deps: Deps;
+  readonly #lookUp: Authenticate;
+  readonly #quick: Quick;
+  readonly #streams: EventStreams;
+  readonly #connections: SingleConnections;
+  readonly #yoga: ReturnType<typeof createYogaDoor>;
+  readonly #documents: Documents;
+  readonly #page = new GraphiqlPage();
+
+  constructor({ schema, deps, streams, keys }: GraphqlOptions) {
+    this.#deps = deps;
+    this.#lookUp = keys?.authenticate ?? ((secret) => authenticateKey(deps, secret));
+    this.#documents = new Documents(schema, deps.settings);
+    const watch: WatchKey = keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
+    const parts = { deps, documents: this.#documents, source: new EventSource(schema), sse: streams, watchKey: watch };
+    this.#quick = new Quick(schema, this.#documents);
+    this.#streams = new EventStreams(parts);
+    this.#connections = new SingleConnections(parts);
+    this.#yoga = createYogaDoor(schema, this.#documents, deps.settings.BODY_MAX_BYTES);
+  }
+
+  async serve(req: IncomingMessage, res: ServerResponse, isStreamPath: boolean): Promise<void> {
+    const requestId = requestIdOf(req);
+    const errors = { requestId, logger: this.#deps.logger };
+    try {
+      if (req.method === 'OPTIONS') return sendEmpty(res, 204, requestId, ['allow', 'GET, POST, PUT, DELETE, OPTIONS']);
+      if (!isStreamPath && asksForPage(req)) return await this.#page.send(req, res);
+      const known = authenticate(req, this.#lookUp);
+      const caller: Caller = known instanceof Promise ? await known : known;
+      const call = { req, res, caller, requestId, errors };
+      await (isStreamPath ? this.#stream(call) : this.#query(call));
+    } catch (error) {
+      this.#refuse(req, res, errors, error);
+    }
+  }
+
+  close(): void {
+    const reason = new DomainError('OVERLOADED', 'The service is stopping; connect again', { retryAfterSeconds: 1 });
+    this.#streams.close(reason);
+    this.#connections.close(JSON.stringify({ errors: [presentError(reason, { requestId: '', logger: this.#deps.logger })] }));
+  }
+
+  async #query(call: Call): Promise<void> {
+    const { req } = call;
+    const accept = req.headers.accept ?? '*/*';
+    if (req.method === 'GET') return this.#answer(call, paramsOfUrl(searchOf(req)), accept);
+    if (req.method === 'POST' && isJson(req)) return this.#answer(call, paramsOf(await this.#readJson(req)), accept);
+    requirePreflight(req);
+    if (req.method === 'POST' && isMultipart(req)) return this.#upload(call, accept);
+    await this.#fallThrough(call, undefined);
+  }
+
+  async #answer(call: Call, params: Params, accept: string): Promise<void> {
+    if (accept.includes('text/event-stream')) return this.#streams.answer(call, params);
+    if (this.#documents.kindOf(params.query, params.operationName) === 'subscription') {
+      if (accept.includes('*/*')) return this.#streams.answer(call, params);
+      throw new DomainError(
+        'NOT_ACCEPTABLE',
+        'A subscription is answered with a stream: send the header "Accept: text/event-stream"',
+      );
+    }
+    const context = new CallContext(this.#deps, call.caller, call.requestId, call.res);
+    if (!(await this.#quick.answer(call, params, accept, context))) await this.#fallThrough(call, params);
+  }
+
+  async #upload(call: Call, accept: string): Promise<void> {
+    const { settings } = this.#deps;
+    const limits = { fileMaxBytes: settings.UPLOAD_MAX_BYTES, operationsMaxBytes: settings.BODY_MAX_BYTES };
+    const request = await readMultipart(call.req, limits);
+    try {
+      await this.#answer(call, request.params, accept);
+    } finally {
+      await request.dispose();
+    }
+  }
+
+  async #stream(call: Call): Promise<void> {
+    const { req } = call;
+    const token = SingleConnections.tokenOf(req);
+    const isStream = (req.headers.accept ?? '').includes('text/event-stream');
+    if (req.method === 'PUT') return this.#connections.reserve(call);
+    if (req.method === 'DELETE') return this.#connections.stop(call, token ?? '');
+    if (req.method !== 'GET' && req.method !== 'POST') {
+      call.res.setHeader('allow', 'GET, POST, PUT, DELETE');
+      throw new DomainError('METHOD_NOT_ALLOWED', 'Event streams take GET, POST, PUT and DELETE');
+    }
+    if (req.method === 'GET' && token !== undefined && isStream) return this.#connections.open(call, token);
+    const params = req.method === 'POST' ? paramsOf(await this.#readJson(req)) : paramsOfUrl(searchOf(req));
+    if (token !== undefined && !isStream) return this.#connections.start(call, token, params);
+    await this.#streams.answer(call, params);
+  }
+
+  async #readJson(req: IncomingMessage): Promise<unknown> {
+    requireJsonType(req);
+    return parseJsonBody(await readBytes(req, this.#deps.settings.BODY_MAX_BYTES)).value;
+  }
+
+  async #fallThrough(call: Call, params: Params | undefined): Promise<void> {
+    const { req, res } = call;
+    res.setHeader('x-request-id', call.requestId);
+    res.setHeader('x-content-type-options', 'nosniff');
+    res.setHeader('cache-control', 'no-store');
+    const context = new CallContext(this.#deps, call.caller, call.requestId, res);
+    await this.#yoga.handleNodeRequestAndResponse(req, res, { call: context, params });
+  }
+
+  #refuse(req: IncomingMessage, res: ServerResponse, errors: Call['errors'], error: unknown): void {
+    if (res.headersSent) {
+      presentError(error, errors);
+      if (!res.writableEnded) res.destroy();
+      return;
+    }
+    const { status, detail } = publicError(error);
+    if (status === 401) res.setHeader('www-authenticate', 'Bearer');
+    if (detail.retryAfterSeconds !== undefined)
+      res.setHeader('retry-after', String(Math.max(1, Math.ceil(detail.retryAfterSeconds))));
+    sendErrors(res, status, [error], errors);
+    discardBody(req, this.#deps.settings.UPLOAD_MAX_BYTES);
+  }
+}
+
+/** A browser that shows a page, and nothing that a program would send. */
+function asksForPage(req: IncomingMessage): boolean {
+  if (req.method !== 'GET' && req.method !== 'HEAD') return false;
+  return (req.headers.accept ?? '').includes('text/html') && !searchOf(req).has('query');
+}
+
+function isJson(req: IncomingMessage): boolean {
+  return /^application\/([\w.-]+\+)?json\b/i.test(req.headers['content-type'] ?? '');
+}
+
+function isMultipart(req: IncomingMessage): boolean {
+  return /^multipart\/form-data\b/i.test(req.headers['content-type'] ?? '');
+}

@@ -1,0 +1,15 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller } from '../../entities/caller.ts';
+import type { ErrorContext } from '../errors.ts';
+
+/** One admitted request on its way. */
+export interface Call {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly errors: ErrorContext;
+}
+
+/** Calls `onEnd` when the key of a caller is revoked or expires; returns what stops watching. */
+export type WatchKey = (caller: Caller, onEnd: () => void) => () => void;

@@ -1,0 +1,175 @@
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  type OperationTypeNode,
+  parse,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import type { Settings } from '../../settings.ts';
+import { countFaults, type DocumentLimits, documentError, type Weight, weigh } from './limits.ts';
+
+const cachedDocumentsMax = 500;
+/** Longer documents are made by machines with values inside, and do not come twice. */
+const cachedSourceMaxChars = 8_192;
+
+/** One operation of a valid document, ready to run. */
+export interface Operation {
+  readonly document: DocumentNode;
+  readonly node: OperationDefinitionNode;
+  /** As graphql-js wants it: undefined when the document has one operation. */
+  readonly name: string | undefined;
+}
+
+/** Documents parsed, validated and weighed once, whatever transport they come by. */
+export class Documents {
+  readonly #schema: GraphQLSchema;
+  readonly #limits: DocumentLimits;
+  readonly #known = new Map<string, KnownDocument>();
+
+  constructor(schema: GraphQLSchema, settings: Settings) {
+    this.#schema = schema;
+    this.#limits = {
+      depthMax: settings.GRAPHQL_DEPTH_MAX,
+      tokensMax: settings.GRAPHQL_TOKENS_MAX,
+      aliasesMax: settings.GRAPHQL_ALIASES_MAX,
+      directivesMax: settings.GRAPHQL_DIRECTIVES_MAX,
+      costMax: settings.GRAPHQL_COST_MAX,
+      listMax: settings.LIST_MAX,
+    };
+  }
+
+  /** The parsed document. @throws GraphQLError when it cannot be parsed. */
+  parse(source: string): DocumentNode {
+    return this.#find(source).document;
+  }
+
+  /** Everything wrong with the document, or nothing. @throws GraphQLError when it cannot be parsed. */
+  faults(source: string): readonly GraphQLError[] {
+    return this.#find(source).faults;
+  }
+
+  /** Query, mutation or subscription; undefined when the document does not tell. */
+  kindOf(source: string, name: string | undefined): OperationTypeNode | undefined {
+    try {
+      return operationNamed(this.#find(source).operations, name).operation;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Finds the operation to run.
+   *
+   * @returns the operation, or what is wrong with the document, its name or its weight.
+   */
+  operation(source: string, name: string | null | undefined, variables: Variables): Operation | readonly GraphQLError[] {
+    try {
+      const known = this.#find(source);
+      if (known.faults.length > 0) return known.faults;
+      const node = operationNamed(known.operations, name);
+      const fault = this.#weightFault(known, node, variables);
+      return fault === undefined ? { document: known.document, node, name: name ?? undefined } : [fault];
+    } catch (error) {
+      if (error instanceof GraphQLError) return [error];
+      throw error;
+    }
+  }
+
+  #find(source: string): KnownDocument {
+    const known = this.#known.get(source);
+    if (known !== undefined) {
+      // The map keeps the order of insertion: what is used moves to the end, what is dropped stands at the front.
+      if (this.#known.size === cachedDocumentsMax) {
+        this.#known.delete(source);
+        this.#known.set(source, known);
+      }
+      return known;
+    }
+    const document = this.#parse(source);
+    const made: KnownDocument = {
+      document,
+      operations: document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION),
+      faults: this.#check(document),
+      weights: new Map(),
+    };
+    if (source.length <= cachedSourceMaxChars && made.faults.length === 0) this.#keep(source, made);
+    return made;
+  }
+
+  #keep(source: string, made: KnownDocument): void {
+    if (this.#known.size >= cachedDocumentsMax) {
+      for (const oldest of this.#known.keys()) {
+        this.#known.delete(oldest);
+        break;
+      }
+    }
+    this.#known.set(source, made);
+  }
+
+  #parse(source: string): DocumentNode {
+    try {
+      return parse(source, { maxTokens: this.#limits.tokensMax });
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error;
+      const isTooLong = error.message.includes('tokens. Parsing aborted');
+      error.extensions.code = isTooLong ? 'GRAPHQL_TOO_MANY_TOKENS' : 'GRAPHQL_PARSE_FAILED';
+      throw error;
+    }
+  }
+
+  #check(document: DocumentNode): readonly GraphQLError[] {
+    const surplus = countFaults(document, this.#limits);
+    if (surplus.length > 0) return surplus;
+    const faults = validate(this.#schema, document, specifiedRules, { maxErrors: 20 });
+    for (const fault of faults) fault.extensions.code ??= 'GRAPHQL_VALIDATION_FAILED';
+    return faults;
+  }
+
+  #weightFault(known: KnownDocument, node: OperationDefinitionNode, variables: Variables): GraphQLError | undefined {
+    const weight = known.weights.get(node) ?? weigh(this.#schema, known.document, node, variables, this.#limits);
+    if (!weight.isVariable) known.weights.set(node, weight);
+    const { depthMax, costMax } = this.#limits;
+    if (weight.depth > depthMax) {
+      return documentError('GRAPHQL_TOO_DEEP', `The operation is ${weight.depth} levels deep; at most ${depthMax} are allowed`);
+    }
+    if (weight.cost > costMax) {
+      const message = `The operation may make ${weight.cost} objects; at most ${costMax} are allowed. Ask for shorter lists`;
+      return documentError('GRAPHQL_TOO_COSTLY', message);
+    }
+    return undefined;
+  }
+}
+
+/** Tells what `operation` returned. */
+export function isFaults(found: Operation | readonly GraphQLError[]): found is readonly GraphQLError[] {
+  return Array.isArray(found);
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+
+interface KnownDocument {
+  readonly document: DocumentNode;
+  readonly operations: readonly OperationDefinitionNode[];
+  readonly faults: readonly GraphQLError[];
+  readonly weights: Map<OperationDefinitionNode, Weight>;
+}
+
+function operationNamed(
+  operations: readonly OperationDefinitionNode[],
+  name: string | null | undefined,
+): OperationDefinitionNode {
+  const [first, second] = operations;
+  if (name === undefined || name === null) {
+    if (first !== undefined && second === undefined) return first;
+    const message = first === undefined ? 'The document has no operation' : 'operationName must name one of the operations';
+    throw documentError('GRAPHQL_VALIDATION_FAILED', message);
+  }
+  const found = operations.find((operation) => operation.name?.value === name);
+  if (found === undefined)
+    throw documentError('GRAPHQL_VALIDATION_FAILED', `The document has no operation named ${JSON.stringify(name.slice(0, 100))}`);
+  return found;
+}

@@ -1,0 +1,28 @@
+import type { ServerResponse } from 'node:http';
+import { securityHeaders, sendJson } from '../../http/reply.ts';
+import { type ErrorContext, presentError } from '../errors.ts';
+
+/** Answers a request that was not run. */
+export function sendErrors(
+  res: ServerResponse,
+  status: number,
+  errors: readonly unknown[],
+  context: ErrorContext,
+  extraHeaders: readonly string[] = [],
+): void {
+  const body = JSON.stringify({ errors: errors.map((error) => presentError(error, context)) });
+  sendJson(res, status, body, context.requestId, extraHeaders);
+}
+
+export function sendText(res: ServerResponse, status: number, text: string, requestId: string): void {
+  res.writeHead(status, [
+    'content-type',
+    'text/plain; charset=utf-8',
+    'content-length',
+    String(Buffer.byteLength(text)),
+    'x-request-id',
+    requestId,
+    ...securityHeaders,
+  ]);
+  res.end(text);
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { DomainError } from '../../entities/errors.ts';
+import { sendEmpty } from '../../http/reply.ts';
+import type { SseStream } from '../../http/sse.ts';
+import type { GraphContext } from '../builder.ts';
+import { presentError } from '../errors.ts';
+import type { Call } from './call.ts';
+import { isFaults, type Operation } from './documents.ts';
+import type { StreamParts } from './event-streams.ts';
+import { type Params, searchOf } from './params.ts';
+import { sendErrors, sendText } from './reply.ts';
+
+const tokenHeader = 'x-graphql-event-stream-token';
+/** A reservation whose stream is not opened in this time is dropped. */
+const reservationMs = 30_000;
+const reservationsMax = 10_000;
+const reservationsOfKeyMax = 100;
+const operationsMax = 100;
+
+/**
+ * The single connection mode of the graphql-sse protocol: PUT reserves a stream, GET opens it, POST starts operations on it, DELETE ends
+ * one. A reservation lives in this process and belongs to the key that made it.
+ */
+export class SingleConnections {
+  readonly #parts: StreamParts;
+  readonly #reservations = new Map<string, Reservation>();
+
+  constructor(parts: StreamParts) {
+    this.#parts = parts;
+  }
+
+  /** The token of the reserved stream that a request belongs to. */
+  static tokenOf(req: IncomingMessage): string | undefined {
+    const header = req.headers[tokenHeader];
+    return typeof header === 'string' ? header : (searchOf(req).get('token') ?? undefined);
+  }
+
+  /** PUT: reserves a stream and answers its token. */
+  reserve(call: Call): void {
+    const { keyId } = call.caller;
+    const ofKey = [...this.#reservations.values()].filter((reservation) => reservation.keyId === keyId).length;
+    if (this.#reservations.size >= reservationsMax || ofKey >= reservationsOfKeyMax) {
+      const [code, message] =
+        ofKey >= reservationsOfKeyMax
+          ? (['RATE_LIMIT_EXCEEDED', `A key holds at most ${reservationsOfKeyMax} event streams`] as const)
+          : (['OVERLOADED', 'Too many event streams are reserved; try again shortly'] as const);
+      throw new DomainError(code, message, { retryAfterSeconds: 5 });
+    }
+    const token = randomBytes(24).toString('base64url');
+    const timer = setTimeout(() => this.#drop(token), reservationMs).unref();
+    this.#reservations.set(token, new Reservation(keyId, timer));
+    sendText(call.res, 201, token, call.requestId);
+  }
+
+  /** GET: opens the reserved stream. */
+  open(call: Call, token: string): void {
+    const reservation = this.#find(call, token);
+    if (reservation.isOpen) throw new DomainError('CONFLICT', 'The event stream is open already');
+    const stream = this.#parts.sse.start(call.res, call.requestId, ['connection', 'keep-alive']);
+    stream.flush();
+    reservation.open(stream);
+    const stopWatching = this.#parts.watchKey(call.caller, () => {
+      const reason = new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired');
+      reservation.end(JSON.stringify({ errors: [presentError(reason, call.errors)] }));
+    });
+    call.res.once('close', () => {
+      stopWatching();
+      this.#drop(token);
+    });
+  }
+
+  /** POST: starts an operation on the reserved stream. */
+  async start(call: Call, token: string, params: Params): Promise<void> {
+    const reservation = this.#find(call, token);
+    const { operationId } = params.extensions;
+    if (typeof operationId !== 'string' || operationId === '' || operationId.length > 200) {
+      const message = 'extensions.operationId must be a string of 1 to 200 characters';
+      throw new DomainError('MISSING_REQUIRED_PARAMETER', message, { param: 'extensions.operationId' });
+    }
+    const operation = this.#parts.documents.operation(params.query, params.operationName, params.variables);
+    if (isFaults(operation)) return sendErrors(call.res, 400, operation, call.errors);
+    const { signal } = reservation.add(operationId);
+    sendEmpty(call.res, 202, call.requestId);
+    const context = { deps: this.#parts.deps, caller: call.caller, requestId: call.requestId, signal };
+    await this.#pump(reservation, operationId, operation, params, context);
+  }
+
+  /** DELETE: ends an operation of the reserved stream. */
+  stop(call: Call, token: string): void {
+    const reservation = this.#find(call, token);
+    const operationId = searchOf(call.req).get('operationId');
+    if (operationId === null || operationId === '') {
+      throw new DomainError('MISSING_REQUIRED_PARAMETER', 'operationId is missing', { param: 'operationId' });
+    }
+    reservation.remove(operationId);
+    sendEmpty(call.res, 200, call.requestId);
+  }
+
+  /** Ends every stream; what still runs on one gets `result` as its last. */
+  close(result: string): void {
+    for (const [token, reservation] of this.#reservations) {
+      reservation.end(result);
+      this.#drop(token);
+    }
+  }
+
+  async #pump(
+    reservation: Reservation,
+    operationId: string,
+    operation: Operation,
+    params: Params,
+    context: GraphContext,
+  ): Promise<void> {
+    const id = JSON.stringify(operationId);
+    try {
+      for await (const batch of await this.#parts.source.open(operation, params.variables, context)) {
+        await reservation.write(batch.map((json) => nextFrame(id, json)).join(''));
+      }
+      if (!context.signal.aborted) await reservation.write(completeFrame(id));
+    } finally {
+      reservation.remove(operationId);
+    }
+  }
+
+  #find(call: Call, token: string): Reservation {
+    const reservation = this.#reservations.get(token);
+    if (reservation === undefined || reservation.keyId !== call.caller.keyId) {
+      throw new DomainError('NOT_FOUND', 'There is no such event stream');
+    }
+    return reservation;
+  }
+
+  #drop(token: string): void {
+    const reservation = this.#reservations.get(token);
+    this.#reservations.delete(token);
+    reservation?.close();
+  }
+}
+
+/** A stream and the operations on it. What is written before it is opened waits. */
+class Reservation {
+  readonly keyId: string;
+  readonly #operations = new Map<string, AbortController>();
+  readonly #opened = Promise.withResolvers<void>();
+  readonly #timer: NodeJS.Timeout;
+  #stream: SseStream | undefined;
+
+  constructor(keyId: string, timer: NodeJS.Timeout) {
+    this.keyId = keyId;
+    this.#timer = timer;
+  }
+
+  get isOpen(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  open(stream: SseStream): void {
+    clearTimeout(this.#timer);
+    this.#stream = stream;
+    this.#opened.resolve();
+  }
+
+  /** @throws DomainError CONFLICT for an id in use, RATE_LIMIT_EXCEEDED when the stream is full. */
+  add(operationId: string): AbortController {
+    if (this.#operations.has(operationId)) {
+      throw new DomainError('CONFLICT', 'An operation with this id is running', { param: 'extensions.operationId' });
+    }
+    if (this.#operations.size >= operationsMax) {
+      throw new DomainError('RATE_LIMIT_EXCEEDED', `An event stream carries at most ${operationsMax} operations`);
+    }
+    const controller = new AbortController();
+    this.#operations.set(operationId, controller);
+    return controller;
+  }
+
+  remove(operationId: string): void {
+    const controller = this.#operations.get(operationId);
+    this.#operations.delete(operationId);
+    controller?.abort();
+  }
+
+  async write(frames: string): Promise<void> {
+    if (this.#stream === undefined) await this.#opened.promise;
+    await this.#stream?.write(frames);
+  }
+
+  /** Gives every running operation a last result and ends the stream. */
+  end(result: string): void {
+    const ids = [...this.#operations.keys()].map((id) => JSON.stringify(id));
+    this.#stream?.end(ids.map((id) => nextFrame(id, result) + completeFrame(id)).join(''));
+    this.close();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#opened.resolve();
+    for (const operationId of [...this.#operations.keys()]) this.remove(operationId);
+  }
+}
+
+function nextFrame(id: string, json: string): string {
+  return `event: next\ndata: {"id":${id},"payload":${json}}\n\n`;
+}
+
+function completeFrame(id: string): string {
+  return `event: complete\ndata: {"id":${id}}\n\n`;
+}
