@@ -38,4 +38,12 @@ export interface Passage {
   readonly score: number;
   /** False when its source or item must not be cited. */
   readonly mayCite: boolean;
+  /** Further items that hold the very same text; absent when there are none. */
+  readonly copies?: readonly PassageCopy[];
 }
+
+/** Where the text of a passage stands once more. */
+export type PassageCopy = Pick<
+  Passage,
+  'chunkId' | 'knowledgeItemId' | 'dataSourceId' | 'title' | 'page' | 'charStart' | 'charEnd' | 'url' | 'itemType' | 'mayCite'
+>;
