@@ -2,10 +2,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '../settings.ts';
 import { type AccountStore, createAccountStore } from './accounts.ts';
+import { type AgentStore, createAgentStore } from './agents.ts';
 import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
 import { createDiskBlobs } from './blobs/disk.ts';
 import type { Blobs } from './blobs.ts';
 import type { Database } from './database.ts';
+import { createGroupStore, type GroupStore } from './groups.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
 import { openDatabase } from './open-database.ts';
 import { createInProcessSignals } from './signals/in-process.ts';
@@ -21,6 +23,8 @@ export interface Storage {
   readonly signals: Signals;
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore;
+  readonly agents: AgentStore;
+  readonly groups: GroupStore;
   readonly tenancy: TenancyStore;
   readonly usage: UsageStore;
   readonly idempotency: IdempotencyStore;
@@ -44,6 +48,8 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     signals,
     accounts: createAccountStore(db),
     apiKeys,
+    agents: createAgentStore(db, signals),
+    groups: createGroupStore(db, signals),
     tenancy: createTenancyStore(db),
     usage: createUsageStore(db),
     idempotency: createIdempotencyStore(db),

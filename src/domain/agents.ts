@@ -1,0 +1,163 @@
+import type { AgentFilter } from '../entities/access.ts';
+import type { Agent, AgentListScope, AgentView, RunnableAgent } from '../entities/agent.ts';
+import type { Caller } from '../entities/caller.ts';
+import { DomainError } from '../entities/errors.ts';
+import { isId } from '../entities/ids.ts';
+import type { Page, PageRequest } from '../entities/page.ts';
+import type { AgentChanges } from '../storage/agents.ts';
+import { canEditAgent, canManageAgent, canSeeAgent, isAdministrator, listedAgents, usableAgents } from './access.ts';
+import { type AgentInput, readAgentInput } from './agent-input.ts';
+import type { Deps } from './deps.ts';
+
+export interface CreateAgentInput extends AgentInput {
+  readonly src: string;
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+}
+
+export interface AgentListQuery {
+  /** Default: ALL. */
+  readonly scope?: AgentListScope | null | undefined;
+  readonly groupId?: string | null | undefined;
+  /** An organization's category, or the name of a public one. */
+  readonly categoryId?: string | null | undefined;
+  readonly approvedByOrg?: boolean | null | undefined;
+  /** Found in name or description, whatever the case; blank finds everything. */
+  readonly search?: string | null | undefined;
+}
+
+const searchLengthMax = 200;
+
+/** @throws DomainError NOT_FOUND, also for an agent that the caller may not see. Cost: one statement. */
+export async function getAgent(deps: Deps, caller: Caller, id: string): Promise<AgentView> {
+  const agent = isId('agent', id) ? await deps.storage.agents.find(id, usableAgents(caller), caller.userId) : undefined;
+  if (agent === undefined) throw missingAgent();
+  return agent;
+}
+
+/** Those of many agents that exist and that the caller may see, in the order of `ids`; null for the others. Cost: one statement. */
+export async function getAgents(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly (AgentView | null)[]> {
+  const found = await deps.storage.agents.findMany(ids, usableAgents(caller), caller.userId);
+  const byId = new Map(found.map((agent) => [agent.id, agent]));
+  return ids.map((id) => byId.get(id) ?? null);
+}
+
+/**
+ * The agent as a run needs it, for the hot path: no database and no promise while it is warm.
+ *
+ * @throws DomainError NOT_FOUND, thrown or rejected, also for an agent that the caller may not see.
+ */
+export function agentForRun(deps: Deps, caller: Caller, id: string): RunnableAgent | Promise<RunnableAgent> {
+  if (!isId('agent', id)) throw missingAgent();
+  const found = deps.storage.agents.findRunnable(id, deps.now().getTime());
+  return found instanceof Promise ? found.then((agent) => admitted(caller, agent)) : admitted(caller, found);
+}
+
+function admitted(caller: Caller, agent: RunnableAgent | undefined): RunnableAgent {
+  if (agent === undefined || !canSeeAgent(caller, agent)) throw missingAgent();
+  return agent;
+}
+
+/**
+ * Agents of a list scope, newest first. Cost: one statement, flat in the depth of the page.
+ *
+ * @throws DomainError INVALID_VALUE for a search of more than 200 characters.
+ */
+export async function listAgents(deps: Deps, caller: Caller, query: AgentListQuery, page: PageRequest): Promise<Page<AgentView>> {
+  return deps.storage.agents.list(listedAgents(caller, query.scope ?? 'ALL'), narrowing(query), caller.userId, page);
+}
+
+function narrowing({ groupId, categoryId, approvedByOrg, search }: AgentListQuery): AgentFilter {
+  const text = search?.trim() ?? '';
+  if (text.length > searchLengthMax) {
+    throw new DomainError('INVALID_VALUE', `search must have at most ${searchLengthMax} characters`, { param: 'search' });
+  }
+  const filters: AgentFilter[] = [];
+  if (typeof groupId === 'string') filters.push({ agent: 'has-group', groupId });
+  if (typeof categoryId === 'string') filters.push({ agent: 'in-category', categoryId });
+  if (typeof approvedByOrg === 'boolean') filters.push({ agent: 'approved', isApproved: approvedByOrg });
+  if (text !== '') filters.push({ agent: 'mentions', text });
+  return { all: filters };
+}
+
+/**
+ * Makes an agent of the caller's organization; the caller owns it. Nulls are as good as absent here: the defaults hold.
+ *
+ * @throws DomainError with every fault of the input.
+ */
+export async function createAgent(deps: Deps, caller: Caller, input: CreateAgentInput): Promise<AgentView> {
+  const place = { orgId: caller.orgId, userId: caller.userId };
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as AgentInput;
+  const { src, name, description, instructions } = input;
+  const changes = { src, name, description, instructions, ...(await readAgentInput(deps, caller, place, given)) };
+  return deps.storage.agents.create({ ...changes, ...place, id: deps.newId('agent'), createdAt: deps.now() });
+}
+
+/**
+ * Changes what is given and keeps everything else. Editors may change all but visibility, groups and editors; giving those unchanged is
+ * no fault.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault of the input.
+ */
+export async function updateAgent(deps: Deps, caller: Caller, id: string, input: AgentInput): Promise<AgentView> {
+  const agent = await getAgent(deps, caller, id);
+  if (!canEditAgent(caller, agent))
+    throw new DomainError('FORBIDDEN', 'Only the owner, editors and administrators may change an agent');
+  const changes = await readAgentInput(deps, caller, agent, input);
+  const [managed] = managedChanges(agent, changes);
+  if (managed !== undefined && !canManageAgent(caller, agent)) {
+    throw new DomainError('FORBIDDEN', `Only the owner of an agent and administrators may change its ${managed}`, {
+      param: managed,
+    });
+  }
+  return deps.storage.agents.update(id, changes, caller.userId);
+}
+
+/**
+ * Deletes an agent: it is gone from every list and for every caller.
+ *
+ * @returns the agent as it was, `isDeleted` true.
+ * @throws DomainError NOT_FOUND, FORBIDDEN for all but owner and administrators.
+ */
+export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promise<AgentView> {
+  const agent = await getAgent(deps, caller, id);
+  if (!canManageAgent(caller, agent))
+    throw new DomainError('FORBIDDEN', 'Only the owner of an agent and administrators may delete it');
+  if (!(await deps.storage.agents.markDeleted(id))) throw missingAgent();
+  return { ...agent, isDeleted: true };
+}
+
+/** Marks an agent as approved by its organization, or takes that back. @throws DomainError NOT_FOUND, FORBIDDEN for all but administrators. */
+export async function approveAgent(deps: Deps, caller: Caller, id: string, isApproved: boolean): Promise<AgentView> {
+  const agent = await getAgent(deps, caller, id);
+  if (!isAdministrator(caller, agent.orgId)) throw new DomainError('FORBIDDEN', 'Only administrators may approve agents');
+  return deps.storage.agents.update(id, { isApprovedByOrg: isApproved }, caller.userId);
+}
+
+/** The model that answers for an agent now: its own, or the default for agents without one. */
+export function modelIdOf(deps: Deps, agent: Pick<Agent, 'modelId'>): string {
+  return agent.modelId ?? deps.models.defaultModelId();
+}
+
+/** Whether anybody besides the owner and administrators may use the agent. */
+export function isShared(agent: AgentView): boolean {
+  return agent.visibility !== 'PRIVATE' || agent.editorIds.size > 0;
+}
+
+/** The members that only owner and administrators may change, as far as these changes change them. */
+function managedChanges(agent: AgentView, changes: AgentChanges): readonly string[] {
+  return [
+    ...(changes.visibility === undefined || changes.visibility === agent.visibility ? [] : ['visibility']),
+    ...(changes.editorIds === undefined || isSameSet(changes.editorIds, [...agent.editorIds]) ? [] : ['editors']),
+    ...(changes.groupIds === undefined || isSameSet(changes.groupIds, agent.groupIds) ? [] : ['groups']),
+  ];
+}
+
+function isSameSet(left: readonly string[], right: readonly string[]): boolean {
+  return new Set(left).symmetricDifference(new Set(right)).size === 0;
+}
+
+function missingAgent(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such agent', { param: 'aiId' });
+}

@@ -1,0 +1,116 @@
+import type { GroupFilter, GroupLeaf } from '../entities/access.ts';
+import type { Group, GroupMember } from '../entities/group.ts';
+import type { Database } from './database.ts';
+import type { Signals } from './signals.ts';
+import { conditionOf, Parameters, prepared } from './where.ts';
+
+/** A member to be; `userId` null while nobody of the tenant has this e-mail. */
+export interface NewMember {
+  readonly email: string;
+  readonly userId: string | null;
+}
+
+export interface GroupStore {
+  find(id: string, filter: GroupFilter): Promise<Group | undefined>;
+  /** Those of the ids that exist and match. */
+  findMany(ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]>;
+  /** Newest first. */
+  list(filter: GroupFilter, limit: number): Promise<readonly Group[]>;
+  /** The groups of many agents in one statement, in the order they were given to each. */
+  ofAgents(agentIds: readonly string[], filter: GroupFilter): Promise<readonly (Group & { readonly agentId: string })[]>;
+  /** The members of many groups in one statement, oldest first. */
+  membersOf(groupIds: readonly string[]): Promise<readonly GroupMember[]>;
+  countMembers(groupId: string): Promise<number>;
+  create(group: Omit<Group, 'updatedAt'>, members: readonly NewMember[]): Promise<Group>;
+  update(
+    id: string,
+    changes: Partial<Pick<Group, 'name' | 'availability'>>,
+    members: { readonly add: readonly NewMember[]; readonly removeEmails: readonly string[] },
+  ): Promise<Group>;
+  delete(id: string): Promise<void>;
+}
+
+export function createGroupStore({ pool, prisma }: Database, signals: Signals): GroupStore {
+  async function findMany(ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]> {
+    const parameters = new Parameters();
+    const text = `select g.* from groups g where g.id = any(${parameters.add(ids)}::text[]) and ${groupCondition(filter, parameters)}`;
+    return (await pool.query<Group>(prepared(text, parameters.values))).rows;
+  }
+
+  return {
+    find: async (id, filter) => (await findMany([id], filter))[0],
+    findMany,
+    async list(filter, limit) {
+      const parameters = new Parameters();
+      const text = `select g.* from groups g where ${groupCondition(filter, parameters)}
+        order by g."createdAt" desc, g.id desc limit ${parameters.add(limit)}`;
+      return (await pool.query<Group>(prepared(text, parameters.values))).rows;
+    },
+    async ofAgents(agentIds, filter) {
+      const parameters = new Parameters();
+      const text = `select g.*, ag."agentId" from agent_groups ag join groups g on g.id = ag."groupId"
+        where ag."agentId" = any(${parameters.add(agentIds)}::text[]) and ${groupCondition(filter, parameters)}
+        order by ag."createdAt", g.id`;
+      return (await pool.query<Group & { agentId: string }>(prepared(text, parameters.values))).rows;
+    },
+    membersOf: (groupIds) =>
+      prisma.groupMember.findMany({
+        where: { groupId: { in: [...groupIds] } },
+        orderBy: [{ createdAt: 'asc' }, { email: 'asc' }],
+      }),
+    countMembers: (groupId) => prisma.groupMember.count({ where: { groupId } }),
+    async create(group, members) {
+      const row = await prisma.group.create({
+        data: {
+          ...group,
+          updatedAt: group.createdAt,
+          members: { create: members.map((member) => ({ ...member, createdAt: group.createdAt })) },
+        },
+      });
+      return groupOf(row);
+    },
+    async update(id, changes, { add, removeEmails }) {
+      const removed = { email: { in: [...removeEmails] } };
+      const row = await prisma.group.update({
+        where: { id },
+        data: {
+          ...changes,
+          members: {
+            ...(removeEmails.length === 0 ? {} : { deleteMany: removed }),
+            upsert: add.map((member) => ({
+              where: { groupId_email: { groupId: id, email: member.email } },
+              create: member,
+              update: { userId: member.userId },
+            })),
+          },
+        },
+      });
+      signals.publish('group-changed', id);
+      return groupOf(row);
+    },
+    async delete(id) {
+      await prisma.group.deleteMany({ where: { id } });
+      signals.publish('group-changed', id);
+    },
+  };
+}
+
+function groupOf(row: Omit<Group, 'availability'> & { readonly availability: string }): Group {
+  return { ...row, availability: row.availability as Group['availability'] };
+}
+
+/** A rule about groups as a condition on the table `groups` under the name `g`. */
+function groupCondition(filter: GroupFilter, parameters: Parameters): string {
+  return conditionOf<GroupLeaf>(filter, (leaf) => {
+    switch (leaf.group) {
+      case 'in-organization':
+        return `g."orgId" = ${parameters.add(leaf.orgId)}`;
+      case 'owned-by':
+        return `g."ownerUserId" = ${parameters.add(leaf.userId)}`;
+      case 'has-member':
+        return `exists (select 1 from group_members m where m."groupId" = g.id and m."userId" = ${parameters.add(leaf.userId)})`;
+      case 'available-to-everyone':
+        return `g.availability = 'EVERYONE'`;
+    }
+  });
+}
