@@ -1,33 +1,67 @@
-import express, { type Express } from 'express';
+import type { RequestListener } from 'node:http';
+import express from 'express';
 import type { Deps } from './domain/deps.ts';
 import { DomainError, publicError } from './entities/errors.ts';
+import { buildSchema, buildSchema } from './graphql/schema.ts';
+import { createGraphqlHandler, createGraphqlHandler } from './graphql/server.ts';
 import { requestIdOf } from './http/context.ts';
 import { sendError } from './http/errors.ts';
 import { healthHandler, readyHandler } from './http/health.ts';
+import { RunAdmission } from './http/limits.ts';
 import { Metrics, metricsHandler } from './http/metrics.ts';
+import { SseStreams, SseStreams } from './http/sse.ts';
+import { createRestRouter } from './rest/adapter.ts';
+import { allRoutes } from './rest/routes/index.ts';
 
-export interface AppOptions {
-  /** True from SIGTERM on: a balancer is told to send no more. */
-  readonly isStopping: () => boolean;
+export interface App {
+  readonly handle: RequestListener;
+  /** Tells balancers to send no more and ends the streams that follow something without an end of its own. */
+  stop(): void;
 }
 
 /** Joins both faces over one schema. The only file that sees every layer. */
-export function createApp(deps: Deps, { isStopping }: AppOptions): Express {
+export function createApp(deps: Deps): App {
+  let isStopping = false;
+  const { settings } = deps;
   const metrics = new Metrics();
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.get('/healthz', healthHandler());
-  app.get(
+  const streams = new SseStreams({
+    heartbeatMs: settings.SSE_HEARTBEAT_MS,
+    bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
+    stallMs: settings.SSE_STALL_TIMEOUT_MS,
+  });
+  const admission = new RunAdmission(settings.RUNS_ACTIVE_MAX);
+  const schema = buildSchema();
+  const graphql = createGraphqlHandler({ schema, deps, streams });
+  const rest = createRestRouter({ schema, rows: allRoutes, deps, metrics, streams, admission });
+  const pages = createPages(deps, metrics, () => isStopping);
+  metrics.gauge('streams_open', 'Open event streams.', () => streams.openCount);
+  metrics.gauge('runs_active', 'Runs at this moment.', () => admission.activeCount);
+  return {
+    // The faces stand before Express, which costs more than they do.
+    handle: (req, res) => rest(req, res, () => graphql.handle(req, res, () => pages(req, res))),
+    stop() {
+      isStopping = true;
+      graphql.close();
+    },
+  };
+}
+
+/** What is neither face: health, metrics, and the answer to every other path. */
+function createPages(deps: Deps, metrics: Metrics, isStopping: () => boolean): RequestListener {
+  const pages = express();
+  pages.disable('x-powered-by');
+  pages.disable('etag');
+  pages.get('/healthz', healthHandler());
+  pages.get(
     '/readyz',
     readyHandler(async () => {
       await deps.storage.db.pool.query('SELECT 1');
     }, isStopping),
   );
-  app.get('/metrics', metricsHandler(metrics));
-  app.use((req, res) => {
+  pages.get('/metrics', metricsHandler(metrics));
+  pages.use((req, res) => {
     const missing = new DomainError('NOT_FOUND', `There is nothing at ${req.method} ${req.path}`);
     sendError(res, publicError(missing), requestIdOf(req));
   });
-  return app;
+  return pages;
 }

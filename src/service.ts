@@ -22,10 +22,10 @@ export interface Service {
 /** Starts one Parley: storage, engine, app, listen. What fails on the way takes down what was started before it. */
 export async function startService(settings: Settings, logger: Logger, onFatal: (error: Error) => void): Promise<Service> {
   const deps = await createDeps({ settings, logger, onFatal });
-  let isStopping = false;
   try {
     const firstKey = await prepareFirstStart(deps);
-    const server = createServer(createApp(deps, { isStopping: () => isStopping }));
+    const app = createApp(deps);
+    const server = createServer(app.handle);
     // Uploads and long bodies are bounded by size and by their own idle limits, not by a total time.
     server.requestTimeout = 0;
     const { port } = await listen(server, settings);
@@ -34,7 +34,7 @@ export async function startService(settings: Settings, logger: Logger, onFatal: 
       firstKey,
       deps,
       async close(graceMs) {
-        isStopping = true;
+        app.stop();
         await drain(server, graceMs);
         await closeDeps(deps, graceMs);
       },
