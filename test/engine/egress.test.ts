@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, LookupFunction } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isPublicAddress } from '../../src/engine/egress/addresses.ts';
+import { createEgress, type Egress, type EgressRequest } from '../../src/engine/egress/egress.ts';
+
+const seen: { url: string; method: string; headers: IncomingMessage['headers']; body: string }[] = [];
+const routes: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
+  '/hello': (_request, response) => response.end('hello'),
+  '/gzip': (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('packed')),
+  '/twice': (_request, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip, br' }).end(brotliCompressSync(gzipSync('packed twice'))),
+  '/thrice': (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip, gzip, gzip' }).end('x'),
+  '/lies': (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip at all'),
+  '/bomb': (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(5_000_000))),
+  '/loop': (_request, response) => response.writeHead(302, { location: '/loop' }).end(),
+  '/see-other': (_request, response) => response.writeHead(303, { location: '/hello' }).end(),
+  '/to-metadata': (_request, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end(),
+  '/to-file': (_request, response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end(),
+  '/elsewhere': (_request, response) => response.writeHead(307, { location: `http://other.test:${port()}/hello` }).end(),
+  '/slow': () => {},
+};
+let server: Server;
+const port = () => (server.address() as AddressInfo).port;
+
+/** `*.test` resolves to this machine, `rebound.test` to the metadata address, and nothing else resolves at all. */
+const lookup: LookupFunction = (name, options, callback) => {
+  const address = name === 'rebound.test' ? '169.254.169.254' : name === 'mixed.test' ? '10.0.0.1' : '127.0.0.1';
+  const all =
+    name === 'mixed.test'
+      ? [
+          { address: '127.0.0.1', family: 4 },
+          { address, family: 4 },
+        ]
+      : [{ address, family: 4 }];
+  if (options.all === true) callback(null, all);
+  else callback(null, address, 4);
+};
+let egress: Egress;
+let strict: Egress;
+const never = new AbortController().signal;
+const send = (request: Partial<EgressRequest> & { url: string }, through = egress) =>
+  through.send({ bytesMax: 1_000_000, timeoutMs: 2_000, ...request }, never);
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      seen.push({ url: request.url ?? '', method: request.method ?? '', headers: request.headers, body });
+      routes[request.url ?? '']?.(request, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  egress = createEgress({ allow: '127.0.0.1/32, wiki.test', connectTimeoutMs: 1_000, lookup });
+  strict = createEgress({ allow: undefined, connectTimeoutMs: 1_000, lookup });
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+describe('the address check', () => {
+  it.each([
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.31.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'fd00::1',
+    'ff02::1',
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '::127.0.0.1',
+    '64:ff9b::a00:1',
+    '2002:7f00:1::',
+    '2001:db8::1',
+    'nonsense',
+    '',
+  ])('%s is not public', (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+  it.each(['1.1.1.1', '93.184.216.34', '2606:4700::1111', '::ffff:1.1.1.1', '64:ff9b::101:101', '2002:101:101::'])(
+    '%s is public',
+    (address) => {
+      expect(isPublicAddress(address)).toBe(true);
+    },
+  );
+});
+
+describe('egress', () => {
+  it('fetches what EGRESS_ALLOW allows, by range and by name', async () => {
+    expect((await send({ url: `http://127.0.0.1:${port()}/hello` })).body.toString()).toBe('hello');
+    expect((await send({ url: `http://wiki.test:${port()}/hello` })).body.toString()).toBe('hello');
+  });
+  it.each([
+    'http://127.0.0.1:PORT/hello',
+    'http://2130706433:PORT/hello',
+    'http://0x7f.1:PORT/hello',
+    'http://[::1]:PORT/hello',
+    'http://[::ffff:127.0.0.1]:PORT/hello',
+    'http://any.test:PORT/hello',
+  ])('refuses %s when nothing is allowed', async (url) => {
+    await expect(send({ url: url.replace('PORT', String(port())) }, strict)).rejects.toMatchObject({ code: 'FORBIDDEN_ADDRESS' });
+  });
+  it('goes by the resolved address, not by the name', async () => {
+    await expect(send({ url: 'http://rebound.test/' })).rejects.toMatchObject({ code: 'FORBIDDEN_ADDRESS' });
+  });
+  it('refuses a name when any of its addresses is private', async () => {
+    await expect(send({ url: `http://mixed.test:${port()}/hello` })).rejects.toMatchObject({ code: 'FORBIDDEN_ADDRESS' });
+  });
+  it.each([
+    ['/to-metadata', 'FORBIDDEN_ADDRESS'],
+    ['/to-file', 'BAD_URL'],
+    ['/loop', 'TOO_MANY_REDIRECTS'],
+    ['/lies', 'BAD_ENCODING'],
+    ['/thrice', 'BAD_ENCODING'],
+    ['/bomb', 'TOO_LARGE'],
+  ])('stops at %s with %s', async (path, code) => {
+    await expect(send({ url: `http://127.0.0.1:${port()}${path}` })).rejects.toMatchObject({ code });
+  });
+  it.each(['ftp://127.0.0.1/', 'file:///etc/passwd', 'http://user:secret@127.0.0.1/', 'no url', 'data:text/plain,x'])(
+    'refuses %s',
+    async (url) => {
+      await expect(send({ url })).rejects.toMatchObject({ code: 'BAD_URL' });
+    },
+  );
+  it('ends at its time', async () => {
+    await expect(send({ url: `http://127.0.0.1:${port()}/slow`, timeoutMs: 100 })).rejects.toMatchObject({ code: 'TIMEOUT' });
+  });
+  it("throws the signal's reason when the caller gives up", async () => {
+    const controller = new AbortController();
+    const call = egress.send({ url: `http://127.0.0.1:${port()}/slow`, bytesMax: 10, timeoutMs: 2_000 }, controller.signal);
+    controller.abort(new Error('gone'));
+    await expect(call).rejects.toThrow('gone');
+  });
+  it('decodes, also twice', async () => {
+    expect((await send({ url: `http://127.0.0.1:${port()}/gzip` })).body.toString()).toBe('packed');
+    expect((await send({ url: `http://127.0.0.1:${port()}/twice` })).body.toString()).toBe('packed twice');
+  });
+  it('goes on as a GET without a body after 303', async () => {
+    const reply = await send({
+      url: `http://127.0.0.1:${port()}/see-other`,
+      method: 'POST',
+      body: 'secret',
+      headers: { 'Content-Type': 'text/plain' },
+    });
+    expect(reply).toMatchObject({ status: 200, url: `http://127.0.0.1:${port()}/hello` });
+    expect(seen.at(-1)).toMatchObject({ method: 'GET', body: '' });
+  });
+  it('keeps credentials with their origin and sends no header that frames a request', async () => {
+    await expect(
+      send({
+        url: `http://wiki.test:${port()}/elsewhere`,
+        headers: { Authorization: 'Bearer secret', Host: 'evil', 'Transfer-Encoding': 'chunked' },
+      }),
+    ).resolves.toMatchObject({ status: 200 });
+    expect(seen.at(-2)?.headers).toMatchObject({ authorization: 'Bearer secret', host: `wiki.test:${port()}` });
+    expect(seen.at(-1)?.headers.authorization).toBeUndefined();
+  });
+});
