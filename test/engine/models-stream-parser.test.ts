@@ -164,9 +164,7 @@ describe('the stream of an OpenAI-compatible upstream', () => {
         .join('') +
         finish('tool_calls') +
         done,
-      ['x', 'y']
-        .flatMap((id, index) => [start(index, id, 'f'), args(index, '{"a"'), args(index, ':1'), args(index, '}')])
-        .concat([toolCalls]),
+      [...['x', 'y'].flatMap((id, n) => [start(n, id, 'f'), args(n, '{"a"'), args(n, ':1'), args(n, '}')]), toolCalls],
     ],
     [
       'a new id with every delta',
@@ -211,17 +209,24 @@ describe('the stream of an OpenAI-compatible upstream', () => {
     ['an error event', 'event: error\ndata: {"message":"Rate limited","code":429}\n\n', 'RATE_LIMIT_EXCEEDED'],
     ['a line without end', `data: ${'x'.repeat(5 * 1024 * 1024)}`, 'UPSTREAM_ERROR'],
   ])('refuses: %s', (_case, stream, code) => {
-    expect(() => parse(Buffer.from(stream), [64 * 1024])).toThrow(ModelError);
-    expect(() => parse(Buffer.from(stream), [64 * 1024])).toThrow(expect.objectContaining({ code }));
+    const error = failureOf(() => parse(Buffer.from(stream), [64 * 1024]));
+    expect(error).toBeInstanceOf(ModelError);
+    expect(error).toMatchObject({ code });
   });
 
-  it('takes a long stream in one piece without parsing each event', () => {
-    const bytes = Buffer.from(
-      chatFrames({ text: Array.from({ length: 200_000 }, (_, n) => `word${n % 100} `) }, 'm', false).join(''),
-    );
-    const startedAt = performance.now();
-    expect(parseRaw(bytes)).toBe(200_001);
-    expect(200_000 / ((performance.now() - startedAt) / 1000)).toBeGreaterThan(448_000);
+  it('takes a long stream in one piece faster than JSON.parse would take its events', () => {
+    const frames = chatFrames({ text: Array.from({ length: 100_000 }, (_, n) => `word${n % 100} `) }, 'm', false);
+    const bytes = Buffer.from(frames.join(''));
+    const timed = (work: () => void) => {
+      const startedAt = performance.now();
+      work();
+      return performance.now() - startedAt;
+    };
+    const lean = Math.min(...[1, 2, 3].map(() => timed(() => expect(parseRaw(bytes)).toBe(100_001))));
+    const parsed = timed(() => {
+      for (const frame of frames.slice(0, -1)) JSON.parse(frame.slice('data: '.length));
+    });
+    expect(lean).toBeLessThan(parsed);
   });
 });
 
@@ -236,4 +241,12 @@ function parseRaw(bytes: Buffer): number {
   const out: ModelDelta[] = [];
   parser.end(out);
   return deltas + out.length;
+}
+
+function failureOf(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
 }

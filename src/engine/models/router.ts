@@ -1,4 +1,11 @@
+import type { Logger } from 'pino';
+import { Catalog } from './catalog.ts';
+import { Circuit } from './circuit.ts';
 import type { ModelDelta, ModelRequest } from './port.ts';
+import { configuredProviders, type ModelSettings, type ReadEnvironment } from './providers/configured.ts';
+import { readModelsFile } from './providers/models-file.ts';
+import type { ModelPrice } from './providers/provider.ts';
+import { routeStream } from './route-stream.ts';
 
 /** A model that callers may name. */
 export interface ModelInfo {
@@ -10,6 +17,8 @@ export interface ModelInfo {
   readonly isPremium: boolean;
   readonly acceptsImages: boolean;
   readonly contextTokensMax: number;
+  /** Null when the operator gave none. */
+  readonly price: ModelPrice | null;
 }
 
 /** What happened when a request was routed. Filled while the stream runs; complete at its end. */
@@ -32,8 +41,50 @@ export interface ModelRouter {
   list(): Promise<readonly ModelInfo[]>;
   /** Resolves a full id or a unique bare name; undefined when there is none. Answers from memory when warm. */
   find(modelId: string): ModelInfo | undefined | Promise<ModelInfo | undefined>;
+  /** DEFAULT_MODEL, else the first configured provider's first model as far as known (see `warm`), else the built-in one. */
   defaultModelId(): string;
+  /** Asks the providers for their models once, so that the default is known; gives up waiting, not asking, after `timeoutMs`. */
+  warm(timeoutMs: number): Promise<void>;
   /** Runs `request.model` (a full id here) with its retries and fallbacks before the first delta. */
   stream(request: ModelRequest, signal: AbortSignal): RoutedStream;
   close(): Promise<void>;
+}
+
+/**
+ * Builds the router from the settings. A provider that is down stops nothing: it is asked again later.
+ *
+ * @param environment  reads the variables that a models file names for keys.
+ * @throws Error when MODELS_FILE is wrong.
+ */
+export function createModelRouter(
+  settings: ModelSettings,
+  logger: Logger,
+  now: () => Date,
+  environment: ReadEnvironment = () => undefined,
+): ModelRouter {
+  const file = settings.MODELS_FILE === undefined ? { providers: [], routes: [] } : readModelsFile(settings.MODELS_FILE);
+  const routes = new Map(file.routes.map((route) => [route.id, route] as const));
+  const providers = configuredProviders(settings, file, environment);
+  const catalog = new Catalog(providers, file.routes, settings.MODEL_LIST_TTL_MS, logger, now);
+  const circuit = new Circuit(now);
+  const builtInId = 'parley/offline';
+  return {
+    list: () => catalog.list(),
+    find: (modelId) => catalog.find(modelId),
+    defaultModelId: () => settings.DEFAULT_MODEL ?? catalog.first()?.id ?? builtInId,
+    async warm(timeoutMs) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, timeoutMs);
+      });
+      await Promise.race([catalog.list(), late]);
+      clearTimeout(timer);
+    },
+    stream(request, signal) {
+      const route = routes.get(request.model);
+      const chain = route === undefined ? [request.model] : [route.primary, ...route.fallbacks];
+      return routeStream({ catalog, circuit, logger, retriesMax: settings.MODEL_RETRIES_MAX }, chain, request, signal);
+    },
+    close: () => catalog.close(),
+  };
 }

@@ -15,8 +15,6 @@ export interface ClientOptions {
 }
 
 export interface OpenAiClient extends Model {
-  /** GET of a path below the base address; parsed JSON. @throws ModelError */
-  get(path: string, signal: AbortSignal): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -54,12 +52,6 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
           return reply;
         },
       };
-    },
-    async get(path, signal) {
-      const { body, statusCode } = await pool.request({ path: basePath + path, method: 'GET', headers, signal });
-      const text = await body.text();
-      if (statusCode !== 200) throw new Error(`GET ${path}: ${statusCode}`);
-      return JSON.parse(text);
     },
     close: () => pool.destroy(),
   };

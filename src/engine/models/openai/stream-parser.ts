@@ -8,6 +8,8 @@ import { type Json, list, record } from './json.ts';
 interface Shape {
   readonly prefix: string;
   readonly suffix: string;
+  /** What stands between the literals of two such chunks: the suffix and the prefix. */
+  readonly between: string;
   readonly kind: PlainKind;
 }
 
@@ -32,6 +34,7 @@ export class StreamParser {
   private searched = 0;
   private isFirst = true;
   private shape: Shape | undefined;
+  private isDense = true;
   private hits = 0;
   private vainLessons = 0;
   private data: string | undefined;
@@ -72,6 +75,7 @@ export class StreamParser {
   private read(text: string, out: ModelDelta[]): void {
     let at = 0;
     let from = this.searched;
+    this.isDense = true;
     this.rest = '';
     this.searched = 0;
     while (!this.hasDone) {
@@ -92,24 +96,40 @@ export class StreamParser {
   /** Takes events of the learned shape from `at` on; returns where they end. */
   private takePlain(text: string, start: number, out: ModelDelta[]): number {
     const { shape } = this;
-    if (shape === undefined) return start;
-    const { prefix, suffix, kind } = shape;
+    if (shape === undefined || !text.startsWith(shape.prefix, start)) return start;
+    const { prefix, suffix } = shape;
     let at = start;
+    if (this.isDense && text.length - at > 4 * shape.between.length) {
+      // One native search for what stands between two literals finds them all, several times faster than comparing event by event.
+      const pieces = text.slice(at + prefix.length).split(shape.between);
+      let taken = 0;
+      for (; taken < pieces.length - 1; taken += 1) {
+        const piece = pieces[taken] ?? '';
+        if (literalEnd(piece, 0) !== piece.length) break;
+        this.takeLiteral(piece, shape.kind, out);
+        at += piece.length + shape.between.length;
+      }
+      // Short runs are not worth another search through the same text.
+      this.isDense = taken > 3;
+    }
     while (text.startsWith(prefix, at)) {
       const from = at + prefix.length;
       const end = literalEnd(text, from);
       if (end < 0 || !text.startsWith(suffix, end)) break;
+      this.takeLiteral(text.slice(from, end), shape.kind, out);
       at = end + suffix.length;
-      this.hits += 1;
-      if (end - from === 2) continue;
-      const json = text.slice(from, end);
-      if (kind === 'content') out.push({ type: 'text', json });
-      else if (kind === 'arguments') {
-        this.reader.addArguments(json);
-        out.push({ type: 'tool.arguments', index: this.reader.currentCall, json });
-      } else out.push({ type: 'reasoning', json });
     }
     return at;
+  }
+
+  private takeLiteral(json: string, kind: PlainKind, out: ModelDelta[]): void {
+    this.hits += 1;
+    if (json.length === 2) return;
+    if (kind === 'content') out.push({ type: 'text', json });
+    else if (kind === 'arguments') {
+      this.reader.addArguments(json);
+      out.push({ type: 'tool.arguments', index: this.reader.currentCall, json });
+    } else out.push({ type: 'reasoning', json });
   }
 
   private takeLine(line: string, lineEnd: string, out: ModelDelta[]): void {
@@ -174,7 +194,9 @@ function shapeOf(line: string, chunk: Json, kind: PlainKind, lineEnd: string): S
     try {
       const other: unknown = JSON.parse(`${prefix}${JSON.stringify(probe)}${suffix}`.slice('data:'.length));
       const isSame = JSON.stringify(other).replace(JSON.stringify(probe), () => JSON.stringify(value)) === JSON.stringify(chunk);
-      if (isSame && plainText(record(other), kind) === probe) return { prefix, suffix: suffix + lineEnd + lineEnd, kind };
+      if (!isSame || plainText(record(other), kind) !== probe) continue;
+      const ending = suffix + lineEnd + lineEnd;
+      return { prefix, suffix: ending, between: ending + prefix, kind };
     } catch {
       // Not the literal that was meant.
     }

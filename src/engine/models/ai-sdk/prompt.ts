@@ -1,0 +1,112 @@
+import type {
+  JSONSchema7,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Message,
+  LanguageModelV4ToolResultPart,
+} from '@ai-sdk/provider';
+import type { ModelMessage, ModelPart, ModelRequest } from '../port.ts';
+
+type UserPart = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
+type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+
+/** A request in the form every AI SDK provider takes. */
+export function callOptions(request: ModelRequest, signal: AbortSignal): LanguageModelV4CallOptions {
+  const { parameters, tools, toolChoice, responseFormat } = request;
+  return {
+    prompt: promptOf(request.messages),
+    abortSignal: signal,
+    ...given('maxOutputTokens', parameters.maxTokens),
+    ...given('temperature', parameters.temperature),
+    ...given('topP', parameters.topP),
+    ...given('topK', parameters.topK),
+    ...given('frequencyPenalty', parameters.frequencyPenalty),
+    ...given('presencePenalty', parameters.presencePenalty),
+    ...given('stopSequences', parameters.stop === undefined ? undefined : [...parameters.stop]),
+    ...given('seed', parameters.seed),
+    ...given('reasoning', parameters.reasoningEffort),
+    ...(responseFormat === undefined || responseFormat.type === 'text' ? {} : { responseFormat: formatOf(responseFormat) }),
+    ...(tools.length === 0
+      ? {}
+      : {
+          tools: tools.map((tool) => ({
+            type: 'function' as const,
+            name: tool.name,
+            description: tool.description,
+            inputSchema: tool.parameters as JSONSchema7,
+            ...given('strict', tool.strict),
+          })),
+          toolChoice: choiceOf(toolChoice),
+        }),
+  };
+}
+
+function promptOf(messages: readonly ModelMessage[]): LanguageModelV4Message[] {
+  const names = new Map<string, string>();
+  const prompt: LanguageModelV4Message[] = [];
+  for (const message of messages) {
+    if (message.role === 'system') prompt.push({ role: 'system', content: message.content });
+    else if (message.role === 'user') prompt.push({ role: 'user', content: userParts(message.content) });
+    else if (message.role === 'assistant') {
+      for (const call of message.toolCalls ?? []) names.set(call.id, call.name);
+      const content = assistantParts(message);
+      if (content.length > 0) prompt.push({ role: 'assistant', content });
+    } else {
+      const part: LanguageModelV4ToolResultPart = {
+        type: 'tool-result',
+        toolCallId: message.toolCallId,
+        toolName: names.get(message.toolCallId) ?? 'unknown',
+        output: { type: 'text', value: message.content },
+      };
+      // Providers want the results of one turn together.
+      const last = prompt.at(-1);
+      if (last?.role === 'tool') last.content.push(part);
+      else prompt.push({ role: 'tool', content: [part] });
+    }
+  }
+  return prompt;
+}
+
+function userParts(content: string | readonly ModelPart[]): UserPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return content.map((part) => {
+    if (part.type === 'text') return { type: 'text', text: part.text };
+    const data = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.-]+)*;base64,(.*)$/s.exec(part.url);
+    return data?.[1] !== undefined && data[2] !== undefined
+      ? { type: 'file', mediaType: data[1], data: { type: 'data', data: data[2] } }
+      : { type: 'file', mediaType: 'image/*', data: { type: 'url', url: new URL(part.url) } };
+  });
+}
+
+function assistantParts(message: Extract<ModelMessage, { role: 'assistant' }>): AssistantPart[] {
+  const calls = (message.toolCalls ?? []).map((call) => ({
+    type: 'tool-call' as const,
+    toolCallId: call.id,
+    toolName: call.name,
+    input: inputOf(call.arguments),
+  }));
+  return message.content === null || message.content === '' ? calls : [{ type: 'text', text: message.content }, ...calls];
+}
+
+function inputOf(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return {};
+  }
+}
+
+function formatOf(
+  format: Exclude<NonNullable<ModelRequest['responseFormat']>, { type: 'text' }>,
+): NonNullable<LanguageModelV4CallOptions['responseFormat']> {
+  return format.type === 'json_object'
+    ? { type: 'json' }
+    : { type: 'json', name: format.name, schema: format.schema as JSONSchema7 };
+}
+
+function choiceOf(choice: ModelRequest['toolChoice']): NonNullable<LanguageModelV4CallOptions['toolChoice']> {
+  return typeof choice === 'object' ? { type: 'tool', toolName: choice.name } : { type: choice ?? 'auto' };
+}
+
+function given<Name extends string, Value>(name: Name, value: Value | undefined): { [K in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { [K in Name]?: Value });
+}

@@ -1,0 +1,91 @@
+import type { Settings } from '../../../settings.ts';
+import { offlineModel } from '../offline/offline.ts';
+import { createProvider, type ProviderOptions } from './create-provider.ts';
+import type { ModelsFile } from './models-file.ts';
+import type { Provider } from './provider.ts';
+
+export type ModelSettings = Pick<
+  Settings,
+  | 'OPENAI_API_KEY'
+  | 'OPENAI_BASE_URL'
+  | 'ANTHROPIC_API_KEY'
+  | 'ANTHROPIC_BASE_URL'
+  | 'GOOGLE_API_KEY'
+  | 'GOOGLE_BASE_URL'
+  | 'OLLAMA_BASE_URL'
+  | 'MODELS_FILE'
+  | 'DEFAULT_MODEL'
+  | 'MODEL_CONNECT_TIMEOUT_MS'
+  | 'MODEL_FIRST_BYTE_TIMEOUT_MS'
+  | 'MODEL_IDLE_TIMEOUT_MS'
+  | 'MODEL_RETRIES_MAX'
+  | 'MODEL_LIST_TTL_MS'
+>;
+
+/** Reads a variable of the environment by the name a models file gives: keys stay out of that file. */
+export type ReadEnvironment = (name: string) => string | undefined;
+
+/** The providers in the order in which they offer a default model; the built-in one last. */
+export function configuredProviders(
+  settings: ModelSettings,
+  file: ModelsFile,
+  environment: ReadEnvironment,
+): readonly Provider[] {
+  const timeouts = {
+    connectTimeoutMs: settings.MODEL_CONNECT_TIMEOUT_MS,
+    firstByteTimeoutMs: settings.MODEL_FIRST_BYTE_TIMEOUT_MS,
+    idleTimeoutMs: settings.MODEL_IDLE_TIMEOUT_MS,
+  };
+  const fromFile = file.providers.map(
+    ({ apiKeyEnv, models, headers, ...rest }): ProviderOptions => ({
+      ...rest,
+      apiKey: apiKeyEnv === undefined ? undefined : environment(apiKeyEnv),
+      ...(headers === undefined ? {} : { headers }),
+      ...(models === undefined ? {} : { models: models.map(withoutUndefined) }),
+    }),
+  );
+  const ids = new Set(fromFile.map((provider) => provider.id));
+  // A provider of the file replaces one of the settings with the same id.
+  const options = [...fromSettings(settings).filter((provider) => !ids.has(provider.id)), ...fromFile];
+  return [...options.map((provider) => createProvider(provider, timeouts)), builtIn];
+}
+
+function fromSettings(settings: ModelSettings): readonly ProviderOptions[] {
+  const options: ProviderOptions[] = [];
+  const { OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, GOOGLE_API_KEY, OLLAMA_BASE_URL } = settings;
+  if (OPENAI_API_KEY !== undefined || OPENAI_BASE_URL !== undefined) {
+    const baseUrl = OPENAI_BASE_URL ?? 'https://api.openai.com/v1';
+    options.push({ id: 'openai', wire: 'openai-compatible', baseUrl, apiKey: OPENAI_API_KEY });
+  }
+  if (ANTHROPIC_API_KEY !== undefined) {
+    const baseUrl = settings.ANTHROPIC_BASE_URL ?? 'https://api.anthropic.com/v1';
+    options.push({ id: 'anthropic', wire: 'anthropic', baseUrl, apiKey: ANTHROPIC_API_KEY });
+  }
+  if (GOOGLE_API_KEY !== undefined) {
+    const baseUrl = settings.GOOGLE_BASE_URL ?? 'https://generativelanguage.googleapis.com/v1beta';
+    options.push({ id: 'google', wire: 'google', baseUrl, apiKey: GOOGLE_API_KEY });
+  }
+  if (OLLAMA_BASE_URL !== undefined) {
+    const base = OLLAMA_BASE_URL.replace(/\/+$/, '');
+    options.push({
+      id: 'ollama',
+      wire: 'openai-compatible',
+      baseUrl: base.endsWith('/v1') ? base : `${base}/v1`,
+      apiKey: undefined,
+    });
+  }
+  return options;
+}
+
+const builtIn: Provider = {
+  id: 'parley',
+  model: offlineModel,
+  list: async () => [{ name: 'offline', createdAtMs: Date.UTC(2026, 10, 21), contextTokensMax: 1_000_000 }],
+  close: async () => {},
+};
+
+function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,50 @@
+import { request } from 'undici';
+import { list, record, text } from '../openai/json.ts';
+import type { ListedModel } from './provider.ts';
+
+const bodyCharactersMax = 8 * 1024 * 1024;
+const notForChat = /embed|whisper|tts|dall-e|moderation|babbage|davinci|realtime|audio|transcribe|image|sora|rerank/i;
+
+export type Wire = 'openai-compatible' | 'anthropic' | 'google';
+
+/** Asks a provider which models it has. @throws Error when it cannot be asked or answers something else. */
+export async function listModels(
+  wire: Wire,
+  baseUrl: string,
+  headers: Readonly<Record<string, string>>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<readonly ListedModel[]> {
+  const page = wire === 'anthropic' ? '?limit=1000' : wire === 'google' ? '?pageSize=1000' : '';
+  const reply = await request(`${baseUrl.replace(/\/+$/, '')}/models${page}`, {
+    headers: { ...headers },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    signal,
+  });
+  const body = await reply.body.text();
+  if (reply.statusCode !== 200) throw new Error(`/models answered ${reply.statusCode}`);
+  if (body.length > bodyCharactersMax) throw new Error('/models answered too much');
+  const parsed: unknown = JSON.parse(body);
+  const rows = wire === 'google' ? record(parsed).models : (record(parsed).data ?? record(parsed).models ?? parsed);
+  return list(rows).flatMap((row) => read(wire, record(row)));
+}
+
+function read(wire: Wire, row: Readonly<Record<string, unknown>>): readonly ListedModel[] {
+  const name = (text(row.id) ?? text(row.name) ?? '').replace(wire === 'google' ? /^models\// : /^$/, '');
+  const methods = list(row.supportedGenerationMethods);
+  if (name === '' || notForChat.test(name)) return [];
+  if (methods.length > 0 && !methods.includes('generateContent')) return [];
+  const created = typeof row.created === 'number' ? row.created * 1000 : Date.parse(text(row.created_at) ?? '');
+  const context = [row.context_length, row.max_model_len, row.context_window, row.max_input_tokens, row.inputTokenLimit].find(
+    (value): value is number => typeof value === 'number' && value > 0,
+  );
+  return [
+    {
+      name,
+      ...(Number.isFinite(created) ? { createdAtMs: created } : {}),
+      ...(context === undefined ? {} : { contextTokensMax: context }),
+      ...(wire === 'openai-compatible' ? {} : { acceptsImages: true }),
+    },
+  ];
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const price = z.strictObject({
+  inputPerMillionTokens: z.number().nonnegative(),
+  outputPerMillionTokens: z.number().nonnegative(),
+});
+const modelId = z.string().regex(/^[^/\s]+\/\S+$/, 'must be provider/name');
+
+const model = z.strictObject({
+  name: z.string().min(1).describe("The provider's own name of the model."),
+  contextTokensMax: z.number().int().positive().optional(),
+  acceptsImages: z.boolean().optional(),
+  isPremium: z.boolean().optional(),
+  price: price.optional(),
+});
+
+const provider = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]*$/, 'lower-case letters, digits and dashes')
+    .refine((id) => id !== 'parley', 'parley is the built-in provider'),
+  wire: z.enum(['openai-compatible', 'anthropic', 'google']).default('openai-compatible'),
+  baseUrl: z.url({ protocol: /^https?$/ }),
+  apiKeyEnv: z.string().min(1).optional().describe('The environment variable that holds the key.'),
+  headers: z.record(z.string(), z.string()).optional(),
+  models: z.array(model).optional().describe('When given, the provider is not asked for its models.'),
+});
+
+const route = z.strictObject({
+  id: modelId.describe('What callers name; may be that of a model, which then gets fallbacks.'),
+  primary: modelId,
+  fallbacks: z.array(modelId).default([]),
+  isPremium: z.boolean().optional(),
+});
+
+/** The file that MODELS_FILE names. docs/models-file.md describes it. */
+const modelsFile = z.strictObject({
+  providers: z.array(provider).default([]),
+  routes: z.array(route).default([]),
+});
+export type ModelsFile = z.infer<typeof modelsFile>;
+export type ModelRoute = ModelsFile['routes'][number];
+
+/** @throws Error naming every fault of the file at once. */
+export function readModelsFile(path: string): ModelsFile {
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new Error(`MODELS_FILE ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const parsed = modelsFile.safeParse(content);
+  if (!parsed.success) throw new Error(`MODELS_FILE ${path} is wrong\n${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}

@@ -1,0 +1,27 @@
+import type { Model } from '../port.ts';
+
+/** What is known of one model of a provider. */
+export interface ListedModel {
+  /** The provider's own name of it. */
+  readonly name: string;
+  readonly createdAtMs?: number;
+  readonly contextTokensMax?: number;
+  readonly acceptsImages?: boolean;
+  readonly isPremium?: boolean;
+  readonly price?: ModelPrice;
+}
+
+/** In the operator's currency. */
+export interface ModelPrice {
+  readonly inputPerMillionTokens: number;
+  readonly outputPerMillionTokens: number;
+}
+
+export interface Provider {
+  /** The part of a model id before the first slash. */
+  readonly id: string;
+  readonly model: Model;
+  /** Its models in its own order. @throws any error when it cannot be asked now. */
+  list(signal: AbortSignal): Promise<readonly ListedModel[]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,70 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ModelRouter } from '../../src/engine/models/router.ts';
+import { ask, collect, failureOf, makeRouter } from '../support/models.ts';
+import { startAnthropic, startGoogle, type WireStandIn } from '../support/upstream-wires.ts';
+
+const open: { close(): Promise<void> }[] = [];
+const never = new AbortController().signal;
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+
+async function provider(name: string): Promise<{ wire: WireStandIn; models: ModelRouter; id: string }> {
+  const wire = await (name === 'anthropic' ? startAnthropic() : startGoogle());
+  const upper = name.toUpperCase();
+  const models = makeRouter({ [`${upper}_API_KEY`]: 'test-key', [`${upper}_BASE_URL`]: wire.url });
+  open.push(models, wire);
+  return { wire, models, id: `${name}/model-one` };
+}
+const add = {
+  name: 'add',
+  description: 'Adds',
+  parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+};
+
+describe.each(['anthropic', 'google'])('a model of %s', (name) => {
+  it('is listed, answers in deltas with usage, and takes images', async () => {
+    const { models, id, wire } = await provider(name);
+    expect((await models.list()).map((model) => model.id)).toEqual([id, 'parley/offline']);
+    const image = { type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' } as const;
+    const messages = [
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content: [{ type: 'text', text: 'Look' }, image] },
+    ] as const;
+    const got = await collect(
+      models.stream(ask(id, '', { messages, parameters: { maxTokens: 50, temperature: 0 } }), never).deltas,
+    );
+    expect(got).toMatchObject({ text: 'Hello "€"', usage: { outputTokens: 7, cachedTokens: 4 }, finishes: ['stop'] });
+    expect(JSON.stringify(wire.bodies[0])).toContain('iVBORw0KGgo=');
+    expect(JSON.stringify(wire.bodies[0])).toContain('Be kind.');
+  });
+
+  it('calls tools and answers from their outputs', async () => {
+    const { models, id } = await provider(name);
+    const first = await collect(models.stream(ask(id, '1 + 2?', { tools: [add] }), never).deltas);
+    expect(first.finishes).toEqual(['tool_calls']);
+    expect(first.calls).toEqual([{ id: expect.any(String), name: 'add', arguments: expect.any(String) }]);
+    expect(JSON.parse(first.calls[0]?.arguments ?? '')).toEqual({ a: 1, b: 2 });
+    const messages = [
+      { role: 'user', content: '1 + 2?' },
+      { role: 'assistant', content: null, toolCalls: first.calls },
+      { role: 'tool', toolCallId: first.calls[0]?.id ?? '', content: '3' },
+    ] as const;
+    const second = await collect(models.stream(ask(id, '', { messages, tools: [add] }), never).deltas);
+    expect(second).toMatchObject({ text: 'Hello "€"', finishes: ['stop'] });
+  });
+
+  it.each([
+    [401, 'UPSTREAM_ERROR'],
+    [429, 'RATE_LIMIT_EXCEEDED'],
+    [500, 'UPSTREAM_ERROR'],
+  ])('maps a %i', async (status, code) => {
+    const { models, id, wire } = await provider(name);
+    wire.fail(
+      status,
+      { type: 'error', error: { type: 'api_error', code: status, message: 'no', status: 'X' } },
+      { 'retry-after': '7' },
+    );
+    expect(await failureOf(models.stream(ask(id, 'Hi'), never).deltas)).toMatchObject({ name: 'ModelError', code });
+  });
+});
