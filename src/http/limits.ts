@@ -1,8 +1,8 @@
 import { DomainError } from '../entities/errors.ts';
 
 /**
- * Admission of runs: so many at one time in this process, and none of the callers may crowd out the others. Below half of the limit
- * everybody is served; above it, one key may hold no more than an equal share. A refusal costs next to nothing.
+ * Admission of runs: so many at one time in this process, and none of the callers may crowd out the others. The last fifth of the
+ * limit is for keys that have less than an equal share. A refusal costs next to nothing.
  */
 export class RunAdmission {
   readonly #activeMax: number;
@@ -29,7 +29,7 @@ export class RunAdmission {
         retryAfterSeconds: 1,
       });
     }
-    if (this.#active * 2 >= this.#activeMax && own > 0) {
+    if (own > 0 && this.#active >= this.#activeMax * 0.8) {
       const keys = this.#activeByKey.size + 1;
       if (own >= Math.ceil(this.#activeMax / keys)) {
         throw new DomainError('RATE_LIMIT_EXCEEDED', 'This key has more than its share of concurrent runs; let some end first', {
