@@ -2,14 +2,14 @@ import type { RequestListener } from 'node:http';
 import express from 'express';
 import type { Deps } from './domain/deps.ts';
 import { DomainError, publicError } from './entities/errors.ts';
-import { buildSchema, buildSchema } from './graphql/schema.ts';
-import { createGraphqlHandler, createGraphqlHandler } from './graphql/server.ts';
+import { buildSchema } from './graphql/schema.ts';
+import { createGraphqlHandler } from './graphql/server.ts';
 import { requestIdOf } from './http/context.ts';
 import { sendError } from './http/errors.ts';
 import { healthHandler, readyHandler } from './http/health.ts';
 import { RunAdmission } from './http/limits.ts';
 import { Metrics, metricsHandler } from './http/metrics.ts';
-import { SseStreams, SseStreams } from './http/sse.ts';
+import { SseStreams } from './http/sse.ts';
 import { createRestRouter } from './rest/adapter.ts';
 import { allRoutes } from './rest/routes/index.ts';
 

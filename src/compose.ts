@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Deps } from './domain/deps.ts';
 import { createPgBossJobs } from './engine/jobs/pg-boss.ts';
+import { createModelRouter } from './engine/models/router.ts';
 import { makeId } from './entities/ids.ts';
 import type { Settings } from './settings.ts';
 import { openStorage } from './storage/storage.ts';
@@ -8,36 +9,43 @@ import { openStorage } from './storage/storage.ts';
 export interface ComposeOptions {
   readonly settings: Settings;
   readonly logger: Logger;
+  /** Reads variables that a models file names for keys. */
+  readonly environment?: (name: string) => string | undefined;
   /** Called when the database is gone for good. */
   readonly onFatal: (error: Error) => void;
 }
 
 /** Makes everything the domain works with, from the bottom up. `closeDeps` takes it down again. */
-export async function createDeps({ settings, logger, onFatal }: ComposeOptions): Promise<Deps> {
+export async function createDeps({ settings, logger, environment, onFatal }: ComposeOptions): Promise<Deps> {
   const storage = await openStorage(settings, (error, isFatal) => {
     if (isFatal) onFatal(error);
     else logger.warn({ err: error }, 'the database connection failed and is replaced');
   });
-  const jobs = createPgBossJobs({
-    pool: storage.db.pool,
-    isWorker: settings.ROLE !== 'web',
-    isOnlyProcess: storage.db.kind === 'embedded',
-    logger,
-  });
-  const deps = {
-    settings,
-    storage,
-    jobs,
-    logger,
-    now: () => new Date(),
-    newId: (kind) => makeId(kind, Date.now()),
-  } as Deps;
-  await jobs.start();
-  return deps;
+  try {
+    const basics = { settings, storage, logger, now: () => new Date(), newId };
+    const jobs = createPgBossJobs({
+      pool: storage.db.pool,
+      isWorker: settings.ROLE !== 'web',
+      isOnlyProcess: storage.db.kind === 'embedded',
+      logger,
+    });
+    const models = createModelRouter(settings, logger, basics.now, environment);
+    const deps = { ...basics, jobs, models } as Deps;
+    await jobs.start();
+    return deps;
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
 }
 
 /** Ends running work, at most `graceMs`, then closes what `createDeps` opened. */
 export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
   await deps.jobs.stop(graceMs);
+  await deps.models.close();
   await deps.storage.close();
+}
+
+function newId(kind: Parameters<typeof makeId>[0]): string {
+  return makeId(kind, Date.now());
 }
