@@ -1,5 +1,5 @@
+import { parsePassages } from '../../runs/context.ts';
 import type { ModelMessage, ModelRequest } from '../port.ts';
-import { parsePassages } from './passages.ts';
 import type { Quotable } from './ranking.ts';
 
 /** A request as the built-in model reads it. */
@@ -22,7 +22,9 @@ export function readConversation(request: ModelRequest): Conversation {
   return {
     question: asked === undefined ? '' : textOf(asked),
     hasImages: asked?.role === 'user' && typeof asked.content !== 'string' && asked.content.some((part) => part.type === 'image'),
-    passages: messages.flatMap((message) => (message.role === 'system' ? parsePassages(message.content) : [])),
+    passages: messages.flatMap((message) =>
+      message.role === 'system' ? parsePassages(message.content).map(({ n, title, text }) => ({ citation: n, title, text })) : [],
+    ),
     earlier: messages.slice(0, Math.max(0, last)).flatMap((message) => {
       if (message.role !== 'user' && message.role !== 'assistant') return [];
       return [{ citation: null, title: message.role === 'user' ? 'you' : 'I', text: textOf(message) }];
