@@ -73,6 +73,7 @@ export const settingsSchema = z.object({
   SHUTDOWN_GRACE_MS: count(20_000).describe('Time for replies in flight after SIGTERM.'),
   EXTRACT_TIMEOUT_MS: count(30_000).describe('Time to take the text out of one document.'),
   EXTRACT_MEMORY_MAX_BYTES: count(300 * MiB).describe('Memory that reading one document may take.'),
+  EXTRACT_TEXT_MAX_CHARS: count(20_000_000).describe('Text of one document, in UTF-16 code units; one with more is refused.'),
   INDEX_LEASE_MS: count(30_000).describe('An item whose worker is silent for this long is queued again.'),
   INDEX_CONCURRENCY: count(2).describe('Items indexed at one time in this process.'),
   RETRIEVAL_PASSAGES_MAX: count(8).describe('Passages given to a model for one question.'),

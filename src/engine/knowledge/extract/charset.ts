@@ -1,0 +1,66 @@
+import { analyse } from 'chardet';
+import iconv from 'iconv-lite';
+
+const sampleBytes = 64 * 1024;
+
+/**
+ * Bytes to text: byte order mark, then valid UTF-8, then the declared charset, then UTF-16 by its zero bytes, then a guess from
+ * letter statistics. Bytes that fit nowhere become U+FFFD; nothing throws.
+ *
+ * @param declared  what the document says of itself, as in `<meta charset>`; ignored when unknown.
+ */
+export function decodeText(bytes: Uint8Array, declared?: string): string {
+  const marked = byteOrderMark(bytes);
+  if (marked !== undefined) return decode(bytes, marked);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return decode(bytes, charsetOf(bytes, declared));
+  }
+}
+
+/** UTF-16 or UTF-32 by its zero bytes; undefined for text without them, and for what looks like neither. */
+export function wideCharset(bytes: Uint8Array): string | undefined {
+  const marked = byteOrderMark(bytes);
+  if (marked !== undefined) return marked === 'utf-8' ? undefined : marked;
+  const sample = bytes.subarray(0, sampleBytes);
+  const zeros = [0, 0];
+  for (let index = 0; index < sample.length; index += 1) if (sample[index] === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
+  const [even = 0, odd = 0] = zeros;
+  if (odd > sample.length * 0.2 && even < odd / 20) return 'utf-16le';
+  if (even > sample.length * 0.2 && odd < even / 20) return 'utf-16be';
+  return undefined;
+}
+
+function byteOrderMark(bytes: Uint8Array): string | undefined {
+  const [a, b, c, d] = bytes;
+  if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8';
+  if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? 'utf-32le' : 'utf-16le';
+  if (a === 0xfe && b === 0xff) return 'utf-16be';
+  if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return 'utf-32be';
+  return undefined;
+}
+
+function charsetOf(bytes: Uint8Array, declared: string | undefined): string {
+  if (declared !== undefined && iconv.encodingExists(declared) && !/^utf-?8$/i.test(declared)) return declared;
+  const wide = wideCharset(bytes);
+  if (wide !== undefined) return wide;
+  // A single stray byte in UTF-8 text must not turn the whole into another charset.
+  const utf8 = new TextDecoder().decode(bytes.subarray(0, sampleBytes));
+  let broken = 0;
+  let foreign = 0;
+  for (const char of utf8) {
+    if (char === '\ufffd') broken += 1;
+    else if (char > '\x7f') foreign += 1;
+  }
+  if (foreign > broken * 4) return 'utf-8';
+  const guess = analyse(bytes.subarray(0, sampleBytes)).find(
+    ({ name }) => iconv.encodingExists(name) && !/^utf|^iso-2022/i.test(name),
+  );
+  if (guess === undefined || /^iso-8859-1$|^ascii$/i.test(guess.name)) return 'windows-1252';
+  return guess.name;
+}
+
+function decode(bytes: Uint8Array, charset: string): string {
+  return iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), charset);
+}

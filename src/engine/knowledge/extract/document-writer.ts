@@ -1,0 +1,79 @@
+import type { Block, BlockKind, ExtractedDocument } from './document.ts';
+import { ExtractError } from './error.ts';
+
+const separator = '\n\n';
+
+/** Collects a document's text and its blocks, cleans the text, and stops at the limit. Runs in the reader process. */
+export class DocumentWriter {
+  readonly textMaxChars: number;
+  title: string | null = null;
+  pageCount: number | null = null;
+  readonly #pieces: string[] = [];
+  readonly #blocks: Block[] = [];
+  #length = 0;
+
+  constructor(textMaxChars: number) {
+    this.textMaxChars = textMaxChars;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Adds one block; white space around it is dropped, and a blank one adds nothing. */
+  block(kind: BlockKind, text: string, page: number | null = null): void {
+    const clean = cleanText(text).trim();
+    if (clean === '') return;
+    const start = this.#open(clean.length);
+    this.#pieces.push(clean);
+    this.#blocks.push({ kind, level: null, charStart: start, charEnd: this.#length, page });
+  }
+
+  /** Adds text whose blocks are known already; `scan` is given the cleaned text and says where they stand in it. */
+  text(raw: string, scan: (text: string) => Iterable<Omit<Block, 'page'>>, page: number | null = null): void {
+    const clean = cleanText(raw).trimEnd();
+    if (clean.trim() === '') return;
+    const start = this.#open(clean.length);
+    this.#pieces.push(clean);
+    for (const { kind, level, charStart, charEnd } of scan(clean)) {
+      this.#blocks.push({ kind, level, charStart: start + charStart, charEnd: start + charEnd, page });
+    }
+  }
+
+  /** @throws ExtractError NO_TEXT when nothing was added. */
+  finish(mimeType: string): ExtractedDocument {
+    if (this.#blocks.length === 0) throw new ExtractError('NO_TEXT', 'The document holds no text.');
+    const title =
+      this.title === null ? '' : cleanText(this.title).replace(/\s+/g, ' ').trim().slice(0, titleMaxChars).toWellFormed();
+    return {
+      title: title === '' ? null : title,
+      mimeType,
+      text: this.#pieces.join(''),
+      blocks: this.#blocks,
+      pageCount: this.pageCount,
+    };
+  }
+
+  /** Makes room for `chars` more, behind a separator; returns where they start. */
+  #open(chars: number): number {
+    const gap = this.#length === 0 ? 0 : separator.length;
+    if (this.#length + gap + chars > this.textMaxChars) throw tooMuchText(this.textMaxChars);
+    if (gap > 0) this.#pieces.push(separator);
+    this.#length += gap + chars;
+    return this.#length - chars;
+  }
+}
+
+const titleMaxChars = 300;
+
+export function tooMuchText(textMaxChars: number): ExtractError {
+  const limit = textMaxChars.toLocaleString('en-US');
+  return new ExtractError('TOO_LARGE', `The document holds more than ${limit} characters of text; split it into smaller ones.`);
+}
+
+/** Text that PostgreSQL stores: no NUL, no lone surrogates; and one kind of line end. */
+export function cleanText(text: string): string {
+  let clean = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+  if (clean.includes('\0')) clean = clean.replaceAll('\0', ' ');
+  return clean.isWellFormed() ? clean : clean.toWellFormed();
+}

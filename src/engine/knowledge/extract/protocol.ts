@@ -1,0 +1,28 @@
+import type { ExtractErrorCode } from './error.ts';
+
+/** Parent → child. The document's bytes follow on standard input, exactly `sizeBytes` of them: the child can open no file itself. */
+export interface ReadRequest {
+  readonly type: 'read';
+  readonly filename: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  readonly textMaxChars: number;
+}
+
+/** Child → parent. Text and blocks travel in pieces, so that no message holds up the parent's event loop. */
+export type ReaderMessage =
+  | { readonly type: 'ready' }
+  | { readonly type: 'text'; readonly piece: string }
+  /** Five numbers a block: index in `blockKinds`, level or 0, charStart, charEnd, page or 0. */
+  | { readonly type: 'blocks'; readonly values: readonly number[] }
+  | {
+      readonly type: 'done';
+      readonly title: string | null;
+      readonly mimeType: string;
+      readonly pageCount: number | null;
+    }
+  | { readonly type: 'failed'; readonly code: ExtractErrorCode; readonly message: string };
+
+export const blockWidth = 5;
+/** How a child's watchdog ends its own process when it takes too much memory; the default action of this signal is to end it. */
+export const memorySignal = 'SIGUSR2';

@@ -1,0 +1,248 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { type FileHandle, open } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Block, blockKinds, type DocumentSource, type ExtractedDocument, type ExtractLimits } from './document.ts';
+import { ExtractError, extractErrorCodes } from './error.ts';
+import { blockWidth, memorySignal, type ReaderMessage, type ReadRequest } from './protocol.ts';
+
+const startTimeoutMs = 15_000;
+const mebibyte = 1024 * 1024;
+
+/** The process ended without a word and not by our hand: worth one more try in a fresh one, the document may be innocent. */
+export class ReaderLostError extends Error {
+  override readonly name = 'ReaderLostError';
+}
+
+/** One child process that reads one document at a time. After any failure it is dead and a new one is needed. */
+export interface ReaderProcess {
+  readonly documents: number;
+  readonly isAlive: boolean;
+  /** @throws ExtractError, ReaderLostError, or the signal's reason. */
+  read(source: DocumentSource, limits: ExtractLimits, signal: AbortSignal): Promise<ExtractedDocument>;
+  kill(): void;
+}
+
+/** Starts a process with an empty environment that may read its own code and nothing else. */
+export function startReader(entry: URL, memoryMaxBytes: number): ReaderProcess {
+  const child = fork(fileURLToPath(entry), [String(memoryMaxBytes)], {
+    env: {},
+    cwd: dirname(fileURLToPath(entry)),
+    stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
+    serialization: 'json',
+    execArgv: [
+      '--permission',
+      '--allow-worker',
+      ...readablePaths(entry).map((path) => `--allow-fs-read=${path}`),
+      '--disallow-code-generation-from-strings',
+      '--no-warnings',
+      `--max-old-space-size=${Math.max(32, Math.floor(memoryMaxBytes / mebibyte))}`,
+    ],
+  });
+  // A reader must not keep the process of its parent alive, and what it writes after its end is nobody's error.
+  child.unref();
+  child.channel?.unref();
+  child.stdin?.on('error', () => undefined);
+  (child.stdin as { unref?(): void } | null)?.unref?.();
+  let isAlive = true;
+  let documents = 0;
+  const kill = () => {
+    isAlive = false;
+    child.kill('SIGKILL');
+  };
+  child.once('exit', () => {
+    isAlive = false;
+  });
+  child.on('error', kill);
+  const ready = untilReady(child);
+  ready.catch(kill);
+
+  return {
+    get documents() {
+      return documents;
+    },
+    get isAlive() {
+      return isAlive;
+    },
+    kill,
+    async read(source, limits, signal) {
+      documents += 1;
+      try {
+        await orAbort(ready, signal);
+        const document = await exchange(child, source, limits, signal);
+        return document;
+      } catch (error) {
+        kill();
+        throw error;
+      }
+    },
+  };
+}
+
+/** The child's own code: its folder, the packages, and the package file that makes it a module. */
+function readablePaths(entry: URL): string[] {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const resolved = createRequire(import.meta.url).resolve('csv-parse');
+  const packages = resolved.slice(0, resolved.lastIndexOf(`${sep}node_modules${sep}`));
+  return [`${here}/*`, `${dirname(fileURLToPath(entry))}/*`, `${packages}/node_modules/*`, `${packages}/package.json`];
+}
+
+function untilReady(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => settle(new ReaderLostError('not ready in time')), startTimeoutMs);
+    const settle = (error?: Error) => {
+      clearTimeout(timer);
+      child.off('exit', lost).off('error', lost).off('message', resolved);
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    const lost = () => settle(new ReaderLostError('ended before it was ready'));
+    const resolved = () => settle();
+    child.once('exit', lost).once('error', lost).once('message', resolved);
+  });
+}
+
+/** Sends one document and gathers the answer. What the child says is checked: it has read what nobody trusts. */
+async function exchange(
+  child: ChildProcess,
+  source: DocumentSource,
+  limits: ExtractLimits,
+  signal: AbortSignal,
+): Promise<ExtractedDocument> {
+  const file = await open(source.path, 'r');
+  const settled = Promise.withResolvers<ExtractedDocument>();
+  const gathered = gather(limits.textMaxChars);
+  const onMessage = (message: unknown) => {
+    try {
+      const document = gathered(message as ReaderMessage);
+      if (document !== undefined) settled.resolve(document);
+    } catch (error) {
+      settled.reject(error);
+    }
+  };
+  const onExit = (_code: number | null, exitSignal: NodeJS.Signals | null) => settled.reject(lossReason(exitSignal, limits));
+  const onAbort = () => settled.reject(signal.reason);
+  const timer = setTimeout(() => settled.reject(timeoutError(limits.timeoutMs)), limits.timeoutMs);
+  child.on('message', onMessage).on('exit', onExit);
+  signal.addEventListener('abort', onAbort);
+  try {
+    signal.throwIfAborted();
+    const { size: sizeBytes } = await readableSize(file, limits);
+    const request: ReadRequest = {
+      type: 'read',
+      filename: source.filename,
+      mimeType: source.mimeType,
+      sizeBytes,
+      textMaxChars: limits.textMaxChars,
+    };
+    child.send(request, () => undefined);
+    sendBytes(file, sizeBytes, child).catch(settled.reject);
+    return await settled.promise;
+  } finally {
+    clearTimeout(timer);
+    child.off('message', onMessage).off('exit', onExit);
+    signal.removeEventListener('abort', onAbort);
+    // Nothing may be left unhandled when the other branch has thrown.
+    settled.promise.catch(() => undefined);
+    await file.close().catch(() => undefined);
+  }
+}
+
+async function readableSize(file: FileHandle, limits: ExtractLimits): Promise<{ size: number }> {
+  const stat = await file.stat();
+  if (!stat.isFile()) throw new ExtractError('CORRUPT', 'This is not a file.');
+  if (stat.size > limits.memoryMaxBytes / 2) {
+    const mebibytes = Math.floor(limits.memoryMaxBytes / 2 / mebibyte);
+    throw new ExtractError(
+      'TOO_LARGE',
+      `The file is larger than the ${mebibytes} MiB that can be read; split it into smaller ones.`,
+    );
+  }
+  return stat;
+}
+
+async function sendBytes(file: FileHandle, sizeBytes: number, child: ChildProcess): Promise<void> {
+  const { stdin } = child;
+  if (stdin === null || sizeBytes === 0) return;
+  let sent = 0;
+  for await (const part of file.createReadStream({ end: sizeBytes - 1, autoClose: false, highWaterMark: 256 * 1024 })) {
+    sent += part.length;
+    if (!stdin.write(part)) await new Promise<void>((resolve) => whenWritable(child, resolve));
+    if (!stdin.writable) return;
+  }
+  if (sent < sizeBytes) throw new ExtractError('CORRUPT', 'The file became shorter while it was read; try again.');
+}
+
+function whenWritable(child: ChildProcess, resolve: () => void): void {
+  const done = () => {
+    child.stdin?.off('drain', done).off('close', done);
+    resolve();
+  };
+  child.stdin?.on('drain', done).on('close', done);
+}
+
+function gather(textMaxChars: number): (message: ReaderMessage) => ExtractedDocument | undefined {
+  const pieces: string[] = [];
+  const blocks: Block[] = [];
+  let length = 0;
+  return (message) => {
+    switch (message.type) {
+      case 'text':
+        length += message.piece.length;
+        if (length > textMaxChars) throw new ReaderLostError('sent more text than it may');
+        pieces.push(message.piece);
+        return undefined;
+      case 'blocks':
+        addBlocks(blocks, message.values, length);
+        return undefined;
+      case 'done':
+        return { title: message.title, mimeType: message.mimeType, text: pieces.join(''), blocks, pageCount: message.pageCount };
+      case 'failed':
+        if (!extractErrorCodes.includes(message.code)) throw new ReaderLostError('sent an unknown failure');
+        throw new ExtractError(message.code, String(message.message));
+      default:
+        return undefined;
+    }
+  };
+}
+
+function addBlocks(blocks: Block[], values: readonly number[], length: number): void {
+  for (let index = 0; index < values.length; index += blockWidth) {
+    const [kindIndex = -1, level = 0, charStart = -1, charEnd = -1, page = 0] = values.slice(index, index + blockWidth);
+    const kind = blockKinds[kindIndex];
+    const previous = blocks.at(-1)?.charEnd ?? 0;
+    if (kind === undefined || charStart < previous || charEnd <= charStart || charEnd > length) {
+      throw new ReaderLostError('sent blocks that do not fit the text');
+    }
+    blocks.push({ kind, level: level === 0 ? null : level, charStart, charEnd, page: page === 0 ? null : page });
+  }
+}
+
+function lossReason(exitSignal: NodeJS.Signals | null, limits: ExtractLimits): Error {
+  // SIGABRT, and SIGTRAP on some machines, is how V8 ends a process whose heap is full.
+  if (exitSignal === memorySignal || exitSignal === 'SIGABRT' || exitSignal === 'SIGTRAP') {
+    const mebibytes = Math.floor(limits.memoryMaxBytes / mebibyte);
+    return new ExtractError(
+      'MEMORY',
+      `Reading the file took more than ${mebibytes} MiB of memory; split it into smaller ones, or save it in another format.`,
+    );
+  }
+  return new ReaderLostError(`ended by ${exitSignal ?? 'itself'}`);
+}
+
+function timeoutError(timeoutMs: number): ExtractError {
+  return new ExtractError(
+    'TIMEOUT',
+    `Reading the file took longer than ${timeoutMs / 1000} seconds; split it into smaller ones, or save it in another format.`,
+  );
+}
+
+function orAbort(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,14 @@
+import { workerData } from 'node:worker_threads';
+import { memorySignal } from './protocol.ts';
+
+/** Looks every 25 ms while a document is being read, and sleeps otherwise. */
+const { state, rssMaxBytes } = workerData as { state: Int32Array; rssMaxBytes: number };
+const lookEveryMs = 25;
+const parentId = process.ppid;
+
+for (;;) {
+  Atomics.wait(state, 0, 0);
+  if (process.memoryUsage.rss() > rssMaxBytes) process.kill(process.pid, memorySignal);
+  if (process.ppid !== parentId) process.kill(process.pid, 'SIGKILL');
+  Atomics.wait(state, 0, 1, lookEveryMs);
+}
