@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { Client } from 'pg';
 
 /** The PostgreSQL server of this test run; undefined when the tests run on the embedded database. */
@@ -28,8 +28,7 @@ export async function emptyPlace(): Promise<Place> {
 export async function copyOf(template: Template): Promise<Place> {
   const folder = newFolder();
   if (template.database !== undefined) return place(folder, await createDatabase(template.database));
-  const isState = (path: string) => !basename(path).startsWith('parley.');
-  cpSync(template.folder, folder, { recursive: true, filter: isState });
+  cpSync(template.folder, folder, { recursive: true });
   return place(folder, undefined);
 }
 
@@ -43,8 +42,19 @@ function place(folder: string, database: string | undefined): Place {
   };
 }
 
-function newFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'parley-test-'));
+/** A folder of its own; in memory where there is plenty, because an embedded database is a thousand files. */
+export function newFolder(): string {
+  return mkdtempSync(join(hasRoom('/dev/shm') ? '/dev/shm' : tmpdir(), 'parley-test-'));
+}
+
+function hasRoom(path: string): boolean {
+  const neededBytes = 2 * 1024 ** 3;
+  try {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize > neededBytes;
+  } catch {
+    return false;
+  }
 }
 
 /** @returns its name. */
