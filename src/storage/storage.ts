@@ -15,12 +15,15 @@ import { createPostgresSignals } from './signals/postgres.ts';
 import type { Signals } from './signals.ts';
 import { createTenancyStore, type TenancyStore } from './tenancy.ts';
 import { createUsageStore, type UsageStore } from './usage.ts';
+import { loadMasterKeys } from './vault/master-keys.ts';
+import { createVault, type Vault } from './vault.ts';
 
 /** Everything that is kept. One store for each feature, each in the file of its noun; every feature adds its own here. */
 export interface Storage {
   readonly db: Database;
   readonly blobs: Blobs;
   readonly signals: Signals;
+  readonly vault: Vault;
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore;
   readonly agents: AgentStore;
@@ -38,6 +41,7 @@ export interface Storage {
  * @throws FolderInUseError when another process has the data folder of the embedded database.
  */
 export async function openStorage(settings: Settings, onError: (error: Error, isFatal: boolean) => void): Promise<Storage> {
+  const masterKeys = loadMasterKeys(settings);
   const db = await openDatabase(settings, { onError });
   const signals =
     db.kind === 'embedded' ? createInProcessSignals() : await createPostgresSignals(db.pool, (error) => onError(error, false));
@@ -46,6 +50,7 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     db,
     blobs: createDiskBlobs(blobFolder(settings)),
     signals,
+    vault: createVault(db, masterKeys),
     accounts: createAccountStore(db),
     apiKeys,
     agents: createAgentStore(db, signals),

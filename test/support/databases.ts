@@ -34,7 +34,12 @@ export async function copyOf(template: Template): Promise<Place> {
 
 function place(folder: string, database: string | undefined): Place {
   return {
-    env: { DATA_DIR: folder, ...(database === undefined ? {} : { DATABASE_URL: databaseUrl(database) }) },
+    env: {
+      DATA_DIR: folder,
+      ...(database === undefined
+        ? {}
+        : { DATABASE_URL: databaseUrl(database), PARLEY_MASTER_KEY: 'a master key for tests only' }),
+    },
     async remove() {
       rmSync(folder, { recursive: true, force: true });
       if (database !== undefined) await dropDatabase(database);
