@@ -8,6 +8,9 @@ import { Faults } from './faults.ts';
 type Optional<T> = T | null | undefined;
 type OptionalMembers<T> = { readonly [Name in keyof T]?: T[Name] | null | undefined };
 
+/** Conversations come as any JSON and must be objects. */
+type ProfileInput = OptionalMembers<Omit<AgentProfile, 'conversations'> & { readonly conversations: readonly unknown[] }>;
+
 /** What a caller may write of an agent. Absent members are kept; null clears what can be empty and is refused elsewhere. */
 export interface AgentInput {
   readonly src?: Optional<string>;
@@ -27,7 +30,7 @@ export interface AgentInput {
   /** Replaced whole; members that are absent or null are unset. */
   readonly options?: Optional<OptionalMembers<AgentOptions>>;
   /** Replaced whole; members that are absent or null are unset. */
-  readonly profile?: Optional<OptionalMembers<AgentProfile>>;
+  readonly profile?: Optional<ProfileInput>;
   readonly groups?: Optional<readonly string[]>;
   readonly editors?: Optional<readonly EditorInput[]>;
   readonly publicCategories?: Optional<readonly PublicCategory[]>;
@@ -157,7 +160,7 @@ function readOptions(input: OptionalMembers<AgentOptions>, faults: Faults): Agen
   return options;
 }
 
-function readProfile(input: OptionalMembers<AgentProfile>, faults: Faults): AgentProfile {
+function readProfile(input: ProfileInput, faults: Faults): AgentProfile {
   const profile = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && value !== undefined));
   for (const [name, value] of Object.entries(profile)) {
     if (typeof value === 'string') faults.requireLength(`profile.${name}`, value, profileTextMax);

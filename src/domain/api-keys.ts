@@ -1,9 +1,10 @@
 import { type ApiKey, hashKeySecret, isWellFormedKey, keyPrefix, makeKeySecret } from '../entities/api-key.ts';
-import { type AccessLevel, accessLevels, type Caller, type Scope } from '../entities/caller.ts';
+import { type AccessLevel, accessLevels, scopes as allScopes, type Caller, type Scope } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import type { Page, PageRequest } from '../entities/page.ts';
 import { canAdminister } from './access.ts';
 import type { Deps } from './deps.ts';
+import { Faults } from './faults.ts';
 
 /**
  * Who calls with this key; undefined for a key that is unknown, revoked or expired, or whose user left its organization.
@@ -37,7 +38,8 @@ export function watchKey(deps: Deps, caller: Caller, onKeyRevoked: () => void): 
 
 export interface CreateApiKeyInput {
   readonly name: string;
-  readonly scopes: readonly Scope[];
+  /** As in entities/caller.ts: `CHATS:WRITE`. */
+  readonly scopes: readonly string[];
   readonly orgId?: string | null | undefined;
   readonly userId?: string | null | undefined;
   readonly level?: AccessLevel | null | undefined;
@@ -47,6 +49,8 @@ export interface CreateApiKeyInput {
 export type CreatedApiKey = ApiKey & { readonly key: string };
 
 const nameLengthMax = 200;
+/** More than there are, so that a list with repetitions passes. */
+const scopesMax = 100;
 
 /**
  * Makes a key for the caller, or for a given user and organization within its reach. A key never exceeds its maker: not in scopes, not in
@@ -56,13 +60,10 @@ const nameLengthMax = 200;
  *   user that is not in its reach.
  */
 export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiKeyInput): Promise<CreatedApiKey> {
-  const name = input.name.trim();
-  if (name === '') throw new DomainError('INVALID_VALUE', 'name must not be blank', { param: 'name' });
-  if (name.length > nameLengthMax) {
-    throw new DomainError('INVALID_VALUE', `name must have at most ${nameLengthMax} characters`, { param: 'name' });
-  }
-  const scopes = [...new Set(input.scopes)];
-  if (scopes.length === 0) throw new DomainError('EMPTY_ARRAY', 'scopes must name at least one scope', { param: 'scopes' });
+  const faults = new Faults();
+  faults.requireName('name', input.name, nameLengthMax);
+  const scopes = readScopes(input.scopes, faults);
+  faults.throwIfAny();
   const level = input.level ?? 'ORGANIZATION';
   requireWithinMaker(caller, scopes, level);
   const owner = await resolveOwner(deps, caller, input);
@@ -73,7 +74,7 @@ export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiK
     id: deps.newId('apiKey'),
     createdAt: now,
     ...owner,
-    name,
+    name: input.name.trim(),
     scopes,
     level,
     prefix: keyPrefix(secret),
@@ -125,6 +126,19 @@ async function mayRevoke(deps: Deps, caller: Caller, key: ApiKey): Promise<boole
 
 function missingKey(): DomainError {
   return new DomainError('NOT_FOUND', 'There is no such API key', { param: 'keyId' });
+}
+
+function readScopes(texts: readonly string[], faults: Faults): readonly Scope[] {
+  if (texts.length === 0) faults.add('scopes', 'scopes must name at least one scope', 'EMPTY_ARRAY');
+  faults.requireCount('scopes', texts, scopesMax);
+  for (const [index, text] of texts.slice(0, scopesMax).entries()) {
+    if (!isScope(text)) faults.add(`scopes[${index}]`, `scopes[${index}] must be one of ${allScopes.join(', ')}`);
+  }
+  return [...new Set(texts.filter(isScope))];
+}
+
+function isScope(text: string): text is Scope {
+  return (allScopes as readonly string[]).includes(text);
 }
 
 function requireWithinMaker(caller: Caller, scopes: readonly Scope[], level: AccessLevel): void {

@@ -9,9 +9,23 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.viewer': null,
   'Query.node': null,
   // agents
+  'Query.agent': 'AGENTS:READ',
+  'Query.agents': 'AGENTS:READ',
+  'Mutation.createAgent': 'AGENTS:WRITE',
+  'Mutation.updateAgent': 'AGENTS:WRITE',
+  'Mutation.deleteAgent': 'AGENTS:WRITE',
+  'Mutation.approveAgent': 'AGENTS:WRITE',
   // chats
   // data sources
   // keys, groups
+  'Query.apiKeys': 'API_KEYS:READ',
+  'Mutation.createApiKey': 'API_KEYS:WRITE',
+  'Mutation.revokeApiKey': 'API_KEYS:WRITE',
+  'Query.group': 'GROUPS:READ',
+  'Query.myGroups': 'GROUPS:READ',
+  'Mutation.createGroup': 'GROUPS:WRITE',
+  'Mutation.updateGroup': 'GROUPS:WRITE',
+  'Mutation.deleteGroup': 'GROUPS:WRITE',
 };
 
 /**

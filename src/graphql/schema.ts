@@ -19,6 +19,9 @@ import './node.ts';
 import './accounts.ts';
 
 // Features, one line each.
+import './agents.ts';
+import './api-keys.ts';
+import './groups.ts';
 
 const roots = {
   Query: () => builder.queryType({ description: 'What can be read.' }),

@@ -1,0 +1,192 @@
+import { canEditAgent, canManageAgent } from '../domain/access.ts';
+import {
+  approveAgent,
+  createAgent,
+  deleteAgent,
+  getAgent,
+  isShared,
+  listAgents,
+  modelIdOf,
+  updateAgent,
+} from '../domain/agents.ts';
+import { listGroupsOfAgents } from '../domain/groups.ts';
+import type { AgentEditor, AgentView } from '../entities/agent.ts';
+import { AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './agent-enums.ts';
+import { CreateAgentInput, UpdateAgentInput } from './agent-inputs.ts';
+import { AgentOptionsType, AgentProfileType } from './agent-parts.ts';
+import { builder } from './builder.ts';
+import { connectionOf, pageArgs, pageRequest } from './connection.ts';
+import { GroupType } from './groups.ts';
+import { NodeType, registerNode } from './node.ts';
+
+const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement({
+  description: 'A user who may edit an agent besides its owner.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the user.' }),
+    name: t.exposeString('name', { description: 'The name of the user.' }),
+    email: t.exposeString('email', { description: 'In lower case.' }),
+  }),
+});
+
+export const AgentType = builder.objectRef<AgentView>('Agent').implement({
+  description: 'A configured assistant: instructions, a model, and who may use it. REST calls it an AI.',
+  interfaces: [NodeType],
+  fields: (t) => ({
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    name: t.exposeString('name', { description: 'Shown to users; never blank.' }),
+    description: t.exposeString('description', { description: 'What it is for.' }),
+    instructions: t.string({
+      nullable: true,
+      description: 'What the model is told first. Null for callers who may use the agent but not edit it.',
+      resolve: (agent, _args, { caller }) => (canEditAgent(caller, agent) ? agent.instructions : null),
+    }),
+    introduction: t.exposeString('introduction', { nullable: true, description: 'How it greets at the start of a chat.' }),
+    seed: t.string({
+      description: 'Text that new chats begin from; empty when there is none.',
+      resolve: ({ seed }) => seed ?? '',
+    }),
+    src: t.exposeString('src', { description: 'Its picture: an address, or a data URL.' }),
+    orgId: t.exposeID('orgId', { description: 'The organization it belongs to.' }),
+    orgName: t.exposeString('orgName', { description: 'The name of that organization.' }),
+    userId: t.exposeID('userId', { description: 'Its owner.' }),
+    userName: t.exposeString('userName', { description: 'The name of its owner.' }),
+    categoryId: t.string({
+      description: "Its first category of the organization's own; empty when there is none.",
+      resolve: ({ categoryId, orgCategoryIds }) => categoryId ?? orgCategoryIds[0] ?? '',
+    }),
+    profile: t.field({
+      type: AgentProfileType,
+      description: 'How it is presented; empty members until a profile is made.',
+      resolve: ({ profile }) => profile ?? {},
+    }),
+    visibility: t.expose('visibility', { type: AgentVisibilityType, description: 'Who may use it.' }),
+    listInOrgCatalog: t.exposeBoolean('listInOrgCatalog', { description: "Whether the organization's catalog lists it." }),
+    listInPublicCatalog: t.exposeBoolean('listInPublicCatalog', { description: 'Whether the public catalog lists it.' }),
+    listInTenantCatalog: t.exposeBoolean('listInTenantCatalog', { description: "Whether the tenant's catalog lists it." }),
+    chatLogsVisible: t.exposeBoolean('chatLogsVisible', { description: 'Whether its editors may read the chats held with it.' }),
+    generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite the passages they rest on.' }),
+    intermediateStepsVisible: t.exposeBoolean('intermediateStepsVisible', {
+      description: 'Whether users see the steps between question and answer.',
+    }),
+    modelId: t.string({
+      description: 'The model that answers; the default model while none is chosen.',
+      resolve: (agent, _args, { deps }) => modelIdOf(deps, agent),
+    }),
+    options: t.field({ type: AgentOptionsType, description: 'How the model samples.', resolve: ({ options }) => options }),
+    groupIds: t.field({
+      type: ['ID'],
+      description: 'Groups it is shared with where the visibility is GROUP.',
+      resolve: ({ groupIds }) => groupIds,
+    }),
+    groups: t.loadableList({
+      type: GroupType,
+      description: 'Those groups, as far as the caller sees them.',
+      load: (agentIds: string[], { deps, caller }) => listGroupsOfAgents(deps, caller, agentIds) as never,
+      resolve: ({ id }) => id,
+    }),
+    editors: t.field({
+      type: [AgentEditorType],
+      description: 'Users who may edit it besides the owner.',
+      resolve: ({ editors }) => editors,
+    }),
+    publicCategories: t.field({
+      type: [PublicCategoryType],
+      description: 'Where the public catalog lists it.',
+      resolve: ({ publicCategories }) => publicCategories,
+    }),
+    orgCategoryIds: t.exposeStringList('orgCategoryIds', { description: "Where the organization's catalog lists it." }),
+    messageCount: t.exposeInt('messageCount', { description: 'Messages of users in all chats.' }),
+    ratingCount: t.exposeInt('ratingCount', { description: 'How many ratings it has.' }),
+    rating: t.float({
+      description: 'The mean of its ratings; 0 while there is none.',
+      resolve: ({ ratingCount, ratingSum }) => (ratingCount === 0 ? 0 : ratingSum / ratingCount),
+    }),
+    isShared: t.boolean({ description: 'Whether anybody besides its owner may use it.', resolve: isShared }),
+    hasUserChats: t.exposeBoolean('hasUserChats', { description: 'Whether the caller has chats with it.' }),
+    isApprovedByOrg: t.exposeBoolean('isApprovedByOrg', { description: 'Whether an administrator approved it.' }),
+    isPremiumModel: t.boolean({
+      description: 'Whether its model is marked as premium.',
+      resolve: async (agent, _args, { deps }) => (await deps.models.find(modelIdOf(deps, agent)))?.isPremium ?? false,
+    }),
+    isDeleted: t.exposeBoolean('isDeleted', { description: 'True only in the reply of its deletion.' }),
+    canEdit: t.boolean({
+      description: 'Whether the caller may edit it.',
+      resolve: (agent, _args, { caller }) => canEditAgent(caller, agent),
+    }),
+    canManage: t.boolean({
+      description: 'Whether the caller may delete it and change its visibility, groups and editors.',
+      resolve: (agent, _args, { caller }) => canManageAgent(caller, agent),
+    }),
+  }),
+});
+
+registerNode('agent', {
+  typeName: 'Agent',
+  operation: 'Query.agent',
+  load: (id, { deps, caller }) => getAgent(deps, caller, id),
+});
+
+const AgentConnection = connectionOf(AgentType, 'Agent', 'Agents');
+
+builder.queryFields((t) => ({
+  agent: t.field({
+    type: AgentType,
+    description: 'One agent. NOT_FOUND when there is none or the caller may not see it.',
+    args: { id: t.arg.id({ description: 'The id of the agent.' }) },
+    resolve: (_root, { id }, { deps, caller }) => getAgent(deps, caller, id),
+  }),
+  agents: t.field({
+    type: AgentConnection,
+    description: 'Agents, newest first.',
+    args: {
+      scope: t.arg({ type: AgentListScopeType, required: false, description: 'Which agents. Default ALL.' }),
+      groupId: t.arg.id({ required: false, description: 'Only those shared with this group.' }),
+      categoryId: t.arg.string({
+        required: false,
+        description: "Only those of this category: one of the organization's own, or the name of a public one.",
+      }),
+      approvedByOrg: t.arg.boolean({ required: false, description: 'Only those approved, or not approved.' }),
+      search: t.arg.string({
+        required: false,
+        description: 'Only those whose name or description holds this text; at most 200 characters.',
+      }),
+      ...pageArgs(t.arg),
+    },
+    resolve: (_root, { first, after, ...query }, context) =>
+      listAgents(context.deps, context.caller, query, pageRequest(context, { first, after })),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createAgent: t.field({
+    type: AgentType,
+    description: "Makes an agent of the caller's organization; the caller owns it.",
+    args: { input: t.arg({ type: CreateAgentInput, description: 'What it is.' }) },
+    resolve: (_root, { input }, { deps, caller }) => createAgent(deps, caller, input),
+  }),
+  updateAgent: t.field({
+    type: AgentType,
+    description: 'Changes what is given. Visibility, groups and editors are for its owner and administrators.',
+    args: {
+      id: t.arg.id({ description: 'The id of the agent.' }),
+      input: t.arg({ type: UpdateAgentInput, description: 'What changes: absent members are kept, null clears.' }),
+    },
+    resolve: (_root, { id, input }, { deps, caller }) => updateAgent(deps, caller, id, input),
+  }),
+  deleteAgent: t.field({
+    type: AgentType,
+    description: 'Deletes an agent, for its owner and administrators. Answers what it was.',
+    args: { id: t.arg.id({ description: 'The id of the agent.' }) },
+    resolve: (_root, { id }, { deps, caller }) => deleteAgent(deps, caller, id),
+  }),
+  approveAgent: t.field({
+    type: AgentType,
+    description: 'Marks an agent as approved by its organization, for administrators.',
+    args: {
+      id: t.arg.id({ description: 'The id of the agent.' }),
+      isApproved: t.arg.boolean({ required: false, defaultValue: true, description: 'False takes the approval back.' }),
+    },
+    resolve: (_root, { id, isApproved }, { deps, caller }) => approveAgent(deps, caller, id, isApproved ?? true),
+  }),
+}));
