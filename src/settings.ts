@@ -57,7 +57,13 @@ export const settingsSchema = z.object({
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
   MESSAGES_MAX: count(2_000).describe('Most messages in one completion request.'),
   TOOLS_MAX: count(128).describe('Most tools in one request.'),
-  LIST_MAX: count(100).describe('Largest page of a list.'),
+  LIST_MAX: z.coerce
+    .number()
+    .int()
+    .min(100)
+    .max(10_000)
+    .default(100)
+    .describe('Largest page of a list; REST asks for 100 unless told.'),
   RUN_TIMEOUT_MS: count(600_000).describe('A model run is cut off after this.'),
   RUN_LEASE_MS: count(15_000).describe('A stored run whose process is silent for this long is taken over.'),
   MODEL_CONNECT_TIMEOUT_MS: count(10_000).describe('Time for a connection to a model provider.'),

@@ -94,7 +94,15 @@ export function makeFor(service: TestService) {
 
   /** An agent of `owner`, made over REST; further members are those of the request. */
   async function agent({ owner, ...members }: { readonly owner: TestClient } & Readonly<Record<string, unknown>>) {
-    return created(await owner.post('/api/v1/ais', { name: `Agent ${++made}`, description: 'Made by a test', ...members }));
+    return created(
+      await owner.post('/api/v1/ais', {
+        src: 'https://example.com/agent.png',
+        name: `Agent ${++made}`,
+        description: 'Made by a test',
+        instructions: 'Answer briefly.',
+        ...members,
+      }),
+    );
   }
 
   /** A chat of `owner` with an agent. */

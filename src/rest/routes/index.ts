@@ -1,4 +1,7 @@
 import type { RouteRow } from '../route.ts';
+import { agentRoutes } from './agents.ts';
+import { apiKeyRoutes } from './api-keys.ts';
+import { groupRoutes } from './groups.ts';
 
 /** Every REST operation. A feature adds its rows here, one line each. */
-export const allRoutes: readonly RouteRow[] = [];
+export const allRoutes: readonly RouteRow[] = [...groupRoutes, ...apiKeyRoutes, ...agentRoutes];

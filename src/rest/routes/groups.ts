@@ -1,0 +1,61 @@
+import type { RouteRow } from '../route.ts';
+
+const groupFields = 'id createdAt updatedAt orgId ownerUserId name availability';
+const groupWithUsers = `${groupFields} users { createdAt updatedAt userId email }`;
+
+export const groupRoutes: readonly RouteRow[] = [
+  {
+    operationId: 'createGroup',
+    method: 'post',
+    path: '/api/v1/groups',
+    summary: 'Create group',
+    tag: 'Groups',
+    spec: 'Create group',
+    document: `mutation ($input: CreateGroupInput!) { createGroup(input: $input) { ${groupWithUsers} } }`,
+    body: 'input',
+    example: { name: 'Writers', availability: 'RESTRICTED', memberEmails: 'ann@example.com, bob@example.com' },
+  },
+  {
+    operationId: 'listMyGroups',
+    method: 'get',
+    path: '/api/v1/groups',
+    summary: 'List groups of the current user',
+    description: 'A bare array, newest first, without `users`.',
+    tag: 'Groups',
+    spec: 'List groups of the current user',
+    document: `query { myGroups { ${groupFields} } }`,
+  },
+  {
+    operationId: 'getGroup',
+    method: 'get',
+    path: '/api/v1/groups/{groupId}',
+    summary: 'Get group',
+    tag: 'Groups',
+    document: `query ($groupId: ID!) { group(id: $groupId) { ${groupWithUsers} } }`,
+  },
+  {
+    operationId: 'updateGroup',
+    method: 'patch',
+    path: '/api/v1/groups/{groupId}',
+    summary: 'Update group',
+    tag: 'Groups',
+    spec: 'Update group',
+    document: `mutation ($groupId: ID!, $input: UpdateGroupInput!) { updateGroup(id: $groupId, input: $input) { ${groupWithUsers} } }`,
+    body: 'input',
+    example: {
+      name: 'Writers',
+      availability: 'EVERYONE',
+      memberEmailsToAdd: 'cleo@example.com',
+      memberEmailsToRemove: ['bob@example.com'],
+    },
+  },
+  {
+    operationId: 'deleteGroup',
+    method: 'delete',
+    path: '/api/v1/groups/{groupId}',
+    summary: 'Delete group',
+    description: 'For its owner and administrators. Answers the group as it was.',
+    tag: 'Groups',
+    document: `mutation ($groupId: ID!) { deleteGroup(id: $groupId) { ${groupFields} } }`,
+  },
+];
