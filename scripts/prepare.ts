@@ -11,6 +11,7 @@ const inputs = ['prisma/schema.prisma', 'package-lock.json'];
 const stamp = inputs.reduce((hash, path) => hash.update(readFileSync(path)), createHash('sha256')).digest('hex');
 
 if (!existsSync(stampPath) || readFileSync(stampPath, 'utf8') !== stamp) {
-  execFileSync(process.execPath, ['node_modules/prisma/build/index.js', 'generate'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  // Its chatter is kept back; when it fails, execFileSync throws with all of it.
+  execFileSync(process.execPath, ['node_modules/prisma/build/index.js', 'generate'], { stdio: ['ignore', 'pipe', 'pipe'] });
   writeFileSync(stampPath, stamp);
 }
