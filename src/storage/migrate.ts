@@ -27,12 +27,13 @@ export async function migrate(pool: Pool, folder: string = migrationsFolder): Pr
   const migrations = readMigrations(folder);
   const client = await pool.connect();
   try {
-    if (pendingOf(migrations, await appliedIn(client)).length === 0) return [];
+    const pending = pendingOf(migrations, await appliedIn(client));
+    if (pending.length === 0) return [];
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
     try {
-      const pending = pendingOf(migrations, await appliedIn(client));
-      for (const migration of pending) await apply(client, migration);
-      return pending.map(({ name }) => name);
+      const applied: string[] = [];
+      for (const migration of pending) if (await apply(client, migration)) applied.push(migration.name);
+      return applied;
     } finally {
       await client.query('SELECT pg_advisory_unlock($1)', [migrationLock]);
     }
@@ -73,15 +74,20 @@ function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string
   return migrations.filter(({ name }) => !applied.has(name));
 }
 
-async function apply(client: PoolClient, { name, sql, checksum }: Migration): Promise<void> {
+/** @returns false when somebody else applied it while this process waited for its turn. */
+async function apply(client: PoolClient, { name, sql, checksum }: Migration): Promise<boolean> {
   await client.query('BEGIN');
   try {
     await client.query(
       'CREATE TABLE IF NOT EXISTS parley_migrations (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())',
     );
-    await client.query(sql);
-    await client.query('INSERT INTO parley_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
+    const isMine = !(await appliedIn(client)).has(name);
+    if (isMine) {
+      await client.query(sql);
+      await client.query('INSERT INTO parley_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
+    }
     await client.query('COMMIT');
+    return isMine;
   } catch (error) {
     await client.query('ROLLBACK');
     throw new Error(`migration ${name} failed`, { cause: error });

@@ -6,10 +6,12 @@ import { type AgentStore, createAgentStore } from './agents.ts';
 import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
 import { createDiskBlobs } from './blobs/disk.ts';
 import type { Blobs } from './blobs.ts';
+import { type ChatStore, createChatStore } from './chats.ts';
 import type { Database } from './database.ts';
 import { createGroupStore, type GroupStore } from './groups.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
 import { openDatabase } from './open-database.ts';
+import { createRunStore, type RunStore } from './runs.ts';
 import { createInProcessSignals } from './signals/in-process.ts';
 import { createPostgresSignals } from './signals/postgres.ts';
 import type { Signals } from './signals.ts';
@@ -30,6 +32,8 @@ export interface Storage {
   readonly groups: GroupStore;
   readonly tenancy: TenancyStore;
   readonly usage: UsageStore;
+  readonly chats: ChatStore;
+  readonly runs: RunStore;
   readonly idempotency: IdempotencyStore;
   close(): Promise<void>;
 }
@@ -57,6 +61,8 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     groups: createGroupStore(db, signals),
     tenancy: createTenancyStore(db),
     usage: createUsageStore(db),
+    chats: createChatStore(db, signals),
+    runs: createRunStore(db),
     idempotency: createIdempotencyStore(db),
     close: async () => {
       await apiKeys.close();
