@@ -1,0 +1,130 @@
+import type { DocumentWriter } from '../document-writer.ts';
+import { ExtractError } from '../error.ts';
+
+const depthMax = 100;
+/** What people call the thing that an object is about; in this order. */
+const labelNames = ['name', 'title', 'label', 'id', 'key'];
+const labelMaxChars = 80;
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * JSON as lines that can be read: an object is a block of `member: value` lines under a line that says where it is
+ * (`orders[3] "Ann" > lines[0]`); lists of plain values are one line; members keep their order. Text that is no JSON stays text.
+ *
+ * @throws ExtractError CORRUPT when it is nested deeper than 100 levels.
+ */
+export function readJson(text: string, writer: DocumentWriter): void {
+  const values = parseJson(text) ?? parseLines(text);
+  if (values === undefined) {
+    writer.block('paragraph', text);
+    return;
+  }
+  for (const [index, value] of values.entries()) writeValue(value, values.length === 1 ? '' : `[${index}]`, 0, writer);
+  if (values.length === 1 && isObject(values[0])) writer.title = labelOf(values[0]);
+}
+
+function writeValue(value: unknown, path: string, depth: number, writer: DocumentWriter): void {
+  if (depth > depthMax) throw new ExtractError('CORRUPT', `The JSON is nested deeper than ${depthMax} levels; flatten it.`);
+  if (isObject(value)) writeObject(value, path, depth, writer);
+  else if (Array.isArray(value) && !value.every(isPlain)) {
+    for (const [index, entry] of value.entries()) writeValue(entry, `${path}[${index}]`, depth + 1, writer);
+  } else if (!isEmpty(value)) writer.block('table', path === '' ? plainText(value) : `${path}: ${plainText(value)}`);
+}
+
+function writeObject(object: JsonObject, path: string, depth: number, writer: DocumentWriter): void {
+  const lines: string[] = [];
+  const nested: (readonly [name: string, value: unknown])[] = [];
+  gather(object, '', depth, lines, nested);
+  if (lines.length > 0) writer.block('table', [...(path === '' ? [] : [path]), ...lines].join('\n'));
+  const label = path === '' ? null : labelOf(object);
+  const prefix = path === '' ? '' : `${label === null ? path : `${path} "${label}"`} > `;
+  for (const [name, value] of nested) writeValue(value, `${prefix}${name}`, depth + 1, writer);
+}
+
+/** Plain members become lines, objects within the object too (`address.city: Bonn`); lists of objects are left for blocks of their own. */
+function gather(
+  object: JsonObject,
+  prefix: string,
+  depth: number,
+  lines: string[],
+  nested: (readonly [string, unknown])[],
+): void {
+  if (depth > depthMax) throw new ExtractError('CORRUPT', `The JSON is nested deeper than ${depthMax} levels; flatten it.`);
+  for (const [name, value] of Object.entries(object)) {
+    const path = `${prefix}${inLine(name)}`;
+    if (isObject(value)) gather(value, `${path}.`, depth + 1, lines, nested);
+    else if (Array.isArray(value) && !value.every(isPlain)) nested.push([path, value]);
+    else if (!isEmpty(value)) lines.push(`${path}: ${plainText(value)}`);
+  }
+}
+
+/** Undefined when it is not JSON. Numbers that JavaScript would round are kept as they are written. */
+function parseJson(text: string): unknown[] | undefined {
+  try {
+    const trimmed = text.replace(/^\ufeff/, '');
+    if (!/\d{16}|\d\.\d{15}/.test(trimmed)) return [JSON.parse(trimmed)];
+    return [JSON.parse(trimmed, keepDigits)];
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new ExtractError('CORRUPT', `The JSON is nested deeper than ${depthMax} levels; flatten it.`);
+    return undefined;
+  }
+}
+
+function keepDigits(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === 'number' && context?.source !== undefined && String(value) !== context.source ? context.source : value;
+}
+
+/** One JSON value a line. */
+function parseLines(text: string): unknown[] | undefined {
+  const values: unknown[] = [];
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') continue;
+    const parsed = parseJson(line);
+    if (parsed === undefined) return undefined;
+    values.push(...parsed);
+  }
+  return values;
+}
+
+function labelOf(object: JsonObject): string | null {
+  for (const name of labelNames) {
+    const value = object[name];
+    if (typeof value === 'string' && value.trim() !== '') return inLine(value).slice(0, labelMaxChars).toWellFormed();
+    if (typeof value === 'number') return String(value);
+  }
+  return null;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value !== 'object' || value === null;
+}
+
+/** Null, blank text, empty lists and objects say nothing that could be asked for; 0 and false do. */
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isEmpty);
+  return value === null || (typeof value === 'string' && value.trim() === '');
+}
+
+function plainText(value: unknown): string {
+  if (Array.isArray(value))
+    return value
+      .filter((entry) => !isEmpty(entry))
+      .map(plainText)
+      .join(', ');
+  return typeof value === 'string' ? tidy(value) : String(value);
+}
+
+/** Line ends within long text are kept: they are its paragraphs. */
+function tidy(text: string): string {
+  return text.includes('\n') ? text.trim() : inLine(text);
+}
+
+function inLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
