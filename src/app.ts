@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import express from 'express';
+import packageJson from '../package.json' with { type: 'json' };
 import type { Deps } from './domain/deps.ts';
 import { DomainError, publicError } from './entities/errors.ts';
 import { buildSchema } from './graphql/schema.ts';
@@ -11,6 +12,7 @@ import { RunAdmission } from './http/limits.ts';
 import { Metrics, metricsHandler } from './http/metrics.ts';
 import { SseStreams } from './http/sse.ts';
 import { createRestRouter } from './rest/adapter.ts';
+import { createReference } from './rest/reference.ts';
 import { allRoutes } from './rest/routes/index.ts';
 
 export interface App {
@@ -33,12 +35,13 @@ export function createApp(deps: Deps): App {
   const schema = buildSchema();
   const graphql = createGraphqlHandler({ schema, deps, streams });
   const rest = createRestRouter({ schema, rows: allRoutes, deps, metrics, streams, admission });
+  const reference = createReference(schema, allRoutes, packageJson.version);
   const pages = createPages(deps, metrics, () => isStopping);
   metrics.gauge('streams_open', 'Open event streams.', () => streams.openCount);
   metrics.gauge('runs_active', 'Runs at this moment.', () => admission.activeCount);
   return {
     // The faces stand before Express, which costs more than they do.
-    handle: (req, res) => rest(req, res, () => graphql.handle(req, res, () => pages(req, res))),
+    handle: (req, res) => rest(req, res, () => graphql.handle(req, res, () => reference(req, res, () => pages(req, res)))),
     stop() {
       isStopping = true;
       graphql.close();

@@ -1,0 +1,199 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLEnumType,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLScalarType,
+  type GraphQLSchema,
+  isAbstractType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isScalarType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import { type BodyCase, wireName } from '../body.ts';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What a document's fragments are, and which members its row leaves out when null. */
+export interface SelectionContext {
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly omitNull: ReadonlySet<string>;
+}
+
+/**
+ * JSON Schemas of what the rows send and take. Equal ones share a component, named after the GraphQL type; a second selection of the
+ * same type is numbered. The order of the rows decides, so the names are stable.
+ */
+export class SchemaPrinter {
+  readonly components: Record<string, JsonSchema> = {};
+  readonly #schema: GraphQLSchema;
+  readonly #inputs = new Map<string, string>();
+
+  constructor(schema: GraphQLSchema) {
+    this.#schema = schema;
+  }
+
+  /** The schema of a selection: what is not selected is not sent. */
+  output(type: GraphQLOutputType, selection: SelectionSetNode | undefined, context: SelectionContext): JsonSchema {
+    if (!isNonNullType(type)) return orNull(this.#output(type, selection, context));
+    return this.#output(type.ofType, selection, context);
+  }
+
+  input(type: GraphQLInputType, bodyCase: BodyCase): JsonSchema {
+    if (!isNonNullType(type)) return orNull(this.#input(type, bodyCase));
+    return this.#input(type.ofType, bodyCase);
+  }
+
+  #output(type: GraphQLOutputType, selection: SelectionSetNode | undefined, context: SelectionContext): JsonSchema {
+    if (isListType(type)) return { type: 'array', items: this.output(type.ofType, selection, context) };
+    if (isEnumType(type)) return this.#enum(type);
+    if (isScalarType(type)) return scalarSchema(type);
+    if (isObjectType(type) && selection !== undefined) return this.#object(type, selection, context);
+    if (isAbstractType(type) && selection !== undefined) {
+      return { anyOf: this.#schema.getPossibleTypes(type).map((possible) => this.#object(possible, selection, context)) };
+    }
+    return {};
+  }
+
+  #object(type: GraphQLObjectType, selection: SelectionSetNode, context: SelectionContext): JsonSchema {
+    const properties: Record<string, JsonSchema> = {};
+    const required: string[] = [];
+    for (const [key, node] of this.#fields(type, selection, context)) {
+      const field = type.getFields()[node.name.value];
+      if (field === undefined) {
+        properties[key] = { type: 'string', const: type.name };
+        continue;
+      }
+      const isOmitted = context.omitNull.has(key) && !isNonNullType(field.type);
+      const shown = isOmitted
+        ? this.#output(field.type as GraphQLOutputType, node.selectionSet, context)
+        : this.output(field.type, node.selectionSet, context);
+      properties[key] = described(shown, field.description);
+      if (!isOmitted) required.push(key);
+    }
+    return this.#component(type.name, described({ type: 'object', properties, required }, type.description));
+  }
+
+  #fields(type: GraphQLObjectType, selection: SelectionSetNode, context: SelectionContext): Map<string, FieldNode> {
+    const fields = new Map<string, FieldNode>();
+    for (const node of selection.selections) {
+      if (node.kind === Kind.FIELD) {
+        fields.set(node.alias?.value ?? node.name.value, node);
+        continue;
+      }
+      const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : context.fragments.get(node.name.value);
+      if (fragment === undefined || !this.#applies(fragment.typeCondition?.name.value, type)) continue;
+      for (const [key, field] of this.#fields(type, fragment.selectionSet, context)) fields.set(key, field);
+    }
+    return fields;
+  }
+
+  #applies(condition: string | undefined, type: GraphQLObjectType): boolean {
+    if (condition === undefined || condition === type.name) return true;
+    const named = this.#schema.getType(condition);
+    return isAbstractType(named) && this.#schema.isSubType(named, type);
+  }
+
+  #input(type: GraphQLInputType, bodyCase: BodyCase): JsonSchema {
+    if (isListType(type)) return { type: 'array', items: this.input(type.ofType, bodyCase) };
+    if (isEnumType(type)) return this.#enum(type);
+    if (isScalarType(type)) return scalarSchema(type);
+    if (isInputObjectType(type)) return this.#inputObject(type, bodyCase);
+    return {};
+  }
+
+  #inputObject(type: GraphQLInputObjectType, bodyCase: BodyCase): JsonSchema {
+    const key = `${type.name} ${bodyCase}`;
+    const known = this.#inputs.get(key);
+    if (known !== undefined) return reference(known);
+    const name = this.#freeName(type.name);
+    this.#inputs.set(key, name);
+    // Taken before its members are read: an input may hold itself.
+    this.components[name] = {};
+    const properties: Record<string, JsonSchema> = {};
+    const required: string[] = [];
+    for (const field of Object.values(type.getFields())) {
+      const member = wireName(field.name, bodyCase);
+      const shown = described(this.input(field.type, bodyCase), field.description);
+      properties[member] = field.defaultValue === undefined ? shown : { ...shown, default: shownDefault(field.defaultValue) };
+      if (isNonNullType(field.type) && field.defaultValue === undefined) required.push(member);
+    }
+    const choice = type.isOneOf ? { minProperties: 1, maxProperties: 1 } : {};
+    this.components[name] = described(
+      { type: 'object', properties, ...(required.length > 0 ? { required } : {}), ...choice },
+      type.description,
+    );
+    return reference(name);
+  }
+
+  #enum(type: GraphQLEnumType): JsonSchema {
+    return this.#component(
+      type.name,
+      described({ type: 'string', enum: type.getValues().map(({ name }) => name) }, type.description),
+    );
+  }
+
+  #component(name: string, schema: JsonSchema): JsonSchema {
+    const text = JSON.stringify(schema);
+    for (let number = 1; ; number += 1) {
+      const candidate = number === 1 ? name : `${name}${number}`;
+      const known = this.components[candidate];
+      if (known === undefined) this.components[candidate] = schema;
+      if (known === undefined || JSON.stringify(known) === text) return reference(candidate);
+    }
+  }
+
+  #freeName(name: string): string {
+    for (let number = 1; ; number += 1) {
+      const candidate = number === 1 ? name : `${name}${number}`;
+      if (this.components[candidate] === undefined) return candidate;
+    }
+  }
+}
+
+/** A scalar may say more in `extensions.openapi` than its name does. */
+function scalarSchema(type: GraphQLScalarType): JsonSchema {
+  const own: unknown = type.extensions.openapi;
+  if (typeof own === 'object' && own !== null) return described(own as JsonSchema, type.description);
+  return scalarSchemas[type.name] ?? described({}, type.description);
+}
+
+const scalarSchemas: Readonly<Record<string, JsonSchema>> = {
+  String: { type: 'string' },
+  ID: { type: 'string' },
+  Boolean: { type: 'boolean' },
+  Int: { type: 'integer', format: 'int32' },
+  Float: { type: 'number' },
+  DateTime: { type: 'string', format: 'date-time' },
+  File: { type: 'string', contentMediaType: 'application/octet-stream' },
+  JSON: {},
+};
+
+function reference(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function described(schema: JsonSchema, description: string | null | undefined): JsonSchema {
+  return description === undefined || description === null || description === '' ? schema : { ...schema, description };
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  if (typeof schema.type === 'string' && schema.const === undefined) {
+    const { enum: values } = schema;
+    return { ...schema, type: [schema.type, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
+  }
+  // Nothing said about a value: it may be null already.
+  return schema.$ref === undefined && schema.anyOf === undefined ? schema : { anyOf: [schema, { type: 'null' }] };
+}
+
+function shownDefault(value: unknown): unknown {
+  return value instanceof Date ? value.toISOString() : value;
+}
