@@ -72,6 +72,9 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
     async create({ editorIds = [], groupIds = [], ...agent }) {
       await prisma.agent.create({
         data: {
+          // Prisma would leave a list that is not given null, which SQL does not read as empty.
+          publicCategories: [],
+          orgCategoryIds: [],
           ...columnsOf(agent),
           ...agentIdentity(agent),
           updatedAt: agent.createdAt,

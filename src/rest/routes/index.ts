@@ -4,4 +4,4 @@ import { apiKeyRoutes } from './api-keys.ts';
 import { groupRoutes } from './groups.ts';
 
 /** Every REST operation. A feature adds its rows here, one line each. */
-export const allRoutes: readonly RouteRow[] = [...groupRoutes, ...apiKeyRoutes, ...agentRoutes];
+export const allRoutes: readonly RouteRow[] = [...agentRoutes, ...groupRoutes, ...apiKeyRoutes];
