@@ -15,6 +15,11 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.updateAgent': 'AGENTS:WRITE',
   'Mutation.deleteAgent': 'AGENTS:WRITE',
   'Mutation.approveAgent': 'AGENTS:WRITE',
+  // completions, models
+  'Query.models': null,
+  'Query.modelCatalog': null,
+  'Mutation.createCompletion': 'CHATS:WRITE',
+  'Subscription.completionEvents': 'CHATS:WRITE',
   // chats
   // data sources
   // keys, groups

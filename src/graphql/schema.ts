@@ -19,6 +19,8 @@ import './node.ts';
 import './accounts.ts';
 
 // Features, one line each.
+import './completions.ts';
+import './models.ts';
 import './agents.ts';
 import './api-keys.ts';
 import './groups.ts';

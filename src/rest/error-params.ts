@@ -8,9 +8,9 @@ import type { Route } from './compile.ts';
  */
 export function callerParam(route: Route, { param, detail }: PublicError): string | null {
   if (param === null || param === '') return null;
-  // Faults that the body reader found are written the caller's way already.
-  if (detail.faults !== undefined) return param;
   const { row } = route;
+  // Faults that the body reader found are written the caller's way already; those of the domain are in camelCase.
+  if (detail.faults !== undefined) return row.bodyCase === 'snake' ? wireName(param, 'snake') : param;
   const own = row.body !== undefined && param.startsWith(`${row.body}.`) ? param.slice(row.body.length + 1) : param;
   const head = /^[^.[]*/.exec(own)?.[0] ?? '';
   const renamed = route.argumentNames.get(head);

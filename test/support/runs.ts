@@ -45,6 +45,7 @@ export function routerOf(model: Model): ModelRouter {
     list: async () => [],
     find: () => undefined,
     defaultModelId: () => 'test/model',
+    warm: async () => {},
     stream: (request, signal) => ({
       deltas: model.stream(request, signal),
       selection: { provider: 'test', model: 'model', fallbackChain: [], queueMs: 0, firstTokenMs: 1 },

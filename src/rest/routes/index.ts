@@ -1,7 +1,8 @@
 import type { RouteRow } from '../route.ts';
 import { agentRoutes } from './agents.ts';
 import { apiKeyRoutes } from './api-keys.ts';
+import { completionRoutes } from './completions.ts';
 import { groupRoutes } from './groups.ts';
 
 /** Every REST operation. A feature adds its rows here, one line each. */
-export const allRoutes: readonly RouteRow[] = [...agentRoutes, ...groupRoutes, ...apiKeyRoutes];
+export const allRoutes: readonly RouteRow[] = [...agentRoutes, ...completionRoutes, ...groupRoutes, ...apiKeyRoutes];

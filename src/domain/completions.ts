@@ -1,0 +1,200 @@
+import type { ModelMessage, ModelParameters } from '../engine/models/port.ts';
+import type { ModelInfo } from '../engine/models/router.ts';
+import { RunFold } from '../engine/runs/fold.ts';
+import type { RunPlan } from '../engine/runs/run-engine.ts';
+import type { AgentOptions, RunnableAgent } from '../entities/agent.ts';
+import type { Caller } from '../entities/caller.ts';
+import type { Citation } from '../entities/citation.ts';
+import { DomainError } from '../entities/errors.ts';
+import { isId } from '../entities/ids.ts';
+import type { RunEventStream, RunSnapshot, Usage } from '../entities/run-event.ts';
+import { agentForRun, modelIdOf } from './agents.ts';
+import { type CompletionInput, type CompletionRequest, readCompletion } from './completion-input.ts';
+import { questionOf } from './completion-messages.ts';
+import type { Deps } from './deps.ts';
+
+export type { CompletionInput } from './completion-input.ts';
+
+export type CompletionFinish = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+
+/** What a completion came to, in the words of the common format. */
+export interface Completion {
+  readonly content: string | null;
+  readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+  readonly citations: readonly Citation[];
+  readonly reasoning: string | null;
+  readonly finish: CompletionFinish;
+  readonly usage: Usage;
+  /** `provider/name` of the model that answered; null when that is not known. */
+  readonly resolvedModel: string | null;
+}
+
+/**
+ * Runs one stateless completion. `model` names a model, or an agent that the caller may use: then its instructions, model, options and
+ * knowledge apply.
+ *
+ * @param inOnePiece  whether nobody reads deltas, so that the model may answer in one piece.
+ * @throws DomainError MODEL_NOT_FOUND, also for an agent that the caller may not see; with every fault of the input; and from the first
+ *   read of the stream what the model refused.
+ *
+ * Cost: no promise and no database while model and agent are warm.
+ */
+export function runCompletion(
+  deps: Deps,
+  caller: Caller,
+  input: CompletionInput,
+  inOnePiece: boolean,
+  signal: AbortSignal,
+): RunEventStream | Promise<RunEventStream> {
+  const request = readCompletion(input, deps.settings);
+  const start = (agent: RunnableAgent | undefined) => {
+    const run = (model: ModelInfo | undefined) => {
+      if (model === undefined) throw missingModel(input.model);
+      return deps.runs.runStateless(planOf(caller, input, request, model, agent, inOnePiece), signal);
+    };
+    const found = deps.models.find(agent === undefined ? input.model : modelIdOf(deps, agent));
+    return found instanceof Promise ? found.then(run) : run(found);
+  };
+  if (!isId('agent', input.model)) return start(undefined);
+  const agent = agentOf(deps, caller, input.model);
+  return agent instanceof Promise ? agent.then(start) : start(agent);
+}
+
+/** The same, read to its end. @throws DomainError also when the run failed in its middle. */
+export async function createCompletion(
+  deps: Deps,
+  caller: Caller,
+  input: CompletionInput,
+  signal: AbortSignal,
+): Promise<Completion> {
+  const stream = await runCompletion(deps, caller, input, true, signal);
+  const fold = new RunFold();
+  for await (const batch of stream.batches()) fold.add(batch);
+  return completionOf(fold.snapshot());
+}
+
+/** Puts a finished run into the words of the common format. @throws DomainError when it failed or was cancelled. */
+export function completionOf(run: RunSnapshot): Completion {
+  if (run.status === 'failed') {
+    throw new DomainError(run.error?.code ?? 'SERVER_ERROR', run.error?.message ?? 'The run failed');
+  }
+  if (run.status === 'cancelled') throw new DomainError('CLIENT_CLOSED_REQUEST', 'The run was cancelled');
+  const toolCalls = run.output.flatMap((item) =>
+    item.type === 'function_call' ? [{ id: item.callId, name: item.name, arguments: item.arguments }] : [],
+  );
+  const messages = run.output.flatMap((item) => (item.type === 'message' ? [item] : []));
+  const reasoning = run.output.flatMap((item) => (item.type === 'reasoning' ? [item.text] : []));
+  return {
+    content: messages.length === 0 && toolCalls.length > 0 ? null : messages.map((message) => message.text).join(''),
+    toolCalls,
+    citations: joinCitations(messages),
+    reasoning: reasoning.length === 0 ? null : reasoning.join('\n'),
+    finish: finishOf(run),
+    usage: run.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
+    resolvedModel: run.selection === null ? null : `${run.selection.provider}/${run.selection.model}`,
+  };
+}
+
+/** Calls of tools that ran here are none of the client's: they never make `tool_calls`. */
+export function finishOf(run: RunSnapshot): CompletionFinish {
+  if (run.incompleteReason === 'max_output_tokens') return 'length';
+  if (run.incompleteReason === 'content_filter') return 'content_filter';
+  return run.output.some((item) => item.type === 'function_call') ? 'tool_calls' : 'stop';
+}
+
+/** Whether the reply shows citations: as the request says, else as the agent is set up. */
+function isCiting(input: CompletionInput, agent: RunnableAgent | undefined): boolean {
+  return input.generateCitations ?? agent?.generateCitations ?? false;
+}
+
+function planOf(
+  caller: Caller,
+  input: CompletionInput,
+  request: CompletionRequest,
+  model: ModelInfo,
+  agent: RunnableAgent | undefined,
+  inOnePiece: boolean,
+): RunPlan {
+  const { toolChoice, responseFormat } = request;
+  const instructions = agent?.instructions.trim() ?? '';
+  const messages: readonly ModelMessage[] =
+    instructions === '' ? request.messages : [{ role: 'system', content: instructions }, ...request.messages];
+  const question = agent === undefined || agent.dataSourceIds.length === 0 ? '' : questionOf(messages);
+  if (agent !== undefined) requireInputFits(messages, agent.options);
+  return {
+    modelId: model.id,
+    messages,
+    tools: request.tools,
+    parameters: agent === undefined ? request.parameters : { ...parametersOf(agent.options), ...request.parameters },
+    isStreaming: !inOnePiece,
+    generateCitations: isCiting(input, agent),
+    charge: { orgId: caller.orgId, userId: caller.userId, keyId: caller.keyId, agentId: agent?.id ?? null, runId: null },
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(responseFormat === undefined ? {} : { responseFormat }),
+    ...(typeof input.parallelToolCalls === 'boolean' ? { parallelToolCalls: input.parallelToolCalls } : {}),
+    ...(agent === undefined || question.trim() === ''
+      ? {}
+      : { knowledge: { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question } }),
+  };
+}
+
+/** The first value of each option is the one used. */
+function parametersOf(options: AgentOptions): ModelParameters {
+  const given: Record<string, number> = {};
+  for (const name of ['temperature', 'topP', 'topK', 'maxTokens', 'frequencyPenalty', 'presencePenalty'] as const) {
+    const value = options[name]?.[0];
+    if (value !== undefined) given[name] = value;
+  }
+  return given;
+}
+
+/** At four characters a token, as nobody knows the tokenizers of all models. */
+function requireInputFits(messages: readonly ModelMessage[], options: AgentOptions): void {
+  const most = options.maxInputTokens?.[0];
+  if (most === undefined) return;
+  let length = 0;
+  for (const { content } of messages) {
+    if (typeof content === 'string') length += content.length;
+    else for (const part of content ?? []) length += part.type === 'text' ? part.text.length : 0;
+  }
+  if (length / 4 <= most) return;
+  throw new DomainError('CONTEXT_LENGTH_EXCEEDED', `The messages are longer than the ${most} tokens this agent takes`, {
+    param: 'messages',
+  });
+}
+
+function agentOf(deps: Deps, caller: Caller, id: string): RunnableAgent | Promise<RunnableAgent> {
+  try {
+    const agent = agentForRun(deps, caller, id);
+    if (!(agent instanceof Promise)) return agent;
+    return agent.catch((error: unknown) => {
+      throw hidden(error, id);
+    });
+  } catch (error) {
+    throw hidden(error, id);
+  }
+}
+
+function hidden(error: unknown, id: string): unknown {
+  return error instanceof DomainError && error.code === 'NOT_FOUND' ? missingModel(id) : error;
+}
+
+function missingModel(id: string): DomainError {
+  return new DomainError('MODEL_NOT_FOUND', `There is no model or agent "${id.slice(0, 100)}"`, { param: 'model' });
+}
+
+/** Places of later messages count from the start of the joined text. */
+function joinCitations(
+  messages: readonly { readonly text: string; readonly citations: readonly Citation[] }[],
+): readonly Citation[] {
+  let offset = 0;
+  return messages.flatMap(({ text, citations }) => {
+    const start = offset;
+    offset += text.length;
+    return citations.map((citation) => ({
+      ...citation,
+      answerStart: citation.answerStart + start,
+      answerEnd: citation.answerEnd + start,
+    }));
+  });
+}

@@ -1,0 +1,200 @@
+import { type Completion, completionOf, finishOf } from '../../domain/completions.ts';
+import type { Citation } from '../../entities/citation.ts';
+import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
+import { makeId } from '../../entities/ids.ts';
+import { isTerminal, type RunEvent, type RunSnapshot, type Usage } from '../../entities/run-event.ts';
+import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
+
+const done = 'data: [DONE]\n\n';
+
+/** Frames of the common completions format. What all chunks of a stream share is written once; text passes as the literal it came as. */
+export const completionEncoder: StreamEncoderFactory = (variables, { nowMs }) => new CompletionEncoder(variables, nowMs);
+
+class CompletionEncoder implements StreamEncoder {
+  /** Up to the choices of a chunk. */
+  private readonly head: string;
+  /** Up to a piece of text, and behind it. */
+  private readonly textHead: string;
+  private readonly tail: string;
+  private readonly textTail: string;
+  private readonly includesUsage: boolean;
+  private hasRole = false;
+  private calls = 0;
+
+  constructor(variables: Variables, nowMs: number) {
+    const { id, chatId, model, created } = namesOf(variables, nowMs);
+    this.includesUsage = wantsUsage(variables);
+    this.head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"chatId":"${chatId}","choices":[`;
+    this.tail = `]${this.includesUsage ? ',"usage":null' : ''}}\n\n`;
+    this.textHead = `${this.head}{"index":0,"delta":{"content":`;
+    this.textTail = `},"finish_reason":null}${this.tail}`;
+  }
+
+  encode(events: readonly RunEvent[]): string {
+    const { textHead, textTail } = this;
+    let text = '';
+    for (const event of events) {
+      if (event.type === 'response.output_text.delta') text += textHead + event.json + textTail;
+      else text += this.other(event);
+    }
+    return text;
+  }
+
+  end(): string {
+    return done;
+  }
+
+  fail(error: unknown): string {
+    return `data: ${JSON.stringify(errorBody(publicError(error)))}\n\n${done}`;
+  }
+
+  private other(event: RunEvent): string {
+    switch (event.type) {
+      case 'response.output_item.added':
+        if (event.item.type === 'function_call') return this.callStart(event.item.callId, event.item.name);
+        return event.item.type === 'message' || event.item.type === 'reasoning' ? this.role('""') : '';
+      case 'response.reasoning_text.delta':
+        return this.chunk(`{"reasoning_content":${event.json}}`);
+      case 'response.function_call_arguments.delta':
+        return this.chunk(`{"tool_calls":[{"index":${this.calls - 1},"function":{"arguments":${event.json}}}]}`);
+      case 'response.output_text.annotation.added':
+        return this.chunk(JSON.stringify({ annotations: [annotationOf(event.citation)] }));
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+        return this.last(event.run);
+      default:
+        return '';
+    }
+  }
+
+  private chunk(delta: string, finish = 'null'): string {
+    return `${this.head}{"index":0,"delta":${delta},"finish_reason":${finish}}${this.tail}`;
+  }
+
+  /** The first chunk: some clients take the role from nowhere else. */
+  private role(content: string): string {
+    if (this.hasRole) return '';
+    this.hasRole = true;
+    return `${this.head}{"index":0,"delta":{"role":"assistant","content":${content}},"logprobs":null,"finish_reason":null}${this.tail}`;
+  }
+
+  private callStart(id: string, name: string): string {
+    const index = this.calls;
+    this.calls += 1;
+    const call = { index, id, type: 'function', function: { name, arguments: '' } };
+    return this.role('null') + this.chunk(JSON.stringify({ tool_calls: [call] }));
+  }
+
+  private last(run: RunSnapshot): string {
+    if (run.status === 'failed' || run.status === 'cancelled') return errorFrame(run);
+    const finish = this.role('""') + this.chunk('{}', `"${finishOf(run)}"`);
+    if (!this.includesUsage) return finish;
+    return `${finish}${this.head}],"usage":${JSON.stringify(usageOf(run.usage ?? noUsage))}}\n\n`;
+  }
+}
+
+/** The body of a reply in one piece: the fold of the same events. */
+export const completionFold: RunFold = {
+  document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input, inOnePiece: true) { type } }',
+  create: (variables, { nowMs }) => {
+    let run: RunSnapshot | undefined;
+    let completion: Completion | undefined;
+    const whole = () => {
+      if (run === undefined) throw new Error('the run ended without its last event');
+      completion ??= completionOf(run);
+      return completion;
+    };
+    return {
+      add(events) {
+        const last = events.at(-1);
+        if (last !== undefined && isTerminal(last) && 'run' in last) run = last.run;
+      },
+      body: () => completionBody(variables, nowMs, whole()),
+      headers() {
+        const { resolvedModel } = whole();
+        return resolvedModel === null ? {} : { 'x-parley-model': headerText(resolvedModel) };
+      },
+    };
+  },
+};
+
+function completionBody(variables: Variables, nowMs: number, completion: Completion): string {
+  const { id, chatId, model, created } = namesOf(variables, nowMs);
+  const { content, toolCalls, citations, reasoning, finish, usage } = completion;
+  const calls = toolCalls.map((call) => ({
+    id: call.id,
+    type: 'function',
+    function: { name: call.name, arguments: call.arguments },
+  }));
+  const message = {
+    role: 'assistant',
+    content,
+    refusal: null,
+    ...(reasoning === null ? {} : { reasoning_content: reasoning }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(citations.length === 0 ? {} : { annotations: citations.map(annotationOf) }),
+  };
+  return JSON.stringify({
+    id,
+    object: 'chat.completion',
+    created,
+    model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
+    usage: usageOf(usage),
+    chatId,
+  });
+}
+
+const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
+
+function usageOf(usage: Usage): object {
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: { cached_tokens: usage.cachedTokens },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  };
+}
+
+/** Clients drop or reject annotations that lack one of the four members. */
+function annotationOf({ answerStart, answerEnd, name, url }: Citation): object {
+  return { type: 'url_citation', url_citation: { start_index: answerStart, end_index: answerEnd, title: name, url } };
+}
+
+function errorFrame(run: RunSnapshot): string {
+  const code = run.status === 'cancelled' ? 'CLIENT_CLOSED_REQUEST' : (run.error?.code ?? 'SERVER_ERROR');
+  const message = run.error?.message ?? 'The run was cancelled';
+  return `data: ${JSON.stringify(errorBody(publicError(new DomainError(code, message))))}\n\n`;
+}
+
+interface CompletionVariables {
+  readonly model: string;
+  readonly streamOptions?: { readonly includeUsage?: boolean | null } | null;
+}
+
+function inputOf(variables: Variables): CompletionVariables {
+  return variables.input as CompletionVariables;
+}
+
+function wantsUsage(variables: Variables): boolean {
+  return inputOf(variables).streamOptions?.includeUsage === true;
+}
+
+/** The same random part names the reply and its chat that never was. */
+function namesOf(variables: Variables, nowMs: number): { id: string; chatId: string; model: string; created: number } {
+  const id = makeId('completion', nowMs);
+  const random = id.slice(id.indexOf('_') + 1);
+  return {
+    id: `chatcmpl-${random}`,
+    chatId: `stateless_${random}`,
+    model: inputOf(variables).model,
+    created: Math.floor(nowMs / 1000),
+  };
+}
+
+/** Model names are the provider's; a header takes only plain ASCII. */
+function headerText(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
+}

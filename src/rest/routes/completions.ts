@@ -1,0 +1,93 @@
+import { completionEncoder, completionFold } from '../encode/completion.ts';
+import type { RouteRow } from '../route.ts';
+
+const path = '/api/v1/chat/completions';
+
+const completion: Omit<RouteRow, 'operationId' | 'path' | 'summary' | 'spec'> = {
+  method: 'post',
+  tag: 'Completions',
+  description:
+    'Stateless: the request carries the whole conversation, and nothing of it is kept. Follows the common chat completions format, also as a stream of chunks.',
+  document: `mutation ($input: CompletionInput!) {
+    createCompletion(input: $input) {
+      id object created model
+      choices {
+        index
+        message {
+          role content refusal
+          reasoning_content: reasoningContent
+          tool_calls: toolCalls { id type function { name arguments } }
+          annotations { type url_citation: urlCitation { start_index: startIndex end_index: endIndex title url } }
+        }
+        logprobs
+        finish_reason: finishReason
+      }
+      usage {
+        prompt_tokens: promptTokens completion_tokens: completionTokens total_tokens: totalTokens
+        prompt_tokens_details: promptTokensDetails { cached_tokens: cachedTokens }
+        completion_tokens_details: completionTokensDetails { reasoning_tokens: reasoningTokens }
+      }
+      chatId
+    }
+  }`,
+  body: 'input',
+  bodyCase: 'snake',
+  omitNull: ['reasoning_content', 'tool_calls', 'annotations'],
+  fold: completionFold,
+  stream: {
+    when: 'stream',
+    document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { type delta } }',
+    encoder: completionEncoder,
+  },
+  example: {
+    model: 'parley/offline',
+    messages: [
+      { role: 'system', content: 'You are helpful.' },
+      { role: 'user', content: [{ type: 'text', text: 'What is the weather in Paris?' }] },
+    ],
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'get_weather',
+          description: 'Tells the weather of a city',
+          parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+          strict: false,
+        },
+      },
+    ],
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    generateCitations: false,
+    max_tokens: 200,
+    temperature: 0.5,
+    stream: false,
+  },
+};
+
+export const completionRoutes: readonly RouteRow[] = [
+  {
+    ...completion,
+    operationId: 'createChatCompletion',
+    path,
+    summary: 'Chat completions',
+    spec: 'Chat completions (threadless)',
+  },
+  {
+    ...completion,
+    operationId: 'createThreadlessCompletion',
+    path: '/api/v1/completions/threadless',
+    summary: 'Chat completions, by their former path',
+    isDeprecated: true,
+    headers: { deprecation: '@1795219200', link: `<${path}>; rel="successor-version"` },
+  },
+  {
+    operationId: 'listModels',
+    method: 'get',
+    path: '/api/v1/models',
+    summary: 'Models and agents',
+    description: 'What `model` may name: the models of this installation, and the agents that the caller may use.',
+    tag: 'Completions',
+    document: '{ modelCatalog { object data: entries { id object created owned_by: ownedBy name } } }',
+  },
+];
