@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import type { Deps } from './domain/deps.ts';
+import { registerIdempotencySweep } from './domain/idempotency.ts';
 import { createPgBossJobs } from './engine/jobs/pg-boss.ts';
 import { createModelRouter } from './engine/models/router.ts';
+import { createRunEngine } from './engine/runs/engine.ts';
 import { makeId } from './entities/ids.ts';
 import type { Settings } from './settings.ts';
 import { openStorage } from './storage/storage.ts';
@@ -30,7 +32,10 @@ export async function createDeps({ settings, logger, environment, onFatal }: Com
       logger,
     });
     const models = createModelRouter(settings, logger, basics.now, environment);
-    const deps = { ...basics, jobs, models } as Deps;
+    const knowledge: Pick<Deps['knowledge'], 'search'> = { search: (...question) => deps.knowledge.search(...question) };
+    const runs = createRunEngine({ ...basics, jobs, models, knowledge });
+    const deps = { ...basics, jobs, models, runs } as Deps;
+    registerIdempotencySweep(deps);
     await jobs.start();
     return deps;
   } catch (error) {
@@ -41,6 +46,7 @@ export async function createDeps({ settings, logger, environment, onFatal }: Com
 
 /** Ends running work, at most `graceMs`, then closes what `createDeps` opened. */
 export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
+  await deps.runs.stop(graceMs);
   await deps.jobs.stop(graceMs);
   await deps.models.close();
   await deps.storage.close();
