@@ -37,3 +37,9 @@ export type GroupLeaf =
   | { readonly group: 'has-member'; readonly userId: string }
   | { readonly group: 'available-to-everyone' };
 export type GroupFilter = Filter<GroupLeaf>;
+
+export type ChatLeaf =
+  | { readonly chat: 'owned-by'; readonly userId: string; readonly orgId: string }
+  /** The chat's agent shows its logs and matches. */
+  | { readonly chat: 'logged-for'; readonly agent: AgentFilter };
+export type ChatFilter = Filter<ChatLeaf>;

@@ -70,6 +70,13 @@ export function kindOfId(value: string): IdKind | undefined {
   return kind !== undefined && isId(kind, value) ? kind : undefined;
 }
 
+/** When an id of ours was made, to the millisecond: its first ten characters are the 48 bits of time. */
+export function timeOfId(id: string): Date {
+  let ms = 0;
+  for (const character of id.slice(-suffixLength, 10 - suffixLength)) ms = ms * 32 + alphabet.indexOf(character);
+  return new Date(ms);
+}
+
 function encodeBase32(value: bigint): string {
   let rest = value;
   let text = '';

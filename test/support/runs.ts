@@ -45,6 +45,7 @@ export function routerOf(model: Model): ModelRouter {
     list: async () => [],
     find: () => undefined,
     defaultModelId: () => 'test/model',
+    warm: async () => undefined,
     warm: async () => {},
     stream: (request, signal) => ({
       deltas: model.stream(request, signal),

@@ -10,15 +10,13 @@ export class ActiveRuns {
     this.max = max;
   }
 
-  get isFull(): boolean {
-    return this.count >= this.max;
+  /** @throws DomainError OVERLOADED */
+  requireRoom(): void {
+    if (this.count < this.max) return;
+    throw new DomainError('OVERLOADED', 'Too many runs at one time; try again shortly', { retryAfterSeconds: 1 });
   }
 
-  /** @throws DomainError OVERLOADED */
   enter(): void {
-    if (this.isFull) {
-      throw new DomainError('OVERLOADED', 'Too many runs at one time; try again shortly', { retryAfterSeconds: 1 });
-    }
     this.count += 1;
   }
 
@@ -33,7 +31,7 @@ export class ActiveRuns {
     if (this.count === 0) return;
     await new Promise<void>((resolve) => {
       this.waiting.push(resolve);
-      setTimeout(resolve, graceMs).unref();
+      setTimeout(resolve, graceMs);
     });
   }
 }

@@ -12,7 +12,12 @@ import { createUsageLedger } from './ledger.ts';
 import { type LoopDeps, runLoop } from './loop.ts';
 import type { RunEngine, RunPlan } from './run-engine.ts';
 import { RunScope } from './scope.ts';
+import { RunStop } from './stop.ts';
+import { StoredRuns } from './stored/stored-runs.ts';
 import { eventStream } from './stream.ts';
+
+/** Time for runs that were stopped to write their end. */
+const lastWordsMs = 3_000;
 
 export interface RunEngineDeps {
   readonly settings: Settings;
@@ -28,7 +33,7 @@ export interface RunEngineDeps {
 }
 
 /** Makes the engine of all runs of this process. */
-export function createRunEngine(deps: RunEngineDeps): Pick<RunEngine, 'runStateless'> {
+export function createRunEngine(deps: RunEngineDeps): RunEngine {
   const { settings } = deps;
   const ledger = createUsageLedger({ ...deps, store: deps.storage.usage });
   const active = new ActiveRuns(settings.RUNS_ACTIVE_MAX);
@@ -49,13 +54,19 @@ export function createRunEngine(deps: RunEngineDeps): Pick<RunEngine, 'runStatel
       ),
   };
 
+  const scopes = new Set<RunScope>();
+  const stored = new StoredRuns({ ...deps, loop: loopDeps, active });
+
   async function* stateless(plan: RunPlan, signal: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
+    active.requireRoom();
     active.enter();
     const scope = new RunScope(settings.RUN_TIMEOUT_MS, signal);
+    scopes.add(scope);
     try {
       const start = { runId: plan.charge.runId ?? deps.newId('run'), firstSequence: 0, isEager: false, secrets: {} };
       yield* runLoop(plan, start, loopDeps, scope.signal);
     } finally {
+      scopes.delete(scope);
       scope.close();
       active.leave();
     }
@@ -63,5 +74,18 @@ export function createRunEngine(deps: RunEngineDeps): Pick<RunEngine, 'runStatel
 
   return {
     runStateless: (plan, signal) => eventStream(stateless(plan, signal)),
+    requireRoom: () => active.requireRoom(),
+    startStored: (runId, secrets = {}) => stored.start(runId, secrets),
+    follow: (runId, afterSequence, signal) => eventStream(stored.follow(runId, afterSequence, signal)),
+    cancel: (runId) => stored.cancel(runId),
+    async stop(graceMs) {
+      stored.stopTaking();
+      await active.idle(graceMs);
+      stored.stopAll();
+      for (const scope of scopes) scope.stop(new RunStop('shutdown', 'The service was stopped'));
+      await active.idle(lastWordsMs);
+      stored.close();
+      await ledger.stop(graceMs);
+    },
   };
 }

@@ -99,9 +99,14 @@ function rowOf({ charge, purpose, modelId, usage, atMs }: Note, id: string): Usa
     runId: charge.runId,
     purpose,
     modelId,
-    inputTokens: usage.inputTokens,
-    outputTokens: usage.outputTokens,
-    cachedTokens: usage.cachedTokens,
-    reasoningTokens: usage.reasoningTokens,
+    inputTokens: countable(usage.inputTokens),
+    outputTokens: countable(usage.outputTokens),
+    cachedTokens: countable(usage.cachedTokens),
+    reasoningTokens: countable(usage.reasoningTokens),
   };
+}
+
+/** What an upstream reports is not ours to trust: a row that the database refuses would hold up all behind it. */
+function countable(tokens: number): number {
+  return Number.isFinite(tokens) ? Math.min(Math.max(0, Math.trunc(tokens)), 2_147_483_647) : 0;
 }

@@ -205,6 +205,13 @@ export function snapshot(runId: string, status: RunSnapshot['status'], output: r
   return { runId, status, incompleteReason: null, error: null, usage: null, selection: null, output };
 }
 
+const stopCodes = {
+  cancelled: 'CLIENT_CLOSED_REQUEST',
+  timeout: 'UPSTREAM_TIMEOUT',
+  shutdown: 'OVERLOADED',
+  lost: 'SERVER_ERROR',
+} as const;
+
 function isCancel(failure: unknown): boolean {
   return failure instanceof RunStop
     ? failure.kind === 'cancelled'
@@ -213,7 +220,7 @@ function isCancel(failure: unknown): boolean {
 
 /** What a face answers for a run that failed before its first token. */
 function domainErrorOf(failure: unknown): unknown {
-  if (failure instanceof RunStop) return new DomainError('UPSTREAM_TIMEOUT', failure.message);
+  if (failure instanceof RunStop) return new DomainError(stopCodes[failure.kind], failure.message);
   if (!(failure instanceof ModelError)) return failure;
   const { retryAfterSeconds } = failure;
   return new DomainError(failure.code, failure.message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });

@@ -41,13 +41,22 @@ export interface RunEngine {
    * @throws DomainError from the first read when the upstream refused before the first token, so a face can still answer 4xx/5xx.
    */
   runStateless(plan: RunPlan, signal: AbortSignal): RunEventStream;
-  /** Takes a stored run (its row is written) and works it through in this process, whatever becomes of its reader. */
-  startStored(runId: string): void;
-  /** Replays the log after `afterSequence`, then follows the run to its terminal event. A reader that leaves stops nothing. */
+  /** @throws DomainError OVERLOADED while this process has as many runs as it may; asked before the row of a stored run is written. */
+  requireRoom(): void;
+  /**
+   * Takes a stored run (its row is written) and works it through in this process, whatever becomes of its reader.
+   *
+   * @param secrets  for tools; they live in memory only, so a run that another process takes over has none.
+   */
+  startStored(runId: string, secrets?: Readonly<Record<string, string>>): void;
+  /** Replays the log after `afterSequence` (-1: all of it), then follows the run to its terminal event. A reader that leaves stops nothing. */
   follow(runId: string, afterSequence: number, signal: AbortSignal): RunEventStream;
   /** Asks the run to stop at the next boundary, wherever it runs; resolves when its terminal event is stored. */
   cancel(runId: string): Promise<void>;
-  /** Lets running work end, at most `graceMs`; what is left is taken over after its lease. */
+  /**
+   * Lets running work end, at most `graceMs`. What is left ends as failed with what it said so far, or is begun again by the next process
+   * when it has said nothing. Resolves once the ledger is written.
+   */
   stop(graceMs: number): Promise<void>;
 }
 export type Retrieve = (plan: KnowledgePlan, signal: AbortSignal) => Promise<readonly Passage[]>;

@@ -1,9 +1,11 @@
-/** Why a run was told to stop: the reason its signal carries. */
+/**
+ * Why a run was told to stop: the reason its signal carries. `shutdown`: this process ends. `lost`: another process took the run over, so
+ * nothing may be written any more.
+ */
 export class RunStop extends Error {
   override readonly name = 'RunStop';
-  readonly kind: 'cancelled' | 'timeout' | 'lost';
+  readonly kind: 'cancelled' | 'timeout' | 'shutdown' | 'lost';
 
-  /** `lost`: another process took the run over, so nothing may be written any more. */
   constructor(kind: RunStop['kind'], message: string) {
     super(message);
     this.kind = kind;

@@ -1,0 +1,69 @@
+import type { ChatMessage, PromptPart } from '../../entities/chat.ts';
+import type { ModelMessage, ModelPart } from '../models/port.ts';
+
+const unanswered = 'Cancelled: no output was given for this call.';
+
+/**
+ * A chat's transcript as any provider takes it: every call is followed by exactly one output, outputs stand right behind their call, and
+ * empty messages are left out. So a transcript that was cut anywhere can always be gone on with.
+ *
+ * @param tokensMax  the oldest turns are left out beyond it (four characters a token); the last one always stays.
+ */
+export function historyOf(transcript: readonly ChatMessage[], tokensMax: number | undefined): readonly ModelMessage[] {
+  const turns: ModelMessage[][] = [];
+  for (const [place, message] of transcript.entries()) {
+    if (message.role === 'user' || turns.length === 0) turns.push([]);
+    turns.at(-1)?.push(...modelMessages(message, transcript, place));
+  }
+  const kept = tokensMax === undefined ? turns : lastTurns(turns, tokensMax);
+  return kept.flat();
+}
+
+function modelMessages(message: ChatMessage, transcript: readonly ChatMessage[], place: number): ModelMessage[] {
+  switch (message.role) {
+    case 'system':
+      return message.content === '' ? [] : [{ role: 'system', content: message.content }];
+    case 'user':
+      return [{ role: 'user', content: message.parts === null ? message.content : message.parts.map(modelPart) }];
+    case 'assistant':
+      return assistantMessages(message, transcript.slice(place + 1));
+    case 'tool':
+      // Written right behind its call.
+      return [];
+  }
+}
+
+function assistantMessages({ content, toolCalls }: ChatMessage, later: readonly ChatMessage[]): ModelMessage[] {
+  if (toolCalls === null || toolCalls.length === 0) return content === '' ? [] : [{ role: 'assistant', content }];
+  const firstOther = later.findIndex(({ role }) => role !== 'tool');
+  const outputs = new Map(
+    (firstOther < 0 ? later : later.slice(0, firstOther)).map((output) => [output.toolCallId, output] as const),
+  );
+  return [
+    { role: 'assistant', content: content === '' ? null : content, toolCalls },
+    ...toolCalls.map(({ id }): ModelMessage => ({ role: 'tool', toolCallId: id, content: outputText(outputs.get(id)) })),
+  ];
+}
+
+function outputText(output: ChatMessage | undefined): string {
+  if (output === undefined) return unanswered;
+  if (output.toolStatus === 'error') return `Error: ${output.content}`;
+  if (output.toolStatus === 'cancelled') return output.content === '' ? unanswered : `Cancelled: ${output.content}`;
+  return output.content;
+}
+
+function modelPart(part: PromptPart): ModelPart {
+  if (part.type === 'url') return { type: 'image', url: part.url };
+  return { type: 'text', text: part.type === 'text' ? part.text : `[file ${part.id}]` };
+}
+
+function lastTurns(turns: readonly ModelMessage[][], tokensMax: number): readonly ModelMessage[][] {
+  let length = 0;
+  let first = turns.length;
+  while (first > 0) {
+    length += JSON.stringify(turns[first - 1]).length;
+    if (length > tokensMax * 4 && first < turns.length) break;
+    first -= 1;
+  }
+  return turns.slice(first);
+}

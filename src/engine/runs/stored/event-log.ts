@@ -1,0 +1,61 @@
+import { isTerminal, type RunEvent } from '../../../entities/run-event.ts';
+
+/**
+ * The stored events of one run that this process works on, for its readers: each keeps only its place, so a slow one costs no memory.
+ * An event's index is its sequence number.
+ */
+export class EventLog {
+  private readonly events: RunEvent[] = [];
+  private waiting: (() => void)[] = [];
+  private isOpen = true;
+
+  /** True once the terminal event is here. */
+  get isOver(): boolean {
+    const last = this.events.at(-1);
+    return last !== undefined && isTerminal(last);
+  }
+
+  get length(): number {
+    return this.events.length;
+  }
+
+  /** Takes events that are in the database. */
+  add(events: readonly RunEvent[]): void {
+    for (const event of events) this.events.push(event);
+    this.wake();
+  }
+
+  /** Nothing more comes from this process: the run is over, or another process has it. */
+  close(): void {
+    this.isOpen = false;
+    this.wake();
+  }
+
+  /** Yields what comes after a sequence number, until the log is closed or the signal fires. */
+  async *read(afterSequence: number, signal: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
+    let next = afterSequence + 1;
+    while (!signal.aborted) {
+      if (next < this.events.length) {
+        const batch = this.events.slice(next);
+        next = this.events.length;
+        yield batch;
+      } else if (this.isOpen && !this.isOver) await this.news(signal);
+      else return;
+    }
+  }
+
+  private news(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      signal.addEventListener('abort', done, { once: true });
+      this.waiting.push(done);
+    });
+  }
+
+  private wake(): void {
+    for (const done of this.waiting.splice(0)) done();
+  }
+}

@@ -1,0 +1,105 @@
+import type { Logger } from 'pino';
+import type { RunEvent } from '../../../entities/run-event.ts';
+import type { RunEnding, RunStore } from '../../../storage/runs.ts';
+import { RunStop } from '../stop.ts';
+import type { EventLog } from './event-log.ts';
+
+const retryAfterMs = 250;
+/** A database that is away for longer than this ends the run here; its lease is over by then. */
+const retriesMax = 240;
+/** The model is read on only while fewer events than this wait to be written. */
+const backlogMax = 5_000;
+
+/**
+ * Writes a run's events before anybody sees them. While one batch is being written, further events gather: a fast model makes few large
+ * writes, a slow one many small ones at once.
+ */
+export class LogWriter {
+  private readonly store: RunStore;
+  private readonly log: EventLog;
+  private readonly lease: { readonly id: string; readonly fence: number };
+  private readonly logger: Logger;
+  private readonly onLost: (reason: RunStop) => void;
+  private readonly onWritten: () => void;
+  private pending: RunEvent[] = [];
+  private writing: Promise<void> | undefined;
+  private isLost = false;
+
+  constructor(options: {
+    readonly store: RunStore;
+    readonly log: EventLog;
+    readonly lease: { readonly id: string; readonly fence: number };
+    readonly logger: Logger;
+    /** Another process has the run, or the database is gone. */
+    readonly onLost: (reason: RunStop) => void;
+    readonly onWritten: () => void;
+  }) {
+    this.store = options.store;
+    this.log = options.log;
+    this.lease = options.lease;
+    this.logger = options.logger;
+    this.onLost = options.onLost;
+    this.onWritten = options.onWritten;
+  }
+
+  /** Resolves at once while the database keeps up. */
+  async add(events: readonly RunEvent[]): Promise<void> {
+    if (this.isLost) return;
+    for (const event of events) this.pending.push(event);
+    this.writing ??= this.drain();
+    while (this.pending.length > backlogMax && this.writing !== undefined) await this.writing;
+  }
+
+  /** Resolves once nothing is being written. */
+  async idle(): Promise<void> {
+    await this.writing;
+  }
+
+  /** Writes what is left and the end of the run, in one transaction. @returns false when the run was lost. */
+  async finish(ending: RunEnding): Promise<boolean> {
+    await this.writing;
+    if (this.isLost) return false;
+    const { id, fence } = this.lease;
+    const isDone = await this.persist(() => this.store.finish(id, fence, ending));
+    if (isDone) this.log.add(ending.events);
+    return isDone;
+  }
+
+  private async drain(): Promise<void> {
+    while (this.pending.length > 0 && !this.isLost) {
+      const events = this.pending;
+      this.pending = [];
+      const { id, fence } = this.lease;
+      if (await this.persist(() => this.store.append(id, fence, events))) {
+        this.log.add(events);
+        this.onWritten();
+      }
+    }
+    this.writing = undefined;
+  }
+
+  /** A database that is away for a moment delays the run, no more: writes are repeatable and fenced. */
+  private async persist(write: () => Promise<boolean>): Promise<boolean> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        if (await write()) return true;
+        this.lose(new RunStop('lost', 'Another process took the run over'));
+        return false;
+      } catch (error) {
+        if (attempt === 1)
+          this.logger.warn({ err: error, runId: this.lease.id }, 'a run could not be written; it is tried again');
+        if (attempt > retriesMax) {
+          this.lose(new RunStop('lost', 'The run could not be written'));
+          return false;
+        }
+        await new Promise((resolve) => setTimeout(resolve, retryAfterMs).unref());
+      }
+    }
+  }
+
+  private lose(reason: RunStop): void {
+    this.isLost = true;
+    this.pending = [];
+    this.onLost(reason);
+  }
+}

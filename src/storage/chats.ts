@@ -1,0 +1,167 @@
+import type { ChatFilter } from '../entities/access.ts';
+import type { Chat, ChatMessage, NewMessage } from '../entities/chat.ts';
+import { type Page, type PageRequest, pageOf, type SortKey } from '../entities/page.ts';
+import type { NewRun } from '../entities/run.ts';
+import { chatCondition } from './chat-filter.ts';
+import { addMessages, findMessages } from './chat-messages.ts';
+import type { Database } from './database.ts';
+import { addRun } from './runs.ts';
+import type { Signals } from './signals.ts';
+import { Parameters, prepared } from './where.ts';
+
+export interface NewChat {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly agentId: string;
+  readonly name: string;
+}
+
+/** What begins a run in a chat: its messages and its row, written together. */
+export interface Turn {
+  readonly chatId: string;
+  readonly run: NewRun;
+  readonly leaseMs: number;
+  /** Sees the chat as it is once nobody else can change it, and says what to add. Throws to write nothing. */
+  readonly messages: (last: readonly ChatMessage[]) => readonly NewMessage[];
+  /** How many of the last messages `messages` wants to see. */
+  readonly lastMessages: number;
+}
+/** `run-active`: another run holds the chat. `missing`: the chat is gone. */
+export type TurnResult = { readonly kind: 'started' | 'missing' } | { readonly kind: 'run-active'; readonly runId: string };
+
+export interface ChatStore {
+  find(id: string, filter: ChatFilter): Promise<Chat | undefined>;
+  findMany(ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]>;
+  /** The chat changed last comes first. Cost: one statement, flat in the depth of the page. */
+  list(
+    query: { readonly userId?: string; readonly orgId?: string; readonly agentId?: string },
+    page: PageRequest,
+  ): Promise<Page<Chat>>;
+  create(chat: NewChat): Promise<void>;
+  update(id: string, changes: { readonly name?: string; readonly pinPosition?: number | null }): Promise<void>;
+  /** Removes what was said; the ledger stays. @returns false when it was gone before. */
+  delete(id: string): Promise<boolean>;
+  /** The last `limit` messages of each of some chats, by chat and in order. */
+  messagesOf(chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]>;
+  messagesOfRun(runId: string): Promise<readonly ChatMessage[]>;
+  startTurn(turn: Turn): Promise<TurnResult>;
+}
+
+const chatColumns = `c.id, c."createdAt", c."updatedAt", c."orgId", c."userId", c."agentId", c.name, c."pinPosition", c."activeRunId",
+  json_build_object('id', a.id, 'name', a.name, 'src', a.src, 'description', a.description, 'userId', a."userId",
+    'userName', coalesce(u.name, '')) as agent`;
+const chatTables = `chats c join agents a on a.id = c."agentId" left join users u on u.id = a."userId"`;
+
+export function createChatStore(db: Database, signals: Signals): ChatStore {
+  const { pool } = db;
+
+  async function findMany(ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]> {
+    const parameters = new Parameters();
+    const text = `select ${chatColumns} from ${chatTables}
+      where c.id = any(${parameters.add(ids)}::text[]) and c."deletedAt" is null and ${chatCondition(filter, parameters)}`;
+    const { rows } = await pool.query<Chat>(prepared(text, parameters.values));
+    return rows;
+  }
+
+  return {
+    findMany,
+    find: async (id, filter) => (await findMany([id], filter))[0],
+    async list(query, page) {
+      const parameters = new Parameters();
+      const where = listCondition(query, parameters);
+      const countAll = async () => {
+        const counting = new Parameters();
+        const { rows } = await pool.query<{ count: number }>(
+          prepared(`select count(*)::int as count from chats c where ${listCondition(query, counting)}`, counting.values),
+        );
+        return rows[0]?.count ?? 0;
+      };
+      const text = `select ${chatColumns} from ${chatTables} where ${where} and ${afterCondition(page, parameters)}
+        order by c."updatedAt" desc, c.id desc limit ${parameters.add(page.limit + 1)}`;
+      const { rows } = await pool.query<Chat>(prepared(text, parameters.values));
+      return pageOf(rows, page, activityKey, countAll);
+    },
+    async create({ id, createdAt, orgId, userId, agentId, name }) {
+      await pool.query(
+        `insert into chats (id, "createdAt", "updatedAt", "orgId", "userId", "agentId", name) values ($1, $2, $2, $3, $4, $5, $6)`,
+        [id, createdAt, orgId, userId, agentId, name],
+      );
+    },
+    async update(id, { name, pinPosition }) {
+      await pool.query(
+        `update chats set name = coalesce($2, name), "pinPosition" = case when $3 then $4 else "pinPosition" end, "updatedAt" = now()
+         where id = $1 and "deletedAt" is null`,
+        [id, name, pinPosition !== undefined, pinPosition],
+      );
+      signals.publish('chat-changed', id);
+    },
+    async delete(id) {
+      const wasThere = await db.transaction(async (client) => {
+        const { rows } = await client.query<{ agentId: string }>(
+          `update chats set "deletedAt" = now(), "activeRunId" = null, name = '' where id = $1 and "deletedAt" is null
+           returning "agentId"`,
+          [id],
+        );
+        if (rows[0] === undefined) return false;
+        await client.query(`delete from run_event_batches where "runId" in (select id from runs where "chatId" = $1)`, [id]);
+        await client.query('delete from runs where "chatId" = $1', [id]);
+        const { rows: removed } = await client.query<{ role: string }>(
+          'delete from messages where "chatId" = $1 returning role',
+          [id],
+        );
+        const spoken = removed.filter(({ role }) => role === 'user' || role === 'assistant').length;
+        await client.query('update agents set "messageCount" = "messageCount" - $2 where id = $1', [rows[0].agentId, spoken]);
+        return true;
+      });
+      signals.publish('chat-changed', id);
+      return wasThere;
+    },
+    messagesOf: (chatIds, limit) => findMessages(pool, chatIds, limit),
+    async messagesOfRun(runId) {
+      const { rows } = await pool.query<ChatMessage>('select * from messages where "runId" = $1 order by ordinal', [runId]);
+      return rows;
+    },
+    async startTurn({ chatId, run, leaseMs, messages, lastMessages }) {
+      const result = await db.transaction<TurnResult>(async (client) => {
+        const { rows } = await client.query<{ activeRunId: string | null }>(
+          'select "activeRunId" from chats where id = $1 and "deletedAt" is null for update',
+          [chatId],
+        );
+        if (rows[0] === undefined) return { kind: 'missing' };
+        const { activeRunId } = rows[0];
+        if (activeRunId !== null) return { kind: 'run-active', runId: activeRunId };
+        const last = lastMessages === 0 ? [] : await findMessages(client, [chatId], lastMessages);
+        await addMessages(client, chatId, messages(last));
+        await addRun(client, run, leaseMs);
+        await client.query('update chats set "activeRunId" = $2, "updatedAt" = now() where id = $1', [chatId, run.id]);
+        return { kind: 'started' };
+      });
+      if (result.kind === 'started') signals.publish('chat-changed', chatId);
+      return result;
+    },
+  };
+}
+
+function listCondition(
+  { userId, orgId, agentId }: { readonly userId?: string; readonly orgId?: string; readonly agentId?: string },
+  parameters: Parameters,
+): string {
+  return [
+    'c."deletedAt" is null',
+    ...(userId === undefined ? [] : [`c."userId" = ${parameters.add(userId)}`]),
+    ...(orgId === undefined ? [] : [`c."orgId" = ${parameters.add(orgId)}`]),
+    ...(agentId === undefined ? [] : [`c."agentId" = ${parameters.add(agentId)}`]),
+  ].join(' and ');
+}
+
+function afterCondition({ after }: PageRequest, parameters: Parameters): string {
+  const [time, id] = after ?? [];
+  if (time === undefined || id === undefined) return 'true';
+  return `(c."updatedAt", c.id) < (${parameters.add(time)}::timestamptz, ${parameters.add(id)})`;
+}
+
+function activityKey({ updatedAt, id }: Chat): SortKey {
+  return [updatedAt.toISOString(), id];
+}

@@ -1,0 +1,232 @@
+import type { PoolClient } from 'pg';
+import type { ChatFilter } from '../entities/access.ts';
+import type { NewMessage } from '../entities/chat.ts';
+import type { ErrorCode } from '../entities/errors.ts';
+import type { NewRun, Run } from '../entities/run.ts';
+import type { RunEvent, RunSnapshot } from '../entities/run-event.ts';
+import { chatCondition } from './chat-filter.ts';
+import { addMessages } from './chat-messages.ts';
+import type { Database } from './database.ts';
+import { Parameters } from './where.ts';
+
+/** A run in the hands of this process: what it writes counts as long as nobody has taken a later lease. */
+export interface LeasedRun extends Run {
+  readonly keyId: string;
+  readonly request: unknown;
+  readonly fence: number;
+  /** How often it was begun, this time included. */
+  readonly attempt: number;
+  readonly isCancelRequested: boolean;
+}
+
+/** How a run ended, to be written in one transaction. */
+export interface RunEnding {
+  /** The last events; the terminal one stands at the end. */
+  readonly events: readonly RunEvent[];
+  readonly run: RunSnapshot;
+  readonly messages: readonly NewMessage[];
+  /** Given to the chat when it has no name yet. */
+  readonly chatName: string | null;
+}
+
+export interface LeaseState {
+  readonly id: string;
+  readonly fence: number;
+  readonly isCancelRequested: boolean;
+}
+
+export interface RunStore {
+  find(id: string): Promise<Run | undefined>;
+  /** The run if its chat matches. */
+  findInChats(id: string, filter: ChatFilter): Promise<Run | undefined>;
+  /** Takes the run when nobody holds it, or nobody does any more; `isForced` takes it from whoever does. */
+  lease(id: string, owner: string, leaseMs: number, isForced: boolean): Promise<LeasedRun | undefined>;
+  /** Runs that somebody should take: their lease is over. With `allBefore`, every one made before then that has not ended, without limit. */
+  findAbandoned(limit: number, allBefore?: Date): Promise<readonly string[]>;
+  /** Extends the leases that `owner` still holds, and returns those. */
+  extend(owner: string, ids: readonly string[], leaseMs: number): Promise<readonly LeaseState[]>;
+  /** Gives a lease back, so that another process takes the run at once. */
+  release(id: string, fence: number): Promise<void>;
+  /** @returns false when the lease was lost: nothing was written. Writing the same batch again is harmless. */
+  append(id: string, fence: number, events: readonly RunEvent[]): Promise<boolean>;
+  /** Terminal event, status, messages and the freeing of the chat, in one transaction. @returns false when the lease was lost. */
+  finish(id: string, fence: number, ending: RunEnding): Promise<boolean>;
+  /** Events after a sequence number, in order, about `limit` at a time. Undefined when there is no such run. */
+  readEvents(
+    id: string,
+    afterSequence: number,
+    limit: number,
+  ): Promise<{ readonly isOver: boolean; readonly events: readonly RunEvent[] } | undefined>;
+  /** @returns false when the run is over or unknown. */
+  requestCancel(id: string): Promise<boolean>;
+}
+
+interface RunRow extends Omit<Run, 'error'> {
+  readonly keyId: string;
+  readonly errorCode: ErrorCode | null;
+  readonly errorMessage: string | null;
+  readonly request: unknown;
+  readonly fence: number;
+  readonly attempt: number;
+  readonly cancelRequestedAt: Date | null;
+}
+
+const milliseconds = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
+/** Holds the row against a taker of the lease until this statement is committed. */
+const heldRun = `held as (select id from runs where id = $1 and fence = $2 and status = 'in_progress' for no key update)`;
+
+const appendBatch = {
+  name: 'run_append',
+  text: `with ${heldRun}, added as (
+      insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
+      select id, $3, $4, $5::json from held on conflict do nothing)
+    select 1 from held`,
+};
+
+export function createRunStore(db: Database): RunStore {
+  const { pool } = db;
+  return {
+    async find(id) {
+      const { rows } = await pool.query<RunRow>('select * from runs where id = $1', [id]);
+      return rows[0] === undefined ? undefined : runOf(rows[0]);
+    },
+    async findInChats(id, filter) {
+      const parameters = new Parameters();
+      const text = `select r.* from runs r join chats c on c.id = r."chatId" join agents a on a.id = c."agentId"
+        where r.id = ${parameters.add(id)} and c."deletedAt" is null and ${chatCondition(filter, parameters)}`;
+      const { rows } = await pool.query<RunRow>(text, parameters.values);
+      return rows[0] === undefined ? undefined : runOf(rows[0]);
+    },
+    async lease(id, owner, leaseMs, isForced) {
+      const { rows } = await pool.query<RunRow>(
+        `update runs set "leaseOwner" = $2, "leaseUntil" = now() + ${milliseconds('$3')}, fence = fence + 1, attempt = attempt + 1,
+           "startedAt" = coalesce("startedAt", now()), "updatedAt" = now()
+         where id = $1 and status = 'in_progress' and ($4 or "leaseOwner" is null or "leaseUntil" < now())
+         returning *`,
+        [id, owner, leaseMs, isForced],
+      );
+      return rows[0] === undefined ? undefined : leasedOf(rows[0]);
+    },
+    async findAbandoned(limit, allBefore) {
+      const { rows } = await pool.query<{ id: string }>(
+        `select id from runs where status = 'in_progress' and ("createdAt" < $1 or "leaseUntil" < now()) order by "leaseUntil" limit $2`,
+        [allBefore, allBefore === undefined ? limit : null],
+      );
+      return rows.map(({ id }) => id);
+    },
+    async extend(owner, ids, leaseMs) {
+      const { rows } = await pool.query<{ id: string; fence: number; cancelRequestedAt: Date | null }>(
+        `update runs set "leaseUntil" = now() + ${milliseconds('$3')}
+         where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'
+         returning id, fence, "cancelRequestedAt"`,
+        [owner, ids, leaseMs],
+      );
+      return rows.map(({ id, fence, cancelRequestedAt }) => ({ id, fence, isCancelRequested: cancelRequestedAt !== null }));
+    },
+    async release(id, fence) {
+      await pool.query(`update runs set "leaseUntil" = now() - interval '1 second' where id = $1 and fence = $2`, [id, fence]);
+    },
+    async append(id, fence, events) {
+      return appendTo(pool, id, fence, events);
+    },
+    finish: (id, fence, ending) => finishRun(db, id, fence, ending),
+    async readEvents(id, afterSequence, limit) {
+      // The status first: a run that is over when it is asked has all its events written.
+      const { rows: runs } = await pool.query<{ isOver: boolean }>(
+        `select status <> 'in_progress' as "isOver" from runs where id = $1`,
+        [id],
+      );
+      if (runs[0] === undefined) return undefined;
+      const { rows } = await pool.query<{ events: readonly RunEvent[] }>(
+        `select events from (
+           select "firstSequence", events, sum("lastSequence" - "firstSequence" + 1) over (order by "firstSequence") as read
+           from run_event_batches where "runId" = $1 and "lastSequence" > $2) batches
+         where read - json_array_length(events) < $3 order by "firstSequence"`,
+        [id, afterSequence, limit],
+      );
+      const events = rows.flatMap((row) => row.events).filter((event) => event.sequence > afterSequence);
+      return { isOver: runs[0].isOver, events };
+    },
+    async requestCancel(id) {
+      const { rowCount } = await pool.query(
+        `update runs set "cancelRequestedAt" = coalesce("cancelRequestedAt", now()) where id = $1 and status = 'in_progress'`,
+        [id],
+      );
+      return rowCount === 1;
+    },
+  };
+}
+
+/** Adds the row of a run that nobody has begun yet; its lease gives the process that asked for it time to begin. */
+export async function addRun(client: PoolClient, run: NewRun, leaseMs: number): Promise<void> {
+  const { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, request } = run;
+  await client.query(
+    `insert into runs (id, "createdAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "chatId", "modelId", request, "leaseUntil")
+     values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')})`,
+    [id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, JSON.stringify(request), leaseMs],
+  );
+}
+
+async function appendTo(
+  client: Pick<PoolClient, 'query'>,
+  id: string,
+  fence: number,
+  events: readonly RunEvent[],
+): Promise<boolean> {
+  const values = [id, fence, events[0]?.sequence, events.at(-1)?.sequence, JSON.stringify(events)];
+  const { rowCount } = await client.query({ ...appendBatch, values });
+  return rowCount === 1;
+}
+
+async function finishRun(
+  db: Database,
+  id: string,
+  fence: number,
+  { events, run, messages, chatName }: RunEnding,
+): Promise<boolean> {
+  return db.transaction(async (client) => {
+    // The chat before the run, as everybody locks them who changes both.
+    await client.query('select 1 from chats where id = (select "chatId" from runs where id = $1) for update', [id]);
+    if (!(await appendTo(client, id, fence, events))) return false;
+    const { rows } = await client.query<{ chatId: string | null; agentId: string | null }>(
+      `update runs set status = $3, "incompleteReason" = $4, "errorCode" = $5, "errorMessage" = $6, usage = $7, selection = $8,
+         "lastSequence" = $9, "endedAt" = now(), "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null
+       where id = $1 and fence = $2 returning "chatId", "agentId"`,
+      [
+        id,
+        fence,
+        run.status,
+        run.incompleteReason,
+        run.error?.code,
+        run.error?.message,
+        run.usage === null ? null : JSON.stringify(run.usage),
+        run.selection === null ? null : JSON.stringify(run.selection),
+        events.at(-1)?.sequence,
+      ],
+    );
+    const chatId = rows[0]?.chatId ?? null;
+    if (chatId === null) return true;
+    await client.query(
+      `update chats set "activeRunId" = null, "updatedAt" = now(), name = case when name = '' then coalesce($3, name) else name end
+       where id = $1 and "activeRunId" = $2`,
+      [chatId, id, chatName],
+    );
+    await addMessages(client, chatId, messages);
+    return true;
+  });
+}
+
+function runOf(row: RunRow): Run {
+  const { id, createdAt, startedAt, endedAt, orgId, userId, agentId, chatId, modelId, status, incompleteReason } = row;
+  const error = row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' };
+  const { usage, selection, lastSequence } = row;
+  return {
+    ...{ id, createdAt, startedAt, endedAt, orgId, userId, agentId, chatId, modelId, status, incompleteReason },
+    ...{ error, usage, selection, lastSequence },
+  };
+}
+
+function leasedOf(row: RunRow): LeasedRun {
+  const { keyId, request, fence, attempt, cancelRequestedAt } = row;
+  return { ...runOf(row), keyId, request, fence, attempt, isCancelRequested: cancelRequestedAt !== null };
+}
