@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DocumentWriter } from '../src/engine/knowledge/extract/document-writer.ts';
+import { plainBlocks } from '../src/engine/knowledge/extract/markdown-blocks.ts';
+import { indexChunks } from '../src/engine/knowledge/index-chunks.ts';
+import { textSearchConfig } from '../src/engine/knowledge/language.ts';
+import { rankChunks } from '../src/engine/knowledge/search.ts';
+import { type KnowledgeBase, openKnowledgeBase } from './support/knowledge-base.ts';
+
+export interface EvaluationFigures {
+  readonly documents: number;
+  readonly queries: number;
+  readonly ndcgAt10: number;
+  readonly recallAt100: number;
+}
+
+interface CollectionDocument {
+  readonly _id: string;
+  readonly title?: string;
+  readonly text: string;
+}
+interface CollectionQuery {
+  readonly _id: string;
+  readonly text: string;
+}
+/** Query id → document id → grade. */
+type Judgements = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+/** Passages of one document rank it once, by the best; so more are read than documents are wanted. */
+const passagesRead = 300;
+const depth = 100;
+
+/**
+ * Measures retrieval on a test collection: a folder with corpus.jsonl ({_id,title,text}), queries.jsonl ({_id,text}) and qrels.tsv (query-id,
+ * corpus-id, score; one header line). Cutting, indexing and searching are those of the service.
+ */
+export async function evaluate(folder: string): Promise<EvaluationFigures> {
+  const corpus = readLines(join(folder, 'corpus.jsonl')).map((line) => JSON.parse(line) as CollectionDocument);
+  const queries = readLines(join(folder, 'queries.jsonl')).map((line) => JSON.parse(line) as CollectionQuery);
+  const judgements = readJudgements(join(folder, 'qrels.tsv'));
+  const base = await openKnowledgeBase();
+  try {
+    for (const document of corpus) await addDocument(base, document);
+    await base.chunks.refreshStatistics();
+    const judged = queries.filter(({ _id }) => judgements.has(_id));
+    let ndcg = 0;
+    let recall = 0;
+    for (const { _id, text } of judged) {
+      const relevant = judgements.get(_id) ?? new Map<string, number>();
+      const found = await rankDocuments(base, text);
+      ndcg += normalisedGain(found.slice(0, 10), relevant);
+      recall +=
+        found.filter((id) => (relevant.get(id) ?? 0) > 0).length / [...relevant.values()].filter((grade) => grade > 0).length;
+    }
+    return {
+      documents: corpus.length,
+      queries: judged.length,
+      ndcgAt10: ndcg / judged.length,
+      recallAt100: recall / judged.length,
+    };
+  } finally {
+    await base.close();
+  }
+}
+
+async function addDocument(base: KnowledgeBase, { _id, title = '', text }: CollectionDocument): Promise<void> {
+  if (`${title}${text}`.trim() === '') return;
+  const writer = new DocumentWriter(10_000_000);
+  writer.title = title;
+  writer.text(text.trim() === '' ? title : text, plainBlocks);
+  const document = writer.finish('text/plain');
+  await base.addItem(_id, '', textSearchConfig(`${title} ${document.text}`), [...indexChunks(document, '')]);
+}
+
+async function rankDocuments(base: KnowledgeBase, question: string): Promise<readonly string[]> {
+  const chunks = await rankChunks(base.chunks, [base.dataSourceId], question, passagesRead);
+  return [...new Set(chunks.map(({ itemId }) => itemId))].slice(0, depth);
+}
+
+function normalisedGain(found: readonly string[], relevant: ReadonlyMap<string, number>): number {
+  const gain = (grades: readonly number[]) => grades.reduce((sum, grade, index) => sum + grade / Math.log2(index + 2), 0);
+  const ideal = [...relevant.values()].sort((a, b) => b - a).slice(0, 10);
+  return gain(found.map((id) => relevant.get(id) ?? 0)) / gain(ideal);
+}
+
+function readJudgements(path: string): Judgements {
+  const judgements = new Map<string, Map<string, number>>();
+  for (const line of readLines(path).slice(1)) {
+    const [query = '', document = '', grade = '0'] = line.split('\t');
+    const ofQuery = judgements.get(query) ?? new Map<string, number>();
+    judgements.set(query, ofQuery.set(document, Number(grade)));
+  }
+  for (const [query, grades] of judgements) if (![...grades.values()].some((grade) => grade > 0)) judgements.delete(query);
+  return judgements;
+}
+
+function readLines(path: string): string[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+}
+
+if (import.meta.main) {
+  const folders = process.argv.slice(2);
+  if (folders.length === 0)
+    throw new Error('name a folder with corpus.jsonl, queries.jsonl and qrels.tsv: npm run eval -- <folder>');
+  for (const folder of folders) {
+    const { documents, queries, ndcgAt10, recallAt100 } = await evaluate(folder);
+    console.log(
+      `${folder}: ${documents} documents, ${queries} queries, nDCG@10 ${ndcgAt10.toFixed(4)}, recall@100 ${recallAt100.toFixed(4)}`,
+    );
+  }
+}

@@ -1,0 +1,101 @@
+import { rankChunks } from '../src/engine/knowledge/search.ts';
+import type { NewChunk } from '../src/storage/chunks.ts';
+import { openKnowledgeBase } from './support/knowledge-base.ts';
+
+export interface RetrievalFigures {
+  readonly chunks: number;
+  readonly indexSeconds: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  /** Resident memory of this process after the searches less that before them. */
+  readonly memoryGrowthMB: number;
+}
+
+const itemChunks = 300;
+const questionCount = 200;
+
+/**
+ * Measures retrieval over `chunksMax` passages of about 220 words with a vocabulary as natural text has it, on the embedded database (or on
+ * that of DATABASE_URL): a search asks for six to twelve words of one passage.
+ */
+export async function benchRetrieval(chunksMax = 90_000): Promise<RetrievalFigures> {
+  const base = await openKnowledgeBase();
+  try {
+    const random = seededRandom(7);
+    const startMs = performance.now();
+    const questions: string[] = [];
+    for (let from = 0; from < chunksMax; from += itemChunks) {
+      const texts = Array.from({ length: Math.min(itemChunks, chunksMax - from) }, () => passageText(random));
+      await base.addItem(`ki_${from}`, `Document ${from / itemChunks}`, 'english', texts.map(chunkOf));
+      if (questions.length < questionCount) questions.push(questionOf(texts[0] ?? '', random));
+    }
+    await base.chunks.refreshStatistics();
+    const indexSeconds = (performance.now() - startMs) / 1000;
+    for (const question of questions.slice(0, 50)) await rankChunks(base.chunks, [base.dataSourceId], question, 32);
+    const memoryBefore = process.memoryUsage.rss();
+    const times: number[] = [];
+    for (const question of [...questions, ...questions]) {
+      const searchStart = performance.now();
+      await rankChunks(base.chunks, [base.dataSourceId], question, 32);
+      times.push(performance.now() - searchStart);
+    }
+    times.sort((a, b) => a - b);
+    return {
+      chunks: chunksMax,
+      indexSeconds,
+      p50Ms: times[Math.floor(times.length * 0.5)] ?? 0,
+      p95Ms: times[Math.floor(times.length * 0.95)] ?? 0,
+      memoryGrowthMB: (process.memoryUsage.rss() - memoryBefore) / 1024 / 1024,
+    };
+  } finally {
+    await base.close();
+  }
+}
+
+export function chunkOf(text: string, ordinal: number): NewChunk {
+  return {
+    ordinal,
+    headingPath: '',
+    text,
+    gapBefore: '',
+    searchText: text,
+    tokenCount: 300,
+    contentHash: `${ordinal}`,
+    page: null,
+    charStart: 0,
+    charEnd: text.length,
+  };
+}
+
+const vocabulary = 60_000;
+
+/** Words by Zipf's law, as in natural text: the n-th most frequent one stands in about 1 of n places. */
+export function passageText(random: () => number): string {
+  return Array.from({ length: 220 }, () => wordOf(Math.floor(vocabulary ** random()))).join(' ');
+}
+
+const syllables = ['ba', 'ce', 'di', 'fo', 'gu', 'ha', 'ki', 'lo', 'mu', 'na', 'pe', 'ri', 'so', 'tu', 'va', 'we'];
+function wordOf(rank: number): string {
+  let rest = rank + 16;
+  let word = '';
+  while (rest > 0) {
+    word += syllables[rest % 16] ?? '';
+    rest = Math.floor(rest / 16);
+  }
+  return `${word}n`;
+}
+
+export function questionOf(text: string, random: () => number): string {
+  const words = text.split(' ');
+  return Array.from({ length: 6 + Math.floor(random() * 7) }, () => words[Math.floor(random() * words.length)]).join(' ');
+}
+
+export function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+if (import.meta.main) console.log(await benchRetrieval(Number(process.argv[2] ?? 90_000)));
