@@ -33,7 +33,8 @@ function leafSql(leaf: AgentLeaf, parameters: Parameters): string {
       return `exists (select 1 from chats c
         where c."agentId" = a.id and c."userId" = ${parameters.add(leaf.userId)} and c."deletedAt" is null)`;
     case 'visible-as':
-      return `a.visibility = ${parameters.add(leaf.visibility)}`;
+      // A literal, so that the partial index of catalogs serves prepared plans too. One of a fixed set, never a caller's text.
+      return `a.visibility = '${leaf.visibility}'`;
     case 'in-catalog':
       return `a."${catalogColumns[leaf.catalog]}"`;
     case 'in-category': {
