@@ -146,6 +146,7 @@ class ScriptedUpstream implements Upstream {
 
 async function play(script: UpstreamScript, request: UpstreamRequest, response: ServerResponse): Promise<void> {
   if (script.headDelayMs !== undefined) await delay(script.headDelayMs);
+  if (response.destroyed) return;
   if (script.status !== undefined && script.status !== 200) {
     response.writeHead(script.status, { 'content-type': 'application/json', ...script.headers });
     response.end(script.body ?? JSON.stringify({ error: { message: 'scripted failure', type: 'test', code: null } }));
