@@ -7,7 +7,7 @@ import { DomainError, publicError } from '../entities/errors.ts';
 import { type Authenticate, authenticate } from '../http/authenticate.ts';
 import { CallContext, requestIdOf } from '../http/context.ts';
 import { parseJsonBody, readBytes, requireJsonType } from '../http/json-body.ts';
-import { discardBody, sendEmpty } from '../http/reply.ts';
+import { discardBody, securityHeaders, sendEmpty } from '../http/reply.ts';
 import type { SseStreams } from '../http/sse.ts';
 import { presentError } from './errors.ts';
 import type { Call, WatchKey } from './server/call.ts';
@@ -21,7 +21,7 @@ import { type Params, paramsOf, paramsOfUrl, searchOf } from './server/params.ts
 import { Quick } from './server/quick.ts';
 import { sendErrors } from './server/reply.ts';
 import { SingleConnections } from './server/single-connection.ts';
-import { createYogaDoor } from './server/yoga.ts';
+import { YogaDoor } from './server/yoga.ts';
 
 export interface GraphqlOptions {
   readonly schema: GraphQLSchema;
@@ -63,7 +63,7 @@ class GraphqlFace {
   readonly #quick: Quick;
   readonly #streams: EventStreams;
   readonly #connections: SingleConnections;
-  readonly #yoga: ReturnType<typeof createYogaDoor>;
+  readonly #yoga: YogaDoor;
   readonly #documents: Documents;
   readonly #page = new GraphiqlPage();
 
@@ -76,7 +76,7 @@ class GraphqlFace {
     this.#quick = new Quick(schema, this.#documents);
     this.#streams = new EventStreams(parts);
     this.#connections = new SingleConnections(parts);
-    this.#yoga = createYogaDoor(schema, this.#documents, deps.settings.BODY_MAX_BYTES);
+    this.#yoga = new YogaDoor(schema, this.#documents);
   }
 
   async serve(req: IncomingMessage, res: ServerResponse, isStreamPath: boolean): Promise<void> {
@@ -104,10 +104,14 @@ class GraphqlFace {
     const { req } = call;
     const accept = req.headers.accept ?? '*/*';
     if (req.method === 'GET') return this.#answer(call, paramsOfUrl(searchOf(req)), accept);
-    if (req.method === 'POST' && isJson(req)) return this.#answer(call, paramsOf(await this.#readJson(req)), accept);
+    if (req.method !== 'POST') {
+      call.res.setHeader('allow', 'GET, POST');
+      throw new DomainError('METHOD_NOT_ALLOWED', 'GraphQL takes GET and POST');
+    }
+    if (isJson(req)) return this.#answer(call, paramsOf(await this.#readJson(req)), accept);
     requirePreflight(req);
-    if (req.method === 'POST' && isMultipart(req)) return this.#upload(call, accept);
-    await this.#fallThrough(call, undefined);
+    if (isMultipart(req)) return this.#upload(call, accept);
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json, or multipart/form-data with files');
   }
 
   async #answer(call: Call, params: Params, accept: string): Promise<void> {
@@ -155,13 +159,23 @@ class GraphqlFace {
     return parseJsonBody(await readBytes(req, this.#deps.settings.BODY_MAX_BYTES)).value;
   }
 
-  async #fallThrough(call: Call, params: Params | undefined): Promise<void> {
-    const { req, res } = call;
-    res.setHeader('x-request-id', call.requestId);
-    res.setHeader('x-content-type-options', 'nosniff');
-    res.setHeader('cache-control', 'no-store');
-    const context = new CallContext(this.#deps, call.caller, call.requestId, res);
-    await this.#yoga.handleNodeRequestAndResponse(req, res, { call: context, params });
+  async #fallThrough(call: Call, params: Params): Promise<void> {
+    const { req, res, requestId } = call;
+    const context = new CallContext(this.#deps, call.caller, requestId, res);
+    const { status, headers, text } = await this.#yoga.answer(req.method ?? 'POST', req.headers.accept, {
+      call: context,
+      params,
+    });
+    if (res.destroyed) return;
+    res.writeHead(status, [
+      ...headers,
+      'content-length',
+      String(Buffer.byteLength(text)),
+      'x-request-id',
+      requestId,
+      ...securityHeaders,
+    ]);
+    res.end(text);
   }
 
   #refuse(req: IncomingMessage, res: ServerResponse, errors: Call['errors'], error: unknown): void {

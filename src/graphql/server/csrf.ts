@@ -11,7 +11,6 @@ const preflightHeaders = ['x-graphql-yoga-csrf', 'apollo-require-preflight', 'gr
  * @throws DomainError FORBIDDEN
  */
 export function requirePreflight(req: IncomingMessage): void {
-  if (req.method === 'GET' || req.method === 'HEAD') return;
   if (preflightHeaders.some((name) => req.headers[name] !== undefined)) return;
   throw new DomainError('FORBIDDEN', `A body that is not JSON needs one of the headers ${preflightHeaders.join(', ')}`);
 }

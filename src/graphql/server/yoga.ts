@@ -5,35 +5,52 @@ import { presentError } from '../errors.ts';
 import { type Documents, isFaults } from './documents.ts';
 import type { Params } from './params.ts';
 
-/** What the server hands to yoga: the call, and the request when its body has been read already. */
+/** What the server hands to yoga: the call, and the request, whose body has been read already. */
 export interface YogaInput {
   readonly call: CallContext;
-  readonly params: Params | undefined;
+  readonly params: Params;
 }
 
 /**
- * Yoga answers everything but the hot paths: GET, negotiation of the reply's type, and every request that goes wrong, with the statuses
- * of the GraphQL over HTTP specification. It runs the same documents, the same executor and the same errors as they do.
+ * Yoga answers everything but the hot paths: what needs negotiation of the reply's type, and every operation that is refused, with the
+ * statuses of the GraphQL over HTTP specification. It runs the same documents, the same executor and the same errors as they do.
  */
-export function createYogaDoor(
-  schema: GraphQLSchema,
-  documents: Documents,
-  bodyMaxBytes: number,
-): YogaServerInstance<YogaInput, object> {
-  return createYoga<YogaInput, object>({
-    schema,
-    plugins: [useReadParams(), useDocuments(documents), usePresentedErrors()],
-    maskedErrors: false,
-    parserAndValidationCache: false,
-    maxRequestBodySize: bodyMaxBytes,
-    batching: false,
-    multipart: false,
-    cors: false,
-    graphiql: false,
-    landingPage: false,
-    logging: false,
-    graphqlEndpoint: '/graphql',
-  });
+export class YogaDoor {
+  readonly #yoga: YogaServerInstance<YogaInput, object>;
+
+  constructor(schema: GraphQLSchema, documents: Documents) {
+    this.#yoga = createYoga<YogaInput, object>({
+      schema,
+      plugins: [useReadParams(), useDocuments(documents), usePresentedErrors()],
+      maskedErrors: false,
+      parserAndValidationCache: false,
+      maxRequestBodySize: false,
+      batching: false,
+      multipart: false,
+      cors: false,
+      graphiql: false,
+      landingPage: false,
+      logging: false,
+      graphqlEndpoint: '/graphql',
+    });
+  }
+
+  /** @returns what to send; headers as a flat list. */
+  async answer(method: string, accept: string | undefined, input: YogaInput): Promise<YogaReply> {
+    const headers = { 'content-type': 'application/json', ...(accept === undefined ? {} : { accept }) };
+    const response = await this.#yoga.fetch('http://localhost/graphql', { method, headers }, input);
+    return {
+      status: response.status,
+      headers: [...response.headers].filter(([name]) => name !== 'content-length').flat(),
+      text: await response.text(),
+    };
+  }
+}
+
+export interface YogaReply {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly text: string;
 }
 
 type InputPlugin = Plugin<YogaInput & Record<string, unknown>, YogaInput, YogaInput>;
@@ -41,8 +58,8 @@ type InputPlugin = Plugin<YogaInput & Record<string, unknown>, YogaInput, YogaIn
 function useReadParams(): InputPlugin {
   return {
     onRequestParse: ({ serverContext, setRequestParser }) => {
-      const params = serverContext?.params;
-      if (params !== undefined) setRequestParser(() => ({ ...params, operationName: params.operationName ?? null }) as never);
+      const { params } = serverContext;
+      setRequestParser(() => ({ ...params, operationName: params.operationName ?? null }) as never);
     },
   };
 }
