@@ -49,7 +49,7 @@ describe('imports', () => {
     const readers = imports.filter(({ folder, target, isTypeOnly }) => folder !== '' && target === 'settings.ts' && !isTypeOnly);
     expect(readers.map(({ file }) => file)).toEqual([]);
     const readsEnvironment = sourceFiles().filter((file) => /\bprocess\.env\b/.test(withoutComments(read(file))));
-    expect(readsEnvironment).toEqual(['main.ts']);
+    expect(readsEnvironment).toEqual(['process.ts']);
   });
 });
 

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import { openDatabase } from '../../../src/storage/open-database.ts';
-import { emptyPlace, type Place, testServerUrl } from '../../support/databases.ts';
+import { copyOf, type Place, testServerUrl } from '../../support/databases.ts';
 
 /** What the pool promises must hold on both databases; the embedded one shares a single session among all connections. */
 describe(`the database (${testServerUrl === undefined ? 'embedded' : 'server'})`, () => {
   let place: Place;
   let db: Database;
   beforeAll(async () => {
-    place = await emptyPlace();
+    place = await copyOf(inject('template'));
     db = await openDatabase(loadSettings(place.env), { onError: () => {} });
     await db.pool.query('CREATE TABLE counters (id int PRIMARY KEY, value int NOT NULL)');
   });

@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs';
+import { createLogger } from './http/logging.ts';
+import { startService } from './service.ts';
+import { loadSettings, type Settings } from './settings.ts';
+import { FolderInUseError } from './storage/embedded/lock.ts';
+import { welcome } from './welcome.ts';
+
+const settings = readSettings();
+const logger = createLogger(settings);
+
+process.on('unhandledRejection', (error) => logger.error({ err: error }, 'a promise failed unheard'));
+process.on('uncaughtException', (error) => {
+  logger.fatal({ err: error }, 'stopping after an unexpected failure');
+  process.exitCode = 1;
+  process.exit();
+});
+
+const service = await startService(settings, logger, (error) => {
+  logger.fatal({ err: error }, 'the embedded database ended; start Parley again');
+  process.exit(1);
+}).catch((error: unknown) => refuse(error));
+
+let isStopping = false;
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, async () => {
+    // The second one is somebody who does not want to wait.
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    logger.info({ signal }, 'stopping: replies in flight may end');
+    await service.close(settings.SHUTDOWN_GRACE_MS).catch((error: unknown) => logger.error({ err: error }, 'stopping failed'));
+    logger.info('stopped');
+    process.exit(0);
+  });
+}
+
+// Last: whoever waits for this line may send a signal at once.
+console.log(welcome(service.url, service.firstKey, settings));
+
+function readSettings(): Settings {
+  try {
+    if (existsSync('.env')) process.loadEnvFile('.env');
+    return loadSettings(process.env);
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
+/** What the operator can mend is said in plain words, without a stack. */
+function refuse(error: unknown): never {
+  const plain = plainWords(error);
+  console.error(plain === undefined ? error : `Parley cannot start: ${plain}`);
+  process.exit(1);
+}
+
+function plainWords(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('code' in error && error.code === 'EADDRINUSE')
+    return 'the port is taken. Stop what listens there, or set PORT; 0 takes any free one.';
+  return error instanceof FolderInUseError || error.message.startsWith('bad configuration') ? error.message : undefined;
+}
