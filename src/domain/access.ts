@@ -1,4 +1,4 @@
-import type { AgentFilter, AgentLeaf, DataSourceFilter, GroupFilter } from '../entities/access.ts';
+import type { AgentFilter, AgentLeaf, ChatFilter, DataSourceFilter, GroupFilter } from '../entities/access.ts';
 import type { AgentFacts, AgentListScope, AgentWithEditors } from '../entities/agent.ts';
 import type { Caller } from '../entities/caller.ts';
 import { everything, matches, nothing } from '../entities/filter.ts';
@@ -97,8 +97,14 @@ function visibleToOrganization(caller: Caller): AgentFilter {
   return atHome(caller, { any: [{ agent: 'visible-as', visibility: 'ORGANIZATION' }, linkInCatalog('organization')] });
 }
 
+/** Two alternatives, so that a list reads each from its own end. */
 function sharedAtHome(caller: Caller): AgentFilter {
-  return atHome(caller, { all: [{ any: [edited(caller), throughGroups(caller)] }, notOwned(caller)] });
+  return {
+    any: [
+      atHome(caller, { all: [edited(caller), notOwned(caller)] }),
+      atHome(caller, { all: [throughGroups(caller), notOwned(caller)] }),
+    ],
+  };
 }
 
 function usedInChats(caller: Caller): AgentFilter {
@@ -266,4 +272,21 @@ function ownGroups(caller: Caller): GroupFilter[] {
 
 function groupsAtHome(caller: Caller, filter: GroupFilter): GroupFilter {
   return { all: [{ group: 'in-organization', orgId: caller.orgId }, filter] };
+}
+
+// Chats
+
+/** Chats the caller may read: its own in this organization, and those of agents it may edit that show their logs. */
+export function visibleChats(caller: Caller): ChatFilter {
+  return { any: [ownChats(caller), { chat: 'logged-for', agent: editableAgents(caller) }] };
+}
+
+/** The caller's own chats: only these it may write in, change and delete. */
+export function ownChats(caller: Caller): ChatFilter {
+  return { chat: 'owned-by', userId: caller.userId, orgId: caller.orgId };
+}
+
+/** Whether the caller may write in a chat it sees. */
+export function canWriteChat(caller: Caller, chat: { readonly userId: string; readonly orgId: string }): boolean {
+  return chat.userId === caller.userId && chat.orgId === caller.orgId;
 }
