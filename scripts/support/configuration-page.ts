@@ -1,0 +1,33 @@
+import { settingsSchema } from '../../src/settings.ts';
+
+/** What the page needs of a setting's schema; zod's own types tell it apart no better. */
+interface SettingSchema {
+  readonly description?: string | undefined;
+  safeParse(value: unknown): { readonly success: boolean; readonly data?: unknown };
+}
+
+/** docs/configuration.md, from the one list of settings. */
+export function configurationPage(): string {
+  const rows = Object.entries<SettingSchema>(settingsSchema.shape).map(([name, schema]) => {
+    const meaning = (schema.description ?? '').replaceAll('|', '\\|');
+    return `| \`${name}\` | ${defaultOf(schema)} | ${meaning} |`;
+  });
+  return [
+    '# Configuration',
+    '',
+    'Parley reads its settings from the environment, and from a file `.env` in the folder it is started in; the environment wins. Every setting',
+    'has a default. A start with bad settings names all of them at once. The unit of a number stands at the end of its name.',
+    '',
+    '| setting | default | meaning |',
+    '| --- | --- | --- |',
+    ...rows,
+    '',
+    'This page is printed from `src/settings.ts` by `npm run configuration`.',
+    '',
+  ].join('\n');
+}
+
+function defaultOf(schema: SettingSchema): string {
+  const { data } = schema.safeParse(undefined);
+  return data === undefined ? 'none' : `\`${String(data)}\``;
+}

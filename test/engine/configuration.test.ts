@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { configurationPage } from '../../scripts/support/configuration-page.ts';
+import { loadSettings, settingsSchema } from '../../src/settings.ts';
+
+describe('settings', () => {
+  it('docs/configuration.md is what they print (rewrite with: npm run configuration)', async () => {
+    await expect(configurationPage()).toMatchFileSnapshot('../../docs/configuration.md');
+  });
+
+  it('all have a default and say what they mean', () => {
+    expect(() => loadSettings({})).not.toThrow();
+    const silent = Object.entries(settingsSchema.shape).filter(([, { description }]) => (description ?? '') === '');
+    expect(silent.map(([name]) => name)).toEqual([]);
+  });
+
+  it('that are numbers of something name its unit last', () => {
+    const units = /_(MS|BYTES|MAX|PORT|CONCURRENCY|SECONDS|DAYS|MIN|CHARS)$|^PORT$/;
+    const numbers = Object.entries(loadSettings({})).filter(([, value]) => typeof value === 'number');
+    expect(numbers.map(([name]) => name).filter((name) => !units.test(name))).toEqual([]);
+  });
+
+  it.each(['PORT', 'LOG_FORMAT', 'LIST_MAX'])('are refused all at once: %s is named beside the others', (name) => {
+    expect(() => loadSettings({ PORT: '70000', LOG_FORMAT: 'xml', LIST_MAX: '0' })).toThrow(`→ at ${name}`);
+  });
+});
