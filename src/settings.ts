@@ -53,6 +53,7 @@ export const settingsSchema = z.object({
     .describe('development shows GraphQL introspection to anyone and stack traces in logs only.'),
   ROLE: z.enum(['all', 'web', 'worker']).default('all').describe('What this process does: serve, work through jobs, or both.'),
   BODY_MAX_BYTES: count(8 * MiB).describe('Largest JSON body.'),
+  BODY_IDLE_TIMEOUT_MS: count(30_000).describe('A body of which nothing arrives for this long is given up.'),
   UPLOAD_MAX_BYTES: count(50 * MiB).describe('Largest file of a data source.'),
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
   MESSAGES_MAX: count(2_000).describe('Most messages in one completion request.'),

@@ -31,6 +31,7 @@ export const errorCodes = {
   MODEL_NOT_FOUND: invalid(404),
   METHOD_NOT_ALLOWED: invalid(405),
   NOT_ACCEPTABLE: invalid(406),
+  REQUEST_TIMEOUT: invalid(408),
   CONFLICT: invalid(409),
   RUN_ACTIVE: invalid(409),
   TOOL_OUTPUT_CONFLICT: invalid(409),

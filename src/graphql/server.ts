@@ -156,7 +156,8 @@ class GraphqlFace {
 
   async #readJson(req: IncomingMessage): Promise<unknown> {
     requireJsonType(req);
-    return parseJsonBody(await readBytes(req, this.#deps.settings.BODY_MAX_BYTES)).value;
+    return parseJsonBody(await readBytes(req, this.#deps.settings.BODY_MAX_BYTES, this.#deps.settings.BODY_IDLE_TIMEOUT_MS))
+      .value;
   }
 
   async #fallThrough(call: Call, params: Params): Promise<void> {

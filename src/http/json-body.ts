@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../entities/errors.ts';
 import { jsonErrorPosition } from '../lib/json-position.ts';
+import { limitIdle } from './idle.ts';
 
 /**
  * Reads a JSON body.
@@ -10,9 +11,13 @@ import { jsonErrorPosition } from '../lib/json-position.ts';
  * @throws DomainError UNSUPPORTED_MEDIA_TYPE, REQUEST_TOO_LARGE (also when the length was not declared), INVALID_JSON with the position,
  * CLIENT_CLOSED_REQUEST.
  */
-export async function readJsonBody(req: IncomingMessage, maxBytes: number): Promise<{ text: string; value: unknown }> {
+export async function readJsonBody(
+  req: IncomingMessage,
+  maxBytes: number,
+  idleMs: number,
+): Promise<{ text: string; value: unknown }> {
   requireJsonType(req);
-  return parseJsonBody(await readBytes(req, maxBytes));
+  return parseJsonBody(await readBytes(req, maxBytes, idleMs));
 }
 
 /** @throws DomainError INVALID_JSON; `param` is null, the position stands in the message. */
@@ -48,18 +53,20 @@ export function requireJsonType(req: IncomingMessage): void {
 }
 
 /** All bytes of a body, at most `maxBytes`. @throws DomainError REQUEST_TOO_LARGE, CLIENT_CLOSED_REQUEST. */
-export function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export function readBytes(req: IncomingMessage, maxBytes: number, idleMs: number): Promise<Buffer> {
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > maxBytes) return Promise.reject(tooLarge(maxBytes));
   return new Promise((resolve, reject) => {
     let first: Buffer | undefined;
     let others: Buffer[] | undefined;
     let sizeBytes = 0;
+    const stopWaiting = limitIdle(req, idleMs, reject);
     req.on('data', (chunk: Buffer) => {
       sizeBytes += chunk.length;
       if (sizeBytes > maxBytes) {
         req.removeAllListeners('data');
         req.pause();
+        stopWaiting();
         reject(tooLarge(maxBytes));
         return;
       }
@@ -67,8 +74,14 @@ export function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffe
       else if (others === undefined) others = [first, chunk];
       else others.push(chunk);
     });
-    req.on('end', () => resolve(others === undefined ? (first ?? emptyBytes) : Buffer.concat(others, sizeBytes)));
-    req.on('error', () => reject(new DomainError('CLIENT_CLOSED_REQUEST', 'The body ended before it was complete')));
+    req.on('end', () => {
+      stopWaiting();
+      resolve(others === undefined ? (first ?? emptyBytes) : Buffer.concat(others, sizeBytes));
+    });
+    req.on('error', () => {
+      stopWaiting();
+      reject(new DomainError('CLIENT_CLOSED_REQUEST', 'The body ended before it was complete'));
+    });
   });
 }
 
@@ -80,6 +93,7 @@ function tooLarge(maxBytes: number): DomainError {
 
 function invalidJsonMessage(text: string): string {
   const position = jsonErrorPosition(text);
+  if (position === undefined) return 'The body is not valid JSON';
   if (position >= text.length) return `The body is not valid JSON: it ends too early, at position ${text.length}`;
   const line = text.slice(0, position).split('\n');
   return `The body is not valid JSON: unexpected character at position ${position} (line ${line.length}, column ${(line.at(-1) ?? '').length + 1})`;

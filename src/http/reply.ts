@@ -43,17 +43,22 @@ export function sendEmpty(res: ServerResponse, status: number, requestId: string
   res.end();
 }
 
+const discardMaxMs = 10_000;
+
 /**
- * Lets the rest of a body that nobody reads run out, so that the client can read its refusal, but not without end: past `maxBytes` the
- * connection is cut.
+ * Lets the rest of a body that nobody reads run out, so that the client can read its refusal, but not without end: past `maxBytes` or
+ * ten seconds the connection is cut.
  */
 export function discardBody(req: IncomingMessage, maxBytes: number): void {
-  if (req.readableEnded || req.destroyed) return;
+  if (req.complete || req.destroyed) return;
   let seenBytes = 0;
+  const timer = setTimeout(() => req.destroy(), discardMaxMs);
+  timer.unref();
   req.on('data', (chunk: Buffer) => {
     seenBytes += chunk.length;
     if (seenBytes > maxBytes) req.destroy();
   });
   req.on('error', () => req.destroy());
+  req.on('close', () => clearTimeout(timer));
   req.resume();
 }

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
 import { DomainError } from '../entities/errors.ts';
 import type { UploadedFile } from '../entities/uploaded-file.ts';
+import { limitIdle } from './idle.ts';
 import { Spool } from './spool.ts';
 
 export interface Upload {
@@ -20,6 +21,7 @@ export interface UploadLimits {
   readonly fileMaxBytes: number;
   /** The form's name of the file. */
   readonly fileField: string;
+  readonly idleMs: number;
 }
 
 /**
@@ -73,7 +75,9 @@ class FormReader {
   }
 
   async read(req: IncomingMessage): Promise<Upload> {
+    let stopWaiting: () => void = () => undefined;
     await new Promise<void>((resolve, reject) => {
+      stopWaiting = limitIdle(req, this.#limits.idleMs, reject);
       const busboy = this.#busboy;
       busboy.on('file', (name, stream, filename, _encoding, mimeType) => {
         this.#onFile(name, stream, filename, mimeType, reject);
@@ -92,11 +96,13 @@ class FormReader {
         if (!req.complete) reject(closed());
       });
       req.pipe(busboy);
-    }).catch((error: unknown) => {
-      req.unpipe(this.#busboy);
-      this.#busboy.destroy();
-      throw error;
-    });
+    })
+      .catch((error: unknown) => {
+        req.unpipe(this.#busboy);
+        this.#busboy.destroy();
+        throw error;
+      })
+      .finally(stopWaiting);
     if (this.#file === undefined || this.#spool === undefined) throw missing(this.#limits.fileField);
     const { filename, mimeType, hash } = await this.#file;
     const spool = this.#spool;

@@ -4,16 +4,21 @@ const tokenPattern =
 
 type Expected = 'value' | 'value-or-end' | 'name' | 'name-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
+/** Looking further would hold up everybody else for the sake of a broken body. */
+const searchedMax = 1_000_000;
+
 /**
- * Where a text stops being JSON: the index of the first character that cannot stand there. The engine's own message leaves it out in
- * half of the cases. Reads without recursion, in one pass; meant for texts that `JSON.parse` has refused.
+ * Where a text stops being JSON: the index of the first character that cannot stand there; undefined when it is not within the first
+ * million. The engine's own message leaves it out in half of the cases. Reads without recursion, in one pass; meant for texts that
+ * `JSON.parse` has refused.
  */
-export function jsonErrorPosition(text: string): number {
+export function jsonErrorPosition(text: string): number | undefined {
   const open: ('{' | '[')[] = [];
   let expected: Expected = 'value';
   let position = 0;
   const afterValue = (): Expected => (open.length === 0 ? 'nothing' : 'comma-or-end');
   for (;;) {
+    if (position > searchedMax) return undefined;
     tokenPattern.lastIndex = position;
     const match = tokenPattern.exec(text);
     const start = skipSpace(text, position);

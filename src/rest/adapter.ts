@@ -108,6 +108,8 @@ class RestFace {
       const place = this.#table.find(split === -1 ? url : url.slice(0, split));
       const method = req.method ?? 'GET';
       served = place?.byMethod.get(method === 'HEAD' ? 'GET' : method);
+      // The head of a stream tells nothing, and opening one for it would start work.
+      if (method === 'HEAD' && served?.route.row.stream?.when === 'always') served = undefined;
       meter = served?.meter ?? meter;
       if (method === 'OPTIONS' && place !== undefined) {
         sendEmpty(res, 204, requestId, ['allow', allowed(place.byMethod)]);
@@ -135,24 +137,16 @@ class RestFace {
   }
 
   async #answer(call: Call): Promise<void> {
-    const { route } = call.served;
-    if (!route.isRun) return this.#read(call);
-    const { keyId } = call.context.caller;
-    this.#options.admission.enter(keyId);
-    try {
-      await this.#read(call);
-    } finally {
-      this.#options.admission.leave(keyId);
-    }
-  }
-
-  async #read(call: Call): Promise<void> {
     const { req } = call;
     const { row } = call.served.route;
     const { settings } = this.#deps;
     if (row.upload !== undefined) {
       const fileMaxBytes = settings[row.upload.sizeBytesMaxSetting];
-      const upload = await readUpload(req, { fileField: row.upload.file, fileMaxBytes });
+      const upload = await readUpload(req, {
+        fileField: row.upload.file,
+        fileMaxBytes,
+        idleMs: settings.BODY_IDLE_TIMEOUT_MS,
+      });
       try {
         await this.#reply(call, undefined, '', upload);
       } finally {
@@ -161,7 +155,7 @@ class RestFace {
       return;
     }
     if (row.body === undefined) return this.#reply(call, undefined, '');
-    const { value, text } = await readJsonBody(req, settings.BODY_MAX_BYTES);
+    const { value, text } = await readJsonBody(req, settings.BODY_MAX_BYTES, settings.BODY_IDLE_TIMEOUT_MS);
     if (wantsStream(row, req, value)) return this.#stream(call, value);
     return this.#reply(call, value, text);
   }
@@ -196,7 +190,13 @@ class RestFace {
   async #run(route: Route, variables: Readonly<Record<string, unknown>>, context: CallContext): Promise<Reply> {
     const { row } = route;
     if (row.fold !== undefined && route.fold !== undefined) {
-      return foldStream(row.fold, { source: await route.fold(variables, context), variables, context });
+      const { keyId } = context.caller;
+      this.#options.admission.enter(keyId);
+      try {
+        return await foldStream(row.fold, { source: await route.fold(variables, context), variables, context });
+      } finally {
+        this.#options.admission.leave(keyId);
+      }
     }
     const result = execute({
       schema: this.#options.schema,
@@ -212,6 +212,8 @@ class RestFace {
     const { row, stream } = served.route;
     if (row.stream === undefined || stream === undefined) throw new Error(`${row.operationId} has no stream`);
     const variables = readVariables(served.route, served.route.coerced, requestParts(call, body));
+    const { keyId } = context.caller;
+    this.#options.admission.enter(keyId);
     const stopWatching = this.#watch(context.caller, () => {
       context.abort(new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired'));
     });
@@ -220,6 +222,7 @@ class RestFace {
       await sendStream(this.#options.streams, row.stream.encoder, { source, variables, context, res, headers: served.headers });
     } finally {
       stopWatching();
+      this.#options.admission.leave(keyId);
     }
   }
 

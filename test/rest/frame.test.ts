@@ -8,7 +8,7 @@ let frame: Frame;
 beforeAll(async () => {
   const thing = { id: 'thing_1', name: 'Ada', color: 'RED', note: null, count: 3, tags: [] };
   frame = await startFrame({
-    settings: { BODY_MAX_BYTES: '2000', CHAT_FILE_MAX_BYTES: '700000' },
+    settings: { BODY_MAX_BYTES: '2000', CHAT_FILE_MAX_BYTES: '700000', BODY_IDLE_TIMEOUT_MS: '150' },
     resolvers: {
       thing: ({ id }) => {
         if (id === 'missing') throw new DomainError('NOT_FOUND', 'No such thing');
@@ -260,6 +260,12 @@ describe('bodies', () => {
     const tooLarge = { status: 413, body: { error: { code: 'request_too_large' } } };
     expect(await call('POST', '/api/v1/things', { body: body(2001) })).toMatchObject(tooLarge);
     expect(await call('POST', '/api/v1/things', { body: chunked(body(2001)) })).toMatchObject(tooLarge);
+  });
+  it.each(['/api/v1/things', '/api/v1/things/t1/file'])('that stop arriving are given up: %s', async (path) => {
+    const never = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('--b\r\n')) });
+    const type = path.endsWith('file') ? 'multipart/form-data; boundary=b' : 'application/json';
+    const reply = await call('POST', path, { body: never, headers: { 'content-type': type } });
+    expect(reply).toMatchObject({ status: 408, body: { error: { code: 'request_timeout' } } });
   });
   it('cannot reach the prototype of anything', async () => {
     const body = '{"name":"x","extra":{"__proto__":{"polluted":1},"__proto\\u005f_":{"polluted":1},"constructor":{"a":1}}}';
