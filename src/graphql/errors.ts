@@ -7,6 +7,7 @@ import { isAbort } from '../http/errors.ts';
 export type DocumentErrorCode =
   | 'GRAPHQL_PARSE_FAILED'
   | 'GRAPHQL_VALIDATION_FAILED'
+  | 'OPERATION_RESOLUTION_FAILURE'
   | 'GRAPHQL_TOO_MANY_TOKENS'
   | 'GRAPHQL_TOO_DEEP'
   | 'GRAPHQL_TOO_MANY_ALIASES'

@@ -166,10 +166,13 @@ function operationNamed(
   if (name === undefined || name === null) {
     if (first !== undefined && second === undefined) return first;
     const message = first === undefined ? 'The document has no operation' : 'operationName must name one of the operations';
-    throw documentError('GRAPHQL_VALIDATION_FAILED', message);
+    throw documentError('OPERATION_RESOLUTION_FAILURE', message);
   }
   const found = operations.find((operation) => operation.name?.value === name);
   if (found === undefined)
-    throw documentError('GRAPHQL_VALIDATION_FAILED', `The document has no operation named ${JSON.stringify(name.slice(0, 100))}`);
+    throw documentError(
+      'OPERATION_RESOLUTION_FAILURE',
+      `The document has no operation named ${JSON.stringify(name.slice(0, 100))}`,
+    );
   return found;
 }
