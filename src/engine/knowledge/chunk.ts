@@ -109,10 +109,8 @@ function emptyDraft(start: number, page: number | null, headingPath: string): Dr
 function add(text: string, draft: Draft, block: Block, piece: Piece, level: number, headingPath: string): void {
   draft.tokens = extended(text, draft, piece);
   draft.end = piece.end;
-  if (!draft.hasBody) {
-    draft.headingPath = headingPath;
-    draft.level = level;
-  }
+  if (!draft.hasBody) draft.headingPath = headingPath;
+  draft.level = level;
   draft.hasBody ||= block.kind !== 'heading';
   draft.isFresh = true;
   draft.lastStart = piece.start;

@@ -60,6 +60,8 @@ for (const config of textSearchConfigs) {
 const sampleChars = 20_000;
 /** Of a text's words: prose of any of these languages has several times as many. */
 const shareMin = 0.04;
+/** Different words; a single one may be a name, or a word of a language that is not listed. */
+const wordsMin = 2;
 
 /**
  * Which text-search configuration a document gets, by its function words. English where nothing speaks against it (short Latin text,
@@ -70,6 +72,7 @@ const shareMin = 0.04;
 export function textSearchConfig(text: string): TextSearchConfig {
   const sample = text.slice(0, sampleChars).toLowerCase();
   const scores = new Map<TextSearchConfig, number>();
+  const found = new Map<TextSearchConfig, Set<string>>();
   let words = 0;
   let latinLetters = 0;
   let otherLetters = 0;
@@ -79,11 +82,15 @@ export function textSearchConfig(text: string): TextSearchConfig {
     else otherLetters += word.length;
     const configs = wordConfigs.get(word);
     // A word that several languages share says less about each.
-    for (const config of configs ?? []) scores.set(config, (scores.get(config) ?? 0) + 1 / (configs?.length ?? 1));
+    for (const config of configs ?? []) {
+      scores.set(config, (scores.get(config) ?? 0) + 1 / (configs?.length ?? 1));
+      found.set(config, (found.get(config) ?? new Set()).add(word));
+    }
   }
   const isLatin = latinLetters >= otherLetters;
   const [best, score] = [...scores].sort(([, a], [, b]) => b - a)[0] ?? ['english', 0];
-  if (score >= 1 && score >= words * shareMin && isLatin !== isOtherScript(best)) return best;
+  const isSure = (found.get(best)?.size ?? 0) >= wordsMin && score >= words * shareMin;
+  if (isSure && isLatin !== isOtherScript(best)) return best;
   return isLatin ? 'english' : 'simple';
 }
 

@@ -6,7 +6,7 @@ const abbreviation =
 
 /**
  * Cuts a stretch of text into sentences: ranges that touch each other and together are the stretch, so no character is lost. A pattern,
- * not Intl.Segmenter: it only places the cuts of long paragraphs, and is some fifteen times as fast.
+ * not Intl.Segmenter: that is three times as slow, and joins sentences that do not begin with a capital.
  */
 export function* sentenceRanges(text: string, start: number, end: number): Generator<readonly [start: number, end: number]> {
   const stretch = text.slice(start, end);

@@ -8,6 +8,8 @@ export type DocumentType =
   | { readonly format: 'markdown' | 'text' | 'csv' | 'json'; readonly mimeType: string; readonly text: string };
 
 const sampleBytes = 64 * 1024;
+/** A stray NUL is a slip, more of them are no text. */
+const controlShareMax = 0.01;
 const textFormats = {
   markdown: { mimeType: 'text/markdown', extension: /\.(?:md|mdx|markdown|mdown|mkd)$/i, declared: /markdown/i },
   csv: { mimeType: 'text/csv', extension: /\.(?:csv|tsv|tab)$/i, declared: /\/(?:csv|tab-separated-values)\b/i },
@@ -54,13 +56,14 @@ function formatNamed({ filename, mimeType }: DocumentBytes): keyof typeof textFo
   return formats.find(([, { declared }]) => declared.test(mimeType))?.[0];
 }
 
-/** Text has no control characters but the common ones; the zero bytes of UTF-16 come in a pattern. */
+/** Text has no control characters but the common ones. What has the zero bytes of UTF-16 is looked at as UTF-16. */
 function isText(bytes: Uint8Array): boolean {
-  if (wideCharset(bytes) !== undefined) return true;
   const sample = bytes.subarray(0, sampleBytes);
+  const wide = wideCharset(sample);
+  const codes = wide === undefined ? sample : Array.from(decodeText(sample, wide), (char) => char.charCodeAt(0));
   let controls = 0;
-  for (const byte of sample) if (byte < 0x20 && (byte < 0x07 || byte > 0x0d) && byte !== 0x1b) controls += 1;
-  return controls <= sample.length * 0.01;
+  for (const code of codes) if (code < 0x20 && (code < 0x07 || code > 0x0d) && code !== 0x1b) controls += 1;
+  return controls <= codes.length * controlShareMax;
 }
 
 function isJson(text: string): boolean {

@@ -2,9 +2,8 @@ import { workerData } from 'node:worker_threads';
 import { memorySignal } from './protocol.ts';
 
 /** Looks every 25 ms while a document is being read, and sleeps otherwise. */
-const { state, rssMaxBytes } = workerData as { state: Int32Array; rssMaxBytes: number };
+const { state, rssMaxBytes, parentId } = workerData as { state: Int32Array; rssMaxBytes: number; parentId: number };
 const lookEveryMs = 25;
-const parentId = process.ppid;
 
 for (;;) {
   Atomics.wait(state, 0, 0);

@@ -1,6 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import type { DocumentWriter } from '../document-writer.ts';
-import { ExtractError } from '../error.ts';
 
 /** Rows that make one block; passages are cut between rows in any case. */
 const rowsPerBlock = 50;
@@ -11,45 +10,64 @@ const delimiters = [',', ';', '\t', '|'];
  * begins. The first row names the columns.
  */
 export function readCsv(text: string, writer: DocumentWriter): void {
-  const rows = parseRows(text);
-  const columns = (rows.shift() ?? []).map((name, index) => inLine(name) || `column ${index + 1}`);
-  const lines: string[] = [];
-  const flush = () => {
-    writer.block('table', lines.join('\n'));
-    lines.length = 0;
-  };
-  for (const row of rows) {
-    const cells = row.flatMap((cell, index) => {
-      const value = inLine(cell);
-      return value === '' ? [] : [`${columns[index] ?? `column ${index + 1}`}: ${value}`];
-    });
-    if (cells.length > 0) lines.push(`- ${cells.join('; ')}`);
-    if (lines.length >= rowsPerBlock) flush();
+  const { columns, lines } = readRows(text);
+  for (let start = 0; start < lines.length; start += rowsPerBlock) {
+    writer.block('table', lines.slice(start, start + rowsPerBlock).join('\n'));
   }
-  flush();
   // A table of nothing but its head still says what it would hold.
   if (writer.length === 0) writer.block('table', columns.join('; '));
 }
 
-function parseRows(text: string): string[][] {
-  const options = {
-    delimiter: delimiterOf(text),
+interface Rows {
+  readonly columns: readonly string[];
+  readonly lines: readonly string[];
+}
+
+/** Rows become lines as they are met: a million rows as arrays of cells would take ten times the memory. */
+function readRows(text: string): Rows {
+  const delimiter = delimiterOf(text);
+  try {
+    return parseRows(text, delimiter, '"');
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    // A quote that never closes: quotes are taken as they are, and a line is a row.
+    return parseRows(text, delimiter, null);
+  }
+}
+
+function parseRows(text: string, delimiter: string, quote: string | null): Rows {
+  let columns: string[] | undefined;
+  const lines: string[] = [];
+  parse(text, {
+    delimiter,
+    quote,
     bom: true,
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: true,
-  };
-  try {
-    return parse(text, options);
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    // Quotes that never close: taken as they are, a line is a row.
-    try {
-      return parse(text, { ...options, quote: null });
-    } catch {
-      throw new ExtractError('CORRUPT', `The table cannot be read: ${error.message}.`);
-    }
+    on_record(row: string[]) {
+      if (columns === undefined) columns = row.map((name, index) => inLine(name) || columnName(index));
+      else {
+        const line = rowLine(row, columns);
+        if (line !== '') lines.push(line);
+      }
+      return null;
+    },
+  });
+  return { columns: columns ?? [], lines };
+}
+
+function rowLine(row: readonly string[], columns: readonly string[]): string {
+  const cells: string[] = [];
+  for (const [index, cell] of row.entries()) {
+    const value = inLine(cell);
+    if (value !== '') cells.push(`${columns[index] ?? columnName(index)}: ${value}`);
   }
+  return cells.length === 0 ? '' : `- ${cells.join('; ')}`;
+}
+
+function columnName(index: number): string {
+  return `column ${index + 1}`;
 }
 
 /** The delimiter that stands most often in the first lines, outside quotes. */

@@ -2,53 +2,76 @@ import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import { decodeText } from '../charset.ts';
 import type { DocumentWriter } from '../document-writer.ts';
-import { markdownBlocks } from '../markdown-blocks.ts';
+import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';
 import { markdownOf } from './html-markdown.ts';
 
 /** Larger pages are manuals on one page, not articles with menus around them; picking the article out would cost seconds. */
 const articleMaxChars = 4_000_000;
 /** An article that leaves out more than this of the page's text was not the whole of what the page says. */
 const articleShareMin = 0.5;
+const depthMax = 250;
+/** NodeFilter's numbers, as the DOM has them. */
+const showElements = 1;
+const showText = 4;
 const neverText = 'script,style,noscript,template,svg,canvas,iframe,object,embed,head,[hidden],[aria-hidden=true]';
 const aroundText = 'nav,footer,aside,form,[role=navigation],[role=banner],[role=contentinfo],[role=search]';
+
+type HtmlDocument = ReturnType<typeof parseHTML>['document'];
 
 /** HTML to Markdown: the article when the page is one, else the body without its menus, else the whole body. */
 export function readHtml(bytes: Uint8Array, writer: DocumentWriter): void {
   const html = decodeText(bytes, declaredCharset(bytes)).replaceAll('\0', '');
   const { document } = parseHTML(isWholePage(html) ? html : `<!doctype html><html><head></head><body>${html}</body></html>`);
-  const title = textOf(document.querySelector('title')) || textOf(document.querySelector('h1'));
-  const body = document.querySelector('body') ?? document.documentElement;
+  if (isTooDeep(document)) {
+    writer.text(bareText(document), plainBlocks);
+    return;
+  }
+  const title = textOf(document.querySelector('title')) || textOf(document.querySelector('h1,h2'));
   remove(document, neverText);
-  const whole = String(body.innerHTML);
-  const wholeText = textOf(body);
-  remove(document, aroundText);
-  const inner = textOf(body);
-  const article = html.length > articleMaxChars ? undefined : articleOf(document);
-  const chosen =
-    article !== undefined && article.text.length >= inner.length * articleShareMin
-      ? article.html
-      : innerOrWhole(inner, wholeText, body, whole);
-  writer.text(markdownOf(chosen), markdownBlocks);
+  writer.text(markdownOf(mainHtml(document, html.length)), markdownBlocks);
   writer.title = title;
 }
 
-interface Article {
-  readonly html: string;
-  readonly text: string;
+function mainHtml(document: HtmlDocument, htmlChars: number): string {
+  const body = document.querySelector('body') ?? document.documentElement;
+  const whole = { html: String(body.innerHTML), text: textOf(body) };
+  remove(document, aroundText);
+  const inner = { html: String(body.innerHTML), text: textOf(body) };
+  if (inner.text === '') return whole.html;
+  const article = htmlChars > articleMaxChars ? undefined : articleOf(document);
+  return article !== undefined && article.text.length >= inner.text.length * articleShareMin ? article.html : inner.html;
 }
 
-function innerOrWhole(inner: string, wholeText: string, body: { readonly innerHTML: string }, whole: string): string {
-  return inner === '' && wholeText !== '' ? whole : String(body.innerHTML);
-}
-
-function articleOf(document: ReturnType<typeof parseHTML>['document']): Article | undefined {
-  const copy = document.cloneNode(true) as typeof document;
-  const article = new Readability(copy, { charThreshold: 200 }).parse();
+/** Changes the document: called last. */
+function articleOf(document: HtmlDocument): { readonly html: string; readonly text: string } | undefined {
+  const article = new Readability(document, { charThreshold: 200 }).parse();
   if (article?.content == null || article.textContent == null) return undefined;
   return { html: article.content, text: squeeze(article.textContent) };
 }
 
-function remove(document: ReturnType<typeof parseHTML>['document'], selector: string): void {
+/** Elements within elements, deeper than any page that a person wrote: the libraries below take time by the square of it. */
+function isTooDeep(document: HtmlDocument): boolean {
+  const walker = document.createTreeWalker(document, showElements);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    let depth = 0;
+    for (let above = node.parentNode; above !== null && depth <= depthMax; above = above.parentNode) depth += 1;
+    if (depth > depthMax) return true;
+  }
+  return false;
+}
+
+/** The text between the tags, without structure. */
+function bareText(document: HtmlDocument): string {
+  const parts: string[] = [];
+  const walker = document.createTreeWalker(document, showText);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    if (!/^(?:script|style|noscript|template|title)$/i.test(node.parentNode?.nodeName ?? ''))
+      parts.push(squeeze(node.textContent ?? ''));
+  }
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function remove(document: HtmlDocument, selector: string): void {
   for (const element of document.querySelectorAll(selector)) element.remove();
 }
 

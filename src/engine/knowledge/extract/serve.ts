@@ -1,0 +1,112 @@
+import { registerHooks } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { blockKinds, type ExtractedDocument } from './document.ts';
+import { ExtractError } from './error.ts';
+import type { ReaderMessage, ReadRequest } from './protocol.ts';
+import type { DocumentBytes } from './read-document.ts';
+
+export type ReadDocument = (document: DocumentBytes, textMaxChars: number) => Promise<ExtractedDocument>;
+
+const textPieceChars = 256 * 1024;
+const blocksPiece = 10_000;
+
+/**
+ * The work of the process that reads documents nobody trusts. It is started with an empty environment and Node's permission model: it
+ * may read its own code, nothing else; no writing, no further processes. Node 24 does not yet take the network away, so it is done
+ * here, before any library is loaded. Documents come in as bytes on standard input, one at a time.
+ */
+export async function serveReader(load: () => Promise<ReadDocument>): Promise<void> {
+  takeNetworkAway();
+  const setBusy = startWatchdog();
+  const read = await load();
+  process.on('disconnect', () => process.exit(0));
+  process.on('message', (request: ReadRequest) => {
+    void answer(request, read, setBusy);
+  });
+  await send({ type: 'ready' });
+}
+
+async function answer(request: ReadRequest, read: ReadDocument, setBusy: (isBusy: boolean) => void): Promise<void> {
+  setBusy(true);
+  try {
+    const bytes = await readInput(request.sizeBytes);
+    await sendDocument(await read({ ...request, bytes }, request.textMaxChars));
+  } catch (error) {
+    const { code, message } = error instanceof ExtractError ? error : corrupt(error);
+    await send({ type: 'failed', code, message });
+  }
+  setBusy(false);
+}
+
+async function readInput(sizeBytes: number): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafeSlow(sizeBytes);
+  let length = 0;
+  while (length < sizeBytes) {
+    const part: Buffer | null = process.stdin.read();
+    if (part === null) await new Promise((resolve) => process.stdin.once('readable', resolve));
+    else length += part.copy(bytes, length);
+  }
+  return bytes;
+}
+
+async function sendDocument({ text, blocks, title, mimeType, pageCount }: ExtractedDocument): Promise<void> {
+  for (let start = 0; start < text.length; start += textPieceChars) {
+    await send({ type: 'text', piece: text.slice(start, start + textPieceChars) });
+  }
+  for (let start = 0; start < blocks.length; start += blocksPiece) {
+    const values = blocks
+      .slice(start, start + blocksPiece)
+      .flatMap(({ kind, level, charStart, charEnd, page }) => [
+        blockKinds.indexOf(kind),
+        level ?? 0,
+        charStart,
+        charEnd,
+        page ?? 0,
+      ]);
+    await send({ type: 'blocks', values });
+  }
+  await send({ type: 'done', title, mimeType, pageCount });
+}
+
+/** Resolves when the message is written, so that a long text does not pile up here. */
+function send(message: ReaderMessage): Promise<void> {
+  return new Promise((resolve) => {
+    process.send?.(message, undefined, undefined, () => resolve());
+  });
+}
+
+/** What a library threw: the document is at fault, and the library's words are for nobody. */
+function corrupt(error: unknown): ExtractError {
+  if (error instanceof RangeError) {
+    return new ExtractError('CORRUPT', 'The file is nested too deeply, or is too large, to be read.');
+  }
+  return new ExtractError('CORRUPT', 'The file is damaged, or is not what its name says; open it and save it again.');
+}
+
+function takeNetworkAway(): void {
+  const forbidden =
+    /^(?:node:)?(?:net|tls|dgram|dns|dns\/promises|http|https|http2|child_process|cluster|inspector|inspector\/promises|worker_threads)$/;
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (forbidden.test(specifier)) throw new Error(`${specifier} is not for readers of documents`);
+      return next(specifier, context);
+    },
+  });
+  for (const name of ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest']) Reflect.deleteProperty(globalThis, name);
+  Reflect.deleteProperty(process, 'getBuiltinModule');
+}
+
+/** A thread that ends this process when it grows too large, or when its parent is gone; it runs whatever the main thread is stuck in. */
+function startWatchdog(): (isBusyNow: boolean) => void {
+  const state = new Int32Array(new SharedArrayBuffer(4));
+  const rssMaxBytes = process.memoryUsage.rss() + Number(process.argv[2]);
+  const worker = new Worker(new URL('./watchdog.ts', import.meta.url), {
+    workerData: { state, rssMaxBytes, parentId: process.ppid },
+    execArgv: [],
+  });
+  worker.unref();
+  return (isBusyNow) => {
+    Atomics.store(state, 0, isBusyNow ? 1 : 0);
+    Atomics.notify(state, 0);
+  };
+}
