@@ -194,10 +194,10 @@ class GraphqlFace {
   }
 }
 
-/** A browser that shows a page, and nothing that a program would send. */
+/** A visit of a browser: it takes a page and has no key yet. A link may carry an operation, which the page then shows. */
 function asksForPage(req: IncomingMessage): boolean {
   if (req.method !== 'GET' && req.method !== 'HEAD') return false;
-  return (req.headers.accept ?? '').includes('text/html') && !searchOf(req).has('query');
+  return (req.headers.accept ?? '').includes('text/html') && req.headers.authorization === undefined;
 }
 
 function isJson(req: IncomingMessage): boolean {
