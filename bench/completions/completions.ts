@@ -1,0 +1,220 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { firstTokens, paced, quantile, type Target, throughput } from './load.ts';
+import { type Child, cores, pin, start } from './processes.ts';
+
+interface Ready {
+  readonly url: string;
+}
+interface ServiceReady extends Ready {
+  readonly adminKey: string;
+  readonly agents: Readonly<Record<string, string>>;
+}
+interface Cpu {
+  readonly cpuMicros: number;
+  readonly rssBytes: number;
+}
+
+/** One measured promise: the baseline's figure, ours, and how ours must stand to it. */
+export interface Row {
+  readonly name: string;
+  readonly raw: number;
+  readonly ours: number;
+  readonly unit: string;
+  readonly floor: { readonly ratioMin: number } | { readonly ratioMax: number } | undefined;
+  readonly note?: string;
+}
+
+export interface CompletionBenchOptions {
+  /** Rows whose name includes this; all when empty. */
+  readonly only: string;
+  /** Open streams of the last row. */
+  readonly streams: number;
+  /** Writes CPU profiles of the service into this folder. */
+  readonly profileDir?: string;
+}
+
+const burstChunks = 2_000;
+const passes = 3;
+
+/** Measures the completion and stream promises, ours and the baseline's turn by turn in the same run. */
+export async function benchCompletions(options: CompletionBenchOptions): Promise<readonly Row[]> {
+  pin(process.pid, cores.load);
+  const upstream = await start<Ready>('upstream.ts', [], cores.load);
+  const raw = await start<Ready>('raw.ts', [upstream.ready.url], cores.service);
+  const profile = options.profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profileDir}`];
+  const service = await start<ServiceReady>('service.ts', [upstream.ready.url], cores.service, profile);
+  try {
+    return await new Bench(upstream, raw, service, options).run();
+  } finally {
+    await Promise.all([upstream, raw, service].map((child) => child.stop()));
+  }
+}
+
+class Bench {
+  private readonly upstream: Child<Ready>;
+  private readonly raw: Child<Ready>;
+  private readonly service: Child<ServiceReady>;
+  private readonly options: CompletionBenchOptions;
+
+  constructor(upstream: Child<Ready>, raw: Child<Ready>, service: Child<ServiceReady>, options: CompletionBenchOptions) {
+    this.upstream = upstream;
+    this.raw = raw;
+    this.service = service;
+    this.options = options;
+  }
+
+  async run(): Promise<readonly Row[]> {
+    const rows: Row[] = [];
+    const measure = async (name: string, work: (name: string) => Promise<readonly Row[]>) => {
+      if (name.includes(this.options.only)) rows.push(...(await work(name)));
+    };
+    await measure('non-stream, 64 connections', (name) => this.throughput(name));
+    await measure('first token added, p50', (name) => this.firstToken(name));
+    await measure('chunks in one piece, model', (name) => this.bursts(name, 'openai/burst-2000', { ratioMin: 0.34 }));
+    await measure('chunks in one piece, agent', (name) =>
+      this.bursts(name, this.service.ready.agents['burst-2000'] ?? '', { ratioMin: 0.34 }),
+    );
+    await measure('paced CPU a chunk', (name) => this.pacedCpu(name));
+    await measure('many open streams', (name) => this.manyStreams(name));
+    return rows;
+  }
+
+  private async throughput(name: string): Promise<readonly Row[]> {
+    const [raw, ours] = await this.interleaved('whole', false, (target) => throughput(target, 64, 1_500));
+    return [{ name, raw, ours, unit: 'requests/s', floor: { ratioMin: 0.37 } }];
+  }
+
+  private async firstToken(name: string): Promise<readonly Row[]> {
+    const targets = [this.direct('burst-1'), this.throughRaw('burst-1'), this.throughService('openai/burst-1')];
+    const times: number[][] = targets.map(() => []);
+    const pools = targets.map((target) => new Pool(target.url, { connections: 1 }));
+    for (let turn = 0; turn < 12; turn += 1) {
+      for (const [index, target] of targets.entries()) {
+        const pool = pools[index];
+        if (pool === undefined) continue;
+        const got = await firstTokens(target, pool, 120);
+        // The first turns warm the code.
+        if (turn >= 2) times[index]?.push(...got);
+      }
+    }
+    await Promise.all(pools.map((pool) => pool.close()));
+    const [direct = 0, raw = 0, ours = 0] = times.map(
+      (all) =>
+        quantile(
+          all.sort((a, b) => a - b),
+          0.5,
+        ) * 1000,
+    );
+    return [{ name, raw: raw - direct, ours: ours - direct, unit: 'µs', floor: { ratioMax: 2.5 } }];
+  }
+
+  private async bursts(name: string, model: string, floor: Row['floor']): Promise<readonly Row[]> {
+    const [raw, ours] = await this.interleaved(`burst-${burstChunks}`, true, (target) => throughput(target, 8, 1_500), model);
+    return [{ name, raw: raw * burstChunks, ours: ours * burstChunks, unit: 'chunks/s', floor }];
+  }
+
+  private async pacedCpu(name: string): Promise<readonly Row[]> {
+    const model = 'paced-100-20';
+    const cost = async (child: Child<unknown>, target: Target) => {
+      await paced(target, 20);
+      const before = await child.ask<Cpu>('cpu');
+      const { chunks } = await paced(target, 200);
+      const after = await child.ask<Cpu>('cpu');
+      return (after.cpuMicros - before.cpuMicros) / chunks;
+    };
+    const raw = await cost(this.raw, this.throughRaw(model));
+    const rest = await cost(this.service, this.throughService(`openai/${model}`));
+    const graphql = await cost(this.service, this.throughGraphql(`openai/${model}`));
+    return [
+      { name: `${name}, REST`, raw, ours: rest, unit: 'µs', floor: { ratioMax: 1.5 } },
+      { name: `${name}, GraphQL subscription`, raw, ours: graphql, unit: 'µs', floor: { ratioMax: 2 } },
+    ];
+  }
+
+  private async manyStreams(name: string): Promise<readonly Row[]> {
+    const { streams } = this.options;
+    const model = 'paced-50-200';
+    const one = async (child: Child<unknown>, target: Target) => {
+      const before = await child.ask<Cpu>('cpu');
+      const reading = paced(target, streams, 10_000);
+      await wait(6_000);
+      const during = await child.ask<Cpu>('cpu');
+      const result = await reading;
+      await wait(1_000);
+      const { openStreams } = await this.upstream.ask<{ openStreams: number }>('open');
+      const kilobytes = (during.rssBytes - before.rssBytes) / 1024 / streams;
+      return { ...result, openStreams, kilobytes, p99: quantile(result.delaysMs, 0.99) };
+    };
+    const raw = await one(this.raw, this.throughRaw(model));
+    const ours = await one(this.service, this.throughService(`openai/${model}`));
+    const note = `${ours.chunks} chunks, ${ours.errors} errors, ${ours.openStreams} left open upstream after 1 s`;
+    return [
+      { name: `${name} (${streams}), p99 delay`, raw: raw.p99, ours: ours.p99, unit: 'ms', floor: undefined, note },
+      { name: `${name}, memory a stream`, raw: raw.kilobytes, ours: ours.kilobytes, unit: 'KB', floor: undefined },
+    ];
+  }
+
+  /** The best of several passes of each, turn by turn: noise of a shared machine only ever takes away. */
+  private async interleaved(
+    rawModel: string,
+    stream: boolean,
+    run: (target: Target) => Promise<number>,
+    model = `openai/${rawModel}`,
+  ): Promise<readonly [raw: number, ours: number]> {
+    const best = [0, 0] as [number, number];
+    for (let pass = 0; pass < passes; pass += 1) {
+      best[0] = Math.max(best[0], await run(this.throughRaw(rawModel, stream)));
+      best[1] = Math.max(best[1], await run(this.throughService(model, stream)));
+    }
+    return best;
+  }
+
+  private direct(model: string): Target {
+    return {
+      name: 'upstream',
+      url: this.upstream.ready.url,
+      path: '/v1/chat/completions',
+      headers: json,
+      body: request(model, true),
+    };
+  }
+
+  private throughRaw(model: string, stream = true): Target {
+    return { name: 'raw', url: this.raw.ready.url, path: '/v1/chat/completions', headers: json, body: request(model, stream) };
+  }
+
+  private throughService(model: string, stream = true): Target {
+    const headers = { ...json, authorization: `Bearer ${this.service.ready.adminKey}` };
+    return {
+      name: 'parley',
+      url: this.service.ready.url,
+      path: '/api/v1/chat/completions',
+      headers,
+      body: request(model, stream),
+    };
+  }
+
+  private throughGraphql(model: string): Target {
+    const { url, headers } = this.throughService(model);
+    const query = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { delta finishReason } }';
+    const { stream: _stream, ...input } = JSON.parse(request(model, true)) as Record<string, unknown>;
+    return {
+      name: 'parley, GraphQL',
+      url,
+      path: '/graphql',
+      headers: { ...headers, accept: 'text/event-stream' },
+      body: JSON.stringify({ query, variables: { input } }),
+    };
+  }
+}
+
+const json = { 'content-type': 'application/json' };
+
+function request(model: string, stream: boolean): string {
+  const messages = [
+    { role: 'system', content: 'You are a helpful assistant.' },
+    { role: 'user', content: 'What is the answer to everything?' },
+  ];
+  return JSON.stringify({ model, messages, stream });
+}

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { startService } from '../../src/service.ts';
+import { loadSettings } from '../../src/settings.ts';
+
+/** Parley as it is, in a process of its own, on a fresh embedded database. */
+const adminKey = 'pk-bench-administrator-key-of-40-characters';
+const dataDir = mkdtempSync(join(tmpdir(), 'parley-bench-'));
+process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+
+const settings = loadSettings({
+  PORT: '0',
+  DATA_DIR: dataDir,
+  OPENAI_BASE_URL: `${process.argv[2] ?? ''}/v1`,
+  PARLEY_ADMIN_KEY: adminKey,
+  LOG_LEVEL: 'error',
+});
+const service = await startService(settings, pino({ level: 'error' }), (error) => {
+  throw error;
+});
+const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
+await service.deps.models.list();
+const agents: Record<string, string> = {};
+for (const model of ['burst-2000']) {
+  const body = { name: 'Bench', description: '', instructions: 'Be brief.', src: '', modelId: `openai/${model}` };
+  const reply = await fetch(`${service.url}/api/v1/ais`, { method: 'POST', headers, body: JSON.stringify(body) });
+  agents[model] = ((await reply.json()) as { id: string }).id;
+}
+process.send?.({ url: service.url, adminKey, agents });
+process.on('message', (message) => {
+  if (message === 'cpu') {
+    const { user, system } = process.cpuUsage();
+    process.send?.({ cpuMicros: user + system, rssBytes: process.memoryUsage.rss() });
+  }
+  if (message === 'stop') void service.close(1_000).then(() => process.exit(0));
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,39 @@
+import { parseArgs } from 'node:util';
+import { benchCompletions, type Row } from './completions/completions.ts';
+
+/**
+ * `npm run bench [-- --only <part of a row's name>] [--streams 5000] [--profile <folder>]`: measures the service against a bare node:http
+ * pass-through of the same upstream, both on one core, turn by turn in the same run. Ends with status 1 when a floor is not met.
+ */
+const { values } = parseArgs({
+  options: { only: { type: 'string', default: '' }, streams: { type: 'string', default: '2000' }, profile: { type: 'string' } },
+});
+const rows = await benchCompletions({
+  only: values.only,
+  streams: Number(values.streams),
+  ...(values.profile === undefined ? {} : { profileDir: values.profile }),
+});
+let isMet = true;
+console.log(['', 'raw', 'parley', 'ratio', 'floor'].join('\t'));
+for (const row of rows) {
+  const ratio = row.ours / row.raw;
+  const floor = floorOf(row);
+  if (floor.isBroken(ratio)) isMet = false;
+  const verdict = floor.isBroken(ratio) ? 'NOT MET' : '';
+  console.log(
+    [row.name, figure(row.raw, row.unit), figure(row.ours, row.unit), ratio.toFixed(2), floor.text, verdict, row.note ?? ''].join(
+      '\t',
+    ),
+  );
+}
+process.exit(isMet ? 0 : 1);
+
+function floorOf({ floor }: Row): { readonly text: string; isBroken(ratio: number): boolean } {
+  if (floor === undefined) return { text: '–', isBroken: () => false };
+  if ('ratioMin' in floor) return { text: `≥ ${floor.ratioMin}`, isBroken: (ratio) => ratio < floor.ratioMin };
+  return { text: `≤ ${floor.ratioMax}`, isBroken: (ratio) => ratio > floor.ratioMax };
+}
+
+function figure(value: number, unit: string): string {
+  return `${value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(1)} ${unit}`;
+}
