@@ -1,8 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
-import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
-import { unaccent } from '@electric-sql/pglite/contrib/unaccent';
-import { vector } from '@electric-sql/pglite-pgvector';
+import { embeddedExtensions as extensions } from './extensions.ts';
+import { prepareDatabaseFolder } from './template.ts';
 import { WireServer } from './wire-server.ts';
 
 /** The embedded database's thread: a long query here leaves every stream of the main thread running. */
@@ -14,7 +13,8 @@ export interface WorkerOptions {
 export type WorkerMessage = 'ready' | 'closed';
 
 const options = workerData as WorkerOptions;
-const db = await PGlite.create(options.databaseFolder, { extensions: { vector, pg_trgm, unaccent } });
+await prepareDatabaseFolder(options.databaseFolder, async (folder) => (await PGlite.create(folder)).close());
+const db = await PGlite.create(options.databaseFolder, { extensions });
 const server = new WireServer(db, options.transactionIdleMsMax);
 await server.listen(options.socketPath);
 tell('ready');

@@ -1,0 +1,48 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startEmbedded } from '../../../src/storage/embedded/embedded.ts';
+import { lockFolder } from '../../../src/storage/embedded/lock.ts';
+import { prepareDatabaseFolder, templatePath } from '../../../src/storage/embedded/template.ts';
+import { newFolder } from '../../support/databases.ts';
+
+describe('the embedded database', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = newFolder();
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('has a template of the installed version (make it with: npm run db:template)', () => {
+    expect(existsSync(templatePath)).toBe(true);
+  });
+
+  it('begins anew when its first start was cut off half-way', async () => {
+    mkdirSync(`${folder}/database.unfinished`);
+    writeFileSync(`${folder}/database.unfinished/PG_VERSION`, 'half');
+    const server = await startEmbedded(folder, () => {});
+    const client = new Client(server.connection);
+    await client.connect();
+    const { rows } = await client.query("SELECT extname FROM pg_extension WHERE extname = 'vector'");
+    await client.end();
+    await server.close();
+    expect(rows).toEqual([{ extname: 'vector' }]);
+    expect(readdirSync(folder)).not.toContain('database.unfinished');
+  });
+
+  it('keeps the folder it finds', async () => {
+    mkdirSync(`${folder}/database`);
+    writeFileSync(`${folder}/database/mine`, '');
+    await prepareDatabaseFolder(`${folder}/database`, async () => {
+      throw new Error('nothing to make');
+    });
+    expect(readdirSync(`${folder}/database`)).toEqual(['mine']);
+  });
+
+  it('gives its folder to one holder at a time, and to the next one after that', () => {
+    const unlock = lockFolder(folder);
+    expect(() => lockFolder(folder)).toThrow(`${folder} is in use by another Parley process (pid ${process.pid})`);
+    unlock();
+    lockFolder(folder)();
+  });
+});
