@@ -16,7 +16,7 @@ import type { SseStreams } from '../http/sse.ts';
 import { readUpload, type Upload } from '../http/upload.ts';
 import { compileRoutes, type Route } from './compile.ts';
 import type { OperationScopes } from './document.ts';
-import { callerParam } from './error-params.ts';
+import { callerError } from './error-params.ts';
 import { PathTable } from './paths.ts';
 import { noHeaders, type Reply, replyOf } from './reply.ts';
 import type { RouteRow } from './route.ts';
@@ -232,7 +232,7 @@ class RestFace {
       if (!res.writableEnded) res.destroy();
       return;
     }
-    sendError(res, route === undefined ? shown : { ...shown, param: callerParam(route, shown) }, requestId);
+    sendError(res, route === undefined ? shown : callerError(route, shown), requestId);
     discardBody(req, this.#deps.settings.UPLOAD_MAX_BYTES);
   }
 }

@@ -10,8 +10,7 @@ import {
 } from 'graphql';
 import { DomainError, type Fault } from '../entities/errors.ts';
 import { addFault, type Faults } from './faults.ts';
-
-export type BodyCase = 'snake' | 'camel';
+import type { MemberNames } from './member-names.ts';
 
 /**
  * What a reader makes of a value. `plain`: checked, renamed, unknown members dropped, scalars and enums as they came: what
@@ -21,18 +20,13 @@ export type ReadMode = 'plain' | 'coerced';
 
 export type Reader = (value: unknown, faults: Faults) => unknown;
 
-/** As the caller writes the name of a member: `maxTokens` is `max_tokens` in snake case. */
-export function wireName(name: string, bodyCase: BodyCase): string {
-  return bodyCase === 'camel' ? name : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
 /**
  * Compiles the reader of a JSON value from its input type. It notes every fault with its code and path instead of stopping at the
  * first; what it returns is meaningless once there is one. Absent members stay absent and null stays null, so "absent keeps, null
  * clears" holds behind it.
  */
-export function compileReader(type: GraphQLInputType, bodyCase: BodyCase, mode: ReadMode): Reader {
-  return new ReaderCompiler(bodyCase, mode).reader(type);
+export function compileReader(type: GraphQLInputType, names: MemberNames, mode: ReadMode): Reader {
+  return new ReaderCompiler(names, mode).reader(type);
 }
 
 /** @throws DomainError of the first fault, carrying all of them. */
@@ -44,13 +38,13 @@ export function throwFaults(faults: Faults): void {
 }
 
 class ReaderCompiler {
-  readonly #bodyCase: BodyCase;
+  readonly #names: MemberNames;
   readonly #mode: ReadMode;
   /** Input types may contain themselves. */
   readonly #objects = new Map<GraphQLInputObjectType, Reader>();
 
-  constructor(bodyCase: BodyCase, mode: ReadMode) {
-    this.#bodyCase = bodyCase;
+  constructor(names: MemberNames, mode: ReadMode) {
+    this.#names = names;
     this.#mode = mode;
   }
 
@@ -126,12 +120,10 @@ class ReaderCompiler {
 
   #objectReader(type: GraphQLInputObjectType): Reader {
     const members = Object.values(type.getFields()).map((field) => {
-      const wire = wireName(field.name, this.#bodyCase);
       return {
         name: field.name,
-        wire,
-        // Members may also be written as GraphQL has them.
-        other: wire === field.name ? undefined : field.name,
+        wire: this.#names.wire(field.name),
+        other: this.#names.other(field.name),
         read: this.reader(field.type),
         isRequired: isNonNullType(field.type) && field.defaultValue === undefined,
         default: this.#mode === 'coerced' ? (field.defaultValue as unknown) : undefined,

@@ -11,9 +11,10 @@ import {
 } from 'graphql';
 import { operationScopes } from '../domain/policy.ts';
 import type { Scope } from '../entities/caller.ts';
-import { compileReader, type Reader, type ReadMode, wireName } from './body.ts';
+import { compileReader, type Reader, type ReadMode } from './body.ts';
 import { compileDocument, isFileType, type OperationScopes, type RowDocument } from './document.ts';
 import { Faults } from './faults.ts';
+import { memberNames } from './member-names.ts';
 import { compileParameter, type ParameterReader } from './parameters.ts';
 import type { RouteRow } from './route.ts';
 import { compileSource, type OpenSource } from './subscribe.ts';
@@ -206,7 +207,7 @@ function variableReaders(row: RouteRow, main: RowDocument, pathNames: readonly s
   return {
     path: pathNames.map(parameter),
     query: Object.keys(row.query ?? {}).map(parameter),
-    body: bodyType === undefined ? undefined : compileReader(bodyType, row.bodyCase ?? 'camel', mode),
+    body: bodyType === undefined ? undefined : compileReader(bodyType, memberNames(row), mode),
     form: row.upload === undefined ? [] : formFields(row, main, pathNames, mode).toArray(),
     defaults: mode === 'plain' ? [] : defaults.map((variable) => [variable.name, variable.defaultValue] as const),
   };
@@ -216,7 +217,7 @@ function* formFields(row: RouteRow, main: RowDocument, pathNames: readonly strin
   const bodyType = getNamedType(row.body === undefined ? undefined : main.variables.get(row.body)?.type);
   if (isInputObjectType(bodyType)) {
     for (const field of Object.values(bodyType.getFields())) {
-      const wire = wireName(field.name, row.bodyCase ?? 'camel');
+      const wire = memberNames(row).wire(field.name);
       const isRequired = isNonNullType(field.type) && field.defaultValue === undefined;
       yield { name: field.name, wire, read: compileParameter(wire, field.type, mode), isRequired, isMember: true };
     }

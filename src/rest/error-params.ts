@@ -1,19 +1,29 @@
 import type { PublicError } from '../entities/errors.ts';
-import { wireName } from './body.ts';
 import type { Route } from './compile.ts';
+import { memberNames } from './member-names.ts';
 
 /**
- * The member that was wrong, as this caller wrote it. The domain names arguments (`first`) and members in camelCase; the caller of a
- * row knows the row's variables (`limit`) and, in a snake-case body, `max_tokens`.
+ * A failure with the members that were wrong as this caller writes them. The domain names arguments (`first`) and members in camelCase;
+ * the caller of a row knows the row's variables (`limit`) and, in a snake-case body, `max_tokens`.
  */
-export function callerParam(route: Route, { param, detail }: PublicError): string | null {
-  if (param === null || param === '') return null;
+export function callerError(route: Route, shown: PublicError): PublicError {
+  const { faults } = shown.detail;
+  const param = shown.param === null || shown.param === '' ? null : callerPath(route, shown.param);
+  if (faults === undefined) return { ...shown, param };
+  return {
+    ...shown,
+    param,
+    detail: { ...shown.detail, faults: faults.map((fault) => ({ ...fault, param: callerPath(route, fault.param) })) },
+  };
+}
+
+function callerPath(route: Route, param: string): string {
   const { row } = route;
-  // Faults that the body reader found are written the caller's way already; those of the domain are in camelCase.
-  if (detail.faults !== undefined) return row.bodyCase === 'snake' ? wireName(param, 'snake') : param;
   const own = row.body !== undefined && param.startsWith(`${row.body}.`) ? param.slice(row.body.length + 1) : param;
   const head = /^[^.[]*/.exec(own)?.[0] ?? '';
+  // Names of the path, the query and of headers are written in one way only.
+  if (route.pathNames.includes(head) || head in (row.query ?? {}) || !/^[a-z]/.test(head)) return own;
   const renamed = route.argumentNames.get(head);
-  const named = renamed === undefined || renamed === row.body ? own : `${renamed}${own.slice(head.length)}`;
-  return row.bodyCase === 'snake' ? wireName(named, 'snake') : named;
+  const path = renamed === undefined || renamed === row.body ? own : `${renamed}${own.slice(head.length)}`;
+  return path.replace(/[A-Za-z0-9_]+/g, memberNames(row).wire);
 }

@@ -2,6 +2,7 @@ import { type GraphQLInputType, isEnumType, isListType, isNonNullType } from 'gr
 import type { Reader, ReadMode } from './body.ts';
 import { compileReader } from './body.ts';
 import { addFault, type Faults } from './faults.ts';
+import { camelNames } from './member-names.ts';
 
 /** Reads one path or query parameter from its texts: a parameter that was given several times has several. */
 export type ParameterReader = (texts: readonly string[], faults: Faults) => unknown;
@@ -11,7 +12,7 @@ export type ParameterReader = (texts: readonly string[], faults: Faults) => unkn
  * by commas or repeated. The faults are those of body members.
  */
 export function compileParameter(name: string, type: GraphQLInputType, mode: ReadMode): ParameterReader {
-  const read = compileReader(type, 'camel', mode);
+  const read = compileReader(type, camelNames, mode);
   const nullable = isNonNullType(type) ? type.ofType : type;
   const isList = isListType(nullable);
   const toValue = fromText(isListType(nullable) ? nullable.ofType : nullable);

@@ -24,6 +24,8 @@ export interface RouteRow {
   readonly body?: string;
   /** `snake`: members of the body are read in snake_case (camelCase is taken too). Default: camelCase. */
   readonly bodyCase?: 'snake' | 'camel';
+  /** Members that are written as GraphQL has them in spite of `bodyCase: 'snake'`: `generateCitations`. */
+  readonly camelMembers?: readonly string[];
   /** A multipart upload: `file` becomes the variable of type File, other fields become members of `body` or variables. */
   readonly upload?: { readonly file: string; readonly sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES' | 'CHAT_FILE_MAX_BYTES' };
   /** Status of a good reply; default 200. */

@@ -3,8 +3,8 @@ import { coerceInputValue, type GraphQLInputObjectType, getNullableType, isInput
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scopes } from '../../src/entities/caller.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
-import { wireName } from '../../src/rest/body.ts';
 import { compileRoutes, type Route } from '../../src/rest/compile.ts';
+import { memberNames } from '../../src/rest/member-names.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
 import type { Reply, TestClient } from '../support/client.ts';
 import { makeFor, type Person } from '../support/make.ts';
@@ -158,7 +158,7 @@ describe.each(withBody)('the body of %s', (_name, route) => {
   });
 
   it('is refused with the name of the member that has the wrong type', async () => {
-    const bodyCase = route.row.bodyCase ?? 'camel';
+    const { wire } = memberNames(route.row);
     const values = [
       null,
       true,
@@ -179,7 +179,7 @@ describe.each(withBody)('the body of %s', (_name, route) => {
       nested(200),
     ];
     const cases = Object.values(inputType(route).getFields()).flatMap((field) =>
-      values.map((value) => ({ field, member: wireName(field.name, bodyCase), value })),
+      values.map((value) => ({ field, member: wire(field.name), value })),
     );
     await forEach(cases, async ({ field, member, value }) => {
       const what = `${member}: ${JSON.stringify(value)?.slice(0, 60)}`;
@@ -202,8 +202,8 @@ describe.each(withBody)('the body of %s', (_name, route) => {
   });
 
   it('is answered or refused, whatever it is', async () => {
-    const bodyCase = route.row.bodyCase ?? 'camel';
-    const members = Object.keys(inputType(route).getFields()).map((name) => wireName(name, bodyCase));
+    const { wire } = memberNames(route.row);
+    const members = Object.keys(inputType(route).getFields()).map(wire);
     const anything = fc.oneof(
       fc.jsonValue({ maxDepth: 4 }),
       fc.string({ unit: 'binary' }),

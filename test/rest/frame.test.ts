@@ -188,6 +188,14 @@ describe('bodies', () => {
     await call('POST', '/api/v1/things', { body: { name: 'x', isLoud: false } });
     expect(seen.at(-1)).toEqual({ input: { name: 'x', isLoud: false, count: 1 } });
   });
+  it('have members that the row keeps in camel case', async () => {
+    await call('POST', '/api/v1/runs', { body: { prompt: 'p', metaData: 1 } });
+    expect(seen.at(-1)).toEqual({ prompt: 'p', metaData: 1 });
+    await call('POST', '/api/v1/runs', { body: { prompt: 'p', meta_data: 2 } });
+    expect(seen.at(-1)).toEqual({ prompt: 'p', metaData: 2 });
+    const { body } = await call('POST', '/api/v1/runs', { body: { prompt: 'p', max_tokens: 'x', metaData: 3 } });
+    expect((body as { error: { param: string } }).error.param).toBe('max_tokens');
+  });
   it('keep null apart from absent', async () => {
     await call('POST', '/api/v1/things', { body: { name: 'x', note: null } });
     expect(seen.at(-1)).toEqual({ input: { name: 'x', note: null, count: 1 } });

@@ -64,6 +64,10 @@ describe('the description of a row', () => {
     const reply = at(operation('get', '/api/v1/things'), 'responses', '200', 'content', 'application/json', 'schema');
     expect(at(reply, 'required')).toEqual(['data', 'pagination']);
   });
+  it('keeps the members in camel case that the row keeps', () => {
+    const body = named(at(operation('post', '/api/v1/runs'), 'requestBody', 'content', 'application/json', 'schema'));
+    expect(Object.keys(at(body, 'properties') as Node)).toEqual(['prompt', 'max_tokens', 'stream', 'metaData']);
+  });
   it('shows streams, uploads and parameters', () => {
     const contents = at(operation('post', '/api/v1/runs'), 'responses', '200', 'content') as Node;
     expect(Object.keys(contents)).toEqual(['application/json', 'text/event-stream']);

@@ -42,11 +42,7 @@ describe('a row that lies cannot start', () => {
     ['a wrapped thing that is no list', { ...get, wrap: 'data' }, 'wrap'],
     ['a page that is not selected', { ...list, document: list.document.replace('totalCount', ''), page: 'total' }, 'totalCount'],
     ['an omitted member that is not selected', { ...get, omitNull: ['other'] }, 'other'],
-    [
-      'a stream that is no subscription',
-      { ...run, stream: streamOf(run, run.document) },
-      'is not a subscription',
-    ],
+    ['a stream that is no subscription', { ...run, stream: streamOf(run, run.document) }, 'is not a subscription'],
     [
       'a stream with another variable',
       { ...run, stream: streamOf(run, run.stream?.document.replaceAll('$input', '$other') ?? '') },

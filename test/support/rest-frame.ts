@@ -160,6 +160,7 @@ export const frameRows: readonly RouteRow[] = [
     document: 'mutation ($input: RunInput!) { startRun(input: $input) { id } }',
     body: 'input',
     bodyCase: 'snake',
+    camelMembers: ['metaData'],
     fold: frameFold,
     stream: { when: 'stream', document: runDocument, encoder: frameEncoder },
     headers: { 'x-row': 'run' },

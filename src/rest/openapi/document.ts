@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import type { Route } from '../compile.ts';
 import type { DocumentVariable } from '../document.ts';
+import { camelNames, memberNames } from '../member-names.ts';
 import { errorResponses, errorSchema, errorsOf, requestIdHeader } from './responses.ts';
 import { type JsonSchema, SchemaPrinter, type SelectionContext } from './schemas.ts';
 
@@ -108,7 +109,7 @@ function parametersOf(printer: SchemaPrinter, route: Route): JsonSchema[] {
 /** Of the type without its null, which cannot be written in a path, a query or a form. */
 function parameterSchema(printer: SchemaPrinter, variable: DocumentVariable): JsonSchema {
   const { defaultValue } = variable;
-  const schema = printer.input(new GraphQLNonNull(getNullableType(variable.type)), 'camel');
+  const schema = printer.input(new GraphQLNonNull(getNullableType(variable.type)), camelNames);
   return defaultValue === undefined ? schema : { ...schema, default: defaultValue };
 }
 
@@ -127,7 +128,7 @@ function requestBodyOf(printer: SchemaPrinter, route: Route): JsonSchema | undef
   }
   const variable = row.body === undefined ? undefined : main.variables.get(row.body);
   if (variable === undefined) return undefined;
-  const schema = printer.input(new GraphQLNonNull(getNullableType(variable.type)), row.bodyCase ?? 'camel');
+  const schema = printer.input(new GraphQLNonNull(getNullableType(variable.type)), memberNames(row));
   const media = { schema, ...(row.example === undefined ? {} : { example: row.example }) };
   return { required: variable.isRequired, content: { 'application/json': media } };
 }

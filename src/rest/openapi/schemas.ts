@@ -18,7 +18,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import { type BodyCase, wireName } from '../body.ts';
+import type { MemberNames } from '../member-names.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -47,9 +47,9 @@ export class SchemaPrinter {
     return this.#output(type.ofType, selection, context);
   }
 
-  input(type: GraphQLInputType, bodyCase: BodyCase): JsonSchema {
-    if (!isNonNullType(type)) return orNull(this.#input(type, bodyCase));
-    return this.#input(type.ofType, bodyCase);
+  input(type: GraphQLInputType, names: MemberNames): JsonSchema {
+    if (!isNonNullType(type)) return orNull(this.#input(type, names));
+    return this.#input(type.ofType, names);
   }
 
   #output(type: GraphQLOutputType, selection: SelectionSetNode | undefined, context: SelectionContext): JsonSchema {
@@ -102,16 +102,16 @@ export class SchemaPrinter {
     return isAbstractType(named) && this.#schema.isSubType(named, type);
   }
 
-  #input(type: GraphQLInputType, bodyCase: BodyCase): JsonSchema {
-    if (isListType(type)) return { type: 'array', items: this.input(type.ofType, bodyCase) };
+  #input(type: GraphQLInputType, names: MemberNames): JsonSchema {
+    if (isListType(type)) return { type: 'array', items: this.input(type.ofType, names) };
     if (isEnumType(type)) return this.#enum(type);
     if (isScalarType(type)) return scalarSchema(type);
-    if (isInputObjectType(type)) return this.#inputObject(type, bodyCase);
+    if (isInputObjectType(type)) return this.#inputObject(type, names);
     return {};
   }
 
-  #inputObject(type: GraphQLInputObjectType, bodyCase: BodyCase): JsonSchema {
-    const key = `${type.name} ${bodyCase}`;
+  #inputObject(type: GraphQLInputObjectType, names: MemberNames): JsonSchema {
+    const key = `${type.name} ${names.key}`;
     const known = this.#inputs.get(key);
     if (known !== undefined) return reference(known);
     const name = this.#freeName(type.name);
@@ -121,8 +121,8 @@ export class SchemaPrinter {
     const properties: Record<string, JsonSchema> = {};
     const required: string[] = [];
     for (const field of Object.values(type.getFields())) {
-      const member = wireName(field.name, bodyCase);
-      const shown = described(this.input(field.type, bodyCase), field.description);
+      const member = names.wire(field.name);
+      const shown = described(this.input(field.type, names), field.description);
       properties[member] = field.defaultValue === undefined ? shown : { ...shown, default: shownDefault(field.defaultValue) };
       if (isNonNullType(field.type) && field.defaultValue === undefined) required.push(member);
     }

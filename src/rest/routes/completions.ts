@@ -32,6 +32,7 @@ const completion: Omit<RouteRow, 'operationId' | 'path' | 'summary' | 'spec'> = 
   }`,
   body: 'input',
   bodyCase: 'snake',
+  camelMembers: ['generateCitations'],
   omitNull: ['reasoning_content', 'tool_calls', 'annotations'],
   fold: completionFold,
   stream: {

@@ -1,0 +1,35 @@
+import type { RouteRow } from './route.ts';
+
+/** How the members of a row's body are written by its callers. */
+export interface MemberNames {
+  /** The name that is documented and shown in errors. */
+  wire(name: string): string;
+  /** Another spelling that is taken too. */
+  other(name: string): string | undefined;
+  /** Two rows with the same key write all members alike. */
+  readonly key: string;
+}
+
+/** Everything as GraphQL has it. */
+export const camelNames: MemberNames = { wire: (name) => name, other: () => undefined, key: 'camel' };
+
+/**
+ * Members in snake_case, but for those the row keeps as they are: the contract adds `generateCitations` to a format of another hand.
+ * Both spellings are taken.
+ */
+export function memberNames(row: Pick<RouteRow, 'bodyCase' | 'camelMembers'>): MemberNames {
+  if (row.bodyCase !== 'snake') return camelNames;
+  const kept = new Set(row.camelMembers ?? []);
+  return {
+    wire: (name) => (kept.has(name) ? name : snakeCase(name)),
+    other: (name) => {
+      const other = kept.has(name) ? snakeCase(name) : name;
+      return other === (kept.has(name) ? name : snakeCase(name)) ? undefined : other;
+    },
+    key: `snake ${[...kept].sort().join(' ')}`,
+  };
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
