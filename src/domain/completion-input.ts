@@ -91,7 +91,8 @@ export function readCompletion(input: CompletionInput, limits: Pick<Settings, 'M
   return request;
 }
 
-function readTools(given: readonly CompletionToolInput[], faults: Faults): readonly ModelTool[] {
+/** Reads the tools of a request, noting every fault. Those of the service have no definition here: only functions of the caller come out. */
+export function readTools(given: readonly CompletionToolInput[], faults: Faults): readonly ModelTool[] {
   const reserved = new Set(
     given.flatMap((tool) => (Object.hasOwn(builtinTools, tool.type) ? (builtinTools[tool.type] ?? []) : [])),
   );

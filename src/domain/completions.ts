@@ -139,7 +139,7 @@ function planOf(
 }
 
 /** The first value of each option is the one used. */
-function parametersOf(options: AgentOptions): ModelParameters {
+export function parametersOf(options: AgentOptions): ModelParameters {
   const given: Record<string, number> = {};
   for (const name of ['temperature', 'topP', 'topK', 'maxTokens', 'frequencyPenalty', 'presencePenalty'] as const) {
     const value = options[name]?.[0];

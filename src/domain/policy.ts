@@ -21,6 +21,20 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.createCompletion': 'CHATS:WRITE',
   'Subscription.completionEvents': 'CHATS:WRITE',
   // chats
+  'Query.chat': 'CHATS:READ',
+  'Query.chats': 'CHATS:READ',
+  'Mutation.createChat': 'CHATS:WRITE',
+  'Mutation.updateChat': 'CHATS:WRITE',
+  'Mutation.deleteChat': 'CHATS:WRITE',
+  'Subscription.chatUpdated': 'CHATS:READ',
+  // runs
+  'Query.run': 'CHATS:READ',
+  'Mutation.sendMessage': 'CHATS:WRITE',
+  'Mutation.submitToolOutputs': 'CHATS:WRITE',
+  'Mutation.cancelRun': 'CHATS:WRITE',
+  'Subscription.runEvents': 'CHATS:READ',
+  'Subscription.messageEvents': 'CHATS:WRITE',
+  'Subscription.toolOutputEvents': 'CHATS:WRITE',
   // data sources
   // keys, groups
   'Query.apiKeys': 'API_KEYS:READ',

@@ -96,7 +96,7 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
       resolve: ({ publicCategories }) => publicCategories,
     }),
     orgCategoryIds: t.exposeStringList('orgCategoryIds', { description: "Where the organization's catalog lists it." }),
-    messageCount: t.exposeInt('messageCount', { description: 'Messages of users in all chats.' }),
+    messageCount: t.exposeInt('messageCount', { description: 'Messages in all its chats, of users and of the agent.' }),
     ratingCount: t.exposeInt('ratingCount', { description: 'How many ratings it has.' }),
     rating: t.float({
       description: 'The mean of its ratings; 0 while there is none.',

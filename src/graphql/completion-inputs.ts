@@ -46,7 +46,7 @@ const FunctionInput = builder.inputType('CompletionFunctionInput', {
   }),
 });
 
-const ToolInput = builder.inputType('CompletionToolInput', {
+export const ToolInput = builder.inputType('CompletionToolInput', {
   description: 'A function of the client, or a tool of the service.',
   fields: (t) => ({
     type: t.string({ required: true, description: '`function`, or the type of a tool of the service.' }),

@@ -18,3 +18,16 @@ export function enumOf<const Value extends string>(
     ),
   });
 }
+
+/** The same with the values as the contract writes them on the wire (`in_progress`), where both faces must show one spelling. */
+export function wireEnumOf<const Value extends string>(
+  name: string,
+  description: string,
+  values: readonly Value[],
+  descriptions: Readonly<Record<Value, string>>,
+) {
+  return builder.enumType<string, Readonly<Record<string, { value: Value; description: string }>>>(name, {
+    description,
+    values: Object.fromEntries(values.map((value) => [value, { value, description: descriptions[value] }])),
+  });
+}

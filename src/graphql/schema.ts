@@ -24,6 +24,8 @@ import './models.ts';
 import './agents.ts';
 import './api-keys.ts';
 import './groups.ts';
+import './chats.ts';
+import './runs.ts';
 
 const roots = {
   Query: () => builder.queryType({ description: 'What can be read.' }),

@@ -238,7 +238,8 @@ class RestFace {
 }
 
 function requestParts(call: Call, body: unknown, upload?: Upload): RequestParts {
-  const resumeAfter = call.served.route.row.stream?.resume === undefined ? undefined : lastEventSequence(call.req);
+  const { stream } = call.served.route.row;
+  const resumeAfter = stream?.resume === undefined && stream?.resumesFrames !== true ? undefined : lastEventSequence(call.req);
   return {
     path: call.path,
     query: call.query,

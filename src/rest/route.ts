@@ -57,6 +57,8 @@ export interface StreamReply {
   readonly document: string;
   /** The Int variable that takes the sequence number of `Last-Event-ID` (`<runId>:<sequence>`), for a client that reconnects. */
   readonly resume?: string;
+  /** Instead of `resume`: the encoder numbers its own frames, always gets the whole stream, and finds that number under `lastFrame`. */
+  readonly resumesFrames?: boolean;
   readonly encoder: StreamEncoderFactory;
 }
 

@@ -37,7 +37,10 @@ export function readVariables(route: Route, readers: VariableReaders, parts: Req
     variables[row.upload.file] = parts.upload.file;
     readForm(readers.form, parts.upload.fields, row.body, variables, faults);
   }
-  if (row.stream?.resume !== undefined && parts.resumeAfter !== undefined) variables[row.stream.resume] = parts.resumeAfter;
+  if (parts.resumeAfter !== undefined) {
+    if (row.stream?.resume !== undefined) variables[row.stream.resume] = parts.resumeAfter;
+    else if (row.stream?.resumesFrames === true) variables.lastFrame = parts.resumeAfter;
+  }
   checkStreamMember(route, parts.body, faults);
   if (faults.found.length > 0) throwFaults(faults);
   return variables;

@@ -29,7 +29,10 @@ export interface Turn {
   readonly lastMessages: number;
 }
 /** `run-active`: another run holds the chat. `missing`: the chat is gone. */
-export type TurnResult = { readonly kind: 'started' | 'missing' } | { readonly kind: 'run-active'; readonly runId: string };
+export type TurnResult =
+  | { readonly kind: 'started' }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'run-active'; readonly runId: string };
 
 export interface ChatStore {
   find(id: string, filter: ChatFilter): Promise<Chat | undefined>;
@@ -45,6 +48,7 @@ export interface ChatStore {
   delete(id: string): Promise<boolean>;
   /** The last `limit` messages of each of some chats, by chat and in order. */
   messagesOf(chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]>;
+  findMessage(chatId: string, messageId: string): Promise<ChatMessage | undefined>;
   messagesOfRun(runId: string): Promise<readonly ChatMessage[]>;
   startTurn(turn: Turn): Promise<TurnResult>;
 }
@@ -119,6 +123,13 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
       return wasThere;
     },
     messagesOf: (chatIds, limit) => findMessages(pool, chatIds, limit),
+    async findMessage(chatId, messageId) {
+      const { rows } = await pool.query<ChatMessage>('select * from messages where id = $2 and "chatId" = $1', [
+        chatId,
+        messageId,
+      ]);
+      return rows[0];
+    },
     async messagesOfRun(runId) {
       const { rows } = await pool.query<ChatMessage>('select * from messages where "runId" = $1 order by ordinal', [runId]);
       return rows;

@@ -39,6 +39,8 @@ export interface RunStore {
   find(id: string): Promise<Run | undefined>;
   /** The run if its chat matches. */
   findInChats(id: string, filter: ChatFilter): Promise<Run | undefined>;
+  /** With what a run was begun. */
+  findRequest(id: string): Promise<{ readonly modelId: string; readonly request: unknown } | undefined>;
   /** Takes the run when nobody holds it, or nobody does any more; `isForced` takes it from whoever does. */
   lease(id: string, owner: string, leaseMs: number, isForced: boolean): Promise<LeasedRun | undefined>;
   /** Runs that somebody should take: their lease is over. With `allBefore`, every one made before then that has not ended, without limit. */
@@ -96,6 +98,13 @@ export function createRunStore(db: Database): RunStore {
         where r.id = ${parameters.add(id)} and c."deletedAt" is null and ${chatCondition(filter, parameters)}`;
       const { rows } = await pool.query<RunRow>(text, parameters.values);
       return rows[0] === undefined ? undefined : runOf(rows[0]);
+    },
+    async findRequest(id) {
+      const { rows } = await pool.query<{ modelId: string; request: unknown }>(
+        'select "modelId", request from runs where id = $1',
+        [id],
+      );
+      return rows[0];
     },
     async lease(id, owner, leaseMs, isForced) {
       const { rows } = await pool.query<RunRow>(

@@ -151,14 +151,18 @@ class Run {
       const passages = await this.deps.retrieve(knowledge, signal);
       if (passages.length > 0) this.output.watchMarkers(() => new CitationMarkers(passages, generateCitations));
       const titles = [...new Set(passages.map((passage) => passage.title))];
-      this.output.emit({ type: 'parley.step', name: 'retrieve', detail: { passages: passages.length, titles } });
+      this.step('retrieve', { passages: passages.length, titles });
       return passages;
     } catch (error) {
       signal.throwIfAborted();
       this.deps.logger.error({ err: error, runId: this.start.runId }, 'retrieval failed; the run goes on without passages');
-      this.output.emit({ type: 'parley.step', name: 'retrieve', detail: { passages: 0, isUnavailable: true } });
+      this.step('retrieve', { passages: 0, isUnavailable: true });
       return [];
     }
+  }
+
+  private step(name: string, detail: Readonly<Record<string, unknown>>): void {
+    if (this.plan.hidesSteps !== true) this.output.emit({ type: 'parley.step', name, detail });
   }
 
   private request(messages: readonly ModelMessage[], round: number): ModelRequest {

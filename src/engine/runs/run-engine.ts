@@ -17,6 +17,8 @@ export interface RunPlan {
   /** What may be retrieved for the question; absent: no knowledge. */
   readonly knowledge?: KnowledgePlan;
   readonly generateCitations: boolean;
+  /** Leaves out `parley.step`: for readers who are not shown what happens between question and answer. Default: steps are emitted. */
+  readonly hidesSteps?: boolean;
   readonly charge: Charge;
 }
 export interface KnowledgePlan {

@@ -102,7 +102,7 @@ function parametersOf(printer: SchemaPrinter, route: Route): JsonSchema[] {
           ),
         ]
       : []),
-    ...(row.stream?.resume === undefined ? [] : [header('Last-Event-ID', 'The last event seen; the stream goes on after it.')]),
+    ...(row.stream?.resume === undefined && row.stream?.resumesFrames !== true ? [] : [header('Last-Event-ID', 'The last event seen; the stream goes on after it.')]),
   ];
 }
 

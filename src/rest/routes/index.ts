@@ -1,8 +1,15 @@
 import type { RouteRow } from '../route.ts';
 import { agentRoutes } from './agents.ts';
 import { apiKeyRoutes } from './api-keys.ts';
+import { chatRoutes } from './chats.ts';
 import { completionRoutes } from './completions.ts';
 import { groupRoutes } from './groups.ts';
 
 /** Every REST operation. A feature adds its rows here, one line each. */
-export const allRoutes: readonly RouteRow[] = [...agentRoutes, ...completionRoutes, ...groupRoutes, ...apiKeyRoutes];
+export const allRoutes: readonly RouteRow[] = [
+  ...agentRoutes,
+  ...chatRoutes,
+  ...completionRoutes,
+  ...groupRoutes,
+  ...apiKeyRoutes,
+];

@@ -16,13 +16,14 @@ export interface StoredRequest {
   /** Where the agent's knowledge is: filtered again by storage when it is searched. */
   readonly knowledge: { readonly orgId: string; readonly dataSourceIds: readonly string[]; readonly question: string } | null;
   readonly generateCitations: boolean;
+  readonly hidesSteps: boolean;
   /** Names the chat when the run ends and it has no name yet. */
   readonly chatName: string | null;
 }
 
 export function planOf(run: LeasedRun, transcript: readonly ChatMessage[]): RunPlan {
   const request = requestOf(run);
-  const { instructions, tools, toolChoice, parallelToolCalls, parameters, knowledge, generateCitations } = request;
+  const { instructions, tools, toolChoice, parallelToolCalls, parameters, knowledge, generateCitations, hidesSteps } = request;
   const history = historyOf(transcript, request.inputTokensMax);
   return {
     modelId: run.modelId,
@@ -31,6 +32,7 @@ export function planOf(run: LeasedRun, transcript: readonly ChatMessage[]): RunP
     parameters,
     isStreaming: true,
     generateCitations,
+    hidesSteps,
     charge: { orgId: run.orgId, userId: run.userId, keyId: run.keyId, agentId: run.agentId, runId: run.id },
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
