@@ -9,6 +9,7 @@ import { requestIdOf } from './http/context.ts';
 import { sendError } from './http/errors.ts';
 import { healthHandler, readyHandler } from './http/health.ts';
 import { RunAdmission } from './http/limits.ts';
+import { logReplies } from './http/logging.ts';
 import { Metrics, metricsHandler } from './http/metrics.ts';
 import { SseStreams } from './http/sse.ts';
 import { createRestRouter } from './rest/adapter.ts';

@@ -1,6 +1,8 @@
+import type { RequestListener } from 'node:http';
 import { type Logger, pino, stdTimeFunctions } from 'pino';
 import pretty from 'pino-pretty';
 import type { Settings } from '../settings.ts';
+import { requestIdOf } from './context.ts';
 
 /** Members that hold secrets wherever they appear in a logged object. */
 const secretMembers = ['authorization', 'cookie', 'key', 'apiKey', 'secret', 'secrets', 'password', 'token'];
@@ -28,10 +30,46 @@ export function createLogger(settings: Settings, write?: (line: string) => void)
       level: settings.LOG_LEVEL,
       base: null,
       timestamp: stdTimeFunctions.isoTime,
+      serializers: { err: describeError },
       redact: { paths: secretMembers.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]), censor: shown },
     },
     { write: (line) => target(hide(line)) },
   );
+}
+
+/**
+ * Logs each reply at level debug, with the request id that the reply and its failures carry. Below that level it stands in nobody's way:
+ * /metrics counts requests at a lower cost.
+ */
+export function logReplies(logger: Logger, handle: RequestListener): RequestListener {
+  if (!logger.isLevelEnabled('debug')) return handle;
+  return (req, res) => {
+    const startedMs = performance.now();
+    const requestId = requestIdOf(req);
+    req.headers['x-request-id'] = requestId;
+    res.once('close', () => {
+      const durationMs = Math.round(performance.now() - startedMs);
+      const path = req.url?.split('?')[0];
+      logger.debug(
+        { requestId, method: req.method, path, status: res.statusCode, isWhole: res.writableFinished, durationMs },
+        'reply',
+      );
+    });
+    handle(req, res);
+  };
+}
+
+/** What helps of an error, and its causes. Libraries hang whole connections on theirs, with all that these hold. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const details = Object.entries(error).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
+  return {
+    type: error.name,
+    message: error.message,
+    stack: error.stack,
+    ...Object.fromEntries(details),
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  };
 }
 
 function prettyLines(): (line: string) => void {

@@ -44,8 +44,12 @@ async function connect(
     idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: 30_000,
   });
-  pool.on('error', (error) => onError(error, false));
+  let isClosing = false;
+  pool.on('error', (error) => {
+    if (!isClosing) onError(error, false);
+  });
   const close = async () => {
+    isClosing = true;
     await pool.end();
     await closeServer();
   };

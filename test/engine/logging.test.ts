@@ -31,3 +31,15 @@ describe('the log prints no secret', () => {
     expect(() => JSON.parse(lines[0] ?? '')).not.toThrow();
   });
 });
+
+describe('the log of a failure', () => {
+  it('names its causes, and leaves out what a library hangs on it', () => {
+    const lines: string[] = [];
+    const cause = Object.assign(new Error('connection lost'), { code: '57P01', client: { password: 'canary-in-a-client' } });
+    const logger = createLogger(loadSettings({}), (line) => lines.push(line));
+    logger.error({ err: new Error('not stored', { cause }), requestId: 'req_1' }, 'unexpected failure');
+    const logged = JSON.parse(lines[0] ?? '');
+    expect(logged).toMatchObject({ requestId: 'req_1', err: { message: 'not stored', cause: { message: 'connection lost', code: '57P01' } } });
+    expect(lines[0]).not.toContain('canary-in-a-client');
+  });
+});
