@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { benchCompletions, type Row } from './completions/completions.ts';
+import { benchIndexing } from './indexing.ts';
 
 /**
  * `npm run bench [-- --only <part of a row's name>] [--streams 5000] [--profile <folder>]`: measures the service against a bare node:http
@@ -13,6 +14,7 @@ const rows = await benchCompletions({
   streams: Number(values.streams),
   ...(values.profile === undefined ? {} : { profileDir: values.profile }),
 });
+if ('indexing text'.includes(values.only)) rows.push(...(await benchIndexing()));
 let isMet = true;
 console.log(['', 'raw', 'parley', 'ratio', 'floor'].join('\t'));
 for (const row of rows) {
