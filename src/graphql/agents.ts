@@ -107,7 +107,11 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
     isApprovedByOrg: t.exposeBoolean('isApprovedByOrg', { description: 'Whether an administrator approved it.' }),
     isPremiumModel: t.boolean({
       description: 'Whether its model is marked as premium.',
-      resolve: async (agent, _args, { deps }) => (await deps.models.find(modelIdOf(deps, agent)))?.isPremium ?? false,
+      resolve: (agent, _args, { deps }) => {
+        // No promise for each agent of a list where the models are known.
+        const found = deps.models.find(modelIdOf(deps, agent));
+        return found instanceof Promise ? found.then((model) => model?.isPremium ?? false) : (found?.isPremium ?? false);
+      },
     }),
     isDeleted: t.exposeBoolean('isDeleted', { description: 'True only in the reply of its deletion.' }),
     canEdit: t.boolean({

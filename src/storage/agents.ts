@@ -1,9 +1,11 @@
 import type { AgentFilter } from '../entities/access.ts';
 import type { Agent, AgentView, RunnableAgent } from '../entities/agent.ts';
+import { DomainError } from '../entities/errors.ts';
 import { everything } from '../entities/filter.ts';
 import type { Page, PageRequest } from '../entities/page.ts';
 import { countAgents, findAgents, listAgents } from './agent-queries.ts';
 import { createRunnableAgents } from './agent-runnable.ts';
+import { settled } from './conflicts.ts';
 import type { Database } from './database.ts';
 import { Prisma } from './generated/client.ts';
 import type { Signals } from './signals.ts';
@@ -59,7 +61,7 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
   async function written(id: string, viewerId: string): Promise<AgentView> {
     signals.publish('agent-changed', id);
     const agent = await find(id, everything, viewerId);
-    if (agent === undefined) throw new Error('an agent that was just written is missing');
+    if (agent === undefined) throw new DomainError('NOT_FOUND', 'The agent was deleted at the same time');
     return agent;
   }
 
@@ -70,7 +72,7 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
     list: (filter, narrow, viewerId, page) =>
       listAgents(pool, { filter, narrow, viewerId, page, countAll: () => countAgents(pool, filter, narrow) }),
     async create({ editorIds = [], groupIds = [], ...agent }) {
-      await prisma.agent.create({
+      const creation = prisma.agent.create({
         data: {
           // Prisma would leave a list that is not given null, which SQL does not read as empty.
           publicCategories: [],
@@ -82,10 +84,11 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
           groups: { create: groupIds.map((groupId) => ({ groupId })) },
         },
       });
+      await settled(creation, 'agent');
       return written(agent.id, agent.userId);
     },
     async update(id, { editorIds, groupIds, ...changes }, viewerId) {
-      await prisma.agent.update({
+      const update = prisma.agent.update({
         where: { id, isDeleted: false },
         data: {
           ...columnsOf(changes),
@@ -93,6 +96,7 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
           ...(groupIds === undefined ? {} : { groups: { deleteMany: {}, create: groupIds.map((groupId) => ({ groupId })) } }),
         },
       });
+      await settled(update, 'agent');
       return written(id, viewerId);
     },
     async markDeleted(id) {

@@ -1,5 +1,6 @@
 import type { GroupFilter, GroupLeaf } from '../entities/access.ts';
 import type { Group, GroupMember } from '../entities/group.ts';
+import { settled } from './conflicts.ts';
 import type { Database } from './database.ts';
 import type { Signals } from './signals.ts';
 import { conditionOf, Parameters, prepared } from './where.ts';
@@ -71,7 +72,7 @@ export function createGroupStore({ pool, prisma }: Database, signals: Signals): 
     },
     async update(id, changes, { add, removeEmails }) {
       const removed = { email: { in: [...removeEmails] } };
-      const row = await prisma.group.update({
+      const update = prisma.group.update({
         where: { id },
         data: {
           ...changes,
@@ -85,6 +86,7 @@ export function createGroupStore({ pool, prisma }: Database, signals: Signals): 
           },
         },
       });
+      const row = await settled(update, 'group');
       signals.publish('group-changed', id);
       return groupOf(row);
     },

@@ -59,7 +59,7 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     apiKeys,
     agents: createAgentStore(db, signals),
     groups: createGroupStore(db, signals),
-    tenancy: createTenancyStore(db),
+    tenancy: createTenancyStore(db, signals),
     usage: createUsageStore(db),
     chats: createChatStore(db, signals),
     runs: createRunStore(db),

@@ -1,5 +1,6 @@
 import type { Scope } from '../entities/caller.ts';
 import type { Database } from './database.ts';
+import type { Signals } from './signals.ts';
 
 /** The walls between customers: tenants, their organizations, who is a member where. */
 export interface TenancyStore {
@@ -56,7 +57,13 @@ export interface FirstAccount {
 /** Any number will do, as long as every Parley takes the same one. */
 const firstStartLock = 7_215_534;
 
-export function createTenancyStore({ prisma, pool }: Database): TenancyStore {
+/** Groups name members by e-mail, also before there is such a user. */
+const fillMemberships = `update group_members m set "userId" = $1, "updatedAt" = now()
+  from groups g join organizations o on o.id = g."orgId"
+  where g.id = m."groupId" and o."tenantId" = $2 and m.email = $3 and m."userId" is null
+  returning m."groupId"`;
+
+export function createTenancyStore({ prisma, pool }: Database, signals: Signals): TenancyStore {
   return {
     isEmpty: async () => {
       const { rows } = await pool.query<{ is_empty: boolean }>('SELECT NOT EXISTS (SELECT 1 FROM tenants) AS is_empty');
@@ -82,7 +89,10 @@ export function createTenancyStore({ prisma, pool }: Database): TenancyStore {
       await prisma.organization.create({ data: { ...organization, updatedAt: organization.createdAt } });
     },
     createUser: async (user) => {
-      await prisma.user.create({ data: { ...user, email: user.email.toLowerCase(), updatedAt: user.createdAt } });
+      const email = user.email.toLowerCase();
+      await prisma.user.create({ data: { ...user, email, updatedAt: user.createdAt } });
+      const { rows } = await pool.query<{ groupId: string }>(fillMemberships, [user.id, user.tenantId, email]);
+      for (const { groupId } of rows) signals.publish('group-changed', groupId);
     },
     addMember: async (member) => {
       await prisma.membership.create({ data: { ...member } });

@@ -252,6 +252,18 @@ describe('PATCH /api/v1/ais/{aiId}', () => {
   });
 });
 
+describe('calls at the same time', () => {
+  it('never fail on our side: each is done, or told that it met another', async () => {
+    const colleague = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
+    const agent = await make.agent({ owner: ann });
+    const editors = [{ id: colleague.userId }];
+    const calls = Array.from({ length: 12 }, (_, index) => ann.patch(`/api/v1/ais/${agent.id}`, { name: `N${index}`, editors }));
+    const replies = await Promise.all([...calls, ann.delete(`/api/v1/ais/${agent.id}`)]);
+    for (const { status } of replies) expect([200, 404, 409]).toContain(status);
+    expect((await ann.get(`/api/v1/ais/${agent.id}`)).status).toBe(404);
+  });
+});
+
 describe('DELETE /api/v1/ais/{aiId}', () => {
   it('makes the agent missing for everybody', async () => {
     const agent = await make.agent({ owner: ann });

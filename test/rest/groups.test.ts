@@ -121,6 +121,16 @@ describe('a group', () => {
     expect((await colleague.get(`${path}/${before.id}`)).status).toBe(200);
   });
 
+  it('has a member as soon as there is a user of that e-mail in the tenant', async () => {
+    const email = 'Newcomer@Example.com';
+    const { id } = await newGroup('RESTRICTED', email);
+    const agent = await make.agent({ owner, visibility: 'GROUP', groups: [id] });
+    await make.person({ email });
+    const newcomer = await make.person({ organization, email });
+    expect((await newcomer.get(`${path}/${id}`)).body.users).toMatchObject([{ userId: newcomer.userId }]);
+    expect((await newcomer.get(`/api/v1/ais/${agent.id}`)).status).toBe(200);
+  });
+
   it('cannot be given to an agent by somebody who does not see it', async () => {
     const { id } = await newGroup('RESTRICTED');
     const agent = await make.agent({ owner: colleague });
