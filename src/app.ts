@@ -42,7 +42,9 @@ export function createApp(deps: Deps): App {
   metrics.gauge('runs_active', 'Runs at this moment.', () => admission.activeCount);
   return {
     // The faces stand before Express, which costs more than they do.
-    handle: (req, res) => rest(req, res, () => graphql.handle(req, res, () => reference(req, res, () => pages(req, res)))),
+    handle: logReplies(deps.logger, (req, res) =>
+      rest(req, res, () => graphql.handle(req, res, () => reference(req, res, () => pages(req, res)))),
+    ),
     stop() {
       isStopping = true;
       graphql.close();

@@ -19,4 +19,13 @@ describe('a service', () => {
       body: { error: { code: 'not_found', param: null } },
     });
   });
+
+  it('logs replies at level debug, with the request id they carry', async () => {
+    const lines: string[] = [];
+    const talkative = await startService({ env: { LOG_LEVEL: 'debug' }, onLog: (line) => lines.push(line) });
+    await talkative.nobody.get('/api/v1/ais?secret=1', { 'x-request-id': 'req_of_the_test' });
+    await talkative.close();
+    const replies = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'reply');
+    expect(replies).toMatchObject([{ requestId: 'req_of_the_test', method: 'GET', path: '/api/v1/ais', status: 401 }]);
+  });
 });
