@@ -19,3 +19,110 @@ export const indexStatuses = [
 export type IndexStatus = (typeof indexStatuses)[number];
 /** A worker holds a lease in each of these. */
 export const activeIndexStatuses = ['FETCHING', 'PARSING', 'INDEXING'] as const satisfies readonly IndexStatus[];
+
+/** A connected body of knowledge, with the state that its items give it. */
+export interface DataSource {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** Null until the first item was indexed. */
+  readonly lastIndexedAt: Date | null;
+  readonly orgId: string;
+  readonly ownerUserId: string;
+  readonly name: string;
+  readonly type: DataSourceType;
+  readonly refreshPeriod: RefreshPeriod;
+  /** Shape depends on `type`: the payload itself (API), `{filename, mimeType, size}` (FILE_UPLOAD). */
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly cite: boolean;
+  readonly orgVisible: boolean;
+  readonly isDeleting: boolean;
+  /** How many agents have it attached. */
+  readonly usageCount: number;
+  readonly counts: ItemCounts;
+}
+
+/** Items of a source by what they are doing now; DELETING ones are no longer of it. */
+export interface ItemCounts {
+  readonly initialized: number;
+  readonly queued: number;
+  readonly active: number;
+  readonly indexed: number;
+  readonly skipped: number;
+  /** FAILED and CANCELLED. */
+  readonly failed: number;
+  /** Percent of the items that are neither done nor failed, added up. */
+  readonly percentSum: number;
+}
+
+export interface IndexingStatistics {
+  readonly doneCount: number;
+  readonly failedCount: number;
+  readonly pendingCount: number;
+  readonly indexingCount: number;
+  /** The sum of the others, at every instant. */
+  readonly totalCount: number;
+}
+
+export function indexingStatistics({ initialized, queued, active, indexed, skipped, failed }: ItemCounts): IndexingStatistics {
+  return {
+    doneCount: indexed + skipped,
+    failedCount: failed,
+    pendingCount: initialized + queued,
+    indexingCount: active,
+    totalCount: initialized + queued + active + indexed + skipped + failed,
+  };
+}
+
+/** The state of a source: a fold of its items. */
+export function sourceIndexStatus({ isDeleting, counts }: Pick<DataSource, 'isDeleting' | 'counts'>): IndexStatus {
+  if (isDeleting) return 'DELETING';
+  const { doneCount, failedCount, pendingCount, indexingCount } = indexingStatistics(counts);
+  if (indexingCount > 0 || (pendingCount > 0 && doneCount + failedCount > 0)) return 'INDEXING';
+  if (pendingCount > 0) return counts.queued > 0 ? 'QUEUED' : 'INITIALIZED';
+  if (counts.indexed > 0) return 'INDEXED';
+  return failedCount + counts.skipped > 0 ? 'FAILED' : 'INITIALIZED';
+}
+
+/** Whole percent, 0 to 100; 100 only when nothing is left to do. */
+export function sourceIndexPercentage({ counts }: Pick<DataSource, 'counts'>): number {
+  const { doneCount, failedCount, totalCount } = indexingStatistics(counts);
+  if (totalCount === 0) return 0;
+  const ended = doneCount + failedCount;
+  return ended === totalCount ? 100 : Math.min(99, Math.floor((100 * ended + counts.percentSum) / totalCount));
+}
+
+/** One document of a source: a file, a page, a payload. */
+export interface KnowledgeItem {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly orgId: string;
+  readonly dataSourceId: string;
+  readonly name: string;
+  readonly uniqueId: string;
+  readonly parentUniqueId: string | null;
+  /** The type of its source. */
+  readonly type: string;
+  readonly indexStatus: IndexStatus;
+  readonly indexPercentage: number;
+  /** Passages of the live generation. */
+  readonly documentCount: number;
+  readonly tokenCount: number;
+  readonly contentBlobKey: string | null;
+  readonly filename: string | null;
+  readonly mimeType: string | null;
+  readonly sizeBytes: number | null;
+  readonly contentUrl: string | null;
+  readonly isContentStoredExternally: boolean;
+  readonly isBlobStorageDeleted: boolean;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly cite: boolean;
+  readonly errorCode: string | null;
+  /** Why it failed or was skipped, for the person who added it. */
+  readonly errorMessage: string | null;
+  /** Whether another try of the same content may succeed. */
+  readonly isRetryable: boolean;
+  readonly lastCheckedAt: Date | null;
+  readonly indexedAt: Date | null;
+}

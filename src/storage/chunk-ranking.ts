@@ -1,5 +1,6 @@
 import type { Database } from './database.ts';
 import { lexemeKey } from './lexeme-key.ts';
+import { prepared } from './where.ts';
 
 /** BM25 over the passages of some sources: two statements, the second does all the work and all the filtering. */
 export interface ChunkRanking {
@@ -90,7 +91,7 @@ const b = 0.75;
 export function createChunkRanking({ pool }: Database): ChunkRanking {
   return {
     async findTerms(dataSourceIds, question) {
-      const { rows } = await pool.query<TermRow>(findTermsSql, [dataSourceIds, question]);
+      const { rows } = await pool.query<TermRow>(prepared(findTermsSql, [dataSourceIds, question]));
       const collections = new Map(rows.map((row) => [`${row.data_source_id} ${row.config}`, row]));
       const chunks = new Map<string, number>();
       let sumLength = 0;
@@ -110,17 +111,19 @@ export function createChunkRanking({ pool }: Database): ChunkRanking {
     },
     async rank({ dataSourceIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit }) {
       if (terms.length === 0) return [];
-      const { rows } = await pool.query<RankedChunk>(rankSql(terms.length), [
-        dataSourceIds,
-        terms.slice(0, candidateTerms).map(({ keys }) => arrayText([...keys.values()])),
-        terms.slice(0, candidateTerms).map(({ weight }) => weight),
-        rowsPerTermMax,
-        candidatesMax,
-        dataSourceIds.map((id) => arrayText(terms.map(({ keys }) => keys.get(id) ?? absentKey))),
-        terms.map(({ weight }) => weight),
-        Math.max(averageLength, 1),
-        limit,
-      ]);
+      const { rows } = await pool.query<RankedChunk>(
+        prepared(rankSql(terms.length), [
+          dataSourceIds,
+          terms.slice(0, candidateTerms).map(({ keys }) => arrayText([...keys.values()])),
+          terms.slice(0, candidateTerms).map(({ weight }) => weight),
+          rowsPerTermMax,
+          candidatesMax,
+          dataSourceIds.map((id) => arrayText(terms.map(({ keys }) => keys.get(id) ?? absentKey))),
+          terms.map(({ weight }) => weight),
+          Math.max(averageLength, 1),
+          limit,
+        ]),
+      );
       return rows;
     },
   };

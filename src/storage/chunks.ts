@@ -63,16 +63,14 @@ export function createChunkStore(db: Database): ChunkStore {
     },
     async removeDead(client, { dataSourceId, itemId, generation, liveGeneration }, chunksMax) {
       await lockCounts(client, dataSourceId);
-      const { rows } = await client.query<{ removed: number }>(removeSql, [
-        dataSourceId,
-        itemId,
-        generation,
-        liveGeneration ?? -1,
-        chunksMax,
-      ]);
-      const removed = rows[0]?.removed ?? 0;
-      if (removed > 0) {
-        await client.query('DELETE FROM lexeme_frequencies WHERE data_source_id = $1 AND df <= 0', [dataSourceId]);
+      const values = [dataSourceId, itemId, generation, liveGeneration ?? -1, chunksMax];
+      const { rows } = await client.query<{ removed: number; unused: number[] }>(removeSql, values);
+      const { removed, unused } = rows[0] ?? { removed: 0, unused: [] };
+      if (unused.length > 0) {
+        await client.query('DELETE FROM lexeme_frequencies WHERE data_source_id = $1 AND key = ANY($2::int[])', [
+          dataSourceId,
+          unused,
+        ]);
         await client.query('DELETE FROM lexeme_statistics WHERE data_source_id = $1 AND chunks <= 0', [dataSourceId]);
       }
       return removed;
@@ -138,12 +136,13 @@ WITH dead AS MATERIALIZED (
   UPDATE lexeme_frequencies AS known SET df = known.df - gone.count
   FROM (SELECT key, count(*)::int AS count FROM dead CROSS JOIN unnest(term_keys) AS key GROUP BY key) AS gone
   WHERE known.data_source_id = $1 AND known.key = gone.key
+  RETURNING known.key, known.df
 ), statistics AS (
   UPDATE lexeme_statistics AS known SET chunks = known.chunks - gone.chunks, sum_length = known.sum_length - gone.sum_length
   FROM (SELECT config, count(*) AS chunks, sum(length) AS sum_length FROM dead GROUP BY config) AS gone
   WHERE known.data_source_id = $1 AND known.config = gone.config
 )
-SELECT count(*)::int AS removed FROM dead`;
+SELECT count(*)::int AS removed, ARRAY(SELECT key FROM frequencies WHERE df <= 0) AS unused FROM dead`;
 
 const lexemesAtOnce = 5_000;
 const removeLexemesSql = `

@@ -7,9 +7,13 @@ import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
 import { createDiskBlobs } from './blobs/disk.ts';
 import type { Blobs } from './blobs.ts';
 import { type ChatStore, createChatStore } from './chats.ts';
+import { type ChunkStore, createChunkStore } from './chunks.ts';
+import { createDataSourceStore, type DataSourceStore } from './data-sources.ts';
 import type { Database } from './database.ts';
 import { createGroupStore, type GroupStore } from './groups.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
+import { createIndexingStore, type IndexingStore } from './indexing.ts';
+import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge-items.ts';
 import { openDatabase } from './open-database.ts';
 import { createRunStore, type RunStore } from './runs.ts';
 import { createInProcessSignals } from './signals/in-process.ts';
@@ -35,6 +39,10 @@ export interface Storage {
   readonly chats: ChatStore;
   readonly runs: RunStore;
   readonly idempotency: IdempotencyStore;
+  readonly dataSources: DataSourceStore;
+  readonly knowledgeItems: KnowledgeItemStore;
+  readonly chunks: ChunkStore;
+  readonly indexing: IndexingStore;
   close(): Promise<void>;
 }
 
@@ -50,6 +58,7 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
   const signals =
     db.kind === 'embedded' ? createInProcessSignals() : await createPostgresSignals(db.pool, (error) => onError(error, false));
   const apiKeys = createApiKeyStore(db, signals);
+  const chunks = createChunkStore(db);
   return {
     db,
     blobs: createDiskBlobs(blobFolder(settings)),
@@ -64,6 +73,10 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     chats: createChatStore(db, signals),
     runs: createRunStore(db),
     idempotency: createIdempotencyStore(db),
+    dataSources: createDataSourceStore(db, signals),
+    knowledgeItems: createKnowledgeItemStore(db),
+    chunks,
+    indexing: createIndexingStore(db, signals, chunks),
     close: async () => {
       await apiKeys.close();
       await signals.close();
