@@ -9,11 +9,13 @@ import { benchIndexing } from './indexing.ts';
 const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, streams: { type: 'string', default: '2000' }, profile: { type: 'string' } },
 });
-const rows = await benchCompletions({
-  only: values.only,
-  streams: Number(values.streams),
-  ...(values.profile === undefined ? {} : { profileDir: values.profile }),
-});
+const rows: Row[] = [
+  ...(await benchCompletions({
+    only: values.only,
+    streams: Number(values.streams),
+    ...(values.profile === undefined ? {} : { profileDir: values.profile }),
+  })),
+];
 if ('indexing text'.includes(values.only)) rows.push(...(await benchIndexing()));
 let isMet = true;
 console.log(['', 'raw', 'parley', 'ratio', 'floor'].join('\t'));

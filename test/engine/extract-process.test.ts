@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   createExtractor,
@@ -95,6 +98,19 @@ describe('the processes', () => {
   it('end when there is nothing to do', async () => {
     extractor = createExtractor({ processesMax: 1, idleMs: 50, entry: misbehaving });
     const id = await pid();
+    await eventually(() => expect(isRunning(id)).toBe(false));
+  });
+  it('end when the service is killed, whatever they are stuck in', async () => {
+    extractor = createExtractor();
+    const program = fileURLToPath(new URL('../support/abandoned-extraction.ts', import.meta.url));
+    const documents = [await folder.put('a.txt', 'pid'), await folder.put('a.txt', 'loop')];
+    const service = spawn(process.execPath, [program, ...documents.map(({ path }) => path)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [output] = (await once(service.stdout, 'data')) as [Buffer];
+    const id = Number(output.toString());
+    expect(isRunning(id)).toBe(true);
+    service.kill('SIGKILL');
     await eventually(() => expect(isRunning(id)).toBe(false));
   });
   it('end with the extractor, and so do calls under way and waiting', async () => {
