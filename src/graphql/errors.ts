@@ -69,15 +69,16 @@ function isFaultOfRequest(error: GraphQLError): boolean {
   return error.path === undefined || error.message.startsWith('Argument "');
 }
 
+/** Members are named as the domain names them: from the input object on. */
 function requestFault(error: GraphQLError): { code: string; param: string | null } {
   const { code } = error.extensions;
   if (typeof code === 'string') return { code, param: null };
-  const variable = /^Variable "\$(\w+)"/.exec(error.message)?.[1];
-  const place = / at "([^"]+)"/.exec(error.message)?.[1] ?? variable ?? /^Argument "(\w+)"/.exec(error.message)?.[1];
+  const { message } = error;
+  const variable = /^Variable "\$(\w+)"/.exec(message)?.[1];
+  const place = / at "([^"]+)"/.exec(message)?.[1] ?? variable ?? /^Argument "(\w+)"/.exec(message)?.[1];
   if (place === undefined) return { code: 'GRAPHQL_VALIDATION_FAILED', param: null };
-  const missing = /Field "(\w+)" of required type/.exec(error.message)?.[1];
-  return {
-    code: missing === undefined && !error.message.includes('was not provided') ? 'INVALID_VALUE' : 'MISSING_REQUIRED_PARAMETER',
-    param: missing === undefined ? place : `${place}.${missing}`,
-  };
+  const missing = /Field "(\w+)" of required type/.exec(message)?.[1];
+  const isMissing = missing !== undefined || message.includes('was not provided');
+  const path = missing === undefined ? place : `${place}.${missing}`;
+  return { code: isMissing ? 'MISSING_REQUIRED_PARAMETER' : 'INVALID_VALUE', param: path.replace(/^input\./, '') };
 }

@@ -99,7 +99,7 @@ type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
 function guarded(operation: string, inner: Resolver): Resolver {
   return (root, args, context, info) => {
     requireScope(context.caller, operation);
-    requireStorable(args, operation);
+    requireStorable(args);
     return inner(root, args, context, info);
   };
 }
@@ -108,16 +108,29 @@ function missingSource(operation: string): Resolver {
   throw new Error(`${operation} has no subscribe function`);
 }
 
-/** PostgreSQL's text takes no NUL character: said here once, for every argument of both faces. */
-function requireStorable(value: unknown, place: string): void {
-  if (typeof value === 'string') {
-    if (value.includes('\u0000'))
-      throw new DomainError('INVALID_VALUE', 'Text must not contain the NUL character', { param: place });
-  } else if (Array.isArray(value)) {
-    for (const item of value) requireStorable(item, place);
+/** PostgreSQL's text takes no NUL character: said here once, for every argument of both faces. Members of `input` are named without it. */
+function requireStorable(args: Readonly<Record<string, unknown>>): void {
+  const place = placeOfNul(args);
+  if (place === undefined) return;
+  const param = place.replace(/^\.(input\.)?/, '');
+  throw new DomainError('INVALID_VALUE', `${param} must not contain the NUL character`, { param });
+}
+
+/** Where a text with NUL stands, as `.messages[2].content`; made only when there is one, because every call comes by here. */
+function placeOfNul(value: unknown): string | undefined {
+  if (typeof value === 'string') return value.includes('\u0000') ? '' : undefined;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const inner = placeOfNul(value[index]);
+      if (inner !== undefined) return `[${index}]${inner}`;
+    }
   } else if (isPlainObject(value)) {
-    for (const key in value) requireStorable(value[key], key);
+    for (const key in value) {
+      const inner = placeOfNul(value[key]);
+      if (inner !== undefined) return `.${key}${inner}`;
+    }
   }
+  return undefined;
 }
 
 /** Arguments and input objects; not dates, files or other instances. graphql-js makes them without a prototype, JSON with one. */
