@@ -73,7 +73,7 @@ async function addDocument(base: KnowledgeBase, { _id, title = '', text }: Colle
 }
 
 async function rankDocuments(base: KnowledgeBase, question: string): Promise<readonly string[]> {
-  const chunks = await rankChunks(base.chunks, [base.dataSourceId], question, passagesRead);
+  const chunks = await rankChunks(base.chunks, base.allowed, question, passagesRead);
   return [...new Set(chunks.map(({ itemId }) => itemId))].slice(0, depth);
 }
 

@@ -31,12 +31,12 @@ export async function benchRetrieval(chunksMax = 90_000): Promise<RetrievalFigur
     }
     await base.chunks.refreshStatistics();
     const indexSeconds = (performance.now() - startMs) / 1000;
-    for (const question of questions.slice(0, 50)) await rankChunks(base.chunks, [base.dataSourceId], question, 32);
+    for (const question of questions.slice(0, 50)) await rankChunks(base.chunks, base.allowed, question, 32);
     const memoryBefore = process.memoryUsage.rss();
     const times: number[] = [];
     for (const question of [...questions, ...questions]) {
       const searchStart = performance.now();
-      await rankChunks(base.chunks, [base.dataSourceId], question, 32);
+      await rankChunks(base.chunks, base.allowed, question, 32);
       times.push(performance.now() - searchStart);
     }
     times.sort((a, b) => a - b);

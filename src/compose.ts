@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Deps } from './domain/deps.ts';
 import { registerIdempotencySweep } from './domain/idempotency.ts';
 import { createPgBossJobs } from './engine/jobs/pg-boss.ts';
+import { createKnowledge } from './engine/knowledge/knowledge.ts';
 import { createModelRouter } from './engine/models/router.ts';
 import { createRunEngine } from './engine/runs/engine.ts';
 import { makeId } from './entities/ids.ts';
@@ -11,6 +12,8 @@ import { openStorage } from './storage/storage.ts';
 export interface ComposeOptions {
   readonly settings: Settings;
   readonly logger: Logger;
+  /** Base of links that Parley hands out, without a slash at the end; asked when one is made. */
+  publicUrl(): string;
   /** Reads variables that a models file names for keys. */
   readonly environment?: (name: string) => string | undefined;
   /** Called when the database is gone for good. */
@@ -18,7 +21,7 @@ export interface ComposeOptions {
 }
 
 /** Makes everything the domain works with, from the bottom up. `closeDeps` takes it down again. */
-export async function createDeps({ settings, logger, environment, onFatal }: ComposeOptions): Promise<Deps> {
+export async function createDeps({ settings, logger, publicUrl, environment, onFatal }: ComposeOptions): Promise<Deps> {
   const storage = await openStorage(settings, (error, isFatal) => {
     if (isFatal) onFatal(error);
     else logger.warn({ err: error }, 'the database connection failed and is replaced');
@@ -32,9 +35,10 @@ export async function createDeps({ settings, logger, environment, onFatal }: Com
       logger,
     });
     const models = createModelRouter(settings, logger, basics.now, environment);
-    const knowledge: Pick<Deps['knowledge'], 'search'> = { search: (...question) => deps.knowledge.search(...question) };
+    const knowledge = createKnowledge({ ...basics, jobs, publicUrl });
     const runs = createRunEngine({ ...basics, jobs, models, knowledge });
-    const deps = { ...basics, jobs, models, runs } as Deps;
+    const deps: Deps = { ...basics, jobs, models, knowledge, runs, publicUrl };
+    knowledge.registerJobs();
     registerIdempotencySweep(deps);
     await jobs.start();
     return deps;
@@ -48,6 +52,7 @@ export async function createDeps({ settings, logger, environment, onFatal }: Com
 export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
   await deps.runs.stop(graceMs);
   await deps.jobs.stop(graceMs);
+  await deps.knowledge.close();
   await deps.models.close();
   await deps.storage.close();
 }

@@ -21,7 +21,9 @@ export interface Service {
 
 /** Starts one Parley: storage, engine, app, listen. What fails on the way takes down what was started before it. */
 export async function startService(settings: Settings, logger: Logger, onFatal: (error: Error) => void): Promise<Service> {
-  const deps = await createDeps({ settings, logger, onFatal });
+  let publicUrl = settings.PUBLIC_URL?.replace(/\/+$/, '');
+  const address = (port: number) => `http://${urlHost(settings.HOST)}:${port}`;
+  const deps = await createDeps({ settings, logger, publicUrl: () => publicUrl ?? address(settings.PORT), onFatal });
   try {
     const firstKey = await prepareFirstStart(deps);
     const app = createApp(deps);
@@ -29,8 +31,9 @@ export async function startService(settings: Settings, logger: Logger, onFatal: 
     // Uploads and long bodies are bounded by size and by their own idle limits, not by a total time.
     server.requestTimeout = 0;
     const { port } = await listen(server, settings);
+    publicUrl ??= address(port);
     return {
-      url: `http://${urlHost(settings.HOST)}:${port}`,
+      url: address(port),
       firstKey,
       deps,
       async close(graceMs) {

@@ -11,7 +11,7 @@ import { openDatabase } from '../../src/storage/open-database.ts';
 export interface KnowledgeBase {
   readonly db: Database;
   readonly chunks: ChunkStore;
-  readonly dataSourceId: string;
+  readonly allowed: { readonly orgId: string; readonly dataSourceIds: readonly string[] };
   /** Adds an item whose first generation is live at once. */
   addItem(id: string, name: string, config: string, chunks: readonly NewChunk[]): Promise<void>;
   close(): Promise<void>;
@@ -36,7 +36,7 @@ export async function openKnowledgeBase(): Promise<KnowledgeBase> {
   return {
     db,
     chunks,
-    dataSourceId,
+    allowed: { orgId: source.orgId, dataSourceIds: [dataSourceId] },
     addItem: (id, name, config, rows) =>
       db.transaction(async (client) => {
         await client.query(

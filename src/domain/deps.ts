@@ -16,6 +16,8 @@ export interface Deps {
   readonly knowledge: Knowledge;
   readonly jobs: Jobs;
   readonly logger: Logger;
+  /** Base of links that Parley hands out, without a slash at the end. */
+  publicUrl(): string;
   now(): Date;
   newId(kind: IdKind): string;
 }

@@ -46,6 +46,7 @@ export interface SourceTerm {
 }
 
 export interface RankingPlan {
+  readonly orgId: string;
   readonly dataSourceIds: readonly string[];
   /** All terms that count, rarest first. */
   readonly terms: readonly RankingTerm[];
@@ -109,7 +110,7 @@ export function createChunkRanking({ pool }: Database): ChunkRanking {
       const { rows } = await pool.query<SimilarRow>(similarSql, [dataSourceIds, config, prefix, min, max]);
       return rows.map((row) => ({ ...row, dataSourceId: row.data_source_id, config, count: 1 }));
     },
-    async rank({ dataSourceIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit }) {
+    async rank({ orgId, dataSourceIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit }) {
       if (terms.length === 0) return [];
       const { rows } = await pool.query<RankedChunk>(
         prepared(rankSql(terms.length), [
@@ -122,6 +123,7 @@ export function createChunkRanking({ pool }: Database): ChunkRanking {
           terms.map(({ weight }) => weight),
           Math.max(averageLength, 1),
           limit,
+          orgId,
         ]),
       );
       return rows;
@@ -204,7 +206,9 @@ WITH candidates AS MATERIALIZED (
   ORDER BY sum(term.weight) / (1 + ${norm('hit.length')}) DESC, hit.id
   LIMIT $5
 ), sources AS MATERIALIZED (
-  SELECT id AS source_id, keys::int[] AS keys, $7::float8[] AS weights FROM unnest($1::text[], $6::text[]) AS source(id, keys)
+  SELECT source.id AS source_id, source.cite AS source_cites, allowed.keys::int[] AS keys, $7::float8[] AS weights
+  FROM unnest($1::text[], $6::text[]) AS allowed(id, keys)
+  JOIN data_sources AS source ON source.id = allowed.id AND source."orgId" = $10 AND source."deletingAt" IS NULL
 ), found AS (
   SELECT chunk.*, item.*, sources.*, ${norm('chunk.length')} AS norm
   FROM candidates
@@ -217,16 +221,15 @@ WITH candidates AS MATERIALIZED (
   JOIN sources ON source_id = chunk.data_source_id
   OFFSET 0
 ), scored AS MATERIALIZED (
-  SELECT id, item_id, data_source_id, ordinal, title, type, "contentUrl", cite, ${k1 + 1}::float8 * (${scoreSql(terms)}) AS score
+  SELECT id, item_id, data_source_id, ordinal, title, type, "contentUrl", cite AND source_cites AS may_cite, ${k1 + 1}::float8 * (${scoreSql(terms)}) AS score
   FROM found
   ORDER BY score DESC, id
   LIMIT $9
 )
 SELECT scored.id::text AS "chunkId", scored.item_id AS "itemId", scored.data_source_id AS "dataSourceId", scored.ordinal, scored.score,
-  scored.title, scored.type AS "itemType", scored."contentUrl", scored.cite AND source.cite AS "mayCite",
+  scored.title, scored.type AS "itemType", scored."contentUrl", scored.may_cite AS "mayCite",
   words.heading_path AS "headingPath", words.text, words.gap_before AS "gapBefore", words.token_count AS "tokenCount",
   words.content_hash AS "contentHash", words.page, words.char_start AS "charStart", words.char_end AS "charEnd"
 FROM scored
 CROSS JOIN LATERAL (SELECT * FROM chunk_texts WHERE chunk_id = scored.id OFFSET 0) AS words
-JOIN data_sources AS source ON source.id = scored.data_source_id AND source."deletingAt" IS NULL
 ORDER BY scored.score DESC, scored.id`;

@@ -42,7 +42,6 @@ export interface IndexFailure {
   readonly errorCode: string;
   readonly errorMessage: string;
   readonly isRetryable: boolean;
-  readonly contentHash: string | null;
 }
 
 /** What the indexing jobs write. Each call is one short transaction and announces the change. */
@@ -196,13 +195,12 @@ export function createIndexingStore(db: Database, signals: Signals, chunks: Chun
       announce(lease.dataSourceId);
       return row;
     },
-    async fail(lease, { status, errorCode, errorMessage, isRetryable, contentHash }) {
+    async fail(lease, { status, errorCode, errorMessage, isRetryable }) {
       const row = await leased<{ isRunWanted: boolean }>(
         pool,
         lease,
-        `"indexStatus" = $4, "errorCode" = $5, "errorMessage" = $6, "isRetryable" = $7, "contentHash" = coalesce($8, "contentHash"),
-         "lastCheckedAt" = now(), ${ended}`,
-        [status, errorCode, errorMessage, isRetryable, contentHash],
+        `"indexStatus" = $4, "errorCode" = $5, "errorMessage" = $6, "isRetryable" = $7, "lastCheckedAt" = now(), ${ended}`,
+        [status, errorCode, errorMessage, isRetryable],
         wanted,
       );
       announce(lease.dataSourceId);

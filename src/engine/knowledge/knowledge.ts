@@ -1,4 +1,14 @@
+import type { Logger } from 'pino';
 import type { Passage } from '../../entities/citation.ts';
+import type { IdKind } from '../../entities/ids.ts';
+import type { Settings } from '../../settings.ts';
+import type { RankedChunk } from '../../storage/chunk-ranking.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import { createExtractor } from './extract/extract.ts';
+import { newLeaseOwner } from './index-item.ts';
+import { registerIndexJobs } from './index-jobs.ts';
+import { searchPassages } from './search.ts';
 
 /** The knowledge engine as the domain and the run engine use it. */
 export interface Knowledge {
@@ -16,4 +26,30 @@ export interface Knowledge {
   ): Promise<readonly Passage[]>;
   /** Registers the indexing jobs and the sweeper of expired leases. */
   registerJobs(): void;
+  /** Ends the processes that read documents. Jobs must have stopped. */
+  close(): Promise<void>;
+}
+
+export interface KnowledgeOptions {
+  readonly settings: Settings;
+  readonly storage: Storage;
+  readonly jobs: Jobs;
+  readonly logger: Logger;
+  /** Base of the links in citations, without a slash at the end; known once the service listens. */
+  publicUrl(): string;
+  newId(kind: IdKind): string;
+}
+
+/** Makes the knowledge engine: search, and the jobs that index. */
+export function createKnowledge(options: KnowledgeOptions): Knowledge {
+  const { settings, storage, publicUrl } = options;
+  const extractor = createExtractor({ processesMax: settings.INDEX_CONCURRENCY });
+  const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>
+    contentUrl ?? `${publicUrl()}/api/v1/data-sources/${dataSourceId}/knowledge/${itemId}/content`;
+  return {
+    search: (orgId, dataSourceIds, question, limits, signal) =>
+      searchPassages(storage.chunks, { orgId, dataSourceIds }, question, limits, urlOf, signal),
+    registerJobs: () => registerIndexJobs({ ...options, extractor, owner: newLeaseOwner() }),
+    close: () => extractor.close(),
+  };
 }

@@ -29,7 +29,7 @@ const similarityMin = 0.35;
  */
 export async function planQuestion(
   ranking: ChunkRanking,
-  dataSourceIds: readonly string[],
+  allowed: { readonly orgId: string; readonly dataSourceIds: readonly string[] },
   found: QuestionTerms,
   limit: number,
 ): Promise<RankingPlan> {
@@ -38,12 +38,12 @@ export async function planQuestion(
   const unknown = terms.filter(({ df, term, config }) => df === 0 && !known.some((other) => isSameWord(other, term, config)));
   const weighted = [
     ...known.map((term) => weigh(term, found.chunks)),
-    ...(await neighbours(ranking, dataSourceIds, unknown, found.chunks)),
+    ...(await neighbours(ranking, allowed.dataSourceIds, unknown, found.chunks)),
   ];
   weighted.sort((a, b) => a.df - b.df || b.weight - a.weight);
   const kept = weighted.slice(0, termsMax);
   return {
-    dataSourceIds,
+    ...allowed,
     terms: kept,
     candidateTerms: candidateTermCount(kept),
     rowsPerTermMax: candidateRowsMax,

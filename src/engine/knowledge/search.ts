@@ -4,6 +4,12 @@ import { choosePassages, type PassageLimits, type UrlOf } from './passages.ts';
 import { planQuestion } from './question.ts';
 import { searchableText } from './searchable-text.ts';
 
+/** What may be found: these sources, as far as they are of the organization. */
+export interface AllowedSources {
+  readonly orgId: string;
+  readonly dataSourceIds: readonly string[];
+}
+
 /** Longer questions are cut, not refused. */
 const questionMaxChars = 8_000;
 /** What is read for each passage wanted: some fall to duplicates, some to an item's quota, some join. */
@@ -17,29 +23,29 @@ const rankedPerPassage = 4;
  */
 export async function rankChunks(
   ranking: ChunkRanking,
-  dataSourceIds: readonly string[],
+  allowed: AllowedSources,
   question: string,
   limit: number,
 ): Promise<readonly RankedChunk[]> {
   const text = searchableText(question.slice(0, questionMaxChars).toWellFormed()).replaceAll('\0', ' ');
-  if (dataSourceIds.length === 0 || text.trim() === '') return [];
-  const found = await ranking.findTerms(dataSourceIds, text);
+  if (allowed.dataSourceIds.length === 0 || text.trim() === '') return [];
+  const found = await ranking.findTerms(allowed.dataSourceIds, text);
   if (found.terms.length === 0) return [];
-  return ranking.rank(await planQuestion(ranking, dataSourceIds, found, limit));
+  return ranking.rank(await planQuestion(ranking, allowed, found, limit));
 }
 
 /** The passages an answer may rest on: ranked, without repetition, neighbours joined, within the limits. See passages.ts. */
 export async function searchPassages(
   ranking: ChunkRanking,
-  dataSourceIds: readonly string[],
+  allowed: AllowedSources,
   question: string,
   limits: PassageLimits,
   urlOf: UrlOf,
   signal: AbortSignal,
 ): Promise<readonly Passage[]> {
   signal.throwIfAborted();
-  const ids = [...new Set(dataSourceIds)];
-  const chunks = await rankChunks(ranking, ids, question, limits.passagesMax * rankedPerPassage);
+  const sources = { ...allowed, dataSourceIds: [...new Set(allowed.dataSourceIds)] };
+  const chunks = await rankChunks(ranking, sources, question, limits.passagesMax * rankedPerPassage);
   signal.throwIfAborted();
   return choosePassages(chunks, limits, urlOf);
 }
