@@ -3,16 +3,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
+import { pino } from 'pino';
+import { createPgBossJobs } from '../src/engine/jobs/pg-boss.ts';
+import { loadSettings } from '../src/settings.ts';
 import { embeddedExtensions } from '../src/storage/embedded/extensions.ts';
 import { templatePath } from '../src/storage/embedded/template.ts';
+import { openDatabase } from '../src/storage/open-database.ts';
 
 /**
- * Makes the prepared empty database of the installed PGlite: `npm run db:template`, after each change of its version. It holds the
- * extensions and none of our tables, so migrations do not concern it.
+ * Makes the prepared empty database: `npm run db:template`, before a release and after each change of PGlite's version. It holds the
+ * extensions, the tables of the migrations so far and those of the job queue. Migrations that come later are applied at the start as ever;
+ * one that is in it must not be edited any more.
  */
 const folder = mkdtempSync(join(tmpdir(), 'parley-template-'));
+rmSync(templatePath, { force: true });
+const fail = (error: Error) => {
+  throw error;
+};
+const database = await openDatabase(loadSettings({ DATA_DIR: folder }), { onError: fail });
+const jobs = createPgBossJobs({ pool: database.pool, isWorker: false, isOnlyProcess: true, logger: pino({ level: 'silent' }) });
+await jobs.start();
+await jobs.stop(0);
+await database.close();
+
 const db = await PGlite.create(join(folder, 'database'), { extensions: embeddedExtensions });
-for (const name of Object.keys(embeddedExtensions)) await db.exec(`CREATE EXTENSION ${name}`);
 // Parley makes no further database in this server; without these two the folder has a third of the files.
 await db.exec("UPDATE pg_database SET datistemplate = false WHERE datname IN ('template0', 'template1')");
 for (const name of ['template0', 'template1']) await db.exec(`DROP DATABASE ${name}`);
