@@ -51,7 +51,7 @@ async function* run(
   selection: Selection,
 ): AsyncGenerator<readonly ModelDelta[], void, undefined> {
   const startedAt = performance.now();
-  let failure = new ModelError('MODEL_NOT_FOUND', 'There is no such model', false);
+  let failure: ModelError | undefined;
   for (const [index, target] of targets.entries()) {
     const key = `${target.providerId}/${target.name}`;
     const isLast = index === targets.length - 1;
@@ -83,10 +83,11 @@ async function* run(
       if (!failure.isRetryable || !hasPatience || attempt >= tools.retriesMax) break;
       await backOff(attempt, failure.retryAfterSeconds, signal);
     }
-    if (target.provider !== undefined) tools.circuit.failed(key, failure.retryAfterSeconds);
-    selection.fallbackChain.push({ provider: target.providerId, model: target.name, reason: failure.code.toLowerCase() });
+    if (target.provider !== undefined) tools.circuit.failed(key, failure?.retryAfterSeconds);
+    const reason = (failure?.code ?? 'MODEL_NOT_FOUND').toLowerCase();
+    selection.fallbackChain.push({ provider: target.providerId, model: target.name, reason });
   }
-  throw failure;
+  throw failure ?? new ModelError('MODEL_NOT_FOUND', 'There is no such model', false);
 }
 
 /** Full jitter: callers that failed together do not come back together. */
