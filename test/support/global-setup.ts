@@ -19,6 +19,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const deps = await createDeps({
     settings,
     logger: createLogger(settings),
+    publicUrl: () => '',
     onFatal: (error) => {
       throw error;
     },
