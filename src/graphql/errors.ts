@@ -12,6 +12,7 @@ export type DocumentErrorCode =
   | 'GRAPHQL_TOO_DEEP'
   | 'GRAPHQL_TOO_MANY_ALIASES'
   | 'GRAPHQL_TOO_MANY_DIRECTIVES'
+  | 'GRAPHQL_TOO_MANY_FRAGMENTS'
   | 'GRAPHQL_TOO_COSTLY';
 
 export interface ErrorContext {

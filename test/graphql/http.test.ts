@@ -134,6 +134,19 @@ describe('limits, before any resolver runs', () => {
       {},
       'GRAPHQL_VALIDATION_FAILED',
     ],
+    [
+      'fragments',
+      `{ hello } ${Array.from({ length: 101 }, (_, i) => `fragment F${i} on Query { hello }`).join(' ')}`,
+      {},
+      'GRAPHQL_TOO_MANY_FRAGMENTS',
+    ],
+    [
+      'fragments in circles',
+      '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }',
+      {},
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+    ['brackets', `{ long(size: ${'['.repeat(1_900)}${']'.repeat(1_900)}) }`, {}, 'GRAPHQL_TOO_DEEP'],
   ])('%s', async (_case, query, variables, code) => {
     const startedMs = performance.now();
     const reply = await post({ query, variables });

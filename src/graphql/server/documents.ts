@@ -3,6 +3,7 @@ import {
   GraphQLError,
   type GraphQLSchema,
   Kind,
+  NoFragmentCyclesRule,
   type OperationDefinitionNode,
   type OperationTypeNode,
   parse,
@@ -15,6 +16,8 @@ import { countFaults, type DocumentLimits, documentError, type Weight, weigh } f
 const cachedDocumentsMax = 500;
 /** Longer documents are made by machines with values inside, and do not come twice. */
 const cachedSourceMaxChars = 8_192;
+
+const faultsMax = 20;
 
 /** One operation of a valid document, ready to run. */
 export interface Operation {
@@ -114,6 +117,7 @@ export class Documents {
     try {
       return parse(source, { maxTokens: this.#limits.tokensMax });
     } catch (error) {
+      if (error instanceof RangeError) throw tooNested();
       if (!(error instanceof GraphQLError)) throw error;
       const isTooLong = error.message.includes('tokens. Parsing aborted');
       error.extensions.code = isTooLong ? 'GRAPHQL_TOO_MANY_TOKENS' : 'GRAPHQL_PARSE_FAILED';
@@ -124,9 +128,16 @@ export class Documents {
   #check(document: DocumentNode): readonly GraphQLError[] {
     const surplus = countFaults(document, this.#limits);
     if (surplus.length > 0) return surplus;
-    const faults = validate(this.#schema, document, specifiedRules, { maxErrors: 20 });
-    for (const fault of faults) fault.extensions.code ??= 'GRAPHQL_VALIDATION_FAILED';
-    return faults;
+    try {
+      // Alone and first: other rules walk in circles until the stack is full.
+      const circles = validate(this.#schema, document, [NoFragmentCyclesRule]);
+      const faults = circles.length > 0 ? circles : validate(this.#schema, document, specifiedRules, { maxErrors: faultsMax });
+      for (const fault of faults) fault.extensions.code ??= 'GRAPHQL_VALIDATION_FAILED';
+      return faults;
+    } catch (error) {
+      if (error instanceof RangeError) return [tooNested()];
+      throw error;
+    }
   }
 
   #weightFault(known: KnownDocument, node: OperationDefinitionNode, variables: Variables): GraphQLError | undefined {
@@ -156,6 +167,11 @@ interface KnownDocument {
   readonly operations: readonly OperationDefinitionNode[];
   readonly faults: readonly GraphQLError[];
   readonly weights: Map<OperationDefinitionNode, Weight>;
+}
+
+/** The stack is full: nothing that a person writes. */
+function tooNested(): GraphQLError {
+  return documentError('GRAPHQL_TOO_DEEP', 'The document is nested too deeply');
 }
 
 function operationNamed(

@@ -34,6 +34,8 @@ export interface DocumentLimits {
 const boundedListSize = 10;
 /** The whole description of the schema, as tools ask for it. */
 const introspectionCost = 500;
+/** Rules of validation compare fragments with each other. */
+const fragmentsMax = 100;
 
 export function documentError(code: DocumentErrorCode, message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code } });
@@ -52,6 +54,11 @@ export function countFaults(document: DocumentNode, limits: DocumentLimits): Gra
     },
   });
   const faults: GraphQLError[] = [];
+  const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION).length;
+  if (fragments > fragmentsMax) {
+    const message = `The document has ${fragments} fragments; at most ${fragmentsMax} are allowed`;
+    faults.push(documentError('GRAPHQL_TOO_MANY_FRAGMENTS', message));
+  }
   if (aliases > limits.aliasesMax) {
     faults.push(
       documentError('GRAPHQL_TOO_MANY_ALIASES', `The document has ${aliases} aliases; at most ${limits.aliasesMax} are allowed`),
