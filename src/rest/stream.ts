@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError } from '../entities/errors.ts';
-import type { RunEvent } from '../entities/run-event.ts';
+import { isTerminal, type RunEvent } from '../entities/run-event.ts';
 import type { CallContext } from '../http/context.ts';
 import type { SseStream, SseStreams } from '../http/sse.ts';
 import type { Reply } from './reply.ts';
@@ -31,9 +31,9 @@ export async function sendStream(streams: SseStreams, factory: StreamEncoderFact
   const encoder = factory(call.variables, { requestId: context.requestId, nowMs: context.deps.now().getTime() });
   const stream = streams.start(res, context.requestId, call.headers);
   try {
-    await pump(stream, encoder, batches, first);
+    const last = await pump(stream, encoder, batches, first);
     const ended: unknown = context.signal.aborted ? context.signal.reason : undefined;
-    stream.end(ended instanceof DomainError ? encoder.fail(ended) : encoder.end());
+    stream.end(last + (ended instanceof DomainError ? encoder.fail(ended) : encoder.end()));
   } catch (error) {
     const ended: unknown = context.signal.aborted ? context.signal.reason : undefined;
     stream.end(encoder.fail(ended instanceof DomainError ? ended : error));
@@ -43,15 +43,18 @@ export async function sendStream(streams: SseStreams, factory: StreamEncoderFact
   }
 }
 
+/** @returns the frames of the terminal event, which leave together with the end of the stream. */
 async function pump(
   stream: SseStream,
   encoder: StreamEncoder,
   batches: AsyncIterator<readonly RunEvent[]>,
   first: IteratorResult<readonly RunEvent[]>,
-): Promise<void> {
+): Promise<string> {
   let hasWritten = false;
   for (let next = first; next.done !== true && !stream.isClosed; next = await batches.next()) {
     const text = encoder.encode(next.value);
+    const last = next.value.at(-1);
+    if (last !== undefined && isTerminal(last)) return text;
     if (text === '') {
       if (!hasWritten) stream.flush();
     } else {
@@ -60,6 +63,7 @@ async function pump(
     }
     hasWritten = true;
   }
+  return '';
 }
 
 /** Reads a run to its end and makes one body of it. @throws DomainError when the run failed, or what its source throws. */

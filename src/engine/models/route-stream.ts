@@ -40,54 +40,86 @@ export function routeStream(tools: Tools, chain: readonly string[], request: Mod
     queueMs: 0,
     firstTokenMs: null,
   };
-  return { selection, deltas: run(tools, targets, request, signal, selection) };
+  return { selection, deltas: new RoutedDeltas({ ...tools, targets, request, signal, selection }) };
 }
 
-async function* run(
-  tools: Tools,
-  targets: readonly Target[],
-  request: ModelRequest,
-  signal: AbortSignal,
-  selection: Selection,
-): AsyncGenerator<readonly ModelDelta[], void, undefined> {
-  const startedAt = performance.now();
-  let failure: ModelError | undefined;
-  for (const [index, target] of targets.entries()) {
-    const key = `${target.providerId}/${target.name}`;
-    const isLast = index === targets.length - 1;
-    if (!isLast && tools.circuit.isOpen(key)) {
-      selection.fallbackChain.push({ provider: target.providerId, model: target.name, reason: 'circuit_open' });
-      continue;
-    }
-    for (let attempt = 0; target.provider !== undefined; attempt += 1) {
-      const triedAt = performance.now();
-      try {
-        for await (const batch of target.provider.model.stream({ ...request, model: target.name }, signal)) {
-          if (selection.firstTokenMs === null) {
-            selection.provider = target.providerId;
-            selection.model = target.name;
-            selection.queueMs = Math.round(triedAt - startedAt);
-            selection.firstTokenMs = Math.round(performance.now() - startedAt);
-            tools.circuit.succeeded(key);
-          }
-          yield batch;
-        }
-        return;
-      } catch (error) {
-        if (signal.aborted || !(error instanceof ModelError) || selection.firstTokenMs !== null) throw error;
-        failure = error;
-      }
-      tools.logger.warn({ model: key, code: failure.code, attempt }, 'a model provider failed');
-      if (callerFaults.has(failure.code)) throw failure;
-      const hasPatience = (failure.retryAfterSeconds ?? 0) <= patienceSeconds;
-      if (!failure.isRetryable || !hasPatience || attempt >= tools.retriesMax) break;
-      await backOff(attempt, failure.retryAfterSeconds, signal);
-    }
-    if (target.provider !== undefined) tools.circuit.failed(key, failure?.retryAfterSeconds);
-    const reason = (failure?.code ?? 'MODEL_NOT_FOUND').toLowerCase();
-    selection.fallbackChain.push({ provider: target.providerId, model: target.name, reason });
+interface Route extends Tools {
+  readonly targets: readonly Target[];
+  readonly request: ModelRequest;
+  readonly signal: AbortSignal;
+  readonly selection: Selection;
+}
+
+type Batch = readonly ModelDelta[];
+type Step = IteratorResult<Batch>;
+
+/** Finds the model that answers with the first read; from then on its own iterator is asked, with nothing in between. */
+class RoutedDeltas implements AsyncIterableIterator<Batch> {
+  private readonly route: Route;
+  private answering: AsyncIterator<Batch> | undefined;
+  private hasBegun = false;
+
+  constructor(route: Route) {
+    this.route = route;
   }
-  throw failure ?? new ModelError('MODEL_NOT_FOUND', 'There is no such model', false);
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Step> {
+    return this.hasBegun && this.answering !== undefined ? this.answering.next() : this.first();
+  }
+
+  async return(): Promise<Step> {
+    await this.answering?.return?.();
+    return { value: undefined, done: true };
+  }
+
+  private async first(): Promise<Step> {
+    const { targets, circuit, selection, retriesMax, logger, signal } = this.route;
+    const startedAt = performance.now();
+    let failure: ModelError | undefined;
+    for (const [index, target] of targets.entries()) {
+      const key = `${target.providerId}/${target.name}`;
+      const isLast = index === targets.length - 1;
+      if (!isLast && circuit.isOpen(key)) {
+        selection.fallbackChain.push({ provider: target.providerId, model: target.name, reason: 'circuit_open' });
+        continue;
+      }
+      for (let attempt = 0; target.provider !== undefined; attempt += 1) {
+        const triedAt = performance.now();
+        try {
+          const step = await this.open(target.provider, target.name).next();
+          this.hasBegun = true;
+          selection.provider = target.providerId;
+          selection.model = target.name;
+          selection.queueMs = Math.round(triedAt - startedAt);
+          selection.firstTokenMs = Math.round(performance.now() - startedAt);
+          circuit.succeeded(key);
+          return step;
+        } catch (error) {
+          if (signal.aborted || !(error instanceof ModelError)) throw error;
+          failure = error;
+        }
+        logger.warn({ model: key, code: failure.code, attempt }, 'a model provider failed');
+        if (callerFaults.has(failure.code)) throw failure;
+        const hasPatience = (failure.retryAfterSeconds ?? 0) <= patienceSeconds;
+        if (!failure.isRetryable || !hasPatience || attempt >= retriesMax) break;
+        await backOff(attempt, failure.retryAfterSeconds, signal);
+      }
+      if (target.provider !== undefined) circuit.failed(key, failure?.retryAfterSeconds);
+      const reason = (failure?.code ?? 'MODEL_NOT_FOUND').toLowerCase();
+      selection.fallbackChain.push({ provider: target.providerId, model: target.name, reason });
+    }
+    throw failure ?? new ModelError('MODEL_NOT_FOUND', 'There is no such model', false);
+  }
+
+  private open(provider: Provider, model: string): AsyncIterator<Batch> {
+    const { request, signal } = this.route;
+    this.answering = provider.model.stream({ ...request, model }, signal)[Symbol.asyncIterator]();
+    return this.answering;
+  }
 }
 
 /** Full jitter: callers that failed together do not come back together. */

@@ -57,19 +57,51 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   const scopes = new Set<RunScope>();
   const stored = new StoredRuns({ ...deps, loop: loopDeps, active });
 
-  async function* stateless(plan: RunPlan, signal: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
-    active.requireRoom();
-    active.enter();
-    const scope = new RunScope(settings.RUN_TIMEOUT_MS, signal);
-    scopes.add(scope);
-    try {
+  /** Counts the run in at its first read and out at its end, and otherwise hands on the loop's own steps. */
+  function stateless(plan: RunPlan, signal: AbortSignal): AsyncIterableIterator<readonly RunEvent[]> {
+    let scope: RunScope | undefined;
+    let isOver = false;
+    let events: AsyncGenerator<readonly RunEvent[]> | undefined;
+    const begin = () => {
+      active.requireRoom();
+      active.enter();
+      scope = new RunScope(settings.RUN_TIMEOUT_MS, signal);
+      scopes.add(scope);
       const start = { runId: plan.charge.runId ?? deps.newId('run'), firstSequence: 0, isEager: false, secrets: {} };
-      yield* runLoop(plan, start, loopDeps, scope.signal);
-    } finally {
+      return runLoop(plan, start, loopDeps, scope.signal);
+    };
+    const end = () => {
+      isOver = true;
+      if (scope === undefined) return;
       scopes.delete(scope);
       scope.close();
+      scope = undefined;
       active.leave();
-    }
+    };
+    const step = (result: IteratorResult<readonly RunEvent[]>) => {
+      if (result.done === true) end();
+      return result;
+    };
+    const failed = (error: unknown) => {
+      end();
+      throw error;
+    };
+    return {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      async next() {
+        if (isOver) return { value: undefined, done: true };
+        events ??= begin();
+        return events.next().then(step, failed);
+      },
+      async return() {
+        // First the signal: the loop may be waiting for an upstream that says nothing.
+        end();
+        await events?.return(undefined);
+        return { value: undefined, done: true };
+      },
+    };
   }
 
   return {

@@ -1,4 +1,4 @@
-import type { FinishReason, ModelRequest, TokenUsage } from '../models/port.ts';
+import type { FinishReason, ModelDelta, ModelRequest, TokenUsage } from '../models/port.ts';
 import { ModelError } from '../models/port.ts';
 import type { ModelRouter, Selection } from '../models/router.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
@@ -27,41 +27,47 @@ export class ModelCall {
   }
 
   /**
-   * Streams the answer into `output` and yields after every upstream read, so that what came together leaves together.
+   * Begins the call: one array of deltas for each upstream read, to be handed to `take`.
    *
-   * @throws ModelError, or the signal's reason.
+   * @throws ModelError, or the signal's reason, while it is read.
    */
-  async *run(models: ModelRouter, output: RunOutput, tools: ServerTools, signal: AbortSignal): AsyncGenerator<void> {
+  start(models: ModelRouter, signal: AbortSignal): AsyncIterable<readonly ModelDelta[]> {
     const routed = models.stream(this.request, signal);
     this.selection = routed.selection;
-    for await (const deltas of routed.deltas) {
-      this.hasBegun = true;
-      for (const delta of deltas) {
-        if (delta.type === 'text') {
-          if (delta.json.length === 2) continue;
-          this.outputLength += delta.json.length - 2;
-          output.text(delta.json);
-        } else if (delta.type === 'reasoning') {
-          if (delta.json.length === 2) continue;
-          this.outputLength += delta.json.length - 2;
-          output.reasoning(delta.json);
-        } else if (delta.type === 'tool.arguments') {
-          this.outputLength += delta.json.length - 2;
-          const serverCall = this.serverCalls.get(delta.index);
-          if (serverCall === undefined) output.callArguments(delta.index, delta.json);
-          else serverCall.literal += delta.json.slice(1, -1);
-        } else if (delta.type === 'tool.start') {
-          this.outputLength += delta.name.length;
-          if (tools.has(delta.name)) this.serverCalls.set(delta.index, { callId: delta.id, name: delta.name, literal: '' });
-          else output.callStart(delta.index, delta.id, delta.name);
-        } else if (delta.type === 'usage') {
-          this.reported = delta.usage;
-        } else {
-          this.finish = delta.reason;
-        }
+    return routed.deltas;
+  }
+
+  /** Puts the deltas of one read into `output`. */
+  take(deltas: readonly ModelDelta[], output: RunOutput, tools: ServerTools): void {
+    this.hasBegun = true;
+    for (const delta of deltas) {
+      if (delta.type === 'text') {
+        if (delta.json.length === 2) continue;
+        this.outputLength += delta.json.length - 2;
+        output.text(delta.json);
+      } else if (delta.type === 'reasoning') {
+        if (delta.json.length === 2) continue;
+        this.outputLength += delta.json.length - 2;
+        output.reasoning(delta.json);
+      } else if (delta.type === 'tool.arguments') {
+        this.outputLength += delta.json.length - 2;
+        const serverCall = this.serverCalls.get(delta.index);
+        if (serverCall === undefined) output.callArguments(delta.index, delta.json);
+        else serverCall.literal += delta.json.slice(1, -1);
+      } else if (delta.type === 'tool.start') {
+        this.outputLength += delta.name.length;
+        if (tools.has(delta.name)) this.serverCalls.set(delta.index, { callId: delta.id, name: delta.name, literal: '' });
+        else output.callStart(delta.index, delta.id, delta.name);
+      } else if (delta.type === 'usage') {
+        this.reported = delta.usage;
+      } else {
+        this.finish = delta.reason;
       }
-      yield;
     }
+  }
+
+  /** @throws ModelError when the answer ended without saying so. */
+  requireFinish(): void {
     if (this.finish === undefined) throw new ModelError('UPSTREAM_ERROR', 'The model ended its answer without saying so', false);
   }
 

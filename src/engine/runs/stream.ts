@@ -1,14 +1,14 @@
 import type { RunEvent, RunEventStream } from '../../entities/run-event.ts';
 
 /** Makes a stream of events from one of batches. It is read once, by events or by batches. */
-export function eventStream(batches: AsyncGenerator<readonly RunEvent[]>): RunEventStream {
+export function eventStream(batches: AsyncIterable<readonly RunEvent[]>): RunEventStream {
   return new BatchedStream(batches);
 }
 
 class BatchedStream implements RunEventStream {
-  private readonly source: AsyncGenerator<readonly RunEvent[]>;
+  private readonly source: AsyncIterable<readonly RunEvent[]>;
 
-  constructor(source: AsyncGenerator<readonly RunEvent[]>) {
+  constructor(source: AsyncIterable<readonly RunEvent[]>) {
     this.source = source;
   }
 
