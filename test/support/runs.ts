@@ -46,7 +46,6 @@ export function routerOf(model: Model): ModelRouter {
     find: () => undefined,
     defaultModelId: () => 'test/model',
     warm: async () => undefined,
-    warm: async () => {},
     stream: (request, signal) => ({
       deltas: model.stream(request, signal),
       selection: { provider: 'test', model: 'model', fallbackChain: [], queueMs: 0, firstTokenMs: 1 },

@@ -24,6 +24,8 @@ export class LogWriter {
   private pending: RunEvent[] = [];
   private writing: Promise<void> | undefined;
   private isLost = false;
+  /** What waits is written with the end. */
+  private isFinishing = false;
 
   constructor(options: {
     readonly store: RunStore;
@@ -44,7 +46,7 @@ export class LogWriter {
 
   /** Resolves at once while the database keeps up. */
   async add(events: readonly RunEvent[]): Promise<void> {
-    if (this.isLost) return;
+    if (this.isLost || events.length === 0) return;
     for (const event of events) this.pending.push(event);
     this.writing ??= this.drain();
     while (this.pending.length > backlogMax && this.writing !== undefined) await this.writing;
@@ -57,16 +59,18 @@ export class LogWriter {
 
   /** Writes what is left and the end of the run, in one transaction. @returns false when the run was lost. */
   async finish(ending: RunEnding): Promise<boolean> {
+    this.isFinishing = true;
     await this.writing;
     if (this.isLost) return false;
+    const events = [...this.pending, ...ending.events];
     const { id, fence } = this.lease;
-    const isDone = await this.persist(() => this.store.finish(id, fence, ending));
-    if (isDone) this.log.add(ending.events);
+    const isDone = await this.persist(() => this.store.finish(id, fence, { ...ending, events }));
+    if (isDone) this.log.add(events);
     return isDone;
   }
 
   private async drain(): Promise<void> {
-    while (this.pending.length > 0 && !this.isLost) {
+    while (this.pending.length > 0 && !this.isLost && !this.isFinishing) {
       const events = this.pending;
       this.pending = [];
       const { id, fence } = this.lease;
