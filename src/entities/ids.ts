@@ -50,11 +50,19 @@ function randomTen(): Buffer {
  * @param nowMs  milliseconds since the epoch; the time part of the UUID.
  */
 export function makeId(kind: IdKind, nowMs: number): string {
+  if (nowMs !== timeMs) {
+    timeMs = nowMs;
+    timeText = timePart(nowMs);
+  }
   const random = randomTen();
   // UUIDv7: 48 bits of time, version 7, 12 random bits, variant 10, 62 random bits.
-  const high = (BigInt(nowMs) << 16n) | 0x7000n | BigInt(((random[0] ?? 0) << 4) | ((random[1] ?? 0) >> 4));
-  const low = (random.readBigUInt64BE(2) & 0x3fffffffffffffffn) | 0x8000000000000000n;
-  return `${idPrefixes[kind]}_${encodeBase32((high << 64n) | low)}`;
+  const version = 0x7000 | (random.readUInt16BE(0) & 0x0fff);
+  const variant = 0x8000 | (random.readUInt16BE(2) & 0x3fff);
+  const first = version * 0x10 + (variant >>> 12);
+  const second = ((variant & 0x0fff) << 8) | random.readUInt8(4);
+  const third = random.readUIntBE(5, 3) & 0xfffff;
+  const fourth = (random.readUIntBE(7, 3) & 0xfffff) >>> 0;
+  return `${idPrefixes[kind]}_${timeText}${four(first)}${four(second)}${four(third)}${four(fourth)}`;
 }
 
 /** True for a well-formed id of that kind. A malformed id is simply not found: callers never learn more. */
@@ -77,12 +85,21 @@ export function timeOfId(id: string): Date {
   return new Date(ms);
 }
 
-function encodeBase32(value: bigint): string {
-  let rest = value;
-  let text = '';
-  for (let index = 0; index < suffixLength; index += 1) {
-    text = (alphabet[Number(rest & 31n)] ?? '0') + text;
-    rest >>= 5n;
-  }
-  return text;
+/** Of the time that ids were made at last. */
+let timeMs = -1;
+let timeText = '';
+
+/** Two characters for ten bits. */
+const pairs = Array.from({ length: 1_024 }, (_, bits) => (alphabet[bits >>> 5] ?? '') + (alphabet[bits & 31] ?? ''));
+
+/** Four characters for twenty bits. */
+function four(bits: number): string {
+  return (pairs[bits >>> 10] ?? '') + (pairs[bits & 1_023] ?? '');
+}
+
+/** Ten characters for 48 bits. */
+function timePart(ms: number): string {
+  const high = Math.floor(ms / 2 ** 40);
+  const middle = Math.floor(ms / 2 ** 20) % 2 ** 20;
+  return (pairs[high] ?? '') + four(middle) + four(ms % 2 ** 20);
 }
