@@ -5,11 +5,11 @@ import type { Deps } from './domain/deps.ts';
 import { DomainError, publicError } from './entities/errors.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { createGraphqlHandler } from './graphql/server.ts';
+import { createAccessLog } from './http/access-log.ts';
 import { requestIdOf } from './http/context.ts';
 import { sendError } from './http/errors.ts';
 import { healthHandler, readyHandler } from './http/health.ts';
 import { RunAdmission } from './http/limits.ts';
-import { logReplies } from './http/logging.ts';
 import { Metrics, metricsHandler } from './http/metrics.ts';
 import { SseStreams } from './http/sse.ts';
 import { createRestRouter } from './rest/adapter.ts';
@@ -34,19 +34,21 @@ export function createApp(deps: Deps): App {
   });
   const admission = new RunAdmission(settings.RUNS_ACTIVE_MAX);
   const schema = buildSchema();
-  const graphql = createGraphqlHandler({ schema, deps, streams });
+  const graphql = createGraphqlHandler({ schema, deps, streams, admission });
   const rest = createRestRouter({ schema, rows: allRoutes, deps, metrics, streams, admission });
   const reference = createReference(schema, allRoutes, packageJson.version);
   const pages = createPages(deps, metrics, () => isStopping);
   metrics.gauge('streams_open', 'Open event streams.', () => streams.openCount);
   metrics.gauge('runs_active', 'Runs at this moment.', () => admission.activeCount);
+  // The faces stand before Express, which costs more than they do.
+  const log = createAccessLog(deps.logger, (req, res) =>
+    rest(req, res, () => graphql.handle(req, res, () => reference(req, res, () => pages(req, res)))),
+  );
   return {
-    // The faces stand before Express, which costs more than they do.
-    handle: logReplies(deps.logger, (req, res) =>
-      rest(req, res, () => graphql.handle(req, res, () => reference(req, res, () => pages(req, res)))),
-    ),
+    handle: log.handle,
     stop() {
       isStopping = true;
+      log.stop();
       graphql.close();
     },
   };

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
+import { createLogger } from '../../src/http/logging.ts';
 import { startService } from '../../src/service.ts';
 import { loadSettings } from '../../src/settings.ts';
 
@@ -15,9 +15,12 @@ const settings = loadSettings({
   DATA_DIR: dataDir,
   OPENAI_BASE_URL: `${process.argv[2] ?? ''}/v1`,
   PARLEY_ADMIN_KEY: adminKey,
-  LOG_LEVEL: 'error',
+  LOG_FORMAT: 'json',
 });
-const service = await startService(settings, pino({ level: 'error' }), (error) => {
+// The log as it is by default, written where nobody reads it.
+const log = openSync('/dev/null', 'w');
+const logger = createLogger(settings, (lines) => void writeSync(log, lines));
+const service = await startService(settings, logger, (error) => {
   throw error;
 });
 const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };

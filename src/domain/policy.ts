@@ -60,3 +60,17 @@ export function requireScope(caller: Caller, operation: string): void {
   const need = scope === undefined ? 'may not be called' : `needs a key with the scope ${scope}`;
   throw new DomainError('INSUFFICIENT_SCOPE', `${operation.split('.').at(-1) ?? operation} ${need}`);
 }
+/**
+ * Operations that hold a model run, or follow one, for as long as their call lasts: both faces count these in, so that no caller crowds
+ * out the others whatever face it comes by.
+ */
+export const runOperations: ReadonlySet<string> = new Set([
+  'Mutation.createCompletion',
+  'Mutation.sendMessage',
+  'Mutation.submitToolOutputs',
+  'Subscription.completionEvents',
+  'Subscription.messageEvents',
+  'Subscription.toolOutputEvents',
+  'Subscription.runEvents',
+]);
+

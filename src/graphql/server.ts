@@ -7,6 +7,7 @@ import { DomainError, publicError } from '../entities/errors.ts';
 import { type Authenticate, authenticate } from '../http/authenticate.ts';
 import { CallContext, requestIdOf } from '../http/context.ts';
 import { parseJsonBody, readBytes, requireJsonType } from '../http/json-body.ts';
+import type { RunAdmission } from '../http/limits.ts';
 import { discardBody, securityHeaders, sendEmpty } from '../http/reply.ts';
 import type { SseStreams } from '../http/sse.ts';
 import { presentError } from './errors.ts';
@@ -27,6 +28,8 @@ export interface GraphqlOptions {
   readonly schema: GraphQLSchema;
   readonly deps: Deps;
   readonly streams: SseStreams;
+  /** Shared with the other face: it limits the process. */
+  readonly admission: RunAdmission;
   /** Who a key belongs to and when it ends; domain/api-keys.ts unless a test has its own. */
   readonly keys?: { readonly authenticate: Authenticate; readonly watch: WatchKey };
 }
@@ -65,14 +68,16 @@ class GraphqlFace {
   readonly #connections: SingleConnections;
   readonly #yoga: YogaDoor;
   readonly #documents: Documents;
+  readonly #admission: RunAdmission;
   readonly #page = new GraphiqlPage();
 
-  constructor({ schema, deps, streams, keys }: GraphqlOptions) {
+  constructor({ schema, deps, streams, admission, keys }: GraphqlOptions) {
     this.#deps = deps;
+    this.#admission = admission;
     this.#lookUp = keys?.authenticate ?? ((secret) => authenticateKey(deps, secret));
     this.#documents = new Documents(schema, deps.settings);
     const watch: WatchKey = keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
-    const parts = { deps, documents: this.#documents, source: new EventSource(schema), sse: streams, watchKey: watch };
+    const parts = { deps, documents: this.#documents, source: new EventSource(schema), sse: streams, watchKey: watch, admission };
     this.#quick = new Quick(schema, this.#documents);
     this.#streams = new EventStreams(parts);
     this.#connections = new SingleConnections(parts);
@@ -123,6 +128,17 @@ class GraphqlFace {
         'A subscription is answered with a stream: send the header "Accept: text/event-stream"',
       );
     }
+    if (!this.#documents.holdsRun(params.query, params.operationName)) return this.#reply(call, params, accept);
+    const { keyId } = call.caller;
+    this.#admission.enter(keyId);
+    try {
+      await this.#reply(call, params, accept);
+    } finally {
+      this.#admission.leave(keyId);
+    }
+  }
+
+  async #reply(call: Call, params: Params, accept: string): Promise<void> {
     const context = new CallContext(this.#deps, call.caller, call.requestId, call.res);
     if (!(await this.#quick.answer(call, params, accept, context))) await this.#fallThrough(call, params);
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
+import { noteKey } from './access-log.ts';
 
 /** Who a secret belongs to; undefined for one that is unknown, revoked or expired. Answers without a promise when it knows. */
 export type Authenticate = (secret: string) => Caller | undefined | Promise<Caller | undefined>;
@@ -27,10 +28,11 @@ export function authenticate(req: IncomingMessage, lookUp: Authenticate): Caller
     throw new DomainError('INVALID_API_KEY', 'No API key was given; send it in the header "Authorization: Bearer <API_KEY>"');
   }
   const found = lookUp(secret);
-  return found instanceof Promise ? found.then(admit) : admit(found);
+  return found instanceof Promise ? found.then((caller) => admit(req, caller)) : admit(req, found);
 }
 
-function admit(caller: Caller | undefined): Caller {
+function admit(req: IncomingMessage, caller: Caller | undefined): Caller {
   if (caller === undefined) throw new DomainError('INVALID_API_KEY', 'The API key is unknown, revoked or expired');
+  noteKey(req, caller.keyId);
   return caller;
 }

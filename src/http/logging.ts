@@ -1,8 +1,6 @@
-import type { RequestListener } from 'node:http';
 import { type Logger, pino, stdTimeFunctions } from 'pino';
 import pretty from 'pino-pretty';
 import type { Settings } from '../settings.ts';
-import { requestIdOf } from './context.ts';
 
 /** Members that hold secrets wherever they appear in a logged object. */
 const secretMembers = ['authorization', 'cookie', 'key', 'apiKey', 'secret', 'secrets', 'password', 'token'];
@@ -19,7 +17,7 @@ const shown = '[secret]';
  * The process's log. No secret can be printed: members that hold one are replaced wherever they stand, and in the finished text whatever
  * looks like a key of ours, a bearer header, the password of an address, or equals a secret setting.
  *
- * @param write  takes finished lines; default: standard output, pretty where the settings say so.
+ * @param write  takes finished lines, perhaps several at a time; default: standard output, pretty where the settings say so.
  */
 export function createLogger(settings: Settings, write?: (line: string) => void): Logger {
   const isPretty = settings.LOG_FORMAT === 'pretty' || (settings.LOG_FORMAT === 'auto' && process.stdout.isTTY);
@@ -35,28 +33,6 @@ export function createLogger(settings: Settings, write?: (line: string) => void)
     },
     { write: (line) => target(hide(line)) },
   );
-}
-
-/**
- * Logs each reply at level debug, with the request id that the reply and its failures carry. Below that level it stands in nobody's way:
- * /metrics counts requests at a lower cost.
- */
-export function logReplies(logger: Logger, handle: RequestListener): RequestListener {
-  if (!logger.isLevelEnabled('debug')) return handle;
-  return (req, res) => {
-    const startedMs = performance.now();
-    const requestId = requestIdOf(req);
-    req.headers['x-request-id'] = requestId;
-    res.once('close', () => {
-      const durationMs = Math.round(performance.now() - startedMs);
-      const path = req.url?.split('?')[0];
-      logger.debug(
-        { requestId, method: req.method, path, status: res.statusCode, isWhole: res.writableFinished, durationMs },
-        'reply',
-      );
-    });
-    handle(req, res);
-  };
 }
 
 /** What helps of an error, and its causes. Libraries hang whole connections on theirs, with all that these hold. */

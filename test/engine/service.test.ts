@@ -20,12 +20,30 @@ describe('a service', () => {
     });
   });
 
-  it('logs replies at level debug, with the request id they carry', async () => {
+  it('logs one line for each reply: who, what, how it went; no query, header or body', async () => {
     const lines: string[] = [];
-    const talkative = await startService({ env: { LOG_LEVEL: 'debug' }, onLog: (line) => lines.push(line) });
-    await talkative.nobody.get('/api/v1/ais?secret=1', { 'x-request-id': 'req_of_the_test' });
+    const talkative = await startService({ env: { LOG_LEVEL: 'info' }, onLog: (text) => lines.push(...text.trim().split('\n')) });
+    const admin = talkative.client();
+    const requestId = 'req_of_the_test';
+    await talkative.nobody.get('/api/v1/ais?secret=canary-query', { 'x-request-id': requestId });
+    await admin.post(
+      '/graphql',
+      { query: '{ viewer { keyId } }', variables: { canary: 'canary-body' } },
+      { 'x-request-id': requestId },
+    );
+    await admin.get(`/api/v1/chats/${admin.key}`, { 'x-request-id': requestId });
+    await admin.get(`/api/v1/chats/${'token'.repeat(20)}`, { 'x-request-id': requestId });
     await talkative.close();
     const replies = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'reply');
-    expect(replies).toMatchObject([{ requestId: 'req_of_the_test', method: 'GET', path: '/api/v1/ais', status: 401 }]);
+    const keyId = expect.stringMatching(/^key_/);
+    expect(replies).toMatchObject([
+      { requestId, method: 'GET', path: '/api/v1/ais', status: 401, durationMs: expect.any(Number) },
+      { requestId, method: 'POST', path: '/graphql', status: 200, keyId },
+      { requestId, method: 'GET', status: 404, keyId },
+      { requestId, method: 'GET', path: '/api/v1/chats/[long]', status: 404, keyId },
+    ]);
+    expect(replies[0]).not.toHaveProperty('keyId');
+    expect(lines.join('\n')).not.toMatch(/canary/);
+    expect(lines.join('\n')).not.toContain(admin.key);
   });
 });

@@ -8,6 +8,7 @@ import type { Deps } from '../../src/domain/deps.ts';
 import { DomainError } from '../../src/entities/errors.ts';
 import type { UploadedFile } from '../../src/entities/uploaded-file.ts';
 import { createGraphqlHandler } from '../../src/graphql/server.ts';
+import { RunAdmission } from '../../src/http/limits.ts';
 import { SseStreams } from '../../src/http/sse.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { TestClient } from './client.ts';
@@ -58,6 +59,7 @@ export async function startGraphqlFrame(env: Readonly<Record<string, string>> = 
     stallMs: settings.SSE_STALL_TIMEOUT_MS,
   });
   const graphql = createGraphqlHandler({
+    admission: new RunAdmission(1_000),
     schema: testSchema(sources),
     deps,
     streams,

@@ -7,9 +7,11 @@ import {
   type OperationDefinitionNode,
   type OperationTypeNode,
   parse,
+  type SelectionSetNode,
   specifiedRules,
   validate,
 } from 'graphql';
+import { runOperations } from '../../domain/policy.ts';
 import type { Settings } from '../../settings.ts';
 import { countFaults, type DocumentLimits, documentError, type Weight, weigh } from './limits.ts';
 
@@ -23,6 +25,8 @@ const faultsMax = 20;
 export interface Operation {
   readonly document: DocumentNode;
   readonly node: OperationDefinitionNode;
+  /** Whether one of its root fields holds a model run (domain/policy.ts). */
+  readonly holdsRun: boolean;
   /** As graphql-js wants it: undefined when the document has one operation. */
   readonly name: string | undefined;
 }
@@ -64,6 +68,16 @@ export class Documents {
     }
   }
 
+  /** Whether the operation holds a model run; false where the document does not tell, or is refused anyway. */
+  holdsRun(source: string, name: string | undefined): boolean {
+    try {
+      const { runNodes, operations } = this.#find(source);
+      return runNodes.size > 0 && runNodes.has(operationNamed(operations, name));
+    } catch {
+      return false;
+    }
+  }
+
   /**
    * Finds the operation to run.
    *
@@ -75,7 +89,9 @@ export class Documents {
       if (known.faults.length > 0) return known.faults;
       const node = operationNamed(known.operations, name);
       const fault = this.#weightFault(known, node, variables);
-      return fault === undefined ? { document: known.document, node, name: name ?? undefined } : [fault];
+      return fault === undefined
+        ? { document: known.document, node, holdsRun: known.runNodes.has(node), name: name ?? undefined }
+        : [fault];
     } catch (error) {
       if (error instanceof GraphQLError) return [error];
       throw error;
@@ -93,12 +109,11 @@ export class Documents {
       return known;
     }
     const document = this.#parse(source);
-    const made: KnownDocument = {
-      document,
-      operations: document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION),
-      faults: this.#check(document),
-      weights: new Map(),
-    };
+    const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+    const faults = this.#check(document);
+    // A refused document may be of any form, circles among its fragments included.
+    const runNodes = new Set(faults.length > 0 ? [] : operations.filter((node) => holdsRun(document, node)));
+    const made: KnownDocument = { document, operations, runNodes, faults, weights: new Map() };
     if (source.length <= cachedSourceMaxChars && made.faults.length === 0) this.#keep(source, made);
     return made;
   }
@@ -165,8 +180,23 @@ type Variables = Readonly<Record<string, unknown>>;
 interface KnownDocument {
   readonly document: DocumentNode;
   readonly operations: readonly OperationDefinitionNode[];
+  readonly runNodes: ReadonlySet<OperationDefinitionNode>;
   readonly faults: readonly GraphQLError[];
   readonly weights: Map<OperationDefinitionNode, Weight>;
+}
+
+function holdsRun(document: DocumentNode, operation: OperationDefinitionNode): boolean {
+  const root = `${operation.operation[0]?.toUpperCase()}${operation.operation.slice(1)}`;
+  const inSelection = ({ selections }: SelectionSetNode): boolean =>
+    selections.some((node) => {
+      if (node.kind === Kind.FIELD) return runOperations.has(`${root}.${node.name.value}`);
+      if (node.kind === Kind.INLINE_FRAGMENT) return inSelection(node.selectionSet);
+      const fragment = document.definitions.find(
+        (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === node.name.value,
+      );
+      return fragment?.kind === Kind.FRAGMENT_DEFINITION && inSelection(fragment.selectionSet);
+    });
+  return inSelection(operation.selectionSet);
 }
 
 /** The stack is full: nothing that a person writes. */

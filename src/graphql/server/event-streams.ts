@@ -1,6 +1,7 @@
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { CallContext } from '../../http/context.ts';
+import type { RunAdmission } from '../../http/limits.ts';
 import type { SseStreams } from '../../http/sse.ts';
 import type { Call, WatchKey } from './call.ts';
 import { type Documents, isFaults } from './documents.ts';
@@ -14,6 +15,7 @@ export interface StreamParts {
   readonly source: EventSource;
   readonly sse: SseStreams;
   readonly watchKey: WatchKey;
+  readonly admission: RunAdmission;
 }
 
 /**
@@ -29,7 +31,7 @@ export class EventStreams {
   }
 
   async answer(call: Call, params: Params): Promise<void> {
-    const { documents, source, sse, deps, watchKey } = this.#parts;
+    const { documents, source, sse, deps, watchKey, admission } = this.#parts;
     const { req, res, caller, requestId } = call;
     const operation = documents.operation(params.query, params.operationName, params.variables);
     if (isFaults(operation)) return sendErrors(res, 400, operation, call.errors);
@@ -37,6 +39,7 @@ export class EventStreams {
       res.setHeader('allow', 'POST');
       return sendErrors(res, 405, [new DomainError('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST')], call.errors);
     }
+    if (operation.holdsRun) admission.enter(caller.keyId);
     const context = new CallContext(deps, caller, requestId, res);
     this.#open.add(context);
     const stopWatching = watchKey(caller, () => {
@@ -55,6 +58,7 @@ export class EventStreams {
     } finally {
       this.#open.delete(context);
       stopWatching();
+      if (operation.holdsRun) admission.leave(caller.keyId);
     }
   }
 

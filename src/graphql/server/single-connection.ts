@@ -81,9 +81,20 @@ export class SingleConnections {
     const operation = this.#parts.documents.operation(params.query, params.operationName, params.variables);
     if (isFaults(operation)) return sendErrors(call.res, 400, operation, call.errors);
     const { signal } = reservation.add(operationId);
+    const { keyId } = call.caller;
+    try {
+      if (operation.holdsRun) this.#parts.admission.enter(keyId);
+    } catch (error) {
+      reservation.remove(operationId);
+      throw error;
+    }
     sendEmpty(call.res, 202, call.requestId);
     const context = { deps: this.#parts.deps, caller: call.caller, requestId: call.requestId, signal };
-    await this.#pump(reservation, operationId, operation, params, context);
+    try {
+      await this.#pump(reservation, operationId, operation, params, context);
+    } finally {
+      if (operation.holdsRun) this.#parts.admission.leave(keyId);
+    }
   }
 
   /** DELETE: ends an operation of the reserved stream. */
