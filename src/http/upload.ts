@@ -36,7 +36,7 @@ export async function readUpload(req: IncomingMessage, limits: UploadLimits): Pr
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `The body must be multipart/form-data with a file in "${limits.fileField}"`);
   }
   // A form's own frame is small; a body declared far above the limit is refused before it is read.
-  if (Number(req.headers['content-length'] ?? 0) > limits.fileMaxBytes + 4 * 1024 * 1024) throw tooLarge(limits);
+  if (Number(req.headers['content-length'] ?? 0) > limits.fileMaxBytes + 4 * 1024 * 1024) throw fileTooLarge(limits);
   const form = new FormReader(contentType, limits);
   try {
     return await form.read(req);
@@ -91,9 +91,9 @@ class FormReader {
       }
       busboy.on('error', () => reject(new DomainError('INVALID_VALUE', 'The body is not a well-formed multipart form')));
       busboy.on('finish', resolve);
-      req.on('error', () => reject(closed()));
+      req.on('error', () => reject(bodyClosed()));
       req.on('close', () => {
-        if (!req.complete) reject(closed());
+        if (!req.complete) reject(bodyClosed());
       });
       req.pipe(busboy);
     })
@@ -120,7 +120,7 @@ class FormReader {
   }
 
   #onFile(name: string, stream: Readable, filename: string, mimeType: string, reject: (error: unknown) => void): void {
-    stream.on('error', () => reject(closed()));
+    stream.on('error', () => reject(bodyClosed()));
     if (name !== this.#limits.fileField || this.#file !== undefined) {
       stream.resume();
       const message =
@@ -144,7 +144,7 @@ class FormReader {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       await spool.write(chunk);
       hash.update(chunk);
-      if (spool.sizeBytes > this.#limits.fileMaxBytes) throw tooLarge(this.#limits);
+      if (spool.sizeBytes > this.#limits.fileMaxBytes) throw fileTooLarge(this.#limits);
     }
     return { filename, mimeType, hash: hash.digest('hex') };
   }
@@ -161,12 +161,13 @@ export function safeFilename(given: string | undefined): string {
   return /^\.*$/.test(cut) ? 'file' : cut;
 }
 
-function safeMimeType(given: string): string {
+/** The type without parameters; what is none becomes the type of any bytes. */
+export function safeMimeType(given: string): string {
   const plain = given.toLowerCase().split(';')[0]?.trim() ?? '';
   return /^[a-z0-9!#$&^_.+-]{1,100}\/[a-z0-9!#$&^_.+-]{1,100}$/.test(plain) ? plain : 'application/octet-stream';
 }
 
-function tooLarge(limits: UploadLimits): DomainError {
+export function fileTooLarge(limits: UploadLimits): DomainError {
   return new DomainError('REQUEST_TOO_LARGE', `The file must be at most ${limits.fileMaxBytes} bytes`, {
     param: limits.fileField,
   });
@@ -174,6 +175,6 @@ function tooLarge(limits: UploadLimits): DomainError {
 function missing(field: string): DomainError {
   return new DomainError('MISSING_REQUIRED_PARAMETER', `The form must hold a file in the field "${field}"`, { param: field });
 }
-function closed(): DomainError {
+export function bodyClosed(): DomainError {
   return new DomainError('CLIENT_CLOSED_REQUEST', 'The body ended before it was complete');
 }

@@ -7,10 +7,12 @@ import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { type Authenticate, authenticate, bearerSecret } from '../http/authenticate.ts';
 import { CallContext, requestIdOf } from '../http/context.ts';
+import { sendDownload } from '../http/download.ts';
 import { sendError, showError } from '../http/errors.ts';
 import { readJsonBody } from '../http/json-body.ts';
 import type { RunAdmission } from '../http/limits.ts';
 import type { Metrics, RouteMeter } from '../http/metrics.ts';
+import { readRawUpload } from '../http/raw-upload.ts';
 import { discardBody, sendEmpty, sendJson } from '../http/reply.ts';
 import type { SseStreams } from '../http/sse.ts';
 import { readUpload, type Upload } from '../http/upload.ts';
@@ -142,7 +144,8 @@ class RestFace {
     const { settings } = this.#deps;
     if (row.upload !== undefined) {
       const fileMaxBytes = settings[row.upload.sizeBytesMaxSetting];
-      const upload = await readUpload(req, {
+      const read = row.upload.isRaw === true ? readRawUpload : readUpload;
+      const upload = await read(req, {
         fileField: row.upload.file,
         fileMaxBytes,
         idleMs: settings.BODY_IDLE_TIMEOUT_MS,
@@ -166,6 +169,11 @@ class RestFace {
     if (wantsStream(route.row, req, body)) return this.#stream(call, body);
     const readers = route.fold === undefined ? route.plain : route.coerced;
     const variables = readVariables(route, readers, requestParts(call, body, upload));
+    if (route.row.download !== undefined) {
+      await this.#run(route, variables, context);
+      await sendDownload(res, await route.row.download(this.#deps, context.caller, variables), requestId, req.method === 'HEAD');
+      return;
+    }
     const idempotencyKey = route.row.method === 'post' ? req.headers['idempotency-key'] : undefined;
     let reply: Reply;
     let extra: readonly string[] = served.headers;

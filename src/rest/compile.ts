@@ -120,6 +120,7 @@ function checkShape(row: RouteRow, pathNames: readonly string[]): void {
   if (row.method === 'get' && (row.body !== undefined || row.upload !== undefined)) throw new Error('a GET takes no body');
   if (row.status !== undefined && (row.status < 200 || row.status > 299)) throw new Error('status must be one of success');
   if (row.page !== undefined && row.wrap !== 'data') throw new Error('page needs wrap: data');
+  if (row.upload?.isRaw === true && row.body !== undefined) throw new Error('a body is either a file or JSON');
 }
 
 /** Every name is a variable, and every variable is fed. */
@@ -144,7 +145,8 @@ function checkVariables(row: RouteRow, main: RowDocument, pathNames: readonly st
     if (type === undefined || !isFileType(type)) throw new Error(`$${row.upload.file} must be a File`);
   }
   for (const variable of main.variables.values()) {
-    if (fed.has(variable.name) || (row.upload !== undefined && row.body === undefined)) continue;
+    const isFormField = row.upload !== undefined && row.upload.isRaw !== true && row.body === undefined;
+    if (fed.has(variable.name) || isFormField) continue;
     throw new Error(`nothing feeds $${variable.name}`);
   }
 }

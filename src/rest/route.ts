@@ -1,3 +1,6 @@
+import type { Readable } from 'node:stream';
+import type { Deps } from '../domain/deps.ts';
+import type { Caller } from '../entities/caller.ts';
 import type { RunEvent } from '../entities/run-event.ts';
 
 /**
@@ -27,7 +30,12 @@ export interface RouteRow {
   /** Members that are written as GraphQL has them in spite of `bodyCase: 'snake'`: `generateCitations`. */
   readonly camelMembers?: readonly string[];
   /** A multipart upload: `file` becomes the variable of type File, other fields become members of `body` or variables. */
-  readonly upload?: { readonly file: string; readonly sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES' | 'CHAT_FILE_MAX_BYTES' };
+  readonly upload?: {
+    readonly file: string;
+    readonly sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES' | 'CHAT_FILE_MAX_BYTES';
+    /** The body is the file itself instead of a form that holds it; its type is that of the header content-type. */
+    readonly isRaw?: boolean;
+  };
   /** Status of a good reply; default 200. */
   readonly status?: number;
   /** `data`: a list or a connection's nodes under `data`. Default: the root field's value is the body. */
@@ -43,6 +51,8 @@ export interface RouteRow {
   readonly fold?: RunFold;
   /** Answers as SSE when `when` says so. */
   readonly stream?: StreamReply;
+  /** The reply is bytes, served inert: the document says who may have them and that they are there, then this opens them. */
+  readonly download?: OpenDownload;
   readonly isDeprecated?: boolean;
   /** Sent with every reply. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -61,6 +71,13 @@ export interface StreamReply {
   readonly resumesFrames?: boolean;
   readonly encoder: StreamEncoderFactory;
 }
+
+/** Opens what a row's document found, for its caller. @throws DomainError NOT_FOUND */
+export type OpenDownload = (
+  deps: Deps,
+  caller: Caller,
+  variables: Variables,
+) => Promise<{ readonly filename: string; readonly sizeBytes: number | null; open(): Promise<Readable> }>;
 
 /** The request's coerced variables, for what a frame repeats (the model as it was named). */
 export type Variables = Readonly<Record<string, unknown>>;

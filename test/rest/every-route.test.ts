@@ -15,7 +15,8 @@ import { startService, type TestService } from '../support/service.ts';
 const routes = compileRoutes(buildSchema(), allRoutes);
 const table = routes.map((route) => [route.row.operationId, route] as const);
 const withBody = table.filter(([, { row }]) => row.body !== undefined && row.upload === undefined);
-const withUpload = table.filter(([, { row }]) => row.upload !== undefined);
+const withUpload = table.filter(([, { row }]) => row.upload !== undefined && row.upload.isRaw !== true);
+const withBareFile = table.filter(([, { row }]) => row.upload?.isRaw === true);
 
 const bodyMaxBytes = 200_000;
 let service: TestService;
@@ -235,6 +236,15 @@ describe.each(withUpload)('the form of %s', (_name, route) => {
       'missing_required_parameter',
       route.row.upload?.file,
     ]);
+  });
+});
+
+describe.each(withBareFile)('the file of %s', (_name, route) => {
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['a form', { 'content-type': 'multipart/form-data; boundary=x' }],
+    ['compressed', { 'content-encoding': 'gzip' }],
+  ])('is refused when it is %s', async (_case, headers) => {
+    expect((await call(ann, route, new Uint8Array([1, 2, 3]), headers)).status).toBe(415);
   });
 });
 

@@ -326,6 +326,34 @@ describe('uploads', () => {
   });
 });
 
+describe('bare files', () => {
+  const put = (body: unknown, headers: Record<string, string> = { 'content-type': 'image/png; a=b' }, query = '') =>
+    call('PUT', `/api/v1/things/t1/content${query}`, { body, headers });
+  const chunked = (size: number) => new Response(new Uint8Array(size)).body;
+
+  it('hand over every byte and the declared type, whether the length is declared or not', async () => {
+    const whole = { status: 200, body: { id: 't1', note: 'image/png 600000', count: 600_000 } };
+    expect(await put(new Uint8Array(600_000))).toMatchObject(whole);
+    expect(await put(chunked(600_000), undefined, '?color=RED')).toMatchObject(whole);
+    expect(await put(new Uint8Array(0), { 'content-type': '' })).toMatchObject({ body: { note: 'application/octet-stream 0' } });
+  });
+  it('pass at the limit and not one byte above it, declared or in chunks', async () => {
+    expect(await put(chunked(700_000))).toMatchObject({ status: 200, body: { count: 700_000 } });
+    const tooLarge = { status: 413, body: { error: { code: 'request_too_large', param: 'file' } } };
+    expect(await put(new Uint8Array(700_001))).toMatchObject(tooLarge);
+    expect(await put(chunked(700_001))).toMatchObject(tooLarge);
+  });
+  it('are refused as a form, compressed, or with a bad parameter', async () => {
+    expect(await put(new FormData(), {})).toMatchObject({ status: 415 });
+    expect(await put('x', { 'content-encoding': 'gzip' })).toMatchObject({ status: 415 });
+    expect(await put('x', {}, '?color=BLUE')).toMatchObject({ status: 400, body: { error: { param: 'color' } } });
+  });
+  it('that stop arriving are given up', async () => {
+    const never = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(10)) });
+    expect(await put(never)).toMatchObject({ status: 408, body: { error: { code: 'request_timeout' } } });
+  });
+});
+
 describe('runs', () => {
   it('are folded into one body when no stream is asked for', async () => {
     const reply = await call('POST', '/api/v1/runs', { body: { prompt: 'p', max_tokens: 3, stream: false } });

@@ -37,6 +37,11 @@ describe('a row that lies cannot start', () => {
     ['a body that is no input object', { ...get, method: 'post', path: '/api/v1/things', body: 'thingId' }, 'input object'],
     ['a variable fed twice', { ...get, query: { thingId: 'x' } }, 'the path and by the query'],
     ['an upload that is no file', { ...upload, upload: { file: 'name', sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES' } }, 'File'],
+    [
+      'a bare file with a field of a form',
+      { ...upload, upload: { file: 'file', sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES', isRaw: true } },
+      'nothing feeds $name',
+    ],
     ['a body on a GET', { ...create, method: 'get' }, 'GET'],
     ['a status of failure', { ...create, status: 404 }, 'status'],
     ['a wrapped thing that is no list', { ...get, wrap: 'data' }, 'wrap'],

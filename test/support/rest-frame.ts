@@ -152,6 +152,18 @@ export const frameRows: readonly RouteRow[] = [
     upload: { file: 'file', sizeBytesMaxSetting: 'CHAT_FILE_MAX_BYTES' },
   },
   {
+    operationId: 'putThing',
+    method: 'put',
+    path: '/api/v1/things/{thingId}/content',
+    summary: 'Send the bytes of a thing',
+    tag: 'Things',
+    document: `mutation ($thingId: ID!, $file: File!, $color: Color) {
+      uploadThing(id: $thingId, file: $file, color: $color) ${thingSelection}
+    }`,
+    query: { color: 'Of this color' },
+    upload: { file: 'file', sizeBytesMaxSetting: 'CHAT_FILE_MAX_BYTES', isRaw: true },
+  },
+  {
     operationId: 'run',
     method: 'post',
     path: '/api/v1/runs',

@@ -102,7 +102,9 @@ function parametersOf(printer: SchemaPrinter, route: Route): JsonSchema[] {
           ),
         ]
       : []),
-    ...(row.stream?.resume === undefined && row.stream?.resumesFrames !== true ? [] : [header('Last-Event-ID', 'The last event seen; the stream goes on after it.')]),
+    ...(row.stream?.resume === undefined && row.stream?.resumesFrames !== true
+      ? []
+      : [header('Last-Event-ID', 'The last event seen; the stream goes on after it.')]),
   ];
 }
 
@@ -115,6 +117,10 @@ function parameterSchema(printer: SchemaPrinter, variable: DocumentVariable): Js
 
 function requestBodyOf(printer: SchemaPrinter, route: Route): JsonSchema | undefined {
   const { row, main } = route;
+  if (row.upload?.isRaw === true) {
+    const schema = { type: 'string', format: 'binary', description: 'The bytes of the file.' };
+    return { required: true, content: { 'application/octet-stream': { schema } } };
+  }
   if (row.upload !== undefined) {
     const properties: Record<string, JsonSchema> = { [row.upload.file]: { type: 'string', format: 'binary' } };
     for (const field of route.plain.form) {
@@ -141,6 +147,10 @@ function goodReply(printer: SchemaPrinter, route: Route): JsonSchema {
     'text/event-stream': { schema: { type: 'string', description: 'Server-sent events; see the description of the operation.' } },
   };
   if (row.stream?.when === 'always') return { description: 'The events of the run.', headers, content: events };
+  if (row.download !== undefined) {
+    const bytes = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+    return { description: 'The bytes, as an attachment.', headers, content: bytes };
+  }
   const json = { 'application/json': { schema: replySchema(printer, route) } };
   return { description: 'Done.', headers, content: row.stream === undefined ? json : { ...json, ...events } };
 }
