@@ -259,6 +259,16 @@ describe('a run that goes wrong', () => {
     expect(ledger.notes).toHaveLength(1);
   });
 
+  it('shows its steps, or hides them without a gap', async () => {
+    const retrieve = async () => [passage(1), passage(2)];
+    const deps = () => loopDeps(scriptedModel([[text('Hi'), finish()]]), { retrieve });
+    const shown = await runPlan(withKnowledge, deps());
+    const hidden = await runPlan({ ...withKnowledge, hidesSteps: true }, deps());
+    for (const events of [shown, hidden]) expectWellFormed(events);
+    expect(shown.find((event) => event.type === 'parley.step')).toMatchObject({ name: 'retrieve', detail: { passages: 2 } });
+    expect(hidden.some((event) => event.type === 'parley.step')).toBe(false);
+  });
+
   it('in retrieval goes on without passages', async () => {
     const retrieve = () => Promise.reject(new Error('no database'));
     const events = await runPlan(withKnowledge, loopDeps(scriptedModel([[text('Hi [1]'), finish()]]), { retrieve }));

@@ -493,9 +493,10 @@ describe('the usage ledger', () => {
     );
     for (const prompt of ['1', '2', '3']) await ann.post(messagesPath(chat), { prompt });
     await eventually(async () => {
-      const { rows } = await service.deps.storage.db.pool.query('select * from usage_entries where "agentId" = $1 order by id', [
-        own.id,
-      ]);
+      const { rows } = await service.deps.storage.db.pool.query(
+        'select * from usage_entries where "agentId" = $1 order by "outputTokens" desc',
+        [own.id],
+      );
       expect(rows).toMatchObject([
         {
           orgId: ann.orgId,
