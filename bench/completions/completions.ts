@@ -123,9 +123,18 @@ class Bench {
       const after = await child.ask<Cpu>('cpu');
       return (after.cpuMicros - before.cpuMicros) / chunks;
     };
-    const raw = await cost(this.raw, this.throughRaw(model));
-    const rest = await cost(this.service, this.throughService(`openai/${model}`));
-    const graphql = await cost(this.service, this.throughGraphql(`openai/${model}`));
+    const targets = [
+      [this.raw, this.throughRaw(model)],
+      [this.service, this.throughService(`openai/${model}`)],
+      [this.service, this.throughGraphql(`openai/${model}`)],
+    ] as const;
+    const best = targets.map(() => Number.POSITIVE_INFINITY);
+    for (let pass = 0; pass < 2; pass += 1) {
+      for (const [index, [child, target]] of targets.entries()) {
+        best[index] = Math.min(best[index] ?? Number.POSITIVE_INFINITY, await cost(child, target));
+      }
+    }
+    const [raw = 0, rest = 0, graphql = 0] = best;
     return [
       { name: `${name}, REST`, raw, ours: rest, unit: 'µs', floor: { ratioMax: 1.5 } },
       { name: `${name}, GraphQL subscription`, raw, ours: graphql, unit: 'µs', floor: { ratioMax: 2 } },

@@ -90,9 +90,13 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       [Symbol.asyncIterator]() {
         return this;
       },
-      async next() {
-        if (isOver) return { value: undefined, done: true };
-        events ??= begin();
+      next() {
+        if (isOver) return Promise.resolve({ value: undefined, done: true });
+        try {
+          events ??= begin();
+        } catch (error) {
+          return Promise.reject(error);
+        }
         return events.next().then(step, failed);
       },
       async return() {

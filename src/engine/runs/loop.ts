@@ -52,32 +52,13 @@ export interface LoopStart {
  *
  * @throws DomainError before the first batch when `isEager` is false and the model refused.
  */
-export async function* runLoop(
+export function runLoop(
   plan: RunPlan,
   start: LoopStart,
   deps: LoopDeps,
   signal: AbortSignal,
 ): AsyncGenerator<readonly RunEvent[]> {
-  const run = new Run(plan, start, deps);
-  if (start.isEager) yield run.output.take();
-  let hasYielded = start.isEager;
-  let failure: unknown;
-  try {
-    for await (const _read of run.work(signal)) {
-      if (!hasYielded && !run.output.hasItems) continue;
-      const batch = run.output.take();
-      if (batch.length === 0) continue;
-      hasYielded = true;
-      yield batch;
-    }
-  } catch (error) {
-    failure = signal.aborted ? signal.reason : error;
-    if (!hasYielded && !isCancel(failure)) throw domainErrorOf(failure);
-    if (!(failure instanceof ModelError || failure instanceof DomainError || failure instanceof RunStop)) {
-      deps.logger.error({ err: failure, runId: start.runId }, 'a run failed');
-    }
-  }
-  yield run.end(failure);
+  return new Run(plan, start, deps).events(signal);
 }
 
 class Run {
@@ -88,6 +69,7 @@ class Run {
   private usage: Usage | null = null;
   private selection: Selection | undefined;
   private lastCall: ModelCall | undefined;
+  private hasYielded = false;
 
   constructor(plan: RunPlan, start: LoopStart, deps: LoopDeps) {
     this.plan = plan;
@@ -100,39 +82,66 @@ class Run {
     this.output.emit({ type: 'response.in_progress', run });
   }
 
-  /** Yields whenever events may leave. */
-  async *work(signal: AbortSignal): AsyncGenerator<void> {
-    signal.throwIfAborted();
-    const { plan, output, deps } = this;
-    let messages = plan.messages;
-    if (plan.knowledge !== undefined) {
-      messages = withPassages(messages, await this.passages(signal), plan.generateCitations);
-      yield;
-    }
-    for (let round = 1; ; round += 1) {
-      const itemsBefore = output.items.length;
-      const call = new ModelCall(this.request(messages, round));
-      this.lastCall = call;
-      try {
-        // Not delegated to a generator of the call: each one more costs every read a microsecond.
-        for await (const deltas of call.start(deps.models, signal)) {
-          call.take(deltas, output, deps.tools);
-          yield;
-        }
-        call.requireFinish();
-      } finally {
-        this.selection = call.selection;
-        this.charge(call, signal.aborted);
+  /** One generator for the whole way: each one more in between costs every read of a stream a microsecond. */
+  async *events(signal: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
+    const { plan, start, output, deps } = this;
+    this.hasYielded = start.isEager;
+    if (start.isEager) yield output.take();
+    let failure: unknown;
+    try {
+      signal.throwIfAborted();
+      let messages = plan.messages;
+      if (plan.knowledge !== undefined) {
+        messages = withPassages(messages, await this.passages(signal), plan.generateCitations);
+        const batch = this.ready();
+        if (batch !== undefined) yield batch;
       }
-      output.close(call.finish === 'length' || call.finish === 'content_filter' ? 'incomplete' : 'completed');
-      if (call.serverCalls.size === 0) return;
-      const said = textOf(output.items.slice(itemsBefore));
-      const context = { output, said, tools: deps.tools, secrets: this.start.secrets, logger: deps.logger };
-      const answered = yield* runServerCalls(call, context, signal);
-      // The client answers its own calls first; the outputs of ours are in the run's items.
-      if (output.items.some((item) => item.type === 'function_call')) return;
-      messages = [...messages, ...answered];
+      for (let round = 1; ; round += 1) {
+        const itemsBefore = output.items.length;
+        const call = new ModelCall(this.request(messages, round));
+        this.lastCall = call;
+        try {
+          for await (const deltas of call.start(deps.models, signal)) {
+            call.take(deltas, output, deps.tools);
+            const batch = this.ready();
+            if (batch !== undefined) yield batch;
+          }
+          call.requireFinish();
+        } finally {
+          this.selection = call.selection;
+          this.charge(call, signal.aborted);
+        }
+        output.close(call.finish === 'length' || call.finish === 'content_filter' ? 'incomplete' : 'completed');
+        if (call.serverCalls.size === 0) break;
+        const said = textOf(output.items.slice(itemsBefore));
+        const context = { output, said, tools: deps.tools, secrets: start.secrets, logger: deps.logger };
+        const answered: ModelMessage[] = [];
+        for await (const answers of runServerCalls(call, context, signal)) {
+          answered.push(...answers);
+          const batch = this.ready();
+          if (batch !== undefined) yield batch;
+        }
+        // The client answers its own calls first; the outputs of ours are in the run's items.
+        if (output.items.some((item) => item.type === 'function_call')) break;
+        messages = [...messages, ...answered];
+      }
+    } catch (error) {
+      failure = signal.aborted ? signal.reason : error;
+      if (!this.hasYielded && !isCancel(failure)) throw domainErrorOf(failure);
+      if (!(failure instanceof ModelError || failure instanceof DomainError || failure instanceof RunStop)) {
+        deps.logger.error({ err: failure, runId: start.runId }, 'a run failed');
+      }
     }
+    yield this.end(failure);
+  }
+
+  /** The events that may leave now: none before the model's first word, so that a refusal can still be an error. */
+  private ready(): readonly RunEvent[] | undefined {
+    if (!this.hasYielded && !this.output.hasItems) return undefined;
+    const batch = this.output.take();
+    if (batch.length === 0) return undefined;
+    this.hasYielded = true;
+    return batch;
   }
 
   /** The terminal event, with the closing of whatever is open before it. */

@@ -16,24 +16,24 @@ interface ServerCallContext {
 }
 
 /**
- * Answers the calls of tools that run here, one after the other, and returns the messages that tell the model. A tool that fails answers
+ * Answers the calls of tools that run here, one after the other, and yields the messages that tell the model, whenever events may leave. A tool that fails answers
  * an error to the model; only the signal ends the run.
  */
 export async function* runServerCalls(
   call: ModelCall,
   context: ServerCallContext,
   signal: AbortSignal,
-): AsyncGenerator<void, readonly ModelMessage[]> {
+): AsyncGenerator<readonly ModelMessage[]> {
   const calls = [...call.serverCalls.values()].map((serverCall) => ({ ...serverCall, arguments: argumentsOf(serverCall) }));
   const toolCalls = calls.map(({ callId, name, arguments: args }) => ({ id: callId, name, arguments: args }));
-  const messages: ModelMessage[] = [{ role: 'assistant', content: context.said, toolCalls }];
+  yield [{ role: 'assistant', content: context.said, toolCalls }];
   for (const { callId, name, arguments: args } of calls) {
     const { output, tools } = context;
     const tool = tools.get(name);
     const base = { type: 'server_tool_call', id: output.itemId('serverToolCall'), callId, name, arguments: args } as const;
     const outputIndex = output.addItem({ ...base, status: 'in_progress' }, tool === undefined ? [] : [tool.hint]);
     output.emit({ type: 'response.server_tool_call.in_progress', outputIndex, itemId: base.id });
-    yield;
+    yield [];
     const { text, error } = await answer(context, name, args, signal);
     const status = error === null ? 'completed' : 'failed';
     output.emit({ type: `response.server_tool_call.${status}`, outputIndex, itemId: base.id });
@@ -41,10 +41,8 @@ export async function* runServerCalls(
     const result = { type: 'server_tool_call_output', id: output.itemId('serverToolOutput'), callId, error } as const;
     output.addItem({ ...result, status, output: '' });
     output.finishItem({ ...result, status, output: text });
-    messages.push({ role: 'tool', toolCallId: callId, content: error === null ? text : `Error: ${error.message}` });
-    yield;
+    yield [{ role: 'tool', toolCallId: callId, content: error === null ? text : `Error: ${error.message}` }];
   }
-  return messages;
 }
 
 function argumentsOf({ literal }: ServerCall): string {
