@@ -58,6 +58,7 @@ export const settingsSchema = z.object({
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
   MESSAGES_MAX: count(2_000).describe('Most messages in one completion request.'),
   TOOLS_MAX: count(128).describe('Most tools in one request.'),
+  AGENT_DATA_SOURCES_MAX: count(1_000).describe('Most data sources of one agent.'),
   LIST_MAX: z.coerce
     .number()
     .int()

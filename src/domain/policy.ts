@@ -36,6 +36,21 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Subscription.messageEvents': 'CHATS:WRITE',
   'Subscription.toolOutputEvents': 'CHATS:WRITE',
   // data sources
+  'Query.dataSource': 'DATA_SOURCES:READ',
+  'Query.dataSources': 'DATA_SOURCES:READ',
+  'Query.agentDataSources': 'DATA_SOURCES:READ',
+  'Query.indexingStatistics': 'DATA_SOURCES:READ',
+  'Query.knowledgeItem': 'DATA_SOURCES:READ',
+  'Query.knowledgeItems': 'DATA_SOURCES:READ',
+  'Mutation.addApiDataSource': 'DATA_SOURCES:WRITE',
+  'Mutation.addFileDataSource': 'DATA_SOURCES:WRITE',
+  'Mutation.attachDataSource': 'DATA_SOURCES:WRITE',
+  'Mutation.updateDataSource': 'DATA_SOURCES:WRITE',
+  'Mutation.deleteDataSource': 'DATA_SOURCES:WRITE',
+  'Mutation.bulkDeleteDataSources': 'DATA_SOURCES:WRITE',
+  'Mutation.refreshDataSource': 'DATA_SOURCES:WRITE',
+  'Mutation.updateKnowledgeItem': 'DATA_SOURCES:WRITE',
+  'Subscription.dataSourceUpdated': 'DATA_SOURCES:READ',
   // keys, groups
   'Query.apiKeys': 'API_KEYS:READ',
   'Mutation.createApiKey': 'API_KEYS:WRITE',
@@ -47,19 +62,6 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.deleteGroup': 'GROUPS:WRITE',
 };
 
-/**
- * The first question to every call: does its key carry the scope of the operation? What the caller may do with which thing is decided
- * after it, where the thing is loaded.
- *
- * @param operation  `Query.agents`, `Mutation.createAgent`, … as in `operationScopes`.
- * @throws DomainError INSUFFICIENT_SCOPE, also for an operation that the table does not know.
- */
-export function requireScope(caller: Caller, operation: string): void {
-  const scope = operationScopes[operation];
-  if (scope === null || (scope !== undefined && caller.scopes.has(scope))) return;
-  const need = scope === undefined ? 'may not be called' : `needs a key with the scope ${scope}`;
-  throw new DomainError('INSUFFICIENT_SCOPE', `${operation.split('.').at(-1) ?? operation} ${need}`);
-}
 /**
  * Operations that hold a model run, or follow one, for as long as their call lasts: both faces count these in, so that no caller crowds
  * out the others whatever face it comes by.
@@ -74,3 +76,16 @@ export const runOperations: ReadonlySet<string> = new Set([
   'Subscription.runEvents',
 ]);
 
+/**
+ * The first question to every call: does its key carry the scope of the operation? What the caller may do with which thing is decided
+ * after it, where the thing is loaded.
+ *
+ * @param operation  `Query.agents`, `Mutation.createAgent`, … as in `operationScopes`.
+ * @throws DomainError INSUFFICIENT_SCOPE, also for an operation that the table does not know.
+ */
+export function requireScope(caller: Caller, operation: string): void {
+  const scope = operationScopes[operation];
+  if (scope === null || (scope !== undefined && caller.scopes.has(scope))) return;
+  const need = scope === undefined ? 'may not be called' : `needs a key with the scope ${scope}`;
+  throw new DomainError('INSUFFICIENT_SCOPE', `${operation.split('.').at(-1) ?? operation} ${need}`);
+}

@@ -25,6 +25,8 @@ import './agents.ts';
 import './api-keys.ts';
 import './groups.ts';
 import './chats.ts';
+import './data-sources.ts';
+import './knowledge-items.ts';
 import './runs.ts';
 
 const roots = {

@@ -60,6 +60,8 @@ export interface DataSourceStore {
   agentsOf(dataSourceIds: readonly string[], filter: AgentFilter): Promise<readonly UsingAgent[]>;
   /** Writes source, item and attachment together with whatever `also` does in the same transaction. */
   create(source: NewDataSource, also: (client: PoolClient) => Promise<void>): Promise<void>;
+  /** How many sources an agent has attached. */
+  countOf(agentId: string): Promise<number>;
   attach(agentId: string, dataSourceId: string): Promise<void>;
   update(id: string, changes: DataSourceChanges): Promise<void>;
   /** Hides the sources from everybody and detaches them, together with whatever `also` does. @returns the ids that were not hidden before. */
@@ -192,6 +194,13 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
         await also(client);
       });
       announce(source.id, [agentId]);
+    },
+    async countOf(agentId) {
+      const { rows } = await pool.query<{ total: number }>(
+        'select count(*)::int as total from agent_data_sources where "agentId" = $1',
+        [agentId],
+      );
+      return rows[0]?.total ?? 0;
     },
     async attach(agentId, dataSourceId) {
       await pool.query('insert into agent_data_sources ("agentId", "dataSourceId") values ($1, $2) on conflict do nothing', [

@@ -3,6 +3,7 @@ import { agentRoutes } from './agents.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { chatRoutes } from './chats.ts';
 import { completionRoutes } from './completions.ts';
+import { dataSourceRoutes } from './data-sources.ts';
 import { groupRoutes } from './groups.ts';
 
 /** Every REST operation. A feature adds its rows here, one line each. */
@@ -10,6 +11,7 @@ export const allRoutes: readonly RouteRow[] = [
   ...agentRoutes,
   ...chatRoutes,
   ...completionRoutes,
+  ...dataSourceRoutes,
   ...groupRoutes,
   ...apiKeyRoutes,
 ];
