@@ -11,7 +11,7 @@ import { Faults } from './faults.ts';
 export interface CreateChatInput {
   readonly name?: string | null | undefined;
 }
-/** Absent members are kept; null takes the name or the pin away. */
+/** Absent members are kept; null takes the name or the pin away, and so does a pin of 0. */
 export interface UpdateChatInput {
   readonly name?: string | null | undefined;
   readonly pinPosition?: number | null | undefined;
@@ -75,7 +75,7 @@ export async function updateChat(deps: Deps, caller: Caller, id: string, input: 
   const name = readName(input.name);
   await deps.storage.chats.update(id, {
     ...(name === undefined ? {} : { name }),
-    ...(pinPosition === undefined ? {} : { pinPosition }),
+    ...(pinPosition === undefined ? {} : { pinPosition: pinPosition === 0 ? null : pinPosition }),
   });
   return getChat(deps, caller, id);
 }

@@ -26,7 +26,10 @@ export const ChatType = builder.objectRef<Chat>('Chat').implement({
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When something was last said or changed in it.' }),
     name: t.exposeString('name', { description: 'Empty until the first exchange names it.' }),
     userId: t.exposeID('userId', { description: 'Who talks in it.' }),
-    pinPosition: t.exposeInt('pinPosition', { nullable: true, description: 'Lower stands higher; null when it is not pinned.' }),
+    pinPosition: t.int({
+      description: 'Lower stands higher, from 1; 0 when it is not pinned.',
+      resolve: ({ pinPosition }) => pinPosition ?? 0,
+    }),
     agent: t.field({ type: ChatAgentType, description: 'Who answers in it.', resolve: ({ agent }) => agent }),
     activeRunId: t.exposeID('activeRunId', { nullable: true, description: 'The run that answers now; null when none does.' }),
     canWrite: t.boolean({
@@ -78,7 +81,7 @@ const UpdateChatInput = builder.inputType('UpdateChatInput', {
   description: 'Changes of a chat: absent members are kept, null clears.',
   fields: (t) => ({
     name: t.string({ required: false, description: '1 to 200 characters; null lets the next exchange name the chat.' }),
-    pinPosition: t.int({ required: false, description: 'From 0 to 1,000,000, lower stands higher; null unpins.' }),
+    pinPosition: t.int({ required: false, description: 'From 1 to 1,000,000, lower stands higher; 0 or null unpins.' }),
   }),
 });
 

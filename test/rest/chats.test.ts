@@ -74,7 +74,7 @@ describe('a chat', () => {
       updatedAt: chat.createdAt,
       name: '',
       userId: ann.userId,
-      pinPosition: null,
+      pinPosition: 0,
       ai: {
         id: agent.id,
         name: expect.any(String),
@@ -111,7 +111,7 @@ describe('a chat', () => {
     const chat = await newChat();
     const path = `/api/v1/chats/${chat.id}`;
     expect((await ann.patch(path, { name: 'Trip', pinPosition: 2 })).body).toMatchObject({ name: 'Trip', pinPosition: 2 });
-    expect((await ann.patch(path, { pinPosition: null })).body).toMatchObject({ name: 'Trip', pinPosition: null });
+    expect((await ann.patch(path, { pinPosition: null })).body).toMatchObject({ name: 'Trip', pinPosition: 0 });
     expect((await ann.patch(path, { name: null })).body).toMatchObject({ name: '' });
   });
 

@@ -94,11 +94,11 @@ export const chatRoutes: readonly RouteRow[] = [
     method: 'patch',
     path: '/api/v1/chats/{chatId}',
     summary: 'Rename or pin a chat',
-    description: 'Absent members are kept; null takes the name or the pin away.',
+    description: 'Absent members are kept; null takes the name or the pin away; 0 is no pin, lower ones stand higher.',
     tag: 'Chats',
     document: `mutation ($chatId: ID!, $input: UpdateChatInput!) { updateChat(id: $chatId, input: $input) { ${chatFields} } }`,
     body: 'input',
-    example: { name: 'Holidays', pinPosition: 0 },
+    example: { name: 'Holidays', pinPosition: 1 },
   },
   {
     operationId: 'deleteChat',
