@@ -37,9 +37,10 @@ export async function startService(settings: Settings, logger: Logger, onFatal: 
       firstKey,
       deps,
       async close(graceMs) {
+        const deadlineMs = performance.now() + graceMs;
         app.stop();
         await drain(server, graceMs);
-        await closeDeps(deps, graceMs);
+        await closeDeps(deps, Math.max(0, deadlineMs - performance.now()));
       },
     };
   } catch (error) {

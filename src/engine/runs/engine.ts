@@ -121,7 +121,9 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       for (const scope of scopes) scope.stop(new RunStop('shutdown', 'The service was stopped'));
       await active.idle(lastWordsMs);
       stored.close();
-      await ledger.stop(graceMs);
+      await ledger.stop(Math.max(graceMs, lastWordsMs)).catch((error: unknown) => {
+        deps.logger.error({ err: error }, 'the last rows of the usage ledger could not be written');
+      });
     },
   };
 }

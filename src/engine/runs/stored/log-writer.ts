@@ -15,7 +15,7 @@ const backlogMax = 5_000;
  * writes, a slow one many small ones at once.
  */
 export class LogWriter {
-  private readonly store: RunStore;
+  private readonly store: Pick<RunStore, 'append' | 'finish'>;
   private readonly log: EventLog;
   private readonly lease: { readonly id: string; readonly fence: number };
   private readonly logger: Logger;
@@ -28,7 +28,7 @@ export class LogWriter {
   private isFinishing = false;
 
   constructor(options: {
-    readonly store: RunStore;
+    readonly store: Pick<RunStore, 'append' | 'finish'>;
     readonly log: EventLog;
     readonly lease: { readonly id: string; readonly fence: number };
     readonly logger: Logger;
