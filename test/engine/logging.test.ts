@@ -39,7 +39,10 @@ describe('the log of a failure', () => {
     const logger = createLogger(loadSettings({}), (line) => lines.push(line));
     logger.error({ err: new Error('not stored', { cause }), requestId: 'req_1' }, 'unexpected failure');
     const logged = JSON.parse(lines[0] ?? '');
-    expect(logged).toMatchObject({ requestId: 'req_1', err: { message: 'not stored', cause: { message: 'connection lost', code: '57P01' } } });
+    expect(logged).toMatchObject({
+      requestId: 'req_1',
+      err: { message: 'not stored', cause: { message: 'connection lost', code: '57P01' } },
+    });
     expect(lines[0]).not.toContain('canary-in-a-client');
   });
 });
