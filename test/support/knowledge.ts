@@ -23,3 +23,14 @@ export async function addFile(who: TestClient, agentId: string, filename: string
   form.set('file', new File([content as BlobPart], filename, { type }));
   return who.post(`/api/v1/ais/${agentId}/data-sources/file`, form);
 }
+
+const words = 'one two three four five six seven eight nine ten eleven twelve'.split(' ');
+
+/** Text of so many paragraphs, about 100 tokens each; every one differs. */
+export function longText(paragraphs: number): string {
+  return Array.from({ length: paragraphs }, (_, index) => {
+    const sentence = (n: number) =>
+      `Paragraph number ${words[(index + n) % 12]} speaks of topic ${index * 7 + n} and of nothing else.`;
+    return Array.from({ length: 8 }, (_, n) => sentence(n)).join(' ');
+  }).join('\n\n');
+}
