@@ -51,6 +51,14 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.refreshDataSource': 'DATA_SOURCES:WRITE',
   'Mutation.updateKnowledgeItem': 'DATA_SOURCES:WRITE',
   'Subscription.dataSourceUpdated': 'DATA_SOURCES:READ',
+  // connections
+  'Query.connection': 'CONNECTIONS:READ',
+  'Query.connections': 'CONNECTIONS:READ',
+  'Mutation.storeOauthToken': 'CONNECTIONS:WRITE',
+  'Mutation.storeRepoHostInstallation': 'CONNECTIONS:WRITE',
+  'Mutation.storeMcpServer': 'CONNECTIONS:WRITE',
+  'Mutation.updateConnection': 'CONNECTIONS:WRITE',
+  'Mutation.deleteConnection': 'CONNECTIONS:WRITE',
   // keys, groups
   'Query.apiKeys': 'API_KEYS:READ',
   'Mutation.createApiKey': 'API_KEYS:WRITE',

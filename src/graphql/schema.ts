@@ -23,6 +23,7 @@ import './completions.ts';
 import './models.ts';
 import './agents.ts';
 import './api-keys.ts';
+import './connections.ts';
 import './groups.ts';
 import './chats.ts';
 import './data-sources.ts';

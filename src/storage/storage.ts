@@ -2,12 +2,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '../settings.ts';
 import { type AccountStore, createAccountStore } from './accounts.ts';
+import { type AgentPartStore, createAgentPartStore } from './agent-parts.ts';
 import { type AgentStore, createAgentStore } from './agents.ts';
 import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
 import { createDiskBlobs } from './blobs/disk.ts';
 import type { Blobs } from './blobs.ts';
 import { type ChatStore, createChatStore } from './chats.ts';
 import { type ChunkStore, createChunkStore } from './chunks.ts';
+import { type ConnectionStore, createConnectionStore } from './connections.ts';
 import { createDataSourceStore, type DataSourceStore } from './data-sources.ts';
 import type { Database } from './database.ts';
 import { createGroupStore, type GroupStore } from './groups.ts';
@@ -33,12 +35,14 @@ export interface Storage {
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore;
   readonly agents: AgentStore;
+  readonly agentParts: AgentPartStore;
   readonly groups: GroupStore;
   readonly tenancy: TenancyStore;
   readonly usage: UsageStore;
   readonly chats: ChatStore;
   readonly runs: RunStore;
   readonly idempotency: IdempotencyStore;
+  readonly connections: ConnectionStore;
   readonly dataSources: DataSourceStore;
   readonly knowledgeItems: KnowledgeItemStore;
   readonly chunks: ChunkStore;
@@ -67,12 +71,14 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     accounts: createAccountStore(db),
     apiKeys,
     agents: createAgentStore(db, signals),
+    agentParts: createAgentPartStore(db, signals),
     groups: createGroupStore(db, signals),
     tenancy: createTenancyStore(db, signals),
     usage: createUsageStore(db),
     chats: createChatStore(db, signals),
     runs: createRunStore(db),
     idempotency: createIdempotencyStore(db),
+    connections: createConnectionStore(db),
     dataSources: createDataSourceStore(db, signals),
     knowledgeItems: createKnowledgeItemStore(db),
     chunks,

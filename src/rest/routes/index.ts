@@ -4,6 +4,7 @@ import { apiKeyRoutes } from './api-keys.ts';
 import { chatRoutes } from './chats.ts';
 import { completionRoutes } from './completions.ts';
 import { dataSourceRoutes } from './data-sources.ts';
+import { connectionRoutes } from './connections.ts';
 import { groupRoutes } from './groups.ts';
 
 /** Every REST operation. A feature adds its rows here, one line each. */
@@ -14,4 +15,5 @@ export const allRoutes: readonly RouteRow[] = [
   ...dataSourceRoutes,
   ...groupRoutes,
   ...apiKeyRoutes,
+  ...connectionRoutes,
 ];
