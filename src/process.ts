@@ -15,10 +15,15 @@ process.on('uncaughtException', (error) => {
   process.exit();
 });
 
-const service = await startService(settings, logger, (error) => {
-  logger.fatal({ err: error }, 'the embedded database ended; start Parley again');
-  process.exit(1);
-}).catch((error: unknown) => refuse(error));
+const service = await startService(
+  settings,
+  logger,
+  (error) => {
+    logger.fatal({ err: error }, 'the embedded database ended; start Parley again');
+    process.exit(1);
+  },
+  readEnvironment,
+).catch((error: unknown) => refuse(error));
 
 let isStopping = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -35,6 +40,12 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 
 // Last: whoever waits for this line may send a signal at once.
 console.log(welcome(service.url, service.firstKey, settings));
+
+/** A variable that the operator's models file names for a key: no setting of its own. */
+function readEnvironment(name: string): string | undefined {
+  const value = process.env[name]?.trim();
+  return value === '' ? undefined : value;
+}
 
 function readSettings(): Settings {
   try {

@@ -19,13 +19,31 @@ export interface Service {
   close(graceMs: number): Promise<void>;
 }
 
-/** Starts one Parley: storage, engine, app, listen. What fails on the way takes down what was started before it. */
-export async function startService(settings: Settings, logger: Logger, onFatal: (error: Error) => void): Promise<Service> {
+/** How long the first listing of the providers' models may hold up the start. */
+const modelsWarmMs = 750;
+
+/**
+ * Starts one Parley: storage, engine, app, listen. What fails on the way takes down what was started before it.
+ *
+ * @param environment  reads the variables that a models file names for keys.
+ */
+export async function startService(
+  settings: Settings,
+  logger: Logger,
+  onFatal: (error: Error) => void,
+  environment?: (name: string) => string | undefined,
+): Promise<Service> {
   let publicUrl = settings.PUBLIC_URL?.replace(/\/+$/, '');
   const address = (port: number) => `http://${urlHost(settings.HOST)}:${port}`;
-  const deps = await createDeps({ settings, logger, publicUrl: () => publicUrl ?? address(settings.PORT), onFatal });
+  const deps = await createDeps({
+    settings,
+    logger,
+    publicUrl: () => publicUrl ?? address(settings.PORT),
+    onFatal,
+    ...(environment === undefined ? {} : { environment }),
+  });
   try {
-    const firstKey = await prepareFirstStart(deps);
+    const [firstKey] = await Promise.all([prepareFirstStart(deps), deps.models.warm(modelsWarmMs)]);
     const app = createApp(deps);
     const server = createServer(app.handle);
     // Uploads and long bodies are bounded by size and by their own idle limits, not by a total time.

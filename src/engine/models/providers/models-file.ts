@@ -48,9 +48,11 @@ export function readModelsFile(path: string): ModelsFile {
   try {
     content = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new Error(`MODELS_FILE ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(
+      `bad configuration: MODELS_FILE ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   const parsed = modelsFile.safeParse(content);
-  if (!parsed.success) throw new Error(`MODELS_FILE ${path} is wrong\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new Error(`bad configuration: MODELS_FILE ${path} is wrong\n${z.prettifyError(parsed.error)}`);
   return parsed.data;
 }
