@@ -69,12 +69,12 @@ async function addDocument(base: KnowledgeBase, { _id, title = '', text }: Colle
   writer.title = title;
   writer.text(text.trim() === '' ? title : text, plainBlocks);
   const document = writer.finish('text/plain');
-  await base.addItem(_id, '', textSearchConfig(`${title} ${document.text}`), [...indexChunks(document, '')]);
+  await base.addItem(_id, textSearchConfig(`${title} ${document.text}`), [...indexChunks(document, '')]);
 }
 
 async function rankDocuments(base: KnowledgeBase, question: string): Promise<readonly string[]> {
   const chunks = await rankChunks(base.chunks, base.allowed, question, passagesRead);
-  return [...new Set(chunks.map(({ itemId }) => itemId))].slice(0, depth);
+  return [...new Set(chunks.map(({ title }) => title))].slice(0, depth);
 }
 
 function normalisedGain(found: readonly string[], relevant: ReadonlyMap<string, number>): number {

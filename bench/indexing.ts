@@ -99,7 +99,7 @@ async function store(
   id: string,
   { config, chunks }: { config: string; chunks: readonly NewChunk[] },
 ): Promise<void> {
-  await base.addItem(id, id, config, chunks);
+  await base.addItem(id, config, chunks);
 }
 
 const plainTableSql = `

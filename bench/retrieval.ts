@@ -26,7 +26,7 @@ export async function benchRetrieval(chunksMax = 90_000): Promise<RetrievalFigur
     const questions: string[] = [];
     for (let from = 0; from < chunksMax; from += itemChunks) {
       const texts = Array.from({ length: Math.min(itemChunks, chunksMax - from) }, () => passageText(random));
-      await base.addItem(`ki_${from}`, `Document ${from / itemChunks}`, 'english', texts.map(chunkOf));
+      await base.addItem(`Document ${from / itemChunks}`, 'english', texts.map(chunkOf));
       if (questions.length < questionCount) questions.push(questionOf(texts[0] ?? '', random));
     }
     await base.chunks.refreshStatistics();

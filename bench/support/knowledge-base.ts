@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeId } from '../../src/entities/ids.ts';
 import { loadSettings } from '../../src/settings.ts';
 import type { NewChunk } from '../../src/storage/chunks.ts';
 import { type ChunkStore, createChunkStore } from '../../src/storage/chunks.ts';
@@ -13,7 +14,7 @@ export interface KnowledgeBase {
   readonly chunks: ChunkStore;
   readonly allowed: { readonly orgId: string; readonly dataSourceIds: readonly string[] };
   /** Adds an item whose first generation is live at once. */
-  addItem(id: string, name: string, config: string, chunks: readonly NewChunk[]): Promise<void>;
+  addItem(name: string, config: string, chunks: readonly NewChunk[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -37,8 +38,9 @@ export async function openKnowledgeBase(): Promise<KnowledgeBase> {
     db,
     chunks,
     allowed: { orgId: source.orgId, dataSourceIds: [dataSourceId] },
-    addItem: (id, name, config, rows) =>
+    addItem: (name, config, rows) =>
       db.transaction(async (client) => {
+        const id = makeId('knowledgeItem', Date.now());
         await client.query(
           `INSERT INTO knowledge_items ("id", "updatedAt", "orgId", "dataSourceId", "name", "uniqueId", "type", "indexStatus", "liveGeneration", "lastGeneration")
            VALUES ($1, now(), $2, $3, $4, $1, 'FILE', 'INDEXED', 1, 1)`,
