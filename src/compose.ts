@@ -5,6 +5,7 @@ import { createPgBossJobs } from './engine/jobs/pg-boss.ts';
 import { createKnowledge } from './engine/knowledge/knowledge.ts';
 import { createModelRouter } from './engine/models/router.ts';
 import { createRunEngine } from './engine/runs/engine.ts';
+import { createUsageLimits } from './engine/runs/usage-limits.ts';
 import { makeId } from './entities/ids.ts';
 import type { Settings } from './settings.ts';
 import { openStorage } from './storage/storage.ts';
@@ -36,7 +37,13 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     });
     const models = createModelRouter(settings, logger, basics.now, environment);
     const knowledge = createKnowledge({ ...basics, jobs, publicUrl });
-    const runs = createRunEngine({ ...basics, jobs, models, knowledge });
+    const limits = createUsageLimits({
+      ...basics,
+      store: storage.usageLimits,
+      leaseMs: settings.USAGE_LEASE_MS,
+      blockTokens: settings.USAGE_BLOCK_TOKENS,
+    });
+    const runs = createRunEngine({ ...basics, jobs, models, knowledge, limits });
     const deps: Deps = { ...basics, jobs, models, knowledge, runs, publicUrl };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);

@@ -66,6 +66,13 @@ export const settingsSchema = z.object({
     .max(10_000)
     .default(100)
     .describe('Largest page of a list; REST asks for 100 unless told.'),
+  USAGE_BLOCK_TOKENS: count(100_000).describe(
+    'Most tokens of a limited organization that a process takes from its limit at once.',
+  ),
+  USAGE_LEASE_MS: count(30_000).describe(
+    'Tokens that a process took from a limit are free again after it is silent for this long.',
+  ),
+  AUDIT_RETENTION_DAYS: count(365).describe('Age at which entries of the audit log are deleted.'),
   RUN_TIMEOUT_MS: count(600_000).describe('A model run is cut off after this.'),
   RUN_LEASE_MS: count(15_000).describe('A stored run whose process is silent for this long is taken over.'),
   MODEL_CONNECT_TIMEOUT_MS: count(10_000).describe('Time for a connection to a model provider.'),

@@ -152,7 +152,7 @@ async function begin(
   { chat, modelId, request, secrets, threadMode }: Beginning,
   turn: Pick<Turn, 'lastMessages'> & { messages(last: readonly ChatMessage[], run: NewRun): readonly NewMessage[] },
 ): Promise<Run> {
-  deps.runs.requireRoom();
+  await deps.runs.requireRoom(caller.orgId);
   const { orgId, userId, keyId } = caller;
   const { id: chatId, agentId } = chat;
   const run: NewRun = { id: deps.newId('run'), createdAt: deps.now(), orgId, userId, keyId, agentId, chatId, modelId, request };

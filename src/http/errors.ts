@@ -57,6 +57,8 @@ function errorHeaders(shown: PublicError): string[] {
   if (retryAfterSeconds !== undefined) headers.push('retry-after', String(Math.max(1, Math.ceil(retryAfterSeconds))));
   // Clients of the common format repeat a 409 on their own; most of ours would fail again. A first request still running will not.
   if (shown.status === 409 && shown.code !== 'IDEMPOTENCY_IN_PROGRESS') headers.push('x-should-retry', 'false');
+  // What is used up is not there again in a moment.
+  if (shown.code === 'INSUFFICIENT_QUOTA' && (retryAfterSeconds ?? 0) > 60) headers.push('x-should-retry', 'false');
   if (shown.status === 401) headers.push('www-authenticate', 'Bearer');
   return headers;
 }

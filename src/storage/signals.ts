@@ -15,7 +15,7 @@ export interface Signals {
   isHealthy(): boolean;
   close(): Promise<void>;
 }
-/** `key-changed` carries a key id, `agent-changed` an agent id, `run-changed` a run id, `chat-changed` a chat id … */
+/** `key-changed` carries a key id, `agent-changed` an agent id, `run-changed` a run id, `chat-changed` a chat id, `usage-changed` an organization id … */
 export type SignalTopic =
   | 'key-changed'
   | 'user-changed'
@@ -25,4 +25,5 @@ export type SignalTopic =
   | 'run-cancel'
   | 'chat-changed'
   | 'data-source-changed'
-  | 'organization-changed';
+  | 'organization-changed'
+  | 'usage-changed';

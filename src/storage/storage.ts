@@ -25,6 +25,8 @@ import { createTenancyStore, type TenancyStore } from './tenancy.ts';
 import { createUsageStore, type UsageStore } from './usage.ts';
 import { loadMasterKeys } from './vault/master-keys.ts';
 import { createVault, type Vault } from './vault.ts';
+import { createUsageLimitStore, type UsageLimitStore } from './usage-limits.ts';
+import { createLinkSigner, type LinkSigner } from './vault/link-signer.ts';
 
 /** Everything that is kept. One store for each feature, each in the file of its noun; every feature adds its own here. */
 export interface Storage {
@@ -42,6 +44,7 @@ export interface Storage {
   readonly chats: ChatStore;
   readonly runs: RunStore;
   readonly idempotency: IdempotencyStore;
+  readonly usageLimits: UsageLimitStore;
   readonly connections: ConnectionStore;
   readonly dataSources: DataSourceStore;
   readonly knowledgeItems: KnowledgeItemStore;
@@ -74,7 +77,8 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     agentParts: createAgentPartStore(db, signals),
     groups: createGroupStore(db, signals),
     tenancy: createTenancyStore(db, signals),
-    usage: createUsageStore(db),
+    usage: createUsageStore(db, signals),
+    usageLimits: createUsageLimitStore(db, signals),
     chats: createChatStore(db, signals),
     runs: createRunStore(db),
     idempotency: createIdempotencyStore(db),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createUsageLedger } from '../../src/engine/runs/ledger.ts';
 import { makeId } from '../../src/entities/ids.ts';
 import type { UsageRow } from '../../src/storage/usage.ts';
-import { plan, silent } from '../support/runs.ts';
+import { noLimits, plan, silent } from '../support/runs.ts';
 
 const usage = { inputTokens: 1, outputTokens: 2, cachedTokens: 0, reasoningTokens: 0 };
 
@@ -20,7 +20,13 @@ function store(failures: number) {
 }
 
 function ledgerOn({ add }: ReturnType<typeof store>) {
-  return createUsageLedger({ store: { add }, logger: silent, now: () => new Date(), newId: (kind) => makeId(kind, Date.now()) });
+  return createUsageLedger({
+    store: { add },
+    limits: noLimits,
+    logger: silent,
+    now: () => new Date(),
+    newId: (kind) => makeId(kind, Date.now()),
+  });
 }
 
 describe('the usage ledger', () => {

@@ -59,11 +59,20 @@ export function recordingLedger(): UsageLedger & { readonly notes: Parameters<Us
   return { notes, note: (...note) => void notes.push(note), flush: async () => undefined, stop: async () => undefined };
 }
 
+/** As for an organization without a limit. */
+export const noLimits = {
+  owner: 'test',
+  reserve: () => ({ outputMax: undefined, release: () => undefined }),
+  noted: () => undefined,
+  written: () => undefined,
+};
+
 export function loopDeps(model: Model, more: Partial<LoopDeps> = {}): LoopDeps {
   return {
     models: routerOf(model),
     retrieve: async () => [],
     ledger: recordingLedger(),
+    limits: noLimits,
     tools: new Map(),
     roundsMax: 4,
     logger: silent,

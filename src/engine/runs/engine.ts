@@ -15,6 +15,7 @@ import { RunScope } from './scope.ts';
 import { RunStop } from './stop.ts';
 import { StoredRuns } from './stored/stored-runs.ts';
 import { eventStream } from './stream.ts';
+import type { UsageLimits } from './usage-limits.ts';
 
 /** Time for runs that were stopped to write their end. */
 const lastWordsMs = 3_000;
@@ -25,6 +26,7 @@ export interface RunEngineDeps {
   readonly models: ModelRouter;
   readonly knowledge: Pick<Knowledge, 'search'>;
   readonly jobs: Pick<Jobs, 'every'>;
+  readonly limits: UsageLimits;
   readonly logger: Logger;
   /** Tools that run here; none by default. */
   readonly tools?: ServerTools;
@@ -40,6 +42,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   const loopDeps: LoopDeps = {
     models: deps.models,
     ledger,
+    limits: deps.limits,
     tools: deps.tools ?? new Map(),
     roundsMax: settings.TOOL_ROUNDS_MAX,
     logger: deps.logger,
@@ -110,7 +113,10 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
 
   return {
     runStateless: (plan, signal) => eventStream(stateless(plan, signal)),
-    requireRoom: () => active.requireRoom(),
+    requireRoom(orgId) {
+      active.requireRoom();
+      return deps.limits.requireLeft(orgId, 'api');
+    },
     startStored: (runId, secrets = {}) => stored.start(runId, secrets),
     follow: (runId, afterSequence, signal) => eventStream(stored.follow(runId, afterSequence, signal)),
     cancel: (runId) => stored.cancel(runId),
@@ -124,6 +130,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       await ledger.stop(Math.max(graceMs, lastWordsMs)).catch((error: unknown) => {
         deps.logger.error({ err: error }, 'the last rows of the usage ledger could not be written');
       });
+      await deps.limits.stop();
     },
   };
 }

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
+import type { UsageKind } from '../../entities/usage.ts';
 import type { UsageRow, UsageStore } from '../../storage/usage.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { Charge } from './run-engine.ts';
+import type { UsageLimits } from './usage-limits.ts';
 
 const flushEveryMs = 500;
 const retryAfterMs = 2_000;
@@ -26,7 +28,9 @@ interface Note {
 }
 
 export function createUsageLedger(deps: {
-  readonly store: UsageStore;
+  readonly store: Pick<UsageStore, 'add'>;
+  /** Hears of every cost at once, and again when it is written. */
+  readonly limits: Pick<UsageLimits, 'owner' | 'noted' | 'written'>;
   readonly logger: Logger;
   now(): Date;
   newId(kind: 'usageEntry'): string;
@@ -62,14 +66,16 @@ export function createUsageLedger(deps: {
     for (const note of fresh) rows.push(rowOf(note, deps.newId('usageEntry')));
     while (rows.length > 0) {
       const part = rows.slice(0, rowsPerWrite);
-      await deps.store.add(part);
+      await deps.store.add(part, deps.limits.owner);
       rows = rows.slice(part.length);
+      for (const row of part) deps.limits.written(row.orgId, kindOf(row.purpose), row.inputTokens + row.outputTokens);
     }
   }
 
   return {
     note(charge, purpose, modelId, usage) {
       notes.push({ charge, purpose, modelId, usage, atMs: deps.now().getTime() });
+      deps.limits.noted(charge.orgId, kindOf(purpose), countable(usage.inputTokens) + countable(usage.outputTokens));
       if (timer === undefined) plan(flushEveryMs);
     },
     flush,
@@ -104,6 +110,10 @@ function rowOf({ charge, purpose, modelId, usage, atMs }: Note, id: string): Usa
     cachedTokens: countable(usage.cachedTokens),
     reasoningTokens: countable(usage.reasoningTokens),
   };
+}
+
+function kindOf(purpose: UsageRow['purpose']): UsageKind {
+  return purpose === 'run' ? 'api' : 'data';
 }
 
 /** What an upstream reports is not ours to trust: a row that the database refuses would hold up all behind it. */

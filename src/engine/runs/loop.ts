@@ -22,11 +22,14 @@ import { RunOutput } from './output.ts';
 import type { Retrieve, RunPlan } from './run-engine.ts';
 import { runServerCalls } from './server-calls.ts';
 import { RunStop } from './stop.ts';
+import { needOf, within } from './token-need.ts';
+import type { UsageLimits } from './usage-limits.ts';
 
 export interface LoopDeps {
   readonly models: ModelRouter;
   readonly retrieve: Retrieve;
   readonly ledger: UsageLedger;
+  readonly limits: Pick<UsageLimits, 'reserve'>;
   readonly tools: ServerTools;
   /** Model calls in one run at most. */
   readonly roundsMax: number;
@@ -98,7 +101,11 @@ class Run {
       }
       for (let round = 1; ; round += 1) {
         const itemsBefore = output.items.length;
-        const call = new ModelCall(this.request(messages, round));
+        const request = this.request(messages, round);
+        const asked = deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(request));
+        // Nothing waits where there is no limit.
+        const hold = asked instanceof Promise ? await asked : asked;
+        const call = new ModelCall(within(request, hold.outputMax));
         this.lastCall = call;
         try {
           for await (const deltas of call.start(deps.models, signal)) {
@@ -110,6 +117,7 @@ class Run {
         } finally {
           this.selection = call.selection;
           this.charge(call, signal.aborted);
+          hold.release();
         }
         output.close(call.finish === 'length' || call.finish === 'content_filter' ? 'incomplete' : 'completed');
         if (call.serverCalls.size === 0) break;

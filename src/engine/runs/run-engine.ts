@@ -43,8 +43,13 @@ export interface RunEngine {
    * @throws DomainError from the first read when the upstream refused before the first token, so a face can still answer 4xx/5xx.
    */
   runStateless(plan: RunPlan, signal: AbortSignal): RunEventStream;
-  /** @throws DomainError OVERLOADED while this process has as many runs as it may; asked before the row of a stored run is written. */
-  requireRoom(): void;
+  /**
+   * Asked before the row of a stored run is written.
+   *
+   * @throws DomainError, thrown or rejected: OVERLOADED while this process has as many runs as it may, INSUFFICIENT_QUOTA when the
+   *   organization has used up its limit.
+   */
+  requireRoom(orgId: string): undefined | Promise<undefined>;
   /**
    * Takes a stored run (its row is written) and works it through in this process, whatever becomes of its reader.
    *

@@ -1,0 +1,31 @@
+/** `api`: runs of models. `data`: embedding and indexing. Each has its own limit. */
+export const usageKinds = ['api', 'data'] as const;
+export type UsageKind = (typeof usageKinds)[number];
+
+/** Tokens; null is no limit. */
+export type OrganizationLimits = Readonly<Record<UsageKind, number | null>>;
+
+/** What an organization used, in tokens: the sum of the ledger. */
+export interface UsageReport {
+  readonly orgId: string;
+  readonly dataTokensUsed: number;
+  readonly apiTokensUsed: number;
+  readonly dataUsageTokenLimit: number | null;
+  readonly apiUsageTokenLimit: number | null;
+  /** Most tokens first; use without an agent is in the totals only. */
+  readonly agents: readonly AgentUsage[];
+}
+
+export interface AgentUsage {
+  readonly agentId: string;
+  readonly dataTokensUsed: number;
+  readonly apiTokensUsed: number;
+}
+
+/** One UTC day. */
+export interface UsageDay {
+  /** `2026-01-31` */
+  readonly day: string;
+  readonly dataTokensUsed: number;
+  readonly apiTokensUsed: number;
+}
