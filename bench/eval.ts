@@ -41,6 +41,7 @@ export async function evaluate(folder: string): Promise<EvaluationFigures> {
   const base = await openKnowledgeBase();
   try {
     for (const document of corpus) await addDocument(base, document);
+    await base.chunks.flush();
     await base.chunks.refreshStatistics();
     const judged = queries.filter(({ _id }) => judgements.has(_id));
     let ndcg = 0;

@@ -29,6 +29,7 @@ export async function benchRetrieval(chunksMax = 90_000): Promise<RetrievalFigur
       await base.addItem(`Document ${from / itemChunks}`, 'english', texts.map(chunkOf));
       if (questions.length < questionCount) questions.push(questionOf(texts[0] ?? '', random));
     }
+    await base.chunks.flush();
     await base.chunks.refreshStatistics();
     const indexSeconds = (performance.now() - startMs) / 1000;
     for (const question of questions.slice(0, 50)) await rankChunks(base.chunks, base.allowed, question, 32);

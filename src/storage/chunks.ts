@@ -19,6 +19,8 @@ export interface ChunkStore extends ChunkRanking {
   removeDead(client: PoolClient, of: DeadChunks, chunksMax: number): Promise<number>;
   /** Forgets what lexemes a source has: the first step of its deletion, which makes removing its chunks cheap. */
   removeLexemes(dataSourceId: string): Promise<void>;
+  /** Writes what the index of the ranking gathered: searches then need not read it entry by entry. */
+  flush(): Promise<void>;
   /** Lets the planner know what the tables hold; the embedded database has nobody else who does. */
   refreshStatistics(): Promise<void>;
 }
@@ -81,6 +83,9 @@ export function createChunkStore(db: Database): ChunkStore {
         const { rowCount } = await pool.query(removeLexemesSql, [dataSourceId]);
         if ((rowCount ?? 0) < lexemesAtOnce) return;
       }
+    },
+    async flush() {
+      await pool.query("SELECT gin_clean_pending_list('chunks_term_keys_idx')");
     },
     async refreshStatistics() {
       await pool.query('ANALYZE chunks (item_id, generation, data_source_id)');

@@ -101,6 +101,7 @@ async function runLeased(
     const { title, mimeType } = document;
     const usageEntryId = context.newId('usageEntry');
     const done = await indexing.complete(lease, { contentHash, title, mimeType, ...built, usageEntryId });
+    await storage.chunks.flush();
     await indexing.clean(lease.itemId);
     return done;
   } finally {
