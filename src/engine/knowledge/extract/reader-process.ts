@@ -80,12 +80,14 @@ export function startReader(entry: URL, memoryMaxBytes: number): ReaderProcess {
   };
 }
 
-/** The child's own code: its folder, the packages, and the package file that makes it a module. */
+/** The child's own code: its folder, the packages (also where `node_modules` is a link), and the package file that makes it a module. */
 function readablePaths(entry: URL): string[] {
   const here = dirname(fileURLToPath(import.meta.url));
   const resolved = createRequire(import.meta.url).resolve('csv-parse');
   const packages = resolved.slice(0, resolved.lastIndexOf(`${sep}node_modules${sep}`));
-  return [`${here}/*`, `${dirname(fileURLToPath(entry))}/*`, `${packages}/node_modules/*`, `${packages}/package.json`];
+  const roots = new Set([packages, fileURLToPath(new URL('../../../..', import.meta.url)).replace(/[\\/]$/, '')]);
+  const shared = [...roots].flatMap((root) => [`${root}/node_modules/*`, `${root}/package.json`]);
+  return [`${here}/*`, `${dirname(fileURLToPath(entry))}/*`, ...shared];
 }
 
 function untilReady(child: ChildProcess): Promise<void> {
