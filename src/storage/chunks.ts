@@ -21,6 +21,8 @@ export interface ChunkStore extends ChunkRanking {
   removeLexemes(dataSourceId: string): Promise<void>;
   /** Writes what the index of the ranking gathered: searches then need not read it entry by entry. */
   flush(): Promise<void>;
+  /** Gives back the room of removed chunks, once there are many, on the embedded database; a server does so by itself. */
+  vacuum(): Promise<void>;
   /** Lets the planner know what the tables hold; the embedded database has nobody else who does. */
   refreshStatistics(): Promise<void>;
 }
@@ -56,6 +58,7 @@ export interface DeadChunks {
 
 export function createChunkStore(db: Database): ChunkStore {
   const { pool } = db;
+  let removedSinceVacuum = 0;
   return {
     ...createChunkRanking(db),
     async add(client, { dataSourceId, itemId, generation, config }, chunks) {
@@ -75,6 +78,7 @@ export function createChunkStore(db: Database): ChunkStore {
         ]);
         await client.query('DELETE FROM lexeme_statistics WHERE data_source_id = $1 AND chunks <= 0', [dataSourceId]);
       }
+      removedSinceVacuum += removed;
       return removed;
     },
     async removeLexemes(dataSourceId) {
@@ -86,6 +90,11 @@ export function createChunkStore(db: Database): ChunkStore {
     },
     async flush() {
       await pool.query("SELECT gin_clean_pending_list('chunks_term_keys_idx')");
+    },
+    async vacuum() {
+      if (db.kind !== 'embedded' || removedSinceVacuum < vacuumAfter) return;
+      removedSinceVacuum = 0;
+      for (const table of ['chunks', 'chunk_texts', 'lexeme_frequencies']) await pool.query(`VACUUM ${table}`);
     },
     async refreshStatistics() {
       await pool.query('ANALYZE chunks (item_id, generation, data_source_id)');
@@ -148,6 +157,9 @@ WITH dead AS MATERIALIZED (
   WHERE known.data_source_id = $1 AND known.config = gone.config
 )
 SELECT count(*)::int AS removed, ARRAY(SELECT key FROM frequencies WHERE df <= 0) AS unused FROM dead`;
+
+/** Removed chunks whose room is worth the second that giving it back may take. */
+const vacuumAfter = 2_000;
 
 const lexemesAtOnce = 5_000;
 const removeLexemesSql = `

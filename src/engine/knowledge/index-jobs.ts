@@ -1,4 +1,5 @@
 import type { Jobs } from '../jobs/jobs.ts';
+import { syncSource } from './connectors/sync-source.ts';
 import { type IndexContext, type IndexOutcome, indexAttemptsMax, indexItem } from './index-item.ts';
 
 export interface IndexJobsContext extends IndexContext {
@@ -32,6 +33,9 @@ export function registerIndexJobs(context: IndexJobsContext): void {
       for (const itemId of await storage.indexing.requeueSource(dataSourceId, isForced)) await queue(itemId);
     },
   );
+  jobs.work('knowledge.sync-source', { concurrency: 1, retriesMax: 5, timeoutMs: hourMs }, ({ dataSourceId }) =>
+    syncSource(context, dataSourceId),
+  );
   jobs.work('knowledge.delete-source', { concurrency: 1, retriesMax: 10, timeoutMs: 6 * hourMs }, ({ dataSourceId }) =>
     storage.indexing.deleteSource(dataSourceId, (key) => storage.blobs.delete(key)),
   );
@@ -43,6 +47,7 @@ export function registerIndexJobs(context: IndexJobsContext): void {
     isFirstSweep = false;
     for (const itemId of await storage.indexing.sweepExpired(indexAttemptsMax)) await queue(itemId);
   });
+  jobs.every('knowledge.vacuum', hourMs, () => storage.chunks.vacuum());
   jobs.every('knowledge.tend', tendEveryMs, (signal) => tend(context, queue, signal));
 }
 
