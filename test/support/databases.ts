@@ -49,8 +49,12 @@ function place(folder: string, database: string | undefined): Place {
 
 /** A folder of its own; in memory where there is plenty, because an embedded database is a thousand files. */
 export function newFolder(): string {
-  return mkdtempSync(join(hasRoom('/dev/shm') ? '/dev/shm' : tmpdir(), 'parley-test-'));
+  const folder = mkdtempSync(join(hasRoom('/dev/shm') ? '/dev/shm' : tmpdir(), 'parley-test-'));
+  // What a failed test leaves behind would stay in memory.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
+process.setMaxListeners(200);
 
 function hasRoom(path: string): boolean {
   const neededBytes = 2 * 1024 ** 3;

@@ -27,7 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await closeDeps(deps, 0);
   const { DATABASE_URL, DATA_DIR } = settings;
   // A copy must not begin with somebody's lock.
-  for (const file of ['parley.lock', 'parley.pid']) rmSync(join(DATA_DIR, file), { force: true });
+  for (const file of ['parley.lock', 'parley.pid', 'parley.socket']) rmSync(join(DATA_DIR, file), { force: true });
   project.provide('template', {
     folder: DATA_DIR,
     database: DATABASE_URL === undefined ? undefined : new URL(DATABASE_URL).pathname.slice(1),

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -11,6 +11,7 @@ export interface EmbeddedServer {
   close(): Promise<void>;
 }
 
+const socketFolderPrefix = 'parley-socket-';
 const transactionIdleMsMax = 15_000;
 
 /**
@@ -22,7 +23,8 @@ const transactionIdleMsMax = 15_000;
 export async function startEmbedded(dataDir: string, onCrash: (error: Error) => void): Promise<EmbeddedServer> {
   const unlock = lockFolder(dataDir);
   // In the system's temporary folder, because the path of a socket may have about 100 bytes only. mkdtemp makes it ours alone (0700).
-  const socketFolder = mkdtempSync(join(tmpdir(), 'parley-'));
+  const socketFolder = mkdtempSync(join(tmpdir(), socketFolderPrefix));
+  replaceNote(join(dataDir, 'parley.socket'), socketFolder);
   const release = () => {
     rmSync(socketFolder, { recursive: true, force: true });
     unlock();
@@ -56,6 +58,17 @@ export async function startEmbedded(dataDir: string, onCrash: (error: Error) => 
       release();
     },
   };
+}
+
+/** Notes where the socket is, and clears away that of a process that was killed: the folder's lock is ours, so nobody uses it. */
+function replaceNote(notePath: string, socketFolder: string): void {
+  try {
+    const left = readFileSync(notePath, 'utf8');
+    if (left.startsWith(join(tmpdir(), socketFolderPrefix))) rmSync(left, { recursive: true, force: true });
+  } catch {
+    // No note: a first start.
+  }
+  writeFileSync(notePath, socketFolder);
 }
 
 function nextMessage(worker: Worker, expected: WorkerMessage): Promise<void> {
