@@ -4,6 +4,7 @@ import type { Caller } from '../entities/caller.ts';
 import type { DataSource, DataSourceType } from '../entities/data-source.ts';
 import { DomainError } from '../entities/errors.ts';
 import type { UploadedFile } from '../entities/uploaded-file.ts';
+import type { DataSourceStore } from '../storage/data-sources.ts';
 import { canAttachDataSource } from './access.ts';
 import { editableAgent, getDataSource, missingSource, requireRoom } from './data-sources.ts';
 import type { Deps } from './deps.ts';
@@ -44,22 +45,31 @@ export async function addApiDataSource(
  * Adds an uploaded file to an agent, and has it indexed. What the file is, is found out from its bytes when it is read; one that cannot be
  * read makes its item FAILED with a reason.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN, REQUEST_TOO_LARGE, INVALID_VALUE for a file without a byte.
+ * @param also  runs in the transaction that makes the source.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, REQUEST_TOO_LARGE, INVALID_VALUE for a file without a byte; what `also` throws.
  */
-export async function addFileDataSource(deps: Deps, caller: Caller, agentId: string, file: UploadedFile): Promise<DataSource> {
+export async function addFileDataSource(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  file: UploadedFile,
+  also: AlsoInTransaction = async () => undefined,
+): Promise<DataSource> {
   const agent = await editableAgent(deps, caller, agentId);
   if (file.sizeBytes === 0) throw new DomainError('INVALID_VALUE', 'file must not be empty', { param: 'file' });
   const mimeType = file.mimeType.slice(0, nameLengthMax);
-  return addSource(deps, caller, agent, {
+  const source = {
     name: file.filename,
-    type: 'FILE_UPLOAD',
+    type: 'FILE_UPLOAD' as const,
     data: { filename: file.filename, mimeType, size: file.sizeBytes },
     filename: file.filename,
     mimeType,
     content: Readable.from(file.stream()),
     sizeBytesMax: deps.settings.UPLOAD_MAX_BYTES,
-  });
+  };
+  return addSource(deps, caller, agent, source, also);
 }
+type AlsoInTransaction = Parameters<DataSourceStore['create']>[1];
 
 interface SourceContent {
   readonly name: string;
@@ -72,7 +82,13 @@ interface SourceContent {
 }
 
 /** The bytes first, then the rows and the job together: what can be seen is complete, and what is queued is there. */
-async function addSource(deps: Deps, caller: Caller, agent: AgentView, source: SourceContent): Promise<DataSource> {
+async function addSource(
+  deps: Deps,
+  caller: Caller,
+  agent: AgentView,
+  source: SourceContent,
+  also: AlsoInTransaction = async () => undefined,
+): Promise<DataSource> {
   const { storage, jobs } = deps;
   await requireRoom(deps, agent.id);
   const id = deps.newId('dataSource');
@@ -83,9 +99,10 @@ async function addSource(deps: Deps, caller: Caller, agent: AgentView, source: S
   const row = { id, createdAt: deps.now(), orgId: agent.orgId, ownerUserId: caller.userId, agentId: agent.id, name, type, data };
   const item = { id: itemId, contentBlobKey, filename, mimeType, sizeBytes };
   try {
-    await storage.dataSources.create({ ...row, item }, (tx) =>
-      jobs.enqueue('knowledge.index-item', { itemId }, { key: itemId, tx }),
-    );
+    await storage.dataSources.create({ ...row, item }, async (tx) => {
+      await also(tx);
+      await jobs.enqueue('knowledge.index-item', { itemId }, { key: itemId, tx });
+    });
   } catch (error) {
     await storage.blobs.delete(contentBlobKey);
     throw error;

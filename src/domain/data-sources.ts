@@ -1,6 +1,6 @@
 import type { AgentView } from '../entities/agent.ts';
 import type { Caller } from '../entities/caller.ts';
-import type { DataSource, DataSourceType, RefreshPeriod } from '../entities/data-source.ts';
+import { type DataSource, type DataSourceType, isConnectedType, type RefreshPeriod } from '../entities/data-source.ts';
 import { DomainError } from '../entities/errors.ts';
 import { isId } from '../entities/ids.ts';
 import type { Page, PageRequest } from '../entities/page.ts';
@@ -224,6 +224,9 @@ async function deleteSources(deps: Deps, ids: readonly string[]): Promise<readon
  */
 export async function refreshDataSource(deps: Deps, caller: Caller, id: string, isForced: boolean): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'refresh');
+  if (isConnectedType(source.type)) {
+    await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: source.id, isForced }, { key: source.id });
+  }
   for (const itemId of await deps.storage.indexing.requeueSource(source.id, isForced)) {
     await deps.jobs.enqueue('knowledge.index-item', { itemId }, { key: itemId });
   }
@@ -248,9 +251,9 @@ async function editableSource(deps: Deps, caller: Caller, id: string, verb: stri
 }
 
 /** @throws DomainError CONFLICT when an agent has as many sources as it may have. */
-export async function requireRoom(deps: Deps, agentId: string): Promise<void> {
+export async function requireRoom(deps: Deps, agentId: string, count = 1): Promise<void> {
   const max = deps.settings.AGENT_DATA_SOURCES_MAX;
-  if ((await deps.storage.dataSources.countOf(agentId)) >= max) {
+  if ((await deps.storage.dataSources.countOf(agentId)) + count > max) {
     throw new DomainError('CONFLICT', `An agent may have at most ${max} data sources`);
   }
 }

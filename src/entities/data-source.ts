@@ -20,6 +20,20 @@ export type IndexStatus = (typeof indexStatuses)[number];
 /** A worker holds a lease in each of these. */
 export const activeIndexStatuses = ['FETCHING', 'PARSING', 'INDEXING'] as const satisfies readonly IndexStatus[];
 
+/** Kinds that are read from a service elsewhere by a connector. */
+export const connectedTypes = ['DRIVE_A', 'DRIVE_B', 'WEB_URL', 'WIKI', 'TRACKER', 'REPO_HOST'] as const satisfies readonly DataSourceType[];
+export type ConnectedType = (typeof connectedTypes)[number];
+export function isConnectedType(type: DataSourceType): type is ConnectedType {
+  return (connectedTypes as readonly DataSourceType[]).includes(type);
+}
+
+/** What a web source takes besides pages. */
+export const webUrlFileTypes = ['TEXT', 'CSV', 'PDF', 'MARKDOWN', 'DOC', 'XLS'] as const;
+export type WebUrlFileType = (typeof webUrlFileTypes)[number];
+
+export const repoHostModes = ['repos', 'all'] as const;
+export type RepoHostMode = (typeof repoHostModes)[number];
+
 /** A connected body of knowledge, with the state that its items give it. */
 export interface DataSource {
   readonly id: string;
@@ -32,11 +46,14 @@ export interface DataSource {
   readonly name: string;
   readonly type: DataSourceType;
   readonly refreshPeriod: RefreshPeriod;
-  /** Shape depends on `type`: the payload itself (API), `{filename, mimeType, size}` (FILE_UPLOAD). */
+  /** Shape depends on `type`: the payload itself (API), `{filename, mimeType, size}` (FILE_UPLOAD), else what it was added with. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly cite: boolean;
   readonly orgVisible: boolean;
   readonly isDeleting: boolean;
+  /** Why the source as a whole cannot be read, apart from its items; null when nothing stands in the way. */
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
   /** How many agents have it attached. */
   readonly usageCount: number;
   readonly counts: ItemCounts;
@@ -75,13 +92,14 @@ export function indexingStatistics({ initialized, queued, active, indexed, skipp
 }
 
 /** The state of a source: a fold of its items. */
-export function sourceIndexStatus({ isDeleting, counts }: Pick<DataSource, 'isDeleting' | 'counts'>): IndexStatus {
+export function sourceIndexStatus(source: Pick<DataSource, 'isDeleting' | 'counts' | 'errorCode'>): IndexStatus {
+  const { isDeleting, counts, errorCode } = source;
   if (isDeleting) return 'DELETING';
   const { doneCount, failedCount, pendingCount, indexingCount } = indexingStatistics(counts);
   if (indexingCount > 0 || (pendingCount > 0 && doneCount + failedCount > 0)) return 'INDEXING';
   if (pendingCount > 0) return counts.queued > 0 ? 'QUEUED' : 'INITIALIZED';
   if (counts.indexed > 0) return 'INDEXED';
-  return failedCount + counts.skipped > 0 ? 'FAILED' : 'INITIALIZED';
+  return failedCount + counts.skipped > 0 || errorCode !== null ? 'FAILED' : 'INITIALIZED';
 }
 
 /** Whole percent, 0 to 100; 100 only when nothing is left to do. */

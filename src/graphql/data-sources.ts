@@ -44,7 +44,7 @@ export const DataSourceKind = enumOf('DataSourceType', 'Where the knowledge of a
   REPO_HOST: 'A repository host.',
 });
 
-const RefreshPeriodType = enumOf('RefreshPeriod', 'How often a source is read again by itself.', refreshPeriods, {
+export const RefreshPeriodType = enumOf('RefreshPeriod', 'How often a source is read again by itself.', refreshPeriods, {
   NEVER: 'Only when asked.',
   DAILY: 'Every day.',
   WEEKLY: 'Every week.',
@@ -113,6 +113,14 @@ export const DataSourceType = builder.objectRef<DataSource>('DataSource').implem
       type: 'JSON',
       description: 'What it was added with; the shape depends on its type.',
       resolve: ({ data }) => data,
+    }),
+    errorCode: t.exposeString('errorCode', {
+      nullable: true,
+      description: 'Why the source as a whole cannot be read, for programs; null when nothing stands in the way.',
+    }),
+    errorMessage: t.exposeString('errorMessage', {
+      nullable: true,
+      description: 'The same for people. Items that could not be indexed carry their own reasons.',
     }),
     cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
     orgVisible: t.exposeBoolean('orgVisible', { description: 'Whether everyone in its organization sees it and may attach it.' }),

@@ -27,6 +27,8 @@ import './connections.ts';
 import './groups.ts';
 import './chats.ts';
 import './data-sources.ts';
+import './data-source-kinds.ts';
+import './signed-uploads.ts';
 import './knowledge-items.ts';
 import './runs.ts';
 

@@ -3,6 +3,7 @@ import { execute, type GraphQLSchema } from 'graphql';
 import { authenticateKey, watchKey } from '../domain/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import { runOnce } from '../domain/idempotency.ts';
+import { admitTicket } from '../domain/upload-tickets.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { type Authenticate, authenticate, bearerSecret } from '../http/authenticate.ts';
@@ -76,6 +77,8 @@ interface Call {
   readonly path: readonly string[];
   readonly query: string;
   readonly context: CallContext;
+  /** The most bytes that whoever opened the door for this call allows. */
+  readonly sizeBytesMax: number;
 }
 
 class RestFace {
@@ -117,8 +120,14 @@ class RestFace {
         sendEmpty(res, 204, requestId, ['allow', allowed(place.byMethod)]);
         return;
       }
-      const known = authenticate(req, this.#lookUp);
-      const caller = known instanceof Promise ? await known : known;
+      const query = split === -1 ? '' : url.slice(split + 1);
+      const ticket = served === undefined ? undefined : ticketOf(served.route.row, req, query);
+      let caller: Caller;
+      let sizeBytesMax = Number.POSITIVE_INFINITY;
+      if (ticket === undefined) {
+        const known = authenticate(req, this.#lookUp);
+        caller = known instanceof Promise ? await known : known;
+      } else ({ caller, sizeBytesMax } = await admitTicket(this.#deps, ticket));
       if (place === undefined) throw new DomainError('NOT_FOUND', 'There is nothing at this path');
       if (served === undefined) {
         res.setHeader('allow', allowed(place.byMethod));
@@ -129,8 +138,7 @@ class RestFace {
         throw new DomainError('INSUFFICIENT_SCOPE', `${row.operationId} needs a key with the scope ${scope}`);
       }
       const context = new CallContext(this.#deps, caller, requestId, res);
-      const query = split === -1 ? '' : url.slice(split + 1);
-      await this.#answer({ req, res, requestId, served, path: place.values, query, context });
+      await this.#answer({ req, res, requestId, served, path: place.values, query, context, sizeBytesMax });
     } catch (error) {
       this.#refuse(req, res, requestId, served?.route, error);
     } finally {
@@ -143,7 +151,7 @@ class RestFace {
     const { row } = call.served.route;
     const { settings } = this.#deps;
     if (row.upload !== undefined) {
-      const fileMaxBytes = settings[row.upload.sizeBytesMaxSetting];
+      const fileMaxBytes = Math.min(settings[row.upload.sizeBytesMaxSetting], call.sizeBytesMax);
       const read = row.upload.isRaw === true ? readRawUpload : readUpload;
       const upload = await read(req, {
         fileField: row.upload.file,
@@ -262,6 +270,12 @@ function lastEventSequence(req: IncomingMessage): number | undefined {
   const given = req.headers['last-event-id'];
   const digits = typeof given === 'string' ? /(?:^|:)(\d{1,9})$/.exec(given)?.[1] : undefined;
   return digits === undefined ? undefined : Number(digits);
+}
+
+/** What opens the door instead of a key. Whoever sends a key as well is asked for that. */
+function ticketOf(row: RouteRow, req: IncomingMessage, query: string): string | undefined {
+  if (row.ticket === undefined || req.headers.authorization !== undefined) return undefined;
+  return new URLSearchParams(query).get(row.ticket) ?? undefined;
 }
 
 function wantsStream(row: RouteRow, req: IncomingMessage, body: unknown): boolean {

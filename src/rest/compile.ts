@@ -120,6 +120,7 @@ function checkShape(row: RouteRow, pathNames: readonly string[]): void {
   if (row.method === 'get' && (row.body !== undefined || row.upload !== undefined)) throw new Error('a GET takes no body');
   if (row.status !== undefined && (row.status < 200 || row.status > 299)) throw new Error('status must be one of success');
   if (row.page !== undefined && row.wrap !== 'data') throw new Error('page needs wrap: data');
+  if (row.ticket !== undefined && !(row.ticket in (row.query ?? {}))) throw new Error('the ticket must stand in the query');
   if (row.upload?.isRaw === true && row.body !== undefined) throw new Error('a body is either a file or JSON');
 }
 

@@ -36,6 +36,11 @@ export interface RouteRow {
     /** The body is the file itself instead of a form that holds it; its type is that of the header content-type. */
     readonly isRaw?: boolean;
   };
+  /**
+   * The query parameter whose value opens the door instead of a key: the ticket of a link that the service signed
+   * (domain/upload-tickets.ts). Whoever sends a key besides is asked for that.
+   */
+  readonly ticket?: string;
   /** Status of a good reply; default 200. */
   readonly status?: number;
   /** `data`: a list or a connection's nodes under `data`. Default: the root field's value is the body. */

@@ -11,6 +11,8 @@ import type { Signals } from './signals.ts';
 export interface ApiKeyStore {
   /** See key-callers.ts: a value when warm, a promise when the database must be asked. */
   findCaller(hash: string, nowMs: number): Caller | undefined | Promise<Caller | undefined>;
+  /** The same by the id of a key, for what it signed or began earlier. */
+  findCallerById(keyId: string, nowMs: number): Promise<Caller | undefined>;
   /** Notes that a key was used; written behind, in batches. */
   noteUse(keyId: string, atMs: number): void;
   /** See key-watch.ts: calls once, within 5 seconds after the key ended. */
@@ -57,6 +59,7 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
 
   return {
     findCaller: callers.find,
+    findCallerById: callers.findById,
     noteUse: uses.note,
     watch: keyWatch.watch,
     async create(key) {

@@ -281,6 +281,8 @@ function dataSourceOf(row: DataSourceRow): DataSource {
     cite: row.cite,
     orgVisible: row.orgVisible,
     isDeleting: row.deletingAt !== null,
+    errorCode: row.errorCode,
+    errorMessage: row.errorMessage,
     usageCount: row.usageCount,
     counts: { initialized, queued, active, indexed, skipped, failed, percentSum },
   };

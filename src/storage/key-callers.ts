@@ -10,6 +10,8 @@ export interface KeyCallers {
    * organization. A value when it is known here, a promise when the database must be asked.
    */
   find(hash: string, nowMs: number): Caller | undefined | Promise<Caller | undefined>;
+  /** The same by the id of the key. Always asks the database. */
+  findById(keyId: string, nowMs: number): Promise<Caller | undefined>;
 }
 
 interface KnownKey {
@@ -30,14 +32,13 @@ interface KeyRow {
 
 const keysMax = 20_000;
 
-const findKey = {
-  name: 'key_caller',
-  text: `select k.id as "keyId", k."userId", k."orgId", o."tenantId", k.level, m.role, k.scopes, k."expiresAt"
+const keyRows = `select k.id as "keyId", k."userId", k."orgId", o."tenantId", k.level, m.role, k.scopes, k."expiresAt"
     from api_keys k
     join organizations o on o.id = k."orgId"
     join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
-    where k.hash = $1 and k."revokedAt" is null`,
-};
+    where k."revokedAt" is null`;
+const findKey = { name: 'key_caller', text: `${keyRows} and k.hash = $1` };
+const findKeyById = { name: 'key_caller_by_id', text: `${keyRows} and k.id = $1` };
 
 /** Callers by the hash of their key, remembered as news-cache.ts says. */
 export function createKeyCallers({ pool }: Database, signals: Signals): KeyCallers {
@@ -46,8 +47,8 @@ export function createKeyCallers({ pool }: Database, signals: Signals): KeyCalle
   signals.subscribe('user-changed', (userId) => cache.forget(({ caller }) => caller.userId === userId));
   signals.subscribe('organization-changed', (orgId) => cache.forget(({ caller }) => caller.orgId === orgId));
 
-  async function load(hash: string): Promise<KnownKey | undefined> {
-    const { rows } = await pool.query<KeyRow>(findKey, [hash]);
+  async function load(value: string, query = findKey): Promise<KnownKey | undefined> {
+    const { rows } = await pool.query<KeyRow>(query, [value]);
     const [row] = rows;
     if (row === undefined) return undefined;
     const { expiresAt, scopes, ...caller } = row;
@@ -58,8 +59,9 @@ export function createKeyCallers({ pool }: Database, signals: Signals): KeyCalle
   }
 
   return {
+    findById: async (keyId, nowMs) => callerAt(await load(keyId, findKeyById), nowMs),
     find: (hash, nowMs) => {
-      const found = cache.find(hash, nowMs, load);
+      const found = cache.find(hash, nowMs, (value) => load(value));
       return found instanceof Promise ? found.then((key) => callerAt(key, nowMs)) : callerAt(found, nowMs);
     },
   };

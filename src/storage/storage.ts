@@ -9,6 +9,7 @@ import { createDiskBlobs } from './blobs/disk.ts';
 import type { Blobs } from './blobs.ts';
 import { type ChatStore, createChatStore } from './chats.ts';
 import { type ChunkStore, createChunkStore } from './chunks.ts';
+import { type ConnectedSourceStore, createConnectedSourceStore } from './connected-sources.ts';
 import { type ConnectionStore, createConnectionStore } from './connections.ts';
 import { createDataSourceStore, type DataSourceStore } from './data-sources.ts';
 import type { Database } from './database.ts';
@@ -17,16 +18,18 @@ import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts'
 import { createIndexingStore, type IndexingStore } from './indexing.ts';
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge-items.ts';
 import { openDatabase } from './open-database.ts';
+import { createResponseStore, type ResponseStore } from './responses.ts';
 import { createRunStore, type RunStore } from './runs.ts';
 import { createInProcessSignals } from './signals/in-process.ts';
 import { createPostgresSignals } from './signals/postgres.ts';
 import type { Signals } from './signals.ts';
 import { createTenancyStore, type TenancyStore } from './tenancy.ts';
+import { createThreadStore, type ThreadStore } from './threads.ts';
 import { createUsageStore, type UsageStore } from './usage.ts';
-import { loadMasterKeys } from './vault/master-keys.ts';
-import { createVault, type Vault } from './vault.ts';
 import { createUsageLimitStore, type UsageLimitStore } from './usage-limits.ts';
 import { createLinkSigner, type LinkSigner } from './vault/link-signer.ts';
+import { loadMasterKeys } from './vault/master-keys.ts';
+import { createVault, type Vault } from './vault.ts';
 
 /** Everything that is kept. One store for each feature, each in the file of its noun; every feature adds its own here. */
 export interface Storage {
@@ -34,6 +37,7 @@ export interface Storage {
   readonly blobs: Blobs;
   readonly signals: Signals;
   readonly vault: Vault;
+  readonly links: LinkSigner;
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore;
   readonly agents: AgentStore;
@@ -41,12 +45,15 @@ export interface Storage {
   readonly groups: GroupStore;
   readonly tenancy: TenancyStore;
   readonly usage: UsageStore;
+  readonly usageLimits: UsageLimitStore;
   readonly chats: ChatStore;
   readonly runs: RunStore;
+  readonly responses: ResponseStore;
+  readonly threads: ThreadStore;
   readonly idempotency: IdempotencyStore;
-  readonly usageLimits: UsageLimitStore;
   readonly connections: ConnectionStore;
   readonly dataSources: DataSourceStore;
+  readonly connectedSources: ConnectedSourceStore;
   readonly knowledgeItems: KnowledgeItemStore;
   readonly chunks: ChunkStore;
   readonly indexing: IndexingStore;
@@ -71,6 +78,7 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     blobs: createDiskBlobs(blobFolder(settings)),
     signals,
     vault: createVault(db, masterKeys),
+    links: createLinkSigner(masterKeys),
     accounts: createAccountStore(db),
     apiKeys,
     agents: createAgentStore(db, signals),
@@ -81,9 +89,12 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     usageLimits: createUsageLimitStore(db, signals),
     chats: createChatStore(db, signals),
     runs: createRunStore(db),
+    responses: createResponseStore(db),
+    threads: createThreadStore(db, signals),
     idempotency: createIdempotencyStore(db),
     connections: createConnectionStore(db),
     dataSources: createDataSourceStore(db, signals),
+    connectedSources: createConnectedSourceStore(db, signals),
     knowledgeItems: createKnowledgeItemStore(db),
     chunks,
     indexing: createIndexingStore(db, signals, chunks),

@@ -1,7 +1,11 @@
 /** The names of all jobs and what each carries. */
 export interface JobPayloads {
+  'accounts.purge-organization': { readonly orgId: string };
+  'accounts.purge-user': { readonly userId: string };
   'knowledge.index-item': { readonly itemId: string };
   'knowledge.refresh-source': { readonly dataSourceId: string; readonly isForced: boolean };
+  /** Has the connector of a source list and fetch what stands at the other end. */
+  'knowledge.sync-source': { readonly dataSourceId: string; readonly isForced: boolean };
   'knowledge.delete-source': { readonly dataSourceId: string };
 }
 export type JobName = keyof JobPayloads;

@@ -62,7 +62,7 @@ function operation(printer: SchemaPrinter, route: Route): JsonSchema {
     ...(row.description === undefined ? {} : { description: row.description }),
     tags: [row.tag],
     ...(row.isDeprecated === true ? { deprecated: true } : {}),
-    security: [{ apiKey: route.scope === null ? [] : [route.scope] }],
+    security: [{ apiKey: route.scope === null ? [] : [route.scope] }, ...(row.ticket === undefined ? [] : [{}])],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: { [String(row.status ?? 200)]: goodReply(printer, route), ...errorsOf(route) },

@@ -2,8 +2,8 @@ import { knowledgeItemContent } from '../../domain/knowledge-items.ts';
 import type { RouteRow } from '../route.ts';
 
 /** By the contract's names. */
-const sourceFields = `id createdAt updatedAt lastIndexedAt orgId ownerUserId name type refreshPeriod
-  indexStatus indexPercentage data cite orgVisible`;
+export const sourceFields = `id createdAt updatedAt lastIndexedAt orgId ownerUserId name type refreshPeriod
+  indexStatus indexPercentage errorCode errorMessage data cite orgVisible`;
 const itemFields = `id name uniqueId parentUniqueId type indexStatus documentCount tokenCount
   originalContent { contentBlobUrl filename mimeType contentUrl isContentStoredExternally }
   documentsBlobUrl indexPercentage metadata isBlobStorageDeleted cite errorCode errorMessage isRetryable`;

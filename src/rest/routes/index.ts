@@ -3,8 +3,9 @@ import { agentRoutes } from './agents.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { chatRoutes } from './chats.ts';
 import { completionRoutes } from './completions.ts';
-import { dataSourceRoutes } from './data-sources.ts';
 import { connectionRoutes } from './connections.ts';
+import { dataSourceKindRoutes } from './data-source-kinds.ts';
+import { dataSourceRoutes } from './data-sources.ts';
 import { groupRoutes } from './groups.ts';
 
 /** Every REST operation. A feature adds its rows here, one line each. */
@@ -13,6 +14,7 @@ export const allRoutes: readonly RouteRow[] = [
   ...chatRoutes,
   ...completionRoutes,
   ...dataSourceRoutes,
+  ...dataSourceKindRoutes,
   ...groupRoutes,
   ...apiKeyRoutes,
   ...connectionRoutes,
