@@ -1,3 +1,5 @@
+import type { AgentRunParts } from './agent-part.ts';
+
 export const agentVisibilities = ['PRIVATE', 'GROUP', 'ORGANIZATION', 'ANYONE_WITH_LINK'] as const;
 export type AgentVisibility = (typeof agentVisibilities)[number];
 
@@ -114,7 +116,7 @@ export interface AgentFacts extends AgentWithEditors {
 }
 
 /** What a run needs to know of an agent. */
-export interface RunnableAgent extends AgentFacts {
+export interface RunnableAgent extends AgentFacts, AgentRunParts {
   /** Sources it may be answered from; those being deleted are left out. */
   readonly dataSourceIds: readonly string[];
 }

@@ -27,12 +27,15 @@ export const idPrefixes = {
   mcpServer: 'mcp',
   upload: 'upl',
   usageEntry: 'use',
+  auditEntry: 'aud',
   toolCall: 'call',
   serverToolCall: 'stc',
   serverToolOutput: 'sto',
   functionCall: 'fc',
   reasoning: 'rs',
   completion: 'chatcmpl',
+  compaction: 'cmp',
+  input: 'in',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 

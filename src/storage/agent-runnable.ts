@@ -1,11 +1,12 @@
 import type { Agent, RunnableAgent } from '../entities/agent.ts';
+import type { AgentRunParts } from '../entities/agent-part.ts';
 import type { Database } from './database.ts';
 import { createNewsCache } from './news-cache.ts';
 import type { Signals } from './signals.ts';
 
 const agentsMax = 5_000;
 
-interface RunnableRow extends Agent {
+interface RunnableRow extends Agent, AgentRunParts {
   readonly tenantId: string;
   readonly editorIds: readonly string[];
   readonly groupIds: readonly string[];
@@ -21,7 +22,12 @@ const findRunnable = {
       array(select distinct m."userId" from agent_groups g join group_members m on m."groupId" = g."groupId"
         where g."agentId" = a.id and a.visibility = 'GROUP' and m."userId" is not null) as "groupMemberIds",
       array(select s.id from agent_data_sources d join data_sources s on s.id = d."dataSourceId"
-        where d."agentId" = a.id and s."deletingAt" is null and s."orgId" = a."orgId" order by s.id) as "dataSourceIds"
+        where d."agentId" = a.id and s."deletingAt" is null and s."orgId" = a."orgId" order by s.id) as "dataSourceIds",
+      coalesce((select json_agg(json_build_object('id', t.id, 'name', t.name, 'type', t.type, 'data', t.data) order by t.name)
+        from agent_tools t where t."agentId" = a.id), '[]') as tools,
+      coalesce((select json_agg(json_build_object('variableName', v."variableName", 'type', v.type, 'configuration', v.configuration,
+          'showOnChatCreate', v."showOnChatCreate") order by v."orderIndex", v."variableName")
+        from agent_user_inputs v where v."agentId" = a.id), '[]') as "userInputs"
     from agents a join organizations o on o.id = a."orgId"
     where a.id = $1 and not a."isDeleted"`,
 };

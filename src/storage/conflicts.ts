@@ -25,3 +25,20 @@ export async function settled<T>(write: Promise<T>, noun: string): Promise<T> {
     throw error;
   }
 }
+
+const uniqueViolation = '23505';
+
+/**
+ * The same for SQL of ours: a unique value that is taken is told with the member that holds it.
+ *
+ * @throws DomainError CONFLICT. Nothing was written then.
+ */
+export async function unlessTaken<T>(write: Promise<T>, param: string, message: string): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    const isTaken = error instanceof Error && 'code' in error && error.code === uniqueViolation;
+    if (isTaken) throw new DomainError('CONFLICT', message, { param });
+    throw error;
+  }
+}

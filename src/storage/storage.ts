@@ -5,6 +5,7 @@ import { type AccountStore, createAccountStore } from './accounts.ts';
 import { type AgentPartStore, createAgentPartStore } from './agent-parts.ts';
 import { type AgentStore, createAgentStore } from './agents.ts';
 import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
+import { type AuditEntryStore, createAuditEntryStore } from './audit-entries.ts';
 import { createDiskBlobs } from './blobs/disk.ts';
 import type { Blobs } from './blobs.ts';
 import { type ChatStore, createChatStore } from './chats.ts';
@@ -17,15 +18,19 @@ import { createGroupStore, type GroupStore } from './groups.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
 import { createIndexingStore, type IndexingStore } from './indexing.ts';
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge-items.ts';
+import { createMembershipStore, type MembershipStore } from './memberships.ts';
 import { openDatabase } from './open-database.ts';
 import { createResponseStore, type ResponseStore } from './responses.ts';
+import { createOrganizationStore, type OrganizationStore } from './organizations.ts';
 import { createRunStore, type RunStore } from './runs.ts';
 import { createInProcessSignals } from './signals/in-process.ts';
 import { createPostgresSignals } from './signals/postgres.ts';
 import type { Signals } from './signals.ts';
+import { createTenantStore, type TenantStore } from './tenants.ts';
 import { createTenancyStore, type TenancyStore } from './tenancy.ts';
 import { createThreadStore, type ThreadStore } from './threads.ts';
 import { createUsageStore, type UsageStore } from './usage.ts';
+import { createUserStore, type UserStore } from './users.ts';
 import { createUsageLimitStore, type UsageLimitStore } from './usage-limits.ts';
 import { createLinkSigner, type LinkSigner } from './vault/link-signer.ts';
 import { loadMasterKeys } from './vault/master-keys.ts';
@@ -44,6 +49,11 @@ export interface Storage {
   readonly agentParts: AgentPartStore;
   readonly groups: GroupStore;
   readonly tenancy: TenancyStore;
+  readonly tenants: TenantStore;
+  readonly organizations: OrganizationStore;
+  readonly users: UserStore;
+  readonly memberships: MembershipStore;
+  readonly auditEntries: AuditEntryStore;
   readonly usage: UsageStore;
   readonly usageLimits: UsageLimitStore;
   readonly chats: ChatStore;
@@ -85,6 +95,11 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     agentParts: createAgentPartStore(db, signals),
     groups: createGroupStore(db, signals),
     tenancy: createTenancyStore(db, signals),
+    tenants: createTenantStore(db),
+    organizations: createOrganizationStore(db, signals),
+    users: createUserStore(db, signals),
+    memberships: createMembershipStore(db, signals),
+    auditEntries: createAuditEntryStore(db),
     usage: createUsageStore(db, signals),
     usageLimits: createUsageLimitStore(db, signals),
     chats: createChatStore(db, signals),

@@ -35,6 +35,8 @@ export interface EgressRequest {
   readonly timeoutMs: number;
   /** Redirects followed; 0 hands the redirect back. Default 5. */
   readonly redirectsMax?: number;
+  /** `host`: a redirect to another host is handed back, not followed. For calls whose body, query or headers are for that host alone. */
+  readonly redirectsWithin?: 'host';
 }
 
 export interface EgressReply {
@@ -151,7 +153,9 @@ async function follow(agent: Dispatcher, request: EgressRequest, signal: AbortSi
       if (redirects >= (request.redirectsMax ?? redirectsMaxDefault)) {
         throw new EgressError('TOO_MANY_REDIRECTS', `${hop.url.hostname} redirects more than ${redirects} times`);
       }
-      hop = nextHop(hop, reply.status, parseUrl(location, hop.url));
+      const next = parseUrl(location, hop.url);
+      if (request.redirectsWithin === 'host' && !isSameHost(hop.url, next)) return reply;
+      hop = nextHop(hop, reply.status, next);
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -195,6 +199,12 @@ function nextHop(hop: Hop, status: number, url: URL): Hop {
     ),
   );
   return becomesGet && hop.method !== 'HEAD' ? { url, method: 'GET', headers, body: undefined } : { ...hop, url, headers };
+}
+
+/** The same origin, or the same host with the plain connection left for the safe one. */
+function isSameHost(from: URL, to: URL): boolean {
+  if (from.origin === to.origin) return true;
+  return from.hostname === to.hostname && from.port === '' && to.port === '' && to.protocol === 'https:';
 }
 
 function parseUrl(text: string, base?: URL): URL {

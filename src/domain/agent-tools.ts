@@ -1,0 +1,131 @@
+import type { ModelTool } from '../engine/models/port.ts';
+import type { AgentRunParts, AgentTool, AgentToolType, JsonObject, PartView } from '../entities/agent-part.ts';
+import type { Caller } from '../entities/caller.ts';
+import { DomainError } from '../entities/errors.ts';
+import { putDerivedSecrets } from '../storage/agent-parts/secrets.ts';
+import { editableAgent, getPart, listParts, missingPart } from './agent-parts/access.ts';
+import { derivedSecrets } from './agent-parts/derived-secrets.ts';
+import { readToolData, toolNamePattern } from './agent-parts/tool-data.ts';
+import type { Deps } from './deps.ts';
+import { Faults } from './faults.ts';
+
+type Optional<T> = T | null | undefined;
+
+export interface CreateAgentToolInput {
+  readonly name: string;
+  readonly type: AgentToolType;
+  readonly data?: unknown;
+}
+/** Absent members are kept; `data` is replaced whole. */
+export interface UpdateAgentToolInput {
+  readonly name?: Optional<string>;
+  readonly data?: unknown;
+}
+
+/** The tools of an agent by name; for who may not edit it without what they do inside. @throws DomainError NOT_FOUND. */
+export function listAgentTools(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentTool>[]> {
+  return listParts(deps, caller, agentId, deps.storage.agentParts.tools, hidden);
+}
+
+/** @throws DomainError NOT_FOUND. */
+export function getAgentTool(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentTool>> {
+  return getPart(deps, caller, { agentId, id, kind: 'agentTool', param: 'toolId' }, deps.storage.agentParts.tools, hidden);
+}
+
+/**
+ * Gives an agent a tool. Secrets found anywhere in its data go into the vault and leave a reference behind.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input.
+ */
+export async function createAgentTool(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  input: CreateAgentToolInput,
+): Promise<PartView<AgentTool>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const tools = await deps.storage.agentParts.tools.ofAgents([agent.id]);
+  const faults = new Faults();
+  readToolName('name', input.name, faults);
+  const { data, secrets } = await derivedSecrets(deps, agent, tools, (isTaken) => readToolData('data', input, isTaken, faults));
+  faults.throwIfAny();
+  const { name, type } = input;
+  const tool = { id: deps.newId('agentTool'), createdAt: deps.now(), agentId: agent.id, name, type, data };
+  const written = await deps.storage.agentParts.tools.create(tool, (client) => putDerivedSecrets(client, agent.id, secrets));
+  return { ...written, isWhole: true };
+}
+
+/** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
+export async function updateAgentTool(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  id: string,
+  input: UpdateAgentToolInput,
+): Promise<PartView<AgentTool>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const tools = await deps.storage.agentParts.tools.ofAgents([agent.id]);
+  const before = tools.find((tool) => tool.id === id);
+  if (before === undefined) throw missingPart('toolId');
+  const faults = new Faults();
+  const name = input.name ?? before.name;
+  readToolName('name', name, faults);
+  if (input.name === null) faults.add('name', 'name cannot be null');
+  if (input.data === null) faults.add('data', 'data cannot be null');
+  const others = tools.filter((tool) => tool.id !== id);
+  const given = { name, type: before.type, data: input.data ?? before.data };
+  const { data, secrets } = await derivedSecrets(deps, agent, others, (isTaken) => readToolData('data', given, isTaken, faults));
+  faults.throwIfAny();
+  const written = await deps.storage.agentParts.tools.update(agent.id, id, { name, data }, (client) =>
+    putDerivedSecrets(client, agent.id, secrets),
+  );
+  return { ...written, isWhole: true };
+}
+
+/** Takes a tool away, with the secrets that were found in its data. @returns the tool as it was. @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function deleteAgentTool(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentTool>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const tool = await getAgentTool(deps, caller, agentId, id);
+  const wasThere = await deps.storage.agentParts.tools.delete(agent.id, id, (client) => putDerivedSecrets(client, agent.id, []));
+  if (!wasThere) throw missingPart('toolId');
+  return tool;
+}
+
+export function readToolName(param: string, name: string, faults: Faults): void {
+  if (!toolNamePattern.test(name)) {
+    faults.add(param, `${param} must be a function name: a letter or _, then at most 63 letters, digits, _ or -`);
+  }
+}
+
+/** The tools of an agent that its callers run: they are offered to the model with those of the request. */
+export function clientToolsOf({ tools }: AgentRunParts): readonly ModelTool[] {
+  return tools.flatMap(({ type, name, data }) =>
+    type === 'CLIENT_FUNCTION' ? [{ name, description: descriptionOf(data), parameters: parametersOf(data) }] : [],
+  );
+}
+
+/** @throws DomainError TOOL_NAME_CONFLICT for a function of a request that has the name of a tool of its agent. */
+export function requireNoToolConflict(
+  given: readonly { readonly type?: string; readonly function?: Optional<{ readonly name: string }> }[],
+  agent: AgentRunParts,
+): void {
+  if (agent.tools.length === 0) return;
+  const names = new Set(agent.tools.filter(({ type }) => type !== 'MCP_SERVER').map(({ name }) => name));
+  for (const [index, { function: own }] of given.entries()) {
+    if (own === undefined || own === null || !names.has(own.name)) continue;
+    const param = `tools[${index}].function.name`;
+    throw new DomainError('TOOL_NAME_CONFLICT', `${param}: the agent has a tool of the name ${own.name}`, { param });
+  }
+}
+
+export function descriptionOf({ description }: JsonObject): string {
+  return typeof description === 'string' ? description : '';
+}
+
+function parametersOf({ parameters }: JsonObject): JsonObject {
+  return typeof parameters === 'object' && parameters !== null ? (parameters as JsonObject) : { type: 'object', properties: {} };
+}
+
+function hidden(tool: AgentTool): AgentTool {
+  return { ...tool, data: { description: descriptionOf(tool.data) } };
+}

@@ -1,0 +1,210 @@
+import { compileArguments } from '../json-schema/arguments.ts';
+import { SchemaError } from '../json-schema/clean-schema.ts';
+import { parseTemplate, type Template } from './template.ts';
+
+export const apiMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type ApiMethod = (typeof apiMethods)[number];
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The data of an API_FUNCTION tool, read: an HTTP call whose places are templates. */
+export interface ApiFunction {
+  readonly description: string;
+  /** JSON Schema, as the model sees it. */
+  readonly parameters: JsonObject;
+  readonly method: ApiMethod;
+  /** Scheme and host are fixed: no argument reaches them. */
+  readonly origin: string;
+  readonly userinfo: Template | undefined;
+  readonly path: Template;
+  readonly search: Template;
+  readonly headers: readonly { readonly name: string; readonly value: Template }[];
+  readonly query: readonly { readonly name: string; readonly value: Template }[];
+  /** A JSON value whose texts are templates, or a text. */
+  readonly body:
+    | { readonly kind: 'none' }
+    | { readonly kind: 'json'; readonly value: unknown }
+    | { readonly kind: 'text'; readonly value: Template };
+  readonly auth: ApiAuth | undefined;
+}
+export interface ApiAuth {
+  readonly type: 'apiKey' | 'bearerToken' | 'basicAuth' | 'header';
+  readonly in: 'header' | 'query';
+  readonly name: string;
+  readonly username: string | undefined;
+  readonly credential: Template;
+}
+
+/** What is wrong with a tool's data; `path` is the place in it, as `.headers.Accept`. No value is ever repeated. */
+export interface DataFault {
+  readonly path: string;
+  readonly message: string;
+}
+
+const urlLengthMax = 4_000;
+const entriesMax = 50;
+const valueLengthMax = 8_000;
+const descriptionLengthMax = 10_000;
+const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
+/** Set by the client, or able to smuggle a second request. */
+const ownHeaders = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'te',
+  'trailer',
+  'keep-alive',
+  'accept-encoding',
+]);
+const authTypes = ['apiKey', 'bearerToken', 'basicAuth', 'header'] as const;
+/** The members of `auth` that hold the credential itself, the first that is there. */
+export const credentialMembers = ['value', 'token', 'apiKey', 'key', 'password', 'secret', 'credential'] as const;
+/** Members of `auth` that say how; everything else in it is secret. */
+export const authMembers = ['type', 'in', 'name', 'username', 'secretKey'] as const;
+
+/**
+ * Reads the data of an API_FUNCTION. Secrets in it are references by now.
+ *
+ * @param faults  gets everything that is wrong.
+ * @returns the function, meaningless once there is a fault.
+ */
+export function readApiFunction(data: JsonObject, faults: DataFault[]): ApiFunction {
+  const fault = (path: string, message: string) => void faults.push({ path, message });
+  const description = optionalText(data.description, '.description', descriptionLengthMax, fault);
+  const parameters = readParameters(data.parameters, fault);
+  const method = apiMethods.find((known) => known === (data.method === undefined ? 'GET' : upper(data.method)));
+  if (method === undefined) fault('.method', `must be one of ${apiMethods.join(', ')}`);
+  const headers = readEntries(data.headers, '.headers', fault);
+  for (const { name } of headers) {
+    if (!headerName.test(name) || ownHeaders.has(name.toLowerCase()))
+      fault(`.headers.${name}`, 'is not a header that a tool may set');
+  }
+  return {
+    description,
+    parameters,
+    method: method ?? 'GET',
+    ...readUrl(data.url, fault),
+    headers,
+    query: readEntries(data.query, '.query', fault),
+    body: readBody(data.body, headers, fault),
+    auth: data.auth === undefined || data.auth === null ? undefined : readAuth(data.auth, fault),
+  };
+}
+
+type Fault = (path: string, message: string) => void;
+
+function readParameters(given: unknown, fault: Fault): JsonObject {
+  if (given === undefined || given === null) return { type: 'object', properties: {} };
+  const schema = isObject(given) ? given : {};
+  if (!isObject(given)) fault('.parameters', 'must be a JSON Schema object');
+  try {
+    compileArguments(schema);
+  } catch (error) {
+    if (error instanceof SchemaError) fault(`.parameters${error.path}`, error.message);
+    // What the library says of a schema names keywords of ours; the schema is refused whatever it was.
+    else fault('.parameters', 'is not a JSON Schema that can be checked');
+  }
+  return schema;
+}
+
+/** Scheme, host and port are read from the template's own text: an argument in them is refused, whatever it would be filled with. */
+function readUrl(given: unknown, fault: Fault): Pick<ApiFunction, 'origin' | 'userinfo' | 'path' | 'search'> {
+  const none = { origin: 'http://invalid.invalid', userinfo: undefined, path: [], search: [] };
+  if (typeof given !== 'string' || given.length > urlLengthMax) {
+    fault('.url', `must be an http(s) address of at most ${urlLengthMax} characters`);
+    return none;
+  }
+  const parts = /^(https?:\/\/)(?:([^/?#@\\]*)@)?([^/?#@\\{}\s]+)([^?#]*)(?:\?([^#]*))?(?:#.*)?$/i.exec(given.trim());
+  const [, scheme = '', userinfo, host = '', path = '', search = ''] = parts ?? [];
+  const base = parts === null ? null : URL.parse(`${scheme}${host}/`);
+  if (base === null || base.pathname !== '/' || base.username !== '') {
+    fault('.url', 'must be an http(s) address; arguments may stand behind the host only');
+    return none;
+  }
+  if (userinfo !== undefined && parseTemplate(userinfo).some(({ kind }) => kind === 'argument')) {
+    fault('.url', 'must not take arguments before the host');
+  }
+  const pathText = path === '' ? '/' : path;
+  if (/[\s\\]/.test(pathText + search)) fault('.url', 'must not hold spaces or backslashes');
+  return {
+    origin: base.origin,
+    userinfo: userinfo === undefined ? undefined : parseTemplate(userinfo),
+    path: parseTemplate(pathText),
+    search: parseTemplate(search),
+  };
+}
+
+function readEntries(given: unknown, path: string, fault: Fault): ApiFunction['headers'] {
+  if (given === undefined || given === null) return [];
+  if (!isObject(given)) {
+    fault(path, 'must be an object of texts');
+    return [];
+  }
+  const entries = Object.entries(given);
+  if (entries.length > entriesMax) fault(path, `must have at most ${entriesMax} members`);
+  return entries.slice(0, entriesMax).flatMap(([name, value]) => {
+    const isFit = ['string', 'number', 'boolean'].includes(typeof value) && String(value).length <= valueLengthMax;
+    if (!isFit) fault(`${path}.${name}`, `must be a text of at most ${valueLengthMax} characters`);
+    return isFit ? [{ name, value: parseTemplate(String(value)) }] : [];
+  });
+}
+
+function readBody(given: unknown, headers: ApiFunction['headers'], fault: Fault): ApiFunction['body'] {
+  if (given === undefined || given === null) return { kind: 'none' };
+  if (typeof given !== 'string') return { kind: 'json', value: given };
+  const contentType = headers.find(({ name }) => name.toLowerCase() === 'content-type')?.value[0];
+  const isOther = contentType?.kind === 'text' && !contentType.text.includes('json');
+  if (isOther) return { kind: 'text', value: parseTemplate(given) };
+  try {
+    return { kind: 'json', value: JSON.parse(given) };
+  } catch {
+    fault(
+      '.body',
+      'must be JSON whose texts are templates, like {"city": "{city}"}; for other text, set the header Content-Type',
+    );
+    return { kind: 'none' };
+  }
+}
+
+function readAuth(given: unknown, fault: Fault): ApiAuth | undefined {
+  const auth = isObject(given) ? given : {};
+  const type = authTypes.find((known) => known === auth.type);
+  if (type === undefined) {
+    fault('.auth.type', `must be one of ${authTypes.join(', ')}`);
+    return undefined;
+  }
+  const place = auth.in ?? 'header';
+  if (place !== 'header' && place !== 'query') fault('.auth.in', 'must be header or query');
+  const name = optionalText(auth.name, '.auth.name', 100, fault) || (type === 'apiKey' ? 'X-Api-Key' : '');
+  if (type === 'header' && name === '') fault('.auth.name', 'is required for the type header');
+  const isHeader = type === 'header' || (type === 'apiKey' && place === 'header');
+  if (isHeader && name !== '' && (!headerName.test(name) || ownHeaders.has(name.toLowerCase())))
+    fault('.auth.name', 'is not a header that a tool may set');
+  const held = credentialMembers.map((member) => auth[member]).find((value) => typeof value === 'string');
+  if (held === undefined) fault('.auth.secretKey', 'is required: the key of a secret');
+  const username = optionalText(auth.username, '.auth.username', 500, fault);
+  return {
+    type,
+    in: place === 'query' ? 'query' : 'header',
+    name,
+    username: username === '' ? undefined : username,
+    credential: parseTemplate(typeof held === 'string' ? held : ''),
+  };
+}
+
+function optionalText(given: unknown, path: string, lengthMax: number, fault: Fault): string {
+  if (given === undefined || given === null) return '';
+  if (typeof given === 'string' && given.length <= lengthMax) return given;
+  fault(path, `must be a text of at most ${lengthMax} characters`);
+  return '';
+}
+
+function upper(value: unknown): unknown {
+  return typeof value === 'string' ? value.toUpperCase() : value;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,82 @@
+import { DomainError } from '../../../entities/errors.ts';
+import { type Egress, EgressError, type EgressReply } from '../../egress/egress.ts';
+import { compileArguments } from '../json-schema/arguments.ts';
+import { masker } from '../masking.ts';
+import type { ServerTool } from '../server-tool.ts';
+import { type DataFault, readApiFunction } from './api-function.ts';
+import { buildRequest } from './request.ts';
+
+export interface ApiToolContext {
+  readonly egress: Egress;
+  readonly timeoutMs: number;
+  readonly replyBytesMax: number;
+  readonly resultCharsMax: number;
+  /** The values of the agent's secrets, by key; those without a value are left out. */
+  secretsOf(keys: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
+
+/**
+ * Makes an API_FUNCTION callable: arguments checked against its schema, the call through the one way out, the reply as text without any
+ * secret in it. Failures are told to the model in words it can act on.
+ *
+ * @param keys  the secrets that the tool's data refers to.
+ * @throws Error for data that was never accepted.
+ */
+export function createApiTool(
+  { name, data }: { readonly name: string; readonly data: Readonly<Record<string, unknown>> },
+  keys: readonly string[],
+  context: ApiToolContext,
+): ServerTool {
+  const faults: DataFault[] = [];
+  const tool = readApiFunction(data, faults);
+  if (faults.length > 0) throw new Error(`the data of the tool ${name} cannot be read`);
+  const read = compileArguments(tool.parameters);
+  return {
+    definition: { name, description: tool.description, parameters: tool.parameters },
+    hint: `Calling ${name}`,
+    async run(json, given, signal) {
+      const args = read(json);
+      if ('fault' in args) throw new DomainError('INVALID_VALUE', args.fault);
+      const own = (key: string) => (Object.hasOwn(given, key) ? given[key] : undefined);
+      const missing = keys.filter((key) => own(key) === undefined);
+      const kept = missing.length === 0 ? new Map<string, string>() : await context.secretsOf(missing);
+      const used = new Map<string, string>();
+      const secret = (key: string) => {
+        const value = own(key) ?? kept.get(key);
+        if (value === undefined) throw new DomainError('INVALID_VALUE', `The secret ${key} of this tool has no value`);
+        used.set(key, value);
+        return value;
+      };
+      const request = buildRequest(tool, { args: args.value, secret });
+      const mask = masker(used.values());
+      const { timeoutMs, replyBytesMax: bytesMax } = context;
+      try {
+        const reply = await context.egress.send({ ...request, bytesMax, timeoutMs, redirectsWithin: 'host' }, signal);
+        return resultOf(reply, mask, context.resultCharsMax);
+      } catch (error) {
+        if (error instanceof EgressError) throw new DomainError('UPSTREAM_ERROR', mask(`The call failed: ${error.message}`));
+        throw error;
+      }
+    },
+  };
+}
+
+/** @throws DomainError for a status of failure, with what the service said. */
+function resultOf(reply: EgressReply, mask: (text: string) => string, charsMax: number): string {
+  const text = bounded(mask(textOf(reply)), charsMax);
+  if (reply.status < 400 && (reply.status < 300 || reply.status === 304)) return text;
+  const what = reply.status < 400 ? 'and leads to another host' : text;
+  throw new DomainError('UPSTREAM_ERROR', `The service answered ${reply.status}${what === '' ? '' : `: ${what}`}`);
+}
+
+function textOf({ body, headers }: EgressReply): string {
+  const type = headers['content-type'] ?? '';
+  if (body.length === 0) return '';
+  if (/^(image|audio|video|font)\/|octet-stream|zip|pdf/i.test(type)) return `[${body.length} bytes of ${type.split(';')[0]}]`;
+  return new TextDecoder(/charset=["']?(?:iso-8859-1|latin1|windows-1252)/i.test(type) ? 'windows-1252' : 'utf-8').decode(body);
+}
+
+function bounded(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
+  return `${text.slice(0, charsMax).toWellFormed()}\n[cut: ${text.length - charsMax} more characters]`;
+}

@@ -1,0 +1,83 @@
+/** How secrets look, by the names they stand under and by their own form. Wide on purpose: a value too many costs a key, one too few leaks. */
+
+const parts = [
+  'secret',
+  'password',
+  'passwd',
+  'passphrase',
+  'apikey',
+  'accesskey',
+  'privatekey',
+  'signingkey',
+  'subscriptionkey',
+  'authorization',
+  'credential',
+  'cookie',
+  'bearer',
+  'connectionstring',
+  'sessionid',
+  'clientkey',
+  'encryptionkey',
+  'masterkey',
+  'accountkey',
+  'sharedkey',
+  'authkey',
+  'webhookurl',
+];
+const wholes = [
+  'auth',
+  'authentication',
+  'pwd',
+  'pass',
+  'dsn',
+  'sig',
+  'signature',
+  'jwt',
+  'pat',
+  'sid',
+  'token',
+  'otp',
+  'pin',
+  'apitoken',
+  'session',
+];
+/** Counts and cursors, not credentials. */
+const harmlessTokens =
+  /^(max|min|num|total|input|output|prompt|completion|page|next|previous|prev|continuation|cursor|sync|stop|count|budget)|(count|limit|max|min|type|url|endpoint|uri|path|budget|usage)$/;
+
+/** `api_key`, `X-Auth-Token`, `clientSecret`: whatever the case and the separators. */
+export function isSecretName(name: string): boolean {
+  const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  if (parts.some((part) => plain.includes(part)))
+    return !/(url|endpoint|uri|type|name|hint|label|description)$/.test(plain) || plain.includes('webhookurl');
+  if (wholes.includes(plain) || wholes.includes(plain.replace(/^x/, ''))) return true;
+  return /tokens?$|^token|token/.test(plain) && !/tokens$/.test(plain) && !harmlessTokens.test(plain);
+}
+
+/** In headers and queries a bare `key` is one, and everything that ends so: `X-Functions-Key`. */
+export function isSecretEntry(name: string): boolean {
+  return isSecretName(name) || /(^|[^a-z])key$|[a-z]Key$/.test(name.replace(/KEY$/, 'key')) || /^(code|k)$/i.test(name);
+}
+
+/** Forms that issuers give their secrets. */
+export const secretForms: readonly RegExp[] = [
+  /\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]{1,20}[-_])*[A-Za-z0-9]{12,}/g,
+  /\bgh[opusr]_[A-Za-z0-9]{16,}/g,
+  /\bgithub_pat_[A-Za-z0-9_]{20,}/g,
+  /\bglpat-[A-Za-z0-9_-]{16,}/g,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+  /\bAIza[A-Za-z0-9_-]{30,}/g,
+  /\bya29\.[A-Za-z0-9_-]{20,}/g,
+  /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/g,
+  /\bhf_[A-Za-z0-9]{20,}/g,
+  /\bnpm_[A-Za-z0-9]{20,}/g,
+  /\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)?/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g,
+  /(?<=\b[Bb]earer +|\b[Bb]asic +|\bBEARER +|\bBASIC +)(?=[^\s"'{]*[0-9_=.-])[A-Za-z0-9+/_=.~-]{8,}/g,
+];
+
+/** Long, one word, letters and digits: what nobody writes by hand. */
+export function looksRandom(text: string): boolean {
+  return /^[A-Za-z0-9+/=_.~-]{20,}$/.test(text) && /[A-Za-z]/.test(text) && (text.match(/[0-9]/g)?.length ?? 0) >= 3;
+}

@@ -1,0 +1,109 @@
+import type { AgentWithEditors } from './agent.ts';
+
+export const agentToolTypes = ['API_FUNCTION', 'MCP_SERVER', 'CLIENT_FUNCTION'] as const;
+export type AgentToolType = (typeof agentToolTypes)[number];
+
+export const userInputTypes = ['SHORT_TEXT', 'LONG_TEXT', 'NUMBER', 'SELECT', 'BOOLEAN', 'DATE'] as const;
+export type UserInputType = (typeof userInputTypes)[number];
+
+export const secretTypes = ['apiKey', 'bearerToken', 'basicAuth', 'header'] as const;
+export type SecretType = (typeof secretTypes)[number];
+
+export const flowStepTypes = ['retrieve', 'prompt', 'tool', 'model', 'branch'] as const;
+export type FlowStepType = (typeof flowStepTypes)[number];
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What every part of an agent has. */
+export interface AgentPart {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly agentId: string;
+}
+
+/** Something an agent can call. Its `data` never holds a secret: only references `{{secret:KEY}}`. */
+export interface AgentTool extends AgentPart {
+  /** A function name as models take it; unique in its agent. */
+  readonly name: string;
+  readonly type: AgentToolType;
+  readonly data: JsonObject;
+}
+
+/** A variable of the agent's instructions, asked when a chat begins and filled into `{{variableName}}`. */
+export interface AgentUserInput extends AgentPart {
+  readonly variableName: string;
+  readonly type: UserInputType;
+  readonly label: string;
+  readonly configuration: UserInputConfiguration;
+  readonly showOnChatCreate: boolean;
+  readonly orderIndex: number;
+}
+export interface UserInputConfiguration {
+  readonly required?: boolean;
+  /** Of SELECT. */
+  readonly options?: readonly string[];
+  /** Of NUMBER; of DATE as `YYYY-MM-DD`. */
+  readonly min?: number | string;
+  readonly max?: number | string;
+  /** Of SHORT_TEXT and LONG_TEXT, in characters. */
+  readonly maxLength?: number;
+  readonly default?: UserInputValue;
+  readonly placeholder?: string;
+}
+export type UserInputValue = string | number | boolean;
+export type UserInputValues = Readonly<Record<string, UserInputValue>>;
+
+export interface AgentSkill extends AgentPart {
+  readonly name: string;
+  readonly description: string;
+  readonly content: string;
+  readonly enabled: boolean;
+}
+
+export interface AgentFlow extends AgentPart {
+  readonly name: string;
+  readonly enabled: boolean;
+  /** By version, the lowest first. */
+  readonly versions: readonly FlowVersion[];
+}
+export interface FlowVersion {
+  readonly version: number;
+  /** Of one version at most. */
+  readonly active: boolean;
+  readonly description: string;
+  readonly data: JsonObject;
+}
+
+/** A credential that tools refer to. Its value is written and never read back. */
+export interface AgentSecret extends AgentPart {
+  readonly key: string;
+  readonly description: string;
+  readonly secretType: SecretType;
+  readonly hasValue: boolean;
+  /** Found in the data of a tool: it goes when no tool refers to it any more. */
+  readonly isDerived: boolean;
+}
+
+/** A part as one caller is shown it: who may not edit the agent does not see how the part works. */
+export type PartView<Part extends AgentPart> = Part & { readonly isWhole: boolean };
+
+/** What a run takes of an agent's parts. */
+export interface AgentRunParts {
+  readonly tools: readonly RunnableTool[];
+  readonly userInputs: readonly Pick<AgentUserInput, 'variableName' | 'type' | 'configuration' | 'showOnChatCreate'>[];
+}
+export type RunnableTool = Pick<AgentTool, 'id' | 'name' | 'type' | 'data'>;
+
+/** An agent as far as the rules about its parts need it. */
+export type AgentOfParts = Pick<AgentWithEditors, 'id' | 'orgId' | 'userId' | 'editorIds'>;
+
+/** A reference to a secret, alone or inside a text. */
+export const secretReference = /\{\{secret:([A-Za-z][A-Za-z0-9_.-]{0,99})\}\}/g;
+export const secretKeyPattern = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/;
+
+/** The keys that a JSON value refers to, each once, sorted. Cost: one pass over its text. */
+export function secretKeysIn(value: unknown): readonly string[] {
+  const found = JSON.stringify(value ?? null).matchAll(secretReference);
+  return [...new Set([...found].map(([, key = '']) => key))].sort();
+}
