@@ -57,7 +57,7 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
   const chat = await getOwnChat(deps, caller, chatId);
   const message = readMessage(input, deps.settings);
   const agent = await agentOfChat(deps, caller, chat);
-  const model = await modelFor(deps, input.modelId ?? modelIdOf(deps, agent));
+  const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
   const request = requestOf(agent, message, input.date ?? undefined);
   return begin(
     deps,
@@ -173,6 +173,7 @@ async function begin(
   return {
     ...{ id: run.id, createdAt: run.createdAt, startedAt: null, endedAt: null, orgId, userId, agentId, chatId, modelId },
     ...{ status: 'in_progress', incompleteReason: null, error: null, usage: null, selection: null, lastSequence: -1 },
+    ...{ isWaiting: false, previousId: null },
   };
 }
 
@@ -183,7 +184,9 @@ function runActive(runId: string): DomainError {
   );
 }
 
-async function agentOfChat(deps: Deps, caller: Caller, chat: Chat): Promise<RunnableAgent> {
+/** Undefined for a thread that was opened with a bare model. */
+async function agentOfChat(deps: Deps, caller: Caller, chat: Chat): Promise<RunnableAgent | undefined> {
+  if (chat.agentId === null) return undefined;
   try {
     return await agentForRun(deps, caller, chat.agentId);
   } catch (error) {
@@ -198,18 +201,18 @@ async function modelFor(deps: Deps, modelId: string): Promise<ModelInfo> {
   throw new DomainError('MODEL_NOT_FOUND', `There is no model "${modelId.slice(0, 100)}"`, { param: 'modelId' });
 }
 
-function requestOf(agent: RunnableAgent, { text, tools }: ReadMessage, date: Date | undefined): StoredRequest {
-  const { options, dataSourceIds, orgId } = agent;
+function requestOf(agent: RunnableAgent | undefined, { text, tools }: ReadMessage, date: Date | undefined): StoredRequest {
+  const { options = {}, dataSourceIds = [], orgId = '' } = agent ?? {};
   const inputTokensMax = options.maxInputTokens?.[0];
   const question = text.trim();
   const now = date === undefined ? [] : [`The user's date and time: ${date.toISOString()}`];
   return {
-    instructions: [agent.instructions.trim(), ...now].filter((part) => part !== '').join('\n\n'),
+    instructions: [agent?.instructions.trim() ?? '', ...now].filter((part) => part !== '').join('\n\n'),
     tools,
     parameters: parametersOf(options),
     knowledge: dataSourceIds.length === 0 || question === '' ? null : { orgId, dataSourceIds, question },
-    generateCitations: agent.generateCitations,
-    hidesSteps: !agent.intermediateStepsVisible,
+    generateCitations: agent?.generateCitations ?? false,
+    hidesSteps: agent?.intermediateStepsVisible !== true,
     chatName: chatNameOf(text),
     ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
   };
@@ -228,5 +231,7 @@ function newMessage(
     citations: null,
     runId: run.id,
     status: 'completed',
+    context: null,
+    isHidden: false,
   };
 }

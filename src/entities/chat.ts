@@ -17,7 +17,9 @@ export interface Chat {
   readonly updatedAt: Date;
   readonly orgId: string;
   readonly userId: string;
-  readonly agentId: string;
+  /** Null: a thread that was opened with a bare model. */
+  readonly agentId: string | null;
+  readonly modelId: string | null;
   /** '' until the first exchange names it. */
   readonly name: string;
   /** Null: not pinned. Lower stands higher. */
@@ -71,6 +73,13 @@ export interface ChatMessage {
   readonly runId: string | null;
   /** `incomplete` when its run was cut. */
   readonly status: 'completed' | 'incomplete';
+  /**
+   * For the model only, as messages of the model port. On role user: what it is given in place of the content. On role assistant: what
+   * stands before it, such as calls of tools of the service with their outputs.
+   */
+  readonly context: readonly unknown[] | null;
+  /** Left out of transcripts: instructions, hidden parts. */
+  readonly isHidden: boolean;
 }
 /** A message before it has its place in a chat. */
 export type NewMessage = Omit<ChatMessage, 'chatId' | 'ordinal' | 'updatedAt'>;

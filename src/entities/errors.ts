@@ -41,6 +41,7 @@ export const errorCodes = {
   REQUEST_TOO_LARGE: invalid(413),
   UNSUPPORTED_MEDIA_TYPE: invalid(415),
   IDEMPOTENCY_MISMATCH: invalid(422),
+  THREAD_QUEUE_FULL: { status: 429, type: 'rate_limit_error' },
   RATE_LIMIT_EXCEEDED: { status: 429, type: 'rate_limit_error' },
   INSUFFICIENT_QUOTA: { status: 429, type: 'insufficient_quota' },
   CLIENT_CLOSED_REQUEST: invalid(499),

@@ -1,5 +1,7 @@
+import type { NewMessage } from './chat.ts';
 import type { Citation } from './citation.ts';
 import type { ErrorCode } from './errors.ts';
+import type { ResponseHead } from './response.ts';
 
 export const runStatuses = ['in_progress', 'completed', 'failed', 'incomplete', 'cancelled'] as const;
 export type RunStatus = (typeof runStatuses)[number];
@@ -67,6 +69,8 @@ export interface RunSnapshot {
   readonly usage: Usage | null;
   readonly selection: SelectionMetadata | null;
   readonly output: readonly RunItem[];
+  /** On `response.created` of a response only: what all its frames repeat. */
+  readonly head?: ResponseHead;
 }
 
 /**
@@ -125,13 +129,25 @@ export type RunEventBody =
   | { readonly type: 'response.output_item.done'; readonly outputIndex: number; readonly item: RunItem }
   /** Retrieval and other work between model calls; shown only where the agent shows intermediate steps. */
   | { readonly type: 'parley.step'; readonly name: string; readonly detail: Readonly<Record<string, unknown>> }
+  /** Others put messages into the running turn (thread mode steer): what they add to the chat stands here, at its place. */
+  | { readonly type: 'parley.input'; readonly messages: readonly NewMessage[] }
   | { readonly type: 'response.completed'; readonly run: RunSnapshot }
   | { readonly type: 'response.failed'; readonly run: RunSnapshot }
   /** Also ends a cancelled run: `run.status` is then `cancelled`. */
   | { readonly type: 'response.incomplete'; readonly run: RunSnapshot };
 
+/** Whether a run stops with it. One that was paused may go on behind it: see `isLast`. */
 export function isTerminal(event: RunEvent): boolean {
   return event.type === 'response.completed' || event.type === 'response.failed' || event.type === 'response.incomplete';
+}
+
+/** Whether nothing can follow in the log, unless a paused run is cancelled. */
+export function isLast(event: RunEvent): boolean {
+  return isTerminal(event) && !isPause(event);
+}
+
+export function isPause(event: RunEvent): boolean {
+  return event.type === 'response.incomplete' && event.run.incompleteReason === 'paused';
 }
 
 /** Events as the engine hands them on: those that arrived together stay together, so they can leave in one write. */

@@ -18,6 +18,9 @@ export interface Run {
   readonly selection: SelectionMetadata | null;
   /** Of the event stored last when the run ended; -1 while it runs. */
   readonly lastSequence: number;
+  /** It waits for the run that holds its chat. */
+  readonly isWaiting: boolean;
+  readonly previousId: string | null;
 }
 
 export interface NewRun {
@@ -26,7 +29,7 @@ export interface NewRun {
   readonly orgId: string;
   readonly userId: string;
   readonly keyId: string;
-  readonly agentId: string;
+  readonly agentId: string | null;
   readonly chatId: string;
   readonly modelId: string;
   /** What the engine needs to work it through; its own business. */

@@ -166,6 +166,7 @@ const eventTypes: Readonly<Record<RunEvent['type'], string>> = {
   'response.server_tool_call.failed': 'ServerToolEvent',
   'response.output_item.done': 'ItemDoneEvent',
   'parley.step': 'StepEvent',
+  'parley.input': 'InputEvent',
   'response.completed': 'RunEndedEvent',
   'response.failed': 'RunEndedEvent',
   'response.incomplete': 'RunEndedEvent',
@@ -262,6 +263,14 @@ builder.objectRef<EventOf<'response.function_call_arguments.done'>>('ArgumentsDo
     itemId: t.exposeID('itemId', { description: itemId }),
     name: t.exposeString('name', { description: 'The function that is called.' }),
     arguments: t.exposeString('arguments', { description: 'The arguments as JSON text.' }),
+  }),
+});
+
+builder.objectRef<EventOf<'parley.input'>>('InputEvent').implement({
+  description: 'Messages that were put into the run while it worked (thread mode `steer`).',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    count: t.int({ description: 'How many messages.', resolve: ({ messages }) => messages.length }),
   }),
 });
 

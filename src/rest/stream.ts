@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError } from '../entities/errors.ts';
-import { isTerminal, type RunEvent } from '../entities/run-event.ts';
+import { isLast, type RunEvent } from '../entities/run-event.ts';
 import type { CallContext } from '../http/context.ts';
 import type { SseStream, SseStreams } from '../http/sse.ts';
 import type { Reply } from './reply.ts';
@@ -54,7 +54,7 @@ async function pump(
   for (let next = first; next.done !== true && !stream.isClosed; next = await batches.next()) {
     const text = encoder.encode(next.value);
     const last = next.value.at(-1);
-    if (last !== undefined && isTerminal(last)) return text;
+    if (last !== undefined && isLast(last)) return text;
     if (text === '') {
       if (!hasWritten) stream.flush();
     } else {

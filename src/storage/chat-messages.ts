@@ -10,11 +10,11 @@ export async function addMessages(client: PoolClient, chatId: string, messages: 
   const rows = messages.map((message, index) => ({ ...message, index }));
   await client.query(
     `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "toolCalls", "toolCallId",
-       "toolStatus", citations, "runId", status)
+       "toolStatus", citations, "runId", status, context, "isHidden")
      select m.id, m."createdAt", m."createdAt", $1, m.index + (select coalesce(max(ordinal) + 1, 0) from messages where "chatId" = $1),
-       m.role, m.content, m.parts, m."toolCalls", m."toolCallId", m."toolStatus", m.citations, m."runId", m.status
+       m.role, m.content, m.parts, m."toolCalls", m."toolCallId", m."toolStatus", m.citations, m."runId", m.status, m.context, m."isHidden"
      from jsonb_to_recordset($2::jsonb) as m(id text, "createdAt" timestamptz, index int, role text, content text, parts jsonb,
-       "toolCalls" jsonb, "toolCallId" text, "toolStatus" text, citations jsonb, "runId" text, status text)`,
+       "toolCalls" jsonb, "toolCallId" text, "toolStatus" text, citations jsonb, "runId" text, status text, context jsonb, "isHidden" boolean)`,
     [chatId, JSON.stringify(rows)],
   );
   const spoken = messages.filter(isSpoken).length;
@@ -25,21 +25,24 @@ export async function addMessages(client: PoolClient, chatId: string, messages: 
   );
 }
 
-/** Every message of some chats, in order; of each chat the last `limit`. */
+/** Every message of some chats, in order; of each chat the last `limit`. Hidden ones are for models only. */
 export async function findMessages(
   client: Pick<Pool, 'query'>,
   chatIds: readonly string[],
   limit: number,
+  withHidden: boolean,
 ): Promise<readonly ChatMessage[]> {
   const { rows } = await client.query<ChatMessage>(
     `select m.* from unnest($1::text[]) as wanted(id)
-     cross join lateral (select * from messages where "chatId" = wanted.id order by ordinal desc limit $2) m
+     cross join lateral (
+       select * from messages where "chatId" = wanted.id and ($3 or not "isHidden") order by ordinal desc limit $2) m
      order by m."chatId", m.ordinal`,
-    [chatIds, limit],
+    [chatIds, limit, withHidden],
   );
   return rows;
 }
 
-function isSpoken({ role }: NewMessage): boolean {
+function isSpoken({ role, isHidden }: NewMessage): boolean {
+  if (isHidden) return false;
   return role === 'user' || role === 'assistant';
 }

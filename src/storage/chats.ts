@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import type { ChatFilter } from '../entities/access.ts';
 import type { Chat, ChatMessage, NewMessage } from '../entities/chat.ts';
 import { type Page, type PageRequest, pageOf, type SortKey } from '../entities/page.ts';
@@ -14,7 +15,9 @@ export interface NewChat {
   readonly createdAt: Date;
   readonly orgId: string;
   readonly userId: string;
-  readonly agentId: string;
+  readonly agentId: string | null;
+  /** Of a thread without an agent. */
+  readonly modelId?: string;
   readonly name: string;
 }
 
@@ -46,17 +49,19 @@ export interface ChatStore {
   update(id: string, changes: { readonly name?: string; readonly pinPosition?: number | null }): Promise<void>;
   /** Removes what was said; the ledger stays. @returns false when it was gone before. */
   delete(id: string): Promise<boolean>;
-  /** The last `limit` messages of each of some chats, by chat and in order. */
+  /** The last `limit` messages of each of some chats, by chat and in order, without hidden ones. */
   messagesOf(chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]>;
+  /** The last `limit` messages for a model: also hidden ones. With `upToRunId`: none behind the messages of that run. */
+  history(chatId: string, limit: number, upToRunId?: string): Promise<readonly ChatMessage[]>;
   findMessage(chatId: string, messageId: string): Promise<ChatMessage | undefined>;
   messagesOfRun(runId: string): Promise<readonly ChatMessage[]>;
   startTurn(turn: Turn): Promise<TurnResult>;
 }
 
-const chatColumns = `c.id, c."createdAt", c."updatedAt", c."orgId", c."userId", c."agentId", c.name, c."pinPosition", c."activeRunId",
-  json_build_object('id', a.id, 'name', a.name, 'src', a.src, 'description', a.description, 'userId', a."userId",
-    'userName', coalesce(u.name, '')) as agent`;
-const chatTables = `chats c join agents a on a.id = c."agentId" left join users u on u.id = a."userId"`;
+const chatColumns = `c.id, c."createdAt", c."updatedAt", c."orgId", c."userId", c."agentId", c.name, c."pinPosition", c."activeRunId", c."modelId",
+  json_build_object('id', coalesce(a.id, c."modelId", ''), 'name', coalesce(a.name, c."modelId", ''), 'src', coalesce(a.src, ''),
+    'description', coalesce(a.description, ''), 'userId', coalesce(a."userId", ''), 'userName', coalesce(u.name, '')) as agent`;
+const chatTables = `chats c left join agents a on a.id = c."agentId" left join users u on u.id = a."userId"`;
 
 export function createChatStore(db: Database, signals: Signals): ChatStore {
   const { pool } = db;
@@ -87,12 +92,7 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
       const { rows } = await pool.query<Chat>(prepared(text, parameters.values));
       return pageOf(rows, page, activityKey, countAll);
     },
-    async create({ id, createdAt, orgId, userId, agentId, name }) {
-      await pool.query(
-        `insert into chats (id, "createdAt", "updatedAt", "orgId", "userId", "agentId", name) values ($1, $2, $2, $3, $4, $5, $6)`,
-        [id, createdAt, orgId, userId, agentId, name],
-      );
-    },
+    create: (chat) => addChat(pool, chat),
     async update(id, { name, pinPosition }) {
       await pool.query(
         `update chats set name = coalesce($2, name), "pinPosition" = case when $3 then $4 else "pinPosition" end, "updatedAt" = now()
@@ -110,6 +110,7 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
         );
         if (rows[0] === undefined) return false;
         await client.query(`delete from run_event_batches where "runId" in (select id from runs where "chatId" = $1)`, [id]);
+        await client.query(`delete from response_items where "runId" in (select id from runs where "chatId" = $1)`, [id]);
         await client.query('delete from runs where "chatId" = $1', [id]);
         const { rows: removed } = await client.query<{ role: string }>(
           'delete from messages where "chatId" = $1 returning role',
@@ -122,7 +123,18 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
       signals.publish('chat-changed', id);
       return wasThere;
     },
-    messagesOf: (chatIds, limit) => findMessages(pool, chatIds, limit),
+    messagesOf: (chatIds, limit) => findMessages(pool, chatIds, limit, false),
+    async history(chatId, limit, upToRunId) {
+      if (upToRunId === undefined) return findMessages(pool, [chatId], limit, true);
+      const { rows } = await pool.query<ChatMessage>(
+        `select * from (
+           select * from messages where "chatId" = $1
+             and ordinal <= (select max(ordinal) from messages where "chatId" = $1 and "runId" = $3)
+           order by ordinal desc limit $2) m order by ordinal`,
+        [chatId, limit, upToRunId],
+      );
+      return rows;
+    },
     async findMessage(chatId, messageId) {
       const { rows } = await pool.query<ChatMessage>('select * from messages where id = $2 and "chatId" = $1', [
         chatId,
@@ -131,7 +143,10 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
       return rows[0];
     },
     async messagesOfRun(runId) {
-      const { rows } = await pool.query<ChatMessage>('select * from messages where "runId" = $1 order by ordinal', [runId]);
+      const { rows } = await pool.query<ChatMessage>(
+        'select * from messages where "runId" = $1 and not "isHidden" order by ordinal',
+        [runId],
+      );
       return rows;
     },
     async startTurn({ chatId, run, leaseMs, messages, lastMessages }) {
@@ -143,16 +158,30 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
         if (rows[0] === undefined) return { kind: 'missing' };
         const { activeRunId } = rows[0];
         if (activeRunId !== null) return { kind: 'run-active', runId: activeRunId };
-        const last = lastMessages === 0 ? [] : await findMessages(client, [chatId], lastMessages);
+        const last = lastMessages === 0 ? [] : await findMessages(client, [chatId], lastMessages, true);
         await addMessages(client, chatId, messages(last));
         await addRun(client, run, leaseMs);
-        await client.query('update chats set "activeRunId" = $2, "updatedAt" = now() where id = $1', [chatId, run.id]);
+        await client.query('update chats set "activeRunId" = $2, "lastRunId" = $2, "updatedAt" = now() where id = $1', [
+          chatId,
+          run.id,
+        ]);
         return { kind: 'started' };
       });
       if (result.kind === 'started') signals.publish('chat-changed', chatId);
       return result;
     },
   };
+}
+
+export async function addChat(
+  client: Pick<Pool, 'query'>,
+  { id, createdAt, orgId, userId, agentId, modelId, name }: NewChat,
+): Promise<void> {
+  await client.query(
+    `insert into chats (id, "createdAt", "updatedAt", "orgId", "userId", "agentId", name, "modelId")
+     values ($1, $2, $2, $3, $4, $5, $6, $7)`,
+    [id, createdAt, orgId, userId, agentId, name, modelId],
+  );
 }
 
 function listCondition(

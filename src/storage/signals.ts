@@ -23,6 +23,10 @@ export type SignalTopic =
   | 'group-changed'
   | 'run-changed'
   | 'run-cancel'
+  /** A run was asked to pause, or something was put into it. */
+  | 'run-control'
+  /** A waiting run may begin. */
+  | 'run-ready'
   | 'chat-changed'
   | 'data-source-changed'
   | 'organization-changed'

@@ -20,6 +20,8 @@ function message(ordinal: number, role: MessageRole, more: Partial<ChatMessage> 
     citations: null,
     runId: null,
     status: 'completed',
+    context: null,
+    isHidden: false,
     ...more,
   };
 }

@@ -44,7 +44,8 @@ function table() {
     batches,
     state,
     append: (_id: string, _fence: number, events: readonly RunEvent[]) => write(events),
-    finish: (_id: string, _fence: number, { events }: RunEnding) => write(events),
+    finish: async (_id: string, _fence: number, { events }: RunEnding) =>
+      (await write(events)) ? { nextRunId: null } : undefined,
   };
 }
 
@@ -68,7 +69,7 @@ describe('the writer of a log', () => {
     const { log, writer } = writerOn(store);
     for (let sequence = 0; sequence < 5; sequence += 1) await writer.add([delta(sequence)]);
     expect(log.length).toBe(0);
-    expect(await writer.finish(ending(5))).toBe(true);
+    expect(await writer.finish(ending(5))).toEqual({ nextRunId: null });
     expect(store.batches).toEqual([[0], [1, 2, 3, 4, 5]]);
     expect(log.isOver).toBe(true);
   });
@@ -88,7 +89,7 @@ describe('the writer of a log', () => {
     const { log, writer } = writerOn(store);
     store.state.failures = 3;
     await writer.add([delta(0)]);
-    expect(await writer.finish(ending(1))).toBe(true);
+    expect(await writer.finish(ending(1))).toBeDefined();
     expect(store.batches.flat()).toEqual([0, 1]);
     expect(log.length).toBe(2);
   });
@@ -100,7 +101,7 @@ describe('the writer of a log', () => {
     await writer.idle();
     store.state.hasLease = false;
     await writer.add([delta(1)]);
-    expect(await writer.finish(ending(2))).toBe(false);
+    expect(await writer.finish(ending(2))).toBeUndefined();
     expect(lost).toEqual(['lost']);
     expect(store.batches.flat()).toEqual([0]);
     expect(log.length).toBe(1);

@@ -87,6 +87,7 @@ export const plan: RunPlan = {
   tools: [],
   parameters: {},
   isStreaming: true,
+  serverTools: ['clock', 't'],
   generateCitations: true,
   charge: { orgId: 'org_1', userId: 'user_1', keyId: 'key_1', agentId: null, runId: null },
 };

@@ -61,7 +61,11 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   const stored = new StoredRuns({ ...deps, loop: loopDeps, active });
 
   /** Counts the run in at its first read and out at its end, and otherwise hands on the loop's own steps. */
-  function stateless(plan: RunPlan, signal: AbortSignal): AsyncIterableIterator<readonly RunEvent[]> {
+  function stateless(
+    plan: RunPlan,
+    signal: AbortSignal,
+    secrets: Readonly<Record<string, string>>,
+  ): AsyncIterableIterator<readonly RunEvent[]> {
     let scope: RunScope | undefined;
     let isOver = false;
     let events: AsyncGenerator<readonly RunEvent[]> | undefined;
@@ -70,7 +74,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       active.enter();
       scope = new RunScope(settings.RUN_TIMEOUT_MS, signal);
       scopes.add(scope);
-      const start = { runId: plan.charge.runId ?? deps.newId('run'), firstSequence: 0, isEager: false, secrets: {} };
+      const start = { runId: plan.charge.runId ?? deps.newId('run'), firstSequence: 0, isEager: false, secrets };
       return runLoop(plan, start, loopDeps, scope.signal);
     };
     const end = () => {
@@ -112,14 +116,19 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   }
 
   return {
-    runStateless: (plan, signal) => eventStream(stateless(plan, signal)),
+    runStateless: (plan, signal, secrets = {}) => eventStream(stateless(plan, signal, secrets)),
     requireRoom(orgId) {
       active.requireRoom();
       return deps.limits.requireLeft(orgId, 'api');
     },
     startStored: (runId, secrets = {}) => stored.start(runId, secrets),
     follow: (runId, afterSequence, signal) => eventStream(stored.follow(runId, afterSequence, signal)),
+    expectStored: (runId, secrets) => stored.expect(runId, secrets),
+    replay: (runId) => eventStream(stored.replay(runId)),
     cancel: (runId) => stored.cancel(runId),
+    pause: (runId) => stored.pause(runId),
+    announce: (runId) => stored.announce(runId),
+    cutOff: (runId) => stored.cutOff(runId),
     async stop(graceMs) {
       stored.stopTaking();
       await active.idle(graceMs);

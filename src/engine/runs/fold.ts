@@ -1,6 +1,8 @@
+import type { NewMessage } from '../../entities/chat.ts';
 import type { Citation } from '../../entities/citation.ts';
-import { isTerminal, type RunEvent, type RunItem, type RunSnapshot } from '../../entities/run-event.ts';
+import { isPause, isTerminal, type RunEvent, type RunItem, type RunSnapshot } from '../../entities/run-event.ts';
 import { storableText } from '../../lib/text.ts';
+import type { TranscriptSpan } from './transcript.ts';
 
 /**
  * Folds a run's events into what they add up to: for replies in one piece, and for runs whose process died in the middle. Any batching
@@ -11,12 +13,42 @@ import { storableText } from '../../lib/text.ts';
 export class RunFold {
   private readonly events: RunEvent[] = [];
   private terminal: RunSnapshot | undefined;
+  private doneCount = 0;
+  private resumedAt = 0;
+  private hasSaid = false;
+  private readonly inputs: { readonly at: number; readonly messages: readonly NewMessage[] }[] = [];
 
   add(events: readonly RunEvent[]): void {
     for (const event of events) {
       this.events.push(event);
       if (isTerminal(event) && 'run' in event) this.terminal = event.run;
+      else this.note(event);
     }
+  }
+
+  private note(event: RunEvent): void {
+    switch (event.type) {
+      case 'response.in_progress':
+        // Also behind a pause: the run goes on.
+        this.terminal = undefined;
+        this.resumedAt = this.doneCount;
+        this.hasSaid = false;
+        break;
+      case 'response.output_item.added':
+        this.hasSaid = true;
+        break;
+      case 'response.output_item.done':
+        this.doneCount += 1;
+        break;
+      case 'parley.input':
+        this.inputs.push({ at: this.doneCount, messages: event.messages.map(withTime) });
+        break;
+    }
+  }
+
+  /** What of the output is not in the chat yet, and what others put between. */
+  get span(): TranscriptSpan {
+    return { from: this.resumedAt, inputs: this.inputs.filter(({ at }) => at >= this.resumedAt) };
   }
 
   /** The number of the last event; -1 before the first. */
@@ -24,9 +56,14 @@ export class RunFold {
     return this.events.at(-1)?.sequence ?? -1;
   }
 
-  /** True once the model has said anything that a reader may have seen. */
+  /** True once the model has said anything that a reader may have seen, since the run began or went on after a pause. */
   get hasOutput(): boolean {
-    return this.events.some((event) => event.type === 'response.output_item.added');
+    return this.hasSaid;
+  }
+
+  /** True for a run that goes on after a pause. */
+  get isResumed(): boolean {
+    return this.events.some(isPause);
   }
 
   get isOver(): boolean {
@@ -43,6 +80,7 @@ export class RunFold {
     for (const event of this.events) {
       switch (event.type) {
         case 'response.created':
+        case 'response.in_progress':
           run = event.run;
           break;
         case 'response.output_item.added':
@@ -64,8 +102,14 @@ export class RunFold {
     const output = [...items.entries()].map(([index, item]) =>
       withSaid(item, literals.get(index) ?? [], citations.get(index) ?? []),
     );
-    return { ...run, output };
+    const { head: _head, ...state } = run;
+    return { ...state, output };
   }
+}
+
+/** Events come back from the database without dates. */
+function withTime(message: NewMessage): NewMessage {
+  return { ...message, createdAt: new Date(message.createdAt) };
 }
 
 function push<T>(lists: Map<number, T[]>, key: number, value: T): void {

@@ -24,6 +24,7 @@ function modelMessages(message: ChatMessage, transcript: readonly ChatMessage[],
     case 'system':
       return message.content === '' ? [] : [{ role: 'system', content: message.content }];
     case 'user':
+      if (message.context !== null) return message.context as ModelMessage[];
       return [{ role: 'user', content: message.parts === null ? message.content : message.parts.map(modelPart) }];
     case 'assistant':
       return assistantMessages(message, transcript.slice(place + 1));
@@ -33,13 +34,16 @@ function modelMessages(message: ChatMessage, transcript: readonly ChatMessage[],
   }
 }
 
-function assistantMessages({ content, toolCalls }: ChatMessage, later: readonly ChatMessage[]): ModelMessage[] {
-  if (toolCalls === null || toolCalls.length === 0) return content === '' ? [] : [{ role: 'assistant', content }];
+function assistantMessages(message: ChatMessage, later: readonly ChatMessage[]): ModelMessage[] {
+  const { content, toolCalls } = message;
+  const before = (message.context ?? []) as ModelMessage[];
+  if (toolCalls === null || toolCalls.length === 0) return content === '' ? before : [...before, { role: 'assistant', content }];
   const firstOther = later.findIndex(({ role }) => role !== 'tool');
   const outputs = new Map(
     (firstOther < 0 ? later : later.slice(0, firstOther)).map((output) => [output.toolCallId, output] as const),
   );
   return [
+    ...before,
     { role: 'assistant', content: content === '' ? null : content, toolCalls },
     ...toolCalls.map(({ id }): ModelMessage => ({ role: 'tool', toolCallId: id, content: outputText(outputs.get(id)) })),
   ];

@@ -15,6 +15,8 @@ import { ModelError, type ModelMessage, type ModelRequest, type ModelTool, type 
 import type { ModelRouter, Selection } from '../models/router.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
 import { withPassages } from './context.ts';
+import type { RunControl } from './control.ts';
+import { historyOf } from './history.ts';
 import type { UsageLedger } from './ledger.ts';
 import { CitationMarkers } from './markers.ts';
 import { ModelCall } from './model-call.ts';
@@ -23,6 +25,7 @@ import type { Retrieve, RunPlan } from './run-engine.ts';
 import { runServerCalls } from './server-calls.ts';
 import { RunStop } from './stop.ts';
 import { needOf, within } from './token-need.ts';
+import { contextOf } from './transcript.ts';
 import type { UsageLimits } from './usage-limits.ts';
 
 export interface LoopDeps {
@@ -47,6 +50,10 @@ export interface LoopStart {
    */
   readonly isEager: boolean;
   readonly secrets: Readonly<Record<string, string>>;
+  /** A run that goes on after a pause: what it came to before. */
+  readonly before?: RunSnapshot;
+  /** What may reach the run while it works; absent: nothing but its signal. */
+  readonly control?: RunControl;
 }
 
 /**
@@ -73,15 +80,17 @@ class Run {
   private selection: Selection | undefined;
   private lastCall: ModelCall | undefined;
   private hasYielded = false;
+  private ownTools: ServerTools | undefined;
 
   constructor(plan: RunPlan, start: LoopStart, deps: LoopDeps) {
     this.plan = plan;
     this.start = start;
     this.deps = deps;
-    this.output = new RunOutput(deps.newId, start.firstSequence);
+    this.output = new RunOutput(deps.newId, start.firstSequence, start.before?.output);
+    this.usage = start.before?.usage ?? null;
     if (start.firstSequence > 0) return;
     const run = snapshot(start.runId, 'in_progress', []);
-    this.output.emit({ type: 'response.created', run });
+    this.output.emit({ type: 'response.created', run: plan.head === undefined ? run : { ...run, head: plan.head } });
     this.output.emit({ type: 'response.in_progress', run });
   }
 
@@ -90,9 +99,12 @@ class Run {
     const { plan, start, output, deps } = this;
     this.hasYielded = start.isEager;
     if (start.isEager) yield output.take();
+    const { control } = start;
+    const modelSignal = control === undefined ? signal : AbortSignal.any([signal, control.pause]);
+    let toolCalls = 0;
     let failure: unknown;
     try {
-      signal.throwIfAborted();
+      modelSignal.throwIfAborted();
       let messages = plan.messages;
       if (plan.knowledge !== undefined) {
         messages = withPassages(messages, await this.passages(signal), plan.generateCitations);
@@ -101,46 +113,81 @@ class Run {
       }
       for (let round = 1; ; round += 1) {
         const itemsBefore = output.items.length;
-        const request = this.request(messages, round);
+        if (control?.hasNews === true) messages = [...messages, ...(await this.takeSteers(control))];
+        const request = this.request(messages, round, toolCalls);
         const asked = deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(request));
         // Nothing waits where there is no limit.
         const hold = asked instanceof Promise ? await asked : asked;
         const call = new ModelCall(within(request, hold.outputMax));
         this.lastCall = call;
         try {
-          for await (const deltas of call.start(deps.models, signal)) {
-            call.take(deltas, output, deps.tools);
+          for await (const deltas of call.start(deps.models, modelSignal)) {
+            call.take(deltas, output, this.tools);
             const batch = this.ready();
             if (batch !== undefined) yield batch;
           }
           call.requireFinish();
         } finally {
           this.selection = call.selection;
-          this.charge(call, signal.aborted);
+          this.charge(call, modelSignal.aborted);
           hold.release();
         }
         output.close(call.finish === 'length' || call.finish === 'content_filter' ? 'incomplete' : 'completed');
-        if (call.serverCalls.size === 0) break;
-        const said = textOf(output.items.slice(itemsBefore));
-        const context = { output, said, tools: deps.tools, secrets: start.secrets, logger: deps.logger };
-        const answered: ModelMessage[] = [];
-        for await (const answers of runServerCalls(call, context, signal)) {
-          answered.push(...answers);
-          const batch = this.ready();
-          if (batch !== undefined) yield batch;
+        const awaitsClient = output.items.slice(itemsBefore).some((item) => item.type === 'function_call');
+        if (call.serverCalls.size > 0) {
+          const said = textOf(output.items.slice(itemsBefore));
+          const mayStart = () => {
+            control?.pause.throwIfAborted();
+            if (toolCalls >= (plan.toolCallsMax ?? Number.POSITIVE_INFINITY)) return skipped.limit;
+            if (control?.hasNews === true) return skipped.steered;
+            toolCalls += 1;
+            return undefined;
+          };
+          const { secrets } = start;
+          const context = { output, said, tools: this.tools, secrets, logger: deps.logger, mayStart };
+          const answered: ModelMessage[] = [];
+          for await (const answers of runServerCalls(call, context, signal)) {
+            answered.push(...answers);
+            const batch = this.ready();
+            if (batch !== undefined) yield batch;
+          }
+          control?.pause.throwIfAborted();
+          // The client answers its own calls first; the outputs of ours are in the run's items.
+          if (!awaitsClient) {
+            messages = [...messages, ...answered];
+            continue;
+          }
         }
-        // The client answers its own calls first; the outputs of ours are in the run's items.
-        if (output.items.some((item) => item.type === 'function_call')) break;
-        messages = [...messages, ...answered];
+        if (control === undefined || round >= deps.roundsMax || (await control.mayEnd())) break;
+        // Somebody said something in the last moment: one more turn, with calls that wait for the client closed.
+        messages = [...messages, ...contextOf(output.items.slice(itemsBefore))];
       }
     } catch (error) {
-      failure = signal.aborted ? signal.reason : error;
+      failure = modelSignal.aborted ? modelSignal.reason : error;
       if (!this.hasYielded && !isCancel(failure)) throw domainErrorOf(failure);
       if (!(failure instanceof ModelError || failure instanceof DomainError || failure instanceof RunStop)) {
         deps.logger.error({ err: failure, runId: start.runId }, 'a run failed');
       }
     }
     yield this.end(failure);
+  }
+
+  private async takeSteers(control: RunControl): Promise<readonly ModelMessage[]> {
+    const taken = await control.take();
+    if (taken.length === 0) return [];
+    this.output.emit({ type: 'parley.input', messages: taken });
+    return historyOf(
+      taken.map((message) => ({ ...message, chatId: '', ordinal: 0, updatedAt: message.createdAt })),
+      undefined,
+    );
+  }
+
+  /** Those of the service that this run may call. */
+  private get tools(): ServerTools {
+    const { serverTools } = this.plan;
+    if (serverTools === undefined || serverTools.length === 0) return noTools;
+    this.ownTools ??= new Map([...this.deps.tools].filter(([name]) => serverTools.includes(name)));
+    return this.ownTools;
   }
 
   /** The events that may leave now: none before the model's first word, so that a refusal can still be an error. */
@@ -159,7 +206,7 @@ class Run {
     const base = {
       ...snapshot(start.runId, 'completed', output.items),
       usage: this.usage,
-      selection: selectionOf(this.selection),
+      selection: selectionOf(this.selection) ?? start.before?.selection ?? null,
     };
     output.emit(terminalBody(base, failure, this.lastCall?.finish));
     return output.take();
@@ -187,15 +234,17 @@ class Run {
     if (this.plan.hidesSteps !== true) this.output.emit({ type: 'parley.step', name, detail });
   }
 
-  private request(messages: readonly ModelMessage[], round: number): ModelRequest {
-    const { plan } = this;
+  private request(messages: readonly ModelMessage[], round: number, toolCalls: number): ModelRequest {
+    const { plan, tools } = this;
     // The last round must answer: no tool may be called any more.
-    const isLast = round >= this.deps.roundsMax;
-    const toolChoice = isLast && this.deps.tools.size > 0 ? 'none' : plan.toolChoice;
+    const isLast = round >= this.deps.roundsMax || toolCalls >= (plan.toolCallsMax ?? Number.POSITIVE_INFINITY);
+    // A choice that forces a call is for the first round: it would never come to an end.
+    const wanted = round > 1 && plan.toolChoice !== undefined && plan.toolChoice !== 'none' ? 'auto' : plan.toolChoice;
+    const toolChoice = isLast && tools.size > 0 ? 'none' : wanted;
     return {
       model: plan.modelId,
       messages,
-      tools: this.deps.tools.size === 0 ? plan.tools : [...plan.tools, ...definitions(this.deps.tools)],
+      tools: tools.size === 0 ? plan.tools : [...plan.tools, ...definitions(tools)],
       parameters: plan.parameters,
       isStreaming: plan.isStreaming,
       ...(toolChoice === undefined ? {} : { toolChoice }),
@@ -217,6 +266,9 @@ class Run {
 /** How the run ended, from what stopped it and from why the model finished. */
 function terminalBody(base: RunSnapshot, failure: unknown, finish: ModelCall['finish']): RunEventBody {
   if (isCancel(failure)) return { type: 'response.incomplete', run: { ...base, status: 'cancelled' } };
+  if (failure instanceof RunStop && failure.kind === 'paused') {
+    return { type: 'response.incomplete', run: { ...base, status: 'incomplete', incompleteReason: 'paused' } };
+  }
   if (failure !== undefined) return { type: 'response.failed', run: { ...base, status: 'failed', error: runErrorOf(failure) } };
   if (finish === 'length') {
     return { type: 'response.incomplete', run: { ...base, status: 'incomplete', incompleteReason: 'max_output_tokens' } };
@@ -231,11 +283,20 @@ export function snapshot(runId: string, status: RunSnapshot['status'], output: r
   return { runId, status, incompleteReason: null, error: null, usage: null, selection: null, output };
 }
 
+const noTools: ServerTools = new Map();
+
+/** Why a call of a tool of the service was not made. */
+const skipped = {
+  limit: { code: 'max_tool_calls', message: 'Skipped: this run may make no further calls' },
+  steered: { code: 'skipped', message: 'Skipped: the user said something else in the meantime' },
+} as const;
+
 const stopCodes = {
   cancelled: 'CLIENT_CLOSED_REQUEST',
   timeout: 'UPSTREAM_TIMEOUT',
   shutdown: 'OVERLOADED',
   lost: 'SERVER_ERROR',
+  paused: 'SERVER_ERROR',
 } as const;
 
 function isCancel(failure: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { Passage } from '../../entities/citation.ts';
+import type { ResponseHead } from '../../entities/response.ts';
 import type { RunEventStream } from '../../entities/run-event.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
 
@@ -14,6 +15,12 @@ export interface RunPlan {
   readonly responseFormat?: ResponseFormat;
   /** Whether the client of the run reads deltas: a run that nobody streams may be fetched in one piece. */
   readonly isStreaming: boolean;
+  /** Names of the tools of the service that the model may call; default: none. */
+  readonly serverTools?: readonly string[];
+  /** Calls of tools of the service in the whole run, at most. */
+  readonly toolCallsMax?: number;
+  /** Of a response: stands in its first event. */
+  readonly head?: ResponseHead;
   /** What may be retrieved for the question; absent: no knowledge. */
   readonly knowledge?: KnowledgePlan;
   readonly generateCitations: boolean;
@@ -42,7 +49,7 @@ export interface RunEngine {
    *
    * @throws DomainError from the first read when the upstream refused before the first token, so a face can still answer 4xx/5xx.
    */
-  runStateless(plan: RunPlan, signal: AbortSignal): RunEventStream;
+  runStateless(plan: RunPlan, signal: AbortSignal, secrets?: Readonly<Record<string, string>>): RunEventStream;
   /**
    * Asked before the row of a stored run is written.
    *
@@ -56,6 +63,16 @@ export interface RunEngine {
    * @param secrets  for tools; they live in memory only, so a run that another process takes over has none.
    */
   startStored(runId: string, secrets?: Readonly<Record<string, string>>): void;
+  /** Keeps secrets for a run that waits for its thread, or that has begun; it starts here when its turn comes. */
+  expectStored(runId: string, secrets: Readonly<Record<string, string>>): void;
+  /** What a stored run has said until now, without following it. */
+  replay(runId: string): RunEventStream;
+  /** Asks the run to pause at the next boundary; resolves when it is paused or over. @returns false when it was not at work. */
+  pause(runId: string): Promise<boolean>;
+  /** Tells whoever works on the run that something was put into it. */
+  announce(runId: string): void;
+  /** Ends a run as cancelled at once, whoever works on it: what that one still writes does not count. Its output leaves its chat. */
+  cutOff(runId: string): Promise<void>;
   /** Replays the log after `afterSequence` (-1: all of it), then follows the run to its terminal event. A reader that leaves stops nothing. */
   follow(runId: string, afterSequence: number, signal: AbortSignal): RunEventStream;
   /** Asks the run to stop at the next boundary, wherever it runs; resolves when its terminal event is stored. */

@@ -4,7 +4,7 @@
  */
 export class RunStop extends Error {
   override readonly name = 'RunStop';
-  readonly kind: 'cancelled' | 'timeout' | 'shutdown' | 'lost';
+  readonly kind: 'cancelled' | 'timeout' | 'shutdown' | 'lost' | 'paused';
 
   constructor(kind: RunStop['kind'], message: string) {
     super(message);

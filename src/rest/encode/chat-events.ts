@@ -134,7 +134,7 @@ export function chatReplyFold(document: string): RunFold {
 
 function replyOf(run: RunSnapshot): object {
   const { runId, status, incompleteReason, error, usage } = run;
-  const message = messagesOf(run).at(-1);
+  const message = messagesOf(run).findLast(({ isHidden }) => !isHidden);
   const { toolCalls, citations } = message ?? { toolCalls: null, citations: null };
   return {
     runId,

@@ -1,4 +1,4 @@
-import { isTerminal, type RunEvent } from '../../../entities/run-event.ts';
+import { isLast, type RunEvent } from '../../../entities/run-event.ts';
 
 /**
  * The stored events of one run that this process works on, for its readers: each keeps only its place, so a slow one costs no memory.
@@ -9,10 +9,10 @@ export class EventLog {
   private waiting: (() => void)[] = [];
   private isOpen = true;
 
-  /** True once the terminal event is here. */
+  /** True once the last event is here. */
   get isOver(): boolean {
     const last = this.events.at(-1);
-    return last !== undefined && isTerminal(last);
+    return last !== undefined && isLast(last);
   }
 
   get length(): number {

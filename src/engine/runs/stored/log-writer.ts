@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { RunEvent } from '../../../entities/run-event.ts';
-import type { RunEnding, RunStore } from '../../../storage/runs.ts';
+import type { Finished, RunEnding, RunStore } from '../../../storage/runs.ts';
 import { RunStop } from '../stop.ts';
 import type { EventLog } from './event-log.ts';
 
@@ -57,16 +57,16 @@ export class LogWriter {
     await this.writing;
   }
 
-  /** Writes what is left and the end of the run, in one transaction. @returns false when the run was lost. */
-  async finish(ending: RunEnding): Promise<boolean> {
+  /** Writes what is left and the end of the run, in one transaction. @returns undefined when the run was lost. */
+  async finish(ending: RunEnding): Promise<Finished | undefined> {
     this.isFinishing = true;
     await this.writing;
-    if (this.isLost) return false;
+    if (this.isLost) return undefined;
     const events = [...this.pending, ...ending.events];
     const { id, fence } = this.lease;
-    const isDone = await this.persist(() => this.store.finish(id, fence, { ...ending, events }));
-    if (isDone) this.log.add(events);
-    return isDone;
+    const finished = await this.persist(() => this.store.finish(id, fence, { ...ending, events }));
+    if (finished !== undefined) this.log.add(events);
+    return finished;
   }
 
   private async drain(): Promise<void> {
@@ -74,7 +74,7 @@ export class LogWriter {
       const events = this.pending;
       this.pending = [];
       const { id, fence } = this.lease;
-      if (await this.persist(() => this.store.append(id, fence, events))) {
+      if ((await this.persist(async () => (await this.store.append(id, fence, events)) || undefined)) !== undefined) {
         this.log.add(events);
         this.onWritten();
       }
@@ -83,18 +83,18 @@ export class LogWriter {
   }
 
   /** A database that is away for a moment delays the run, no more: writes are repeatable and fenced. */
-  private async persist(write: () => Promise<boolean>): Promise<boolean> {
+  private async persist<T>(write: () => Promise<T | undefined>): Promise<T | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        if (await write()) return true;
-        this.lose(new RunStop('lost', 'Another process took the run over'));
-        return false;
+        const written = await write();
+        if (written === undefined) this.lose(new RunStop('lost', 'Another process took the run over'));
+        return written;
       } catch (error) {
         if (attempt === 1)
           this.logger.warn({ err: error, runId: this.lease.id }, 'a run could not be written; it is tried again');
         if (attempt > retriesMax) {
           this.lose(new RunStop('lost', 'The run could not be written'));
-          return false;
+          return undefined;
         }
         await new Promise((resolve) => setTimeout(resolve, retryAfterMs).unref());
       }

@@ -1,6 +1,6 @@
 import type { ChatMessage } from '../../../entities/chat.ts';
 import type { LeasedRun } from '../../../storage/runs.ts';
-import type { ModelParameters, ModelRequest, ModelTool } from '../../models/port.ts';
+import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../../models/port.ts';
 import { historyOf } from '../history.ts';
 import type { RunPlan } from '../run-engine.ts';
 
@@ -19,12 +19,23 @@ export interface StoredRequest {
   readonly hidesSteps: boolean;
   /** Names the chat when the run ends and it has no name yet. */
   readonly chatName: string | null;
+  readonly responseFormat?: ResponseFormat;
+  /** Names of tools of the service that the model may call. */
+  readonly serverTools?: readonly string[];
+  readonly toolCallsMax?: number;
+  /** Of responses: what may join a running one must be of the same mode. */
+  readonly chatMode?: string;
 }
 
-export function planOf(run: LeasedRun, transcript: readonly ChatMessage[]): RunPlan {
+/** Said to a model that goes on after a pause, behind what it had said: providers want a turn of the user last. */
+const goOn: ModelMessage = { role: 'user', content: 'You were interrupted. Go on from exactly where you stopped.' };
+
+export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isResumed = false): RunPlan {
   const request = requestOf(run);
   const { instructions, tools, toolChoice, parallelToolCalls, parameters, knowledge, generateCitations, hidesSteps } = request;
-  const history = historyOf(transcript, request.inputTokensMax);
+  const { responseFormat, serverTools, toolCallsMax } = request;
+  const said = historyOf(transcript, request.inputTokensMax);
+  const history = isResumed && said.at(-1)?.role === 'assistant' ? [...said, goOn] : said;
   return {
     modelId: run.modelId,
     messages: instructions === '' ? history : [{ role: 'system', content: instructions }, ...history],
@@ -37,6 +48,9 @@ export function planOf(run: LeasedRun, transcript: readonly ChatMessage[]): RunP
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
     ...(knowledge === null ? {} : { knowledge }),
+    ...(responseFormat === undefined ? {} : { responseFormat }),
+    ...(serverTools === undefined ? {} : { serverTools }),
+    ...(toolCallsMax === undefined ? {} : { toolCallsMax }),
   };
 }
 

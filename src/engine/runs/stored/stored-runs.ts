@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { DomainError } from '../../../entities/errors.ts';
-import { isTerminal, type RunEvent } from '../../../entities/run-event.ts';
+import { isLast, isPause, type RunEvent } from '../../../entities/run-event.ts';
+import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
@@ -15,6 +16,10 @@ const eventsPerRead = 2_000;
 /** Readers of runs that another process works on look again after this, should all signals fail. */
 const lookAgainMs = 1_000;
 const takenPerSweep = 50;
+/** Waiting runs whose secrets are kept. */
+const expectedMax = 20_000;
+/** Time for the process that keeps a run's secrets to begin it. */
+const handOverMs = 300;
 const sweepEveryMsMax = 3_000;
 
 export interface StoredRunsDeps {
@@ -32,10 +37,14 @@ export class StoredRuns {
   private readonly deps: StoredRunsDeps;
   private readonly workerDeps: WorkerDeps;
   private readonly workers = new Map<string, StoredWorker>();
+  /** Resolves when the worker of a run is gone. */
+  private readonly leaving = new Map<string, Promise<unknown>>();
   private readonly board: NewsBoard;
   private readonly owner = randomUUID();
   private readonly heartbeat: NodeJS.Timeout;
-  private readonly unsubscribe: () => void;
+  private readonly subscriptions: readonly (() => void)[];
+  /** Secrets of runs that wait for their thread. They are in memory only: a run that begins elsewhere has none. */
+  private readonly expected = new BoundedMap<string, Readonly<Record<string, string>>>(expectedMax);
   private isStopping = false;
 
   constructor(deps: StoredRunsDeps) {
@@ -54,10 +63,21 @@ export class StoredRuns {
         this.board.publish(runId, isOver);
         if (isOver && chatId !== null) storage.signals.publish('chat-changed', chatId);
       },
+      onNext: (runId) => this.next(runId),
     };
-    this.unsubscribe = storage.signals.subscribe('run-cancel', (runId) => {
-      this.workers.get(runId)?.stop(new RunStop('cancelled', 'The run was cancelled'));
-    });
+    this.subscriptions = [
+      storage.signals.subscribe('run-cancel', (runId) => {
+        this.workers.get(runId)?.stop(new RunStop('cancelled', 'The run was cancelled'));
+      }),
+      storage.signals.subscribe('run-control', (payload) => {
+        const [runId = '', what] = payload.split(' ');
+        if (what === 'pause') this.workers.get(runId)?.askToPause();
+        else this.workers.get(runId)?.hasNews();
+      }),
+      storage.signals.subscribe('run-ready', (runId) => {
+        if (this.expected.has(runId)) this.start(runId, {});
+      }),
+    ];
     this.heartbeat = setInterval(() => this.beat(), settings.RUN_LEASE_MS / 3);
     this.heartbeat.unref();
     jobs.every('runs.sweep', Math.min(settings.RUN_LEASE_MS, sweepEveryMsMax), () => this.sweep());
@@ -67,13 +87,36 @@ export class StoredRuns {
   }
 
   start(runId: string, secrets: Readonly<Record<string, string>>): void {
-    if (!this.isStopping) this.take(runId, false, secrets);
+    if (this.isStopping) return;
+    const kept = this.expected.get(runId);
+    this.expected.delete(runId);
+    const all = { ...kept, ...secrets };
+    // A run that was paused a moment ago may still be leaving its worker's hands.
+    const leaving = this.leaving.get(runId);
+    if (leaving === undefined) this.take(runId, false, all);
+    else void leaving.then(() => this.take(runId, false, all));
+  }
+
+  expect(runId: string, secrets: Readonly<Record<string, string>>): void {
+    const worker = this.workers.get(runId);
+    if (worker === undefined) this.expected.set(runId, { ...this.expected.get(runId), ...secrets });
+    else worker.addSecrets(secrets);
+  }
+
+  /** Whoever keeps secrets for it begins it; if nobody does, this process. */
+  private next(runId: string): void {
+    if (this.expected.has(runId)) return this.start(runId, {});
+    this.deps.storage.signals.publish('run-ready', runId);
+    setTimeout(() => this.start(runId, {}), handOverMs).unref();
   }
 
   async *follow(runId: string, afterSequence: number, signal: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
     let cursor = afterSequence;
+    /** A pause that was there before this reader came is history; one that it sees happen is the end for it. */
+    let pausesFrom: number | undefined;
     while (!signal.aborted) {
       const worker = this.workers.get(runId);
+      pausesFrom = pausesFrom === undefined ? (worker?.log.length ?? Number.POSITIVE_INFINITY) : Math.min(pausesFrom, cursor + 1);
       // Listening begins before looking, and the status is asked before the events: nothing falls in between.
       const news = worker === undefined ? this.board.news(runId, lookAgainMs, signal) : undefined;
       const isOver = worker === undefined && (await this.isOver(runId));
@@ -82,7 +125,7 @@ export class StoredRuns {
         if (last === undefined) continue;
         cursor = last.sequence;
         yield batch;
-        if (isTerminal(last)) return;
+        if (isLast(last) || (isPause(last) && last.sequence >= pausesFrom)) return;
       }
       if (isOver) return;
       await news;
@@ -90,11 +133,50 @@ export class StoredRuns {
   }
 
   async cancel(runId: string): Promise<void> {
-    const { runs } = this.deps.storage;
+    const { runs, threads, signals } = this.deps.storage;
+    if (await threads.settle(runId, 'cancelled')) {
+      this.expected.delete(runId);
+      return;
+    }
     if (!(await runs.requestCancel(runId))) return;
+    signals.publish('run-cancel', runId);
+    await this.over(runId);
+  }
+
+  /** @returns false when the run was not at work. */
+  async pause(runId: string): Promise<boolean> {
+    const { runs, threads, signals } = this.deps.storage;
+    if (await threads.settle(runId, 'paused')) return true;
+    if (!(await runs.requestPause(runId))) return false;
+    signals.publish('run-control', `${runId} pause`);
+    await this.over(runId);
+    return true;
+  }
+
+  announce(runId: string): void {
+    this.deps.storage.signals.publish('run-control', `${runId} steer`);
+  }
+
+  async cutOff(runId: string): Promise<void> {
+    const worker = new StoredWorker(runId, this.workerDeps);
+    await worker.work({ isForced: true, isCutOff: true, secrets: {} });
+    // The one that held it has nothing to say any more.
+    this.workers.get(runId)?.stop(new RunStop('lost', 'The run was cut off'));
     this.deps.storage.signals.publish('run-cancel', runId);
+    this.board.publish(runId, true);
+  }
+
+  async *replay(runId: string): AsyncGenerator<readonly RunEvent[]> {
+    yield* this.stored(runId, -1);
+  }
+
+  private async over(runId: string): Promise<void> {
     const never = new AbortController().signal;
-    while (!(await this.isOver(runId))) await this.board.news(runId, lookAgainMs, never);
+    for (;;) {
+      const news = this.board.news(runId, lookAgainMs, never);
+      if (await this.isOver(runId)) return;
+      await news;
+    }
   }
 
   /** From here on nothing is begun or taken over. */
@@ -109,7 +191,7 @@ export class StoredRuns {
 
   close(): void {
     clearInterval(this.heartbeat);
-    this.unsubscribe();
+    for (const unsubscribe of this.subscriptions) unsubscribe();
     this.board.close();
   }
 
@@ -118,16 +200,18 @@ export class StoredRuns {
     const worker = new StoredWorker(runId, this.workerDeps);
     this.workers.set(runId, worker);
     this.deps.active.enter();
-    worker
-      .work(isForced, secrets)
+    const work = worker
+      .work({ isForced, secrets })
       .catch((error: unknown) =>
         this.deps.logger.error({ err: error, runId }, 'a run broke off; it is taken over after its lease'),
       )
       .finally(() => {
         this.workers.delete(runId);
+        this.leaving.delete(runId);
         this.board.publish(runId, true);
         this.deps.active.leave();
       });
+    this.leaving.set(runId, work);
   }
 
   /** `allBefore`: also takes runs made before then from whoever holds them. */

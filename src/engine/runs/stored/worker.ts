@@ -1,3 +1,4 @@
+import { isId } from '../../../entities/ids.ts';
 import { isTerminal, type RunEvent, type RunSnapshot } from '../../../entities/run-event.ts';
 import type { ChatStore } from '../../../storage/chats.ts';
 import type { LeasedRun, LeaseState, RunStore } from '../../../storage/runs.ts';
@@ -10,6 +11,7 @@ import { closingOf } from './closing.ts';
 import { EventLog } from './event-log.ts';
 import { LogWriter } from './log-writer.ts';
 import { planOf, requestOf } from './request.ts';
+import { StoredControl } from './stored-control.ts';
 
 /** A run that was begun this often without saying anything is ended: something in it kills its processes. */
 const attemptsMax = 3;
@@ -24,6 +26,16 @@ export interface WorkerDeps {
   readonly messagesMax: number;
   /** Told when a reader elsewhere should look again. */
   readonly onNews: (runId: string, chatId: string | null, isOver: boolean) => void;
+  /** Told which run may begin in the chat of one that is over. */
+  readonly onNext: (runId: string) => void;
+}
+
+export interface WorkOptions {
+  /** Takes the run from whoever holds it. */
+  readonly isForced: boolean;
+  /** Only ends it, as cancelled; what it said leaves its chat. */
+  readonly isCutOff?: boolean;
+  readonly secrets: Readonly<Record<string, string>>;
 }
 
 /** One stored run in the hands of this process, from taking the lease to the terminal event or to losing it. */
@@ -33,6 +45,8 @@ export class StoredWorker {
   private readonly deps: WorkerDeps;
   private readonly scope: RunScope;
   private fence = -1;
+  private control: StoredControl | undefined;
+  private secrets: Readonly<Record<string, string>> = {};
 
   constructor(runId: string, deps: WorkerDeps) {
     this.runId = runId;
@@ -52,16 +66,35 @@ export class StoredWorker {
   heard(state: LeaseState | undefined): void {
     if (state?.fence !== this.fence) this.stop(new RunStop('lost', 'Another process took the run over'));
     else if (state.isCancelRequested) this.stop(new RunStop('cancelled', 'The run was cancelled'));
+    else {
+      if (state.isPauseRequested) this.askToPause();
+      this.control?.heardOf(state.steerCount);
+    }
+  }
+
+  askToPause(): void {
+    this.control?.askToPause();
+  }
+
+  /** Something was put into the run. */
+  hasNews(): void {
+    this.control?.heardOf(Number.POSITIVE_INFINITY);
+  }
+
+  /** Of a caller that joined the run. */
+  addSecrets(secrets: Readonly<Record<string, string>>): void {
+    Object.assign(this.secrets, secrets);
   }
 
   /** Works the run through. @returns false when somebody else has it. */
-  async work(isForced: boolean, secrets: Readonly<Record<string, string>>): Promise<boolean> {
+  async work(options: WorkOptions): Promise<boolean> {
     const { runs, owner, leaseMs } = this.deps;
     try {
-      const run = await runs.lease(this.runId, owner, leaseMs, isForced);
+      const run = await runs.lease(this.runId, owner, leaseMs, options.isForced);
       if (run === undefined) return false;
       this.fence = run.fence;
-      await this.run(run, secrets);
+      this.secrets = { ...options.secrets };
+      await this.run(run, options.isCutOff === true);
       return true;
     } finally {
       this.scope.close();
@@ -69,7 +102,7 @@ export class StoredWorker {
     }
   }
 
-  private async run(run: LeasedRun, secrets: Readonly<Record<string, string>>): Promise<void> {
+  private async run(run: LeasedRun, isCutOff: boolean): Promise<void> {
     const { runs, loop, onNews } = this.deps;
     const fold = await this.load(run);
     const writer = new LogWriter({
@@ -80,32 +113,51 @@ export class StoredWorker {
       onLost: (reason) => this.stop(reason),
       onWritten: () => onNews(run.id, run.chatId, false),
     });
-    for await (const batch of this.events(run, fold, secrets)) {
+    for await (const batch of this.events(run, fold, isCutOff)) {
       const last = batch.at(-1);
       if (last === undefined || !isTerminal(last)) await writer.add(batch);
-      else if (!this.mustLeave(fold, last)) await this.finish(run, writer, batch);
+      else if (!this.mustLeave(fold, last)) await this.finish(run, writer, batch, fold, isCutOff);
       else await this.leave(writer);
     }
   }
 
-  private async finish(run: LeasedRun, writer: LogWriter, events: readonly RunEvent[]): Promise<void> {
+  private async finish(
+    run: LeasedRun,
+    writer: LogWriter,
+    events: readonly RunEvent[],
+    fold: RunFold,
+    dropsOutput: boolean,
+  ): Promise<void> {
     const snapshot = terminalRun(events);
-    const { chatName } = requestOf(run);
-    const ending = { events, run: snapshot, messages: messagesOf(snapshot), chatName };
-    if (await writer.finish(ending)) this.deps.onNews(run.id, run.chatId, true);
+    const { span } = fold;
+    const messages = dropsOutput ? span.inputs.flatMap((input) => input.messages) : messagesOf(snapshot, span);
+    const finished = await writer.finish({ events, run: snapshot, messages, chatName: requestOf(run).chatName, dropsOutput });
+    if (finished === undefined) return;
+    this.deps.onNews(run.id, run.chatId, true);
+    if (finished.nextRunId !== null) this.deps.onNext(finished.nextRunId);
   }
 
   /** The events still to come: of the loop, or those that end what another process left behind. */
-  private async *events(run: LeasedRun, fold: RunFold, secrets: Readonly<Record<string, string>>) {
-    const { chats, loop, messagesMax } = this.deps;
+  private async *events(run: LeasedRun, fold: RunFold, isCutOff: boolean) {
+    const { chats, runs, loop, messagesMax } = this.deps;
     if (run.isCancelRequested) this.stop(new RunStop('cancelled', 'The run was cancelled'));
-    if (fold.hasOutput || run.attempt > attemptsMax) {
-      yield closingOf(fold, run.id, run.isCancelRequested);
+    if (isCutOff || fold.hasOutput || run.attempt > attemptsMax) {
+      yield closingOf(fold, run.id, isCutOff || run.isCancelRequested);
       return;
     }
-    const transcript = run.chatId === null ? [] : await chats.messagesOf([run.chatId], messagesMax);
-    const start = { runId: run.id, firstSequence: fold.lastSequence + 1, isEager: true, secrets };
-    for await (const batch of runLoop(planOf(run, transcript), start, loop, this.scope.signal)) {
+    const { isResumed } = fold;
+    const transcript = run.chatId === null ? [] : await chats.history(run.chatId, messagesMax);
+    if (isId('response', run.id)) this.control = new StoredControl(runs, run.id, run.fence, fold.span.inputs.length);
+    if (run.isPauseRequested) this.askToPause();
+    const start = {
+      runId: run.id,
+      firstSequence: fold.lastSequence + 1,
+      isEager: true,
+      secrets: this.secrets,
+      ...(isResumed ? { before: fold.snapshot() } : {}),
+      ...(this.control === undefined ? {} : { control: this.control }),
+    };
+    for await (const batch of runLoop(planOf(run, transcript, isResumed), start, loop, this.scope.signal)) {
       fold.add(batch);
       yield batch;
     }
@@ -126,10 +178,10 @@ export class StoredWorker {
     await this.deps.runs.release(this.runId, this.fence);
   }
 
-  /** What is in the log already; nothing for a run that was never begun. */
+  /** What is in the log already. That of a response has its beginning from the start. */
   private async load(run: LeasedRun): Promise<RunFold> {
     const fold = new RunFold();
-    if (run.attempt === 1) return fold;
+    if (run.attempt === 1 && !isId('response', run.id)) return fold;
     for (;;) {
       const read = await this.deps.runs.readEvents(run.id, fold.lastSequence, 5_000);
       if (read === undefined || read.events.length === 0) break;
