@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import { registerPurges } from './domain/administration.ts';
+import { registerAuditSweep } from './domain/audit.ts';
 import type { Deps } from './domain/deps.ts';
 import { registerIdempotencySweep } from './domain/idempotency.ts';
 import { createPgBossJobs } from './engine/jobs/pg-boss.ts';
@@ -47,6 +49,8 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const deps: Deps = { ...basics, jobs, models, knowledge, runs, publicUrl };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
+    registerAuditSweep(deps);
+    registerPurges(deps);
     await jobs.start();
     return deps;
   } catch (error) {

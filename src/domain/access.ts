@@ -1,6 +1,7 @@
-import type { AgentFilter, AgentLeaf, ChatFilter, DataSourceFilter, GroupFilter } from '../entities/access.ts';
+import type { AdminReach, AgentFilter, AgentLeaf, ChatFilter, DataSourceFilter, GroupFilter } from '../entities/access.ts';
 import type { AgentFacts, AgentListScope, AgentWithEditors } from '../entities/agent.ts';
 import type { Caller } from '../entities/caller.ts';
+import { DomainError } from '../entities/errors.ts';
 import { everything, matches, nothing } from '../entities/filter.ts';
 
 /**
@@ -22,6 +23,18 @@ export function isAdministrator(caller: Caller, orgId: string): boolean {
 export function canAdminister(caller: Caller, organization: { readonly id: string; readonly tenantId: string }): boolean {
   if (isAdministrator(caller, organization.id)) return true;
   return caller.level === 'TENANT' && organization.tenantId === caller.tenantId;
+}
+
+/**
+ * How far the caller administers. Tenants and the limits of organizations ask for more than an administrator of one organization has.
+ *
+ * @throws DomainError FORBIDDEN for who administers nothing.
+ */
+export function adminReach(caller: Caller): AdminReach {
+  if (caller.level === 'INSTANCE') return { reach: 'instance' };
+  if (caller.level === 'TENANT') return { reach: 'tenant', tenantId: caller.tenantId };
+  if (caller.role === 'ADMIN') return { reach: 'organization', orgId: caller.orgId };
+  throw new DomainError('FORBIDDEN', 'Only administrators may do this');
 }
 
 // Agents

@@ -22,3 +22,18 @@ export async function findUsersById(deps: Deps, ids: readonly string[]): Promise
   const byId = new Map((await deps.storage.accounts.findUsers(ids)).map((user) => [user.id, user]));
   return ids.map((id) => byId.get(id) ?? { id, tenantId: '', name: '', email: '', createdAt: new Date(0) });
 }
+
+/** Users in the order of their ids, in one statement; an Error for one that is gone. */
+export async function usersById(deps: Deps, ids: readonly string[]): Promise<(User | Error)[]> {
+  return inOrder(ids, await deps.storage.accounts.findUsers(ids));
+}
+
+/** The same for organizations. */
+export async function organizationsById(deps: Deps, ids: readonly string[]): Promise<(Organization | Error)[]> {
+  return inOrder(ids, await deps.storage.accounts.findOrganizations(ids));
+}
+
+function inOrder<T extends { readonly id: string }>(ids: readonly string[], found: readonly T[]): (T | Error)[] {
+  const byId = new Map(found.map((item) => [item.id, item]));
+  return ids.map((id) => byId.get(id) ?? new DomainError('NOT_FOUND', 'It was deleted at the same time'));
+}

@@ -23,6 +23,12 @@ export type AgentLeaf =
   | { readonly agent: 'mentions'; readonly text: string };
 export type AgentFilter = Filter<AgentLeaf>;
 
+/** How far an administrator reaches: everything, one tenant, or one organization. Storage puts it into every where clause. */
+export type AdminReach =
+  | { readonly reach: 'instance' }
+  | { readonly reach: 'tenant'; readonly tenantId: string }
+  | { readonly reach: 'organization'; readonly orgId: string };
+
 export type DataSourceLeaf =
   | { readonly dataSource: 'in-organization'; readonly orgId: string }
   | { readonly dataSource: 'owned-by'; readonly userId: string }

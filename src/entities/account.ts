@@ -1,3 +1,21 @@
+import type { MemberRole } from './caller.ts';
+
+/** The outermost wall: nothing crosses from one tenant to another, but for INSTANCE keys. */
+export interface Tenant {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly name: string;
+}
+
+export interface Membership {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly role: MemberRole;
+}
+
 export interface User {
   readonly id: string;
   readonly createdAt: Date;

@@ -22,6 +22,7 @@ export const UserType = builder.objectRef<User>('User').implement({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was added.' }),
     name: t.exposeString('name', { description: 'As shown to others.' }),
     email: t.exposeString('email', { description: 'In lower case.' }),
+    tenantId: t.exposeID('tenantId', { description: 'The tenant the user belongs to.' }),
   }),
 });
 
@@ -31,6 +32,17 @@ export const OrganizationType = builder.objectRef<Organization>('Organization').
     id: t.exposeID('id', { description: 'The id of the organization.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the organization was added.' }),
     name: t.exposeString('name', { description: 'As shown to its members.' }),
+    tenantId: t.exposeID('tenantId', { description: 'The tenant it belongs to.' }),
+    dataUsageTokenLimit: t.expose('dataUsageTokenLimit', {
+      type: 'Count',
+      nullable: true,
+      description: 'Tokens it may use for embedding and indexing; null: no limit.',
+    }),
+    apiUsageTokenLimit: t.expose('apiUsageTokenLimit', {
+      type: 'Count',
+      nullable: true,
+      description: 'Tokens it may use for runs; null: no limit.',
+    }),
   }),
 });
 

@@ -22,6 +22,7 @@ export interface SchemaTypes {
   Scalars: {
     ID: { Input: string; Output: string };
     DateTime: { Input: Date; Output: Date };
+    Count: { Input: number; Output: number };
     JSON: { Input: unknown; Output: unknown };
     File: { Input: UploadedFile; Output: never };
   };

@@ -15,6 +15,17 @@ builder.scalarType('DateTime', {
   },
 });
 
+builder.scalarType('Count', {
+  description: 'A whole number from 0 to 2^53 - 1: tokens soon exceed the 32 bits of Int.',
+  serialize: (value) => value,
+  parseValue: parseCount,
+  parseLiteral: (node) => {
+    if (node.kind !== Kind.INT) throw new GraphQLError('Count must be a whole number', { nodes: node });
+    return parseCount(Number(node.value));
+  },
+  extensions: { openapi: { type: 'integer', format: 'int64', minimum: 0 } },
+});
+
 builder.scalarType('JSON', {
   description: `Any JSON value, where the contract says object: at most ${jsonDepthMax} levels deep and ${jsonValuesMax} values.`,
   serialize: (value) => value,
@@ -53,6 +64,11 @@ function parseDateTime(value: unknown): Date {
     throw new GraphQLError('DateTime names a moment that does not exist');
   }
   return date;
+}
+
+function parseCount(value: unknown): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new GraphQLError('Count must be a whole number from 0 to 9007199254740991');
 }
 
 /** Walks without recursion, so no nesting of a caller can exhaust the stack. */

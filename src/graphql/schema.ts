@@ -13,6 +13,7 @@ import {
 } from 'graphql';
 import { operationScopes, requireScope } from '../domain/policy.ts';
 import { DomainError } from '../entities/errors.ts';
+import { audited } from './audited.ts';
 import { builder, type GraphContext } from './builder.ts';
 import './scalars.ts';
 import './node.ts';
@@ -30,6 +31,12 @@ import './data-sources.ts';
 import './data-source-kinds.ts';
 import './signed-uploads.ts';
 import './knowledge-items.ts';
+import './tenants.ts';
+import './organizations.ts';
+import './users.ts';
+import './memberships.ts';
+import './audit-log.ts';
+import './usage.ts';
 import './runs.ts';
 
 const roots = {
@@ -100,6 +107,7 @@ function guard(root: GraphQLObjectType): void {
 }
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
+    else if (root.name === 'Mutation') field.resolve = guarded(operation, audited(field, field.resolve ?? defaultFieldResolver));
 
 function guarded(operation: string, inner: Resolver): Resolver {
   return (root, args, context, info) => {

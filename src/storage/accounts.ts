@@ -1,6 +1,7 @@
 import type { Organization, User } from '../entities/account.ts';
 import type { MemberRole } from '../entities/caller.ts';
 import type { Database } from './database.ts';
+import { organizationOf } from './organizations.ts';
 
 /** Users and organizations by id, many at once; what is missing is left out. */
 export interface AccountStore {
@@ -35,15 +36,7 @@ export function createAccountStore({ prisma }: Database): AccountStore {
       prisma.user.findMany({ where: { tenantId, email: { in: emails.map((email) => email.toLowerCase()) } } }),
     findOrganizations: async (ids) => {
       const rows = await prisma.organization.findMany({ where: { id: { in: [...ids] } } });
-      return rows.map((row) => ({
-        ...row,
-        dataUsageTokenLimit: toNumber(row.dataUsageTokenLimit),
-        apiUsageTokenLimit: toNumber(row.apiUsageTokenLimit),
-      }));
+      return rows.map(organizationOf);
     },
   };
-}
-
-function toNumber(value: bigint | null): number | null {
-  return value === null ? null : Number(value);
 }

@@ -14,4 +14,6 @@ export interface Blobs {
   read(key: string): Promise<Buffer>;
   /** Missing keys are no error. */
   delete(key: string): Promise<void>;
+  /** Deletes everything of an organization: every key that begins with its id. */
+  deleteOrganization(orgId: string): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { Scope } from '../entities/caller.ts';
+import { settled } from './conflicts.ts';
 import type { Database } from './database.ts';
 import type { Signals } from './signals.ts';
 
@@ -23,6 +24,9 @@ export interface NewOrganization {
   readonly tenantId: string;
   readonly name: string;
   readonly createdAt: Date;
+  /** Tokens; absent or null is no limit. */
+  readonly dataUsageTokenLimit?: number | null;
+  readonly apiUsageTokenLimit?: number | null;
 }
 export interface NewUser {
   readonly id: string;
@@ -86,16 +90,18 @@ export function createTenancyStore({ prisma, pool }: Database, signals: Signals)
       await prisma.tenant.create({ data: { ...tenant, updatedAt: tenant.createdAt } });
     },
     createOrganization: async (organization) => {
-      await prisma.organization.create({ data: { ...organization, updatedAt: organization.createdAt } });
+      const creation = prisma.organization.create({ data: { ...organization, updatedAt: organization.createdAt } });
+      await settled(creation, 'organization');
     },
     createUser: async (user) => {
       const email = user.email.toLowerCase();
-      await prisma.user.create({ data: { ...user, email, updatedAt: user.createdAt } });
+      await settled(prisma.user.create({ data: { ...user, email, updatedAt: user.createdAt } }), 'user');
       const { rows } = await pool.query<{ groupId: string }>(fillMemberships, [user.id, user.tenantId, email]);
       for (const { groupId } of rows) signals.publish('group-changed', groupId);
     },
     addMember: async (member) => {
-      await prisma.membership.create({ data: { ...member } });
+      await settled(prisma.membership.create({ data: { ...member } }), 'membership');
+      signals.publish('user-changed', member.userId);
     },
   };
 }

@@ -1,4 +1,6 @@
 import type { RouteRow } from '../route.ts';
+import { agentPartRoutes } from './agent-parts.ts';
+import { administrationRoutes } from './administration.ts';
 import { agentRoutes } from './agents.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { chatRoutes } from './chats.ts';
@@ -7,6 +9,7 @@ import { connectionRoutes } from './connections.ts';
 import { dataSourceKindRoutes } from './data-source-kinds.ts';
 import { dataSourceRoutes } from './data-sources.ts';
 import { groupRoutes } from './groups.ts';
+import { usageRoutes } from './usage.ts';
 
 /** Every REST operation. A feature adds its rows here, one line each. */
 export const allRoutes: readonly RouteRow[] = [
@@ -18,4 +21,6 @@ export const allRoutes: readonly RouteRow[] = [
   ...groupRoutes,
   ...apiKeyRoutes,
   ...connectionRoutes,
+  ...usageRoutes,
+  ...administrationRoutes,
 ];

@@ -42,6 +42,7 @@ export function createDiskBlobs(folder: string): Blobs {
     },
     read: (key) => readFile(pathOf(key)).catch(missing),
     delete: (key) => rm(pathOf(key), { force: true }),
+    deleteOrganization: (orgId) => rm(pathOf(orgId), { force: true, recursive: true }),
   };
 }
 

@@ -1,0 +1,37 @@
+import type { RouteRow } from '../route.ts';
+
+export const usageRoutes: readonly RouteRow[] = [
+  {
+    operationId: 'getUsage',
+    method: 'get',
+    path: '/api/v1/usage',
+    summary: 'Organization usage by AI',
+    description: 'In tokens, all of it or of a period. A limit that is null is none.',
+    tag: 'Usage',
+    spec: 'Organization usage by AI',
+    document: `query ($from: DateTime, $to: DateTime) {
+      usage(from: $from, to: $to) {
+        orgUsage: organization { orgId dataTokensUsed dataUsageTokenLimit apiTokensUsed apiUsageTokenLimit }
+        aiUsages: agents { aiId: agentId aiDataTokensUsed: dataTokensUsed aiApiTokensUsed: apiTokensUsed }
+      }
+    }`,
+    query: { from: 'From this moment on. Default: the beginning.', to: 'Before this moment. Default: now.' },
+  },
+  {
+    operationId: 'listUsageDays',
+    method: 'get',
+    path: '/api/v1/usage/daily',
+    summary: 'Usage by day',
+    description: 'Each UTC day of a period, days without use included: at most 366.',
+    tag: 'Usage',
+    document: `query ($from: DateTime, $to: DateTime, $aiId: ID) {
+      usageDays(from: $from, to: $to, agentId: $aiId) { day dataTokensUsed apiTokensUsed }
+    }`,
+    query: {
+      from: 'Its day is the first. Default: 30 days back.',
+      to: 'The day before this moment is the last. Default: today.',
+      aiId: 'Only the use of this AI.',
+    },
+    wrap: 'data',
+  },
+];

@@ -1,0 +1,33 @@
+import type { Pool } from 'pg';
+
+const rowsPerStatement = 2_000;
+
+/** The ledger belongs to the organization and says what was paid for; ratings are part of an agent's mean; the audit log keeps what was. */
+const keptOfUsers: readonly string[] = ['usage_entries', 'agent_ratings', 'agents', 'chats'];
+const keptOfOrganizations: readonly string[] = ['audit_entries'];
+
+/**
+ * Deletes every row that bears the id of an organization or a user that is gone, in whatever table, also in tables that are not thought of
+ * here: the database itself tells which have such a column. In small statements, so that nobody waits for it.
+ */
+export async function purgeRows(pool: Pool, column: 'orgId' | 'userId', id: string, signal: AbortSignal): Promise<void> {
+  // Events bear the id of their run only.
+  await purgeTable(pool, 'run_event_batches', `"runId" in (select r.id from runs r where r."${column}" = $1)`, id, signal);
+  const kept = column === 'orgId' ? keptOfOrganizations : keptOfUsers;
+  const columns = column === 'orgId' ? ['orgId'] : ['userId', 'ownerUserId'];
+  const { rows } = await pool.query<{ table: string; column: string }>(
+    `select table_name as table, column_name as column from information_schema.columns
+     where table_schema = 'public' and column_name = any($1::text[]) and not table_name = any($2::text[]) order by 1, 2`,
+    [columns, kept],
+  );
+  for (const found of rows) await purgeTable(pool, found.table, `"${found.column}" = $1`, id, signal);
+}
+
+async function purgeTable(pool: Pool, table: string, condition: string, id: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    const text = `delete from "${table}" where ctid = any(array(select ctid from "${table}" where ${condition} limit ${rowsPerStatement}))`;
+    const { rowCount } = await pool.query(text, [id]);
+    if ((rowCount ?? 0) < rowsPerStatement) return;
+  }
+}
