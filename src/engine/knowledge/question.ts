@@ -14,7 +14,7 @@ interface Term {
 
 /** A question may be a whole document: its rarest lexemes carry the weight. */
 const termsMax = 64;
-/** Rows that the lists of candidate terms may hold together. Ranking costs about 1.5 ms for a thousand of them. */
+/** Rows that the lists of candidate terms may hold together: they decide what a search costs. */
 const candidateRowsMax = 5_000;
 const candidateTermsMin = 2;
 const candidatesMax = 400;
