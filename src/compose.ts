@@ -3,11 +3,13 @@ import { registerPurges } from './domain/administration.ts';
 import { registerAuditSweep } from './domain/audit.ts';
 import type { Deps } from './domain/deps.ts';
 import { registerIdempotencySweep } from './domain/idempotency.ts';
+import { createEgress } from './engine/egress/egress.ts';
 import { createPgBossJobs } from './engine/jobs/pg-boss.ts';
 import { createKnowledge } from './engine/knowledge/knowledge.ts';
 import { createModelRouter } from './engine/models/router.ts';
 import { createRunEngine } from './engine/runs/engine.ts';
 import { createUsageLimits } from './engine/runs/usage-limits.ts';
+import { createAgentTools } from './engine/tools/agent-tools.ts';
 import { makeId } from './entities/ids.ts';
 import type { Settings } from './settings.ts';
 import { openStorage } from './storage/storage.ts';
@@ -45,8 +47,10 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       leaseMs: settings.USAGE_LEASE_MS,
       blockTokens: settings.USAGE_BLOCK_TOKENS,
     });
-    const runs = createRunEngine({ ...basics, jobs, models, knowledge, limits });
-    const deps: Deps = { ...basics, jobs, models, knowledge, runs, publicUrl };
+    const egress = createEgress({ allow: settings.EGRESS_ALLOW, connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS });
+    const agentTools = createAgentTools({ ...basics, egress });
+    const runs = createRunEngine({ ...basics, jobs, models, knowledge, limits, agentTools });
+    const deps: Deps = { ...basics, jobs, models, knowledge, runs, egress, publicUrl };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
     registerAuditSweep(deps);
@@ -65,6 +69,7 @@ export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
   await deps.jobs.stop(graceMs);
   await deps.knowledge.close();
   await deps.models.close();
+  await deps.egress.close();
   await deps.storage.close();
 }
 

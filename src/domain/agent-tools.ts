@@ -1,5 +1,12 @@
 import type { ModelTool } from '../engine/models/port.ts';
-import type { AgentRunParts, AgentTool, AgentToolType, JsonObject, PartView } from '../entities/agent-part.ts';
+import {
+  type AgentRunParts,
+  type AgentTool,
+  type AgentToolType,
+  descriptionOf,
+  type PartView,
+  parametersOf,
+} from '../entities/agent-part.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { putDerivedSecrets } from '../storage/agent-parts/secrets.ts';
@@ -97,11 +104,17 @@ export function readToolName(param: string, name: string, faults: Faults): void 
   }
 }
 
-/** The tools of an agent that its callers run: they are offered to the model with those of the request. */
-export function clientToolsOf({ tools }: AgentRunParts): readonly ModelTool[] {
-  return tools.flatMap(({ type, name, data }) =>
+/** What the tools of an agent add to a run of it: functions that the caller runs, and leave to call those that run here. */
+export function withAgentTools(
+  own: readonly ModelTool[],
+  agent: AgentRunParts | undefined,
+): { readonly tools: readonly ModelTool[]; readonly offersAgentTools?: true } {
+  if (agent === undefined || agent.tools.length === 0) return { tools: own };
+  const client = agent.tools.flatMap(({ type, name, data }) =>
     type === 'CLIENT_FUNCTION' ? [{ name, description: descriptionOf(data), parameters: parametersOf(data) }] : [],
   );
+  const runsHere = agent.tools.some(({ type }) => type === 'API_FUNCTION');
+  return { tools: [...own, ...client], ...(runsHere ? { offersAgentTools: true } : {}) };
 }
 
 /** @throws DomainError TOOL_NAME_CONFLICT for a function of a request that has the name of a tool of its agent. */
@@ -116,14 +129,6 @@ export function requireNoToolConflict(
     const param = `tools[${index}].function.name`;
     throw new DomainError('TOOL_NAME_CONFLICT', `${param}: the agent has a tool of the name ${own.name}`, { param });
   }
-}
-
-export function descriptionOf({ description }: JsonObject): string {
-  return typeof description === 'string' ? description : '';
-}
-
-function parametersOf({ parameters }: JsonObject): JsonObject {
-  return typeof parameters === 'object' && parameters !== null ? (parameters as JsonObject) : { type: 'object', properties: {} };
 }
 
 function hidden(tool: AgentTool): AgentTool {

@@ -4,12 +4,15 @@ import { DomainError } from '../entities/errors.ts';
 import { isId } from '../entities/ids.ts';
 import type { Page, PageRequest } from '../entities/page.ts';
 import { canEditAgent, canWriteChat, visibleChats } from './access.ts';
+import { readUserInputs } from './agent-parts/user-input.ts';
 import { agentForRun } from './agents.ts';
 import type { Deps } from './deps.ts';
 import { Faults } from './faults.ts';
 
 export interface CreateChatInput {
   readonly name?: string | null | undefined;
+  /** Values of the agent's user inputs, by variable name. */
+  readonly userInputs?: unknown;
 }
 /** Absent members are kept; null takes the name or the pin away, and so does a pin of 0. */
 export interface UpdateChatInput {
@@ -59,9 +62,12 @@ export async function listMessages(deps: Deps, chatIds: readonly string[]): Prom
 export async function createChat(deps: Deps, caller: Caller, agentId: string, input: CreateChatInput): Promise<Chat> {
   const agent = await agentForRun(deps, caller, agentId);
   const name = readName(input.name);
+  const faults = new Faults();
+  const userInputs = readUserInputs(agent.userInputs, input.userInputs, faults);
+  faults.throwIfAny();
   const id = deps.newId('chat');
   const { orgId, userId } = caller;
-  await deps.storage.chats.create({ id, createdAt: deps.now(), orgId, userId, agentId: agent.id, name: name ?? '' });
+  await deps.storage.chats.create({ id, createdAt: deps.now(), orgId, userId, agentId: agent.id, name: name ?? '', userInputs });
   return getChat(deps, caller, id);
 }
 

@@ -8,6 +8,8 @@ import type { Citation } from '../entities/citation.ts';
 import { DomainError } from '../entities/errors.ts';
 import { isId } from '../entities/ids.ts';
 import type { RunEventStream, RunSnapshot, Usage } from '../entities/run-event.ts';
+import { fillVariables } from './agent-parts/user-input.ts';
+import { requireNoToolConflict, withAgentTools } from './agent-tools.ts';
 import { agentForRun, modelIdOf } from './agents.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './completion-input.ts';
 import { questionOf } from './completion-messages.ts';
@@ -116,7 +118,8 @@ function planOf(
   inOnePiece: boolean,
 ): RunPlan {
   const { toolChoice, responseFormat } = request;
-  const instructions = agent?.instructions.trim() ?? '';
+  if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
+  const instructions = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, {}).trim();
   const messages: readonly ModelMessage[] =
     instructions === '' ? request.messages : [{ role: 'system', content: instructions }, ...request.messages];
   const question = agent === undefined || agent.dataSourceIds.length === 0 ? '' : questionOf(messages);
@@ -124,7 +127,7 @@ function planOf(
   return {
     modelId: model.id,
     messages,
-    tools: request.tools,
+    ...withAgentTools(request.tools, agent),
     parameters: agent === undefined ? request.parameters : { ...parametersOf(agent.options), ...request.parameters },
     isStreaming: !inOnePiece,
     generateCitations: isCiting(input, agent),

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Egress } from '../engine/egress/egress.ts';
 import type { Jobs } from '../engine/jobs/jobs.ts';
 import type { Knowledge } from '../engine/knowledge/knowledge.ts';
 import type { ModelRouter } from '../engine/models/router.ts';
@@ -15,6 +16,7 @@ export interface Deps {
   readonly runs: RunEngine;
   readonly knowledge: Knowledge;
   readonly jobs: Jobs;
+  readonly egress: Egress;
   readonly logger: Logger;
   /** Base of links that Parley hands out, without a slash at the end. */
   publicUrl(): string;

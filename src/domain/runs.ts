@@ -9,6 +9,8 @@ import type { NewRun, Run } from '../entities/run.ts';
 import type { RunEventStream } from '../entities/run-event.ts';
 import type { Turn } from '../storage/chats.ts';
 import { canWriteChat, visibleChats } from './access.ts';
+import { fillVariables } from './agent-parts/user-input.ts';
+import { requireNoToolConflict, withAgentTools } from './agent-tools.ts';
 import { agentForRun, modelIdOf } from './agents.ts';
 import { getOwnChat } from './chats.ts';
 import { parametersOf } from './completions.ts';
@@ -58,7 +60,8 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
   const message = readMessage(input, deps.settings);
   const agent = await agentOfChat(deps, caller, chat);
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
-  const request = requestOf(agent, message, input.date ?? undefined);
+  if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
+  const request = requestOf(chat, agent, message, input.date ?? undefined);
   return begin(
     deps,
     caller,
@@ -201,14 +204,20 @@ async function modelFor(deps: Deps, modelId: string): Promise<ModelInfo> {
   throw new DomainError('MODEL_NOT_FOUND', `There is no model "${modelId.slice(0, 100)}"`, { param: 'modelId' });
 }
 
-function requestOf(agent: RunnableAgent | undefined, { text, tools }: ReadMessage, date: Date | undefined): StoredRequest {
+function requestOf(
+  chat: Chat,
+  agent: RunnableAgent | undefined,
+  { text, tools }: ReadMessage,
+  date: Date | undefined,
+): StoredRequest {
   const { options = {}, dataSourceIds = [], orgId = '' } = agent ?? {};
   const inputTokensMax = options.maxInputTokens?.[0];
   const question = text.trim();
+  const instructions = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, chat.userInputs);
   const now = date === undefined ? [] : [`The user's date and time: ${date.toISOString()}`];
   return {
-    instructions: [agent?.instructions.trim() ?? '', ...now].filter((part) => part !== '').join('\n\n'),
-    tools,
+    instructions: [instructions.trim(), ...now].filter((part) => part !== '').join('\n\n'),
+    ...withAgentTools(tools, agent),
     parameters: parametersOf(options),
     knowledge: dataSourceIds.length === 0 || question === '' ? null : { orgId, dataSourceIds, question },
     generateCitations: agent?.generateCitations ?? false,

@@ -98,6 +98,16 @@ export type RunnableTool = Pick<AgentTool, 'id' | 'name' | 'type' | 'data'>;
 /** An agent as far as the rules about its parts need it. */
 export type AgentOfParts = Pick<AgentWithEditors, 'id' | 'orgId' | 'userId' | 'editorIds'>;
 
+/** What a model is told that a tool does. */
+export function descriptionOf({ description }: JsonObject): string {
+  return typeof description === 'string' ? description : '';
+}
+
+/** JSON Schema of a tool's arguments. */
+export function parametersOf({ parameters }: JsonObject): JsonObject {
+  return typeof parameters === 'object' && parameters !== null ? (parameters as JsonObject) : { type: 'object', properties: {} };
+}
+
 /** A reference to a secret, alone or inside a text. */
 export const secretReference = /\{\{secret:([A-Za-z][A-Za-z0-9_.-]{0,99})\}\}/g;
 export const secretKeyPattern = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/;

@@ -1,3 +1,4 @@
+import type { UserInputValues } from './agent-part.ts';
 import type { Citation } from './citation.ts';
 
 export const messageRoles = ['user', 'assistant', 'system', 'tool'] as const;
@@ -26,6 +27,8 @@ export interface Chat {
   readonly pinPosition: number | null;
   /** The run that holds the chat now. */
   readonly activeRunId: string | null;
+  /** What it began with, by variable name: filled into the agent's instructions. */
+  readonly userInputs: UserInputValues;
   readonly agent: ChatAgent;
 }
 

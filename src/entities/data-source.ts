@@ -21,7 +21,14 @@ export type IndexStatus = (typeof indexStatuses)[number];
 export const activeIndexStatuses = ['FETCHING', 'PARSING', 'INDEXING'] as const satisfies readonly IndexStatus[];
 
 /** Kinds that are read from a service elsewhere by a connector. */
-export const connectedTypes = ['DRIVE_A', 'DRIVE_B', 'WEB_URL', 'WIKI', 'TRACKER', 'REPO_HOST'] as const satisfies readonly DataSourceType[];
+export const connectedTypes = [
+  'DRIVE_A',
+  'DRIVE_B',
+  'WEB_URL',
+  'WIKI',
+  'TRACKER',
+  'REPO_HOST',
+] as const satisfies readonly DataSourceType[];
 export type ConnectedType = (typeof connectedTypes)[number];
 export function isConnectedType(type: DataSourceType): type is ConnectedType {
   return (connectedTypes as readonly DataSourceType[]).includes(type);

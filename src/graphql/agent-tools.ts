@@ -1,12 +1,5 @@
-import {
-  createAgentTool,
-  deleteAgentTool,
-  descriptionOf,
-  getAgentTool,
-  listAgentTools,
-  updateAgentTool,
-} from '../domain/agent-tools.ts';
-import { type AgentTool, agentToolTypes, type PartView } from '../entities/agent-part.ts';
+import { createAgentTool, deleteAgentTool, getAgentTool, listAgentTools, updateAgentTool } from '../domain/agent-tools.ts';
+import { type AgentTool, agentToolTypes, descriptionOf, type PartView } from '../entities/agent-part.ts';
 import { builder } from './builder.ts';
 import { enumOf } from './enums.ts';
 

@@ -32,6 +32,11 @@ export const ChatType = builder.objectRef<Chat>('Chat').implement({
     }),
     agent: t.field({ type: ChatAgentType, description: 'Who answers in it.', resolve: ({ agent }) => agent }),
     activeRunId: t.exposeID('activeRunId', { nullable: true, description: 'The run that answers now; null when none does.' }),
+    userInputs: t.field({
+      type: 'JSON',
+      description: "The values of the agent's user inputs that it began with, by variable name.",
+      resolve: ({ userInputs }) => userInputs,
+    }),
     canWrite: t.boolean({
       description: 'Whether the caller may write in it: its user may, readers of its log may not.',
       resolve: (chat, _args, { caller }) => canWriteChat(caller, chat),
@@ -74,6 +79,11 @@ const CreateChatInput = builder.inputType('CreateChatInput', {
   description: 'A new chat.',
   fields: (t) => ({
     name: t.string({ required: false, description: '1 to 200 characters; without one, the first exchange names the chat.' }),
+    userInputs: t.field({
+      type: 'JSON',
+      required: false,
+      description: "Values of the agent's user inputs, by variable name: texts, numbers, true or false.",
+    }),
   }),
 });
 

@@ -23,20 +23,25 @@ import './accounts.ts';
 import './completions.ts';
 import './models.ts';
 import './agents.ts';
+import './agent-tools.ts';
+import './agent-user-inputs.ts';
+import './agent-skills.ts';
+import './agent-flows.ts';
+import './agent-secrets.ts';
 import './api-keys.ts';
 import './connections.ts';
 import './groups.ts';
-import './chats.ts';
-import './data-sources.ts';
-import './data-source-kinds.ts';
-import './signed-uploads.ts';
-import './knowledge-items.ts';
 import './tenants.ts';
 import './organizations.ts';
 import './users.ts';
 import './memberships.ts';
 import './audit-log.ts';
 import './usage.ts';
+import './chats.ts';
+import './data-sources.ts';
+import './data-source-kinds.ts';
+import './signed-uploads.ts';
+import './knowledge-items.ts';
 import './runs.ts';
 
 const roots = {
@@ -102,12 +107,12 @@ function guard(root: GraphQLObjectType): void {
   for (const field of Object.values(root.getFields())) {
     const operation = `${root.name}.${field.name}`;
     if (root.name === 'Subscription') field.subscribe = guarded(operation, field.subscribe ?? missingSource(operation));
+    else if (root.name === 'Mutation') field.resolve = guarded(operation, audited(field, field.resolve ?? defaultFieldResolver));
     else field.resolve = guarded(operation, field.resolve ?? defaultFieldResolver);
   }
 }
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
-    else if (root.name === 'Mutation') field.resolve = guarded(operation, audited(field, field.resolve ?? defaultFieldResolver));
 
 function guarded(operation: string, inner: Resolver): Resolver {
   return (root, args, context, info) => {

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { ChatFilter } from '../entities/access.ts';
+import type { UserInputValues } from '../entities/agent-part.ts';
 import type { Chat, ChatMessage, NewMessage } from '../entities/chat.ts';
 import { type Page, type PageRequest, pageOf, type SortKey } from '../entities/page.ts';
 import type { NewRun } from '../entities/run.ts';
@@ -19,6 +20,7 @@ export interface NewChat {
   /** Of a thread without an agent. */
   readonly modelId?: string;
   readonly name: string;
+  readonly userInputs?: UserInputValues;
 }
 
 /** What begins a run in a chat: its messages and its row, written together. */
@@ -58,7 +60,7 @@ export interface ChatStore {
   startTurn(turn: Turn): Promise<TurnResult>;
 }
 
-const chatColumns = `c.id, c."createdAt", c."updatedAt", c."orgId", c."userId", c."agentId", c.name, c."pinPosition", c."activeRunId", c."modelId",
+const chatColumns = `c.id, c."createdAt", c."updatedAt", c."orgId", c."userId", c."agentId", c.name, c."pinPosition", c."activeRunId", c."modelId", c."userInputs",
   json_build_object('id', coalesce(a.id, c."modelId", ''), 'name', coalesce(a.name, c."modelId", ''), 'src', coalesce(a.src, ''),
     'description', coalesce(a.description, ''), 'userId', coalesce(a."userId", ''), 'userName', coalesce(u.name, '')) as agent`;
 const chatTables = `chats c left join agents a on a.id = c."agentId" left join users u on u.id = a."userId"`;
@@ -175,12 +177,12 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
 
 export async function addChat(
   client: Pick<Pool, 'query'>,
-  { id, createdAt, orgId, userId, agentId, modelId, name }: NewChat,
+  { id, createdAt, orgId, userId, agentId, modelId, name, userInputs = {} }: NewChat,
 ): Promise<void> {
   await client.query(
-    `insert into chats (id, "createdAt", "updatedAt", "orgId", "userId", "agentId", name, "modelId")
-     values ($1, $2, $2, $3, $4, $5, $6, $7)`,
-    [id, createdAt, orgId, userId, agentId, name, modelId],
+    `insert into chats (id, "createdAt", "updatedAt", "orgId", "userId", "agentId", name, "modelId", "userInputs")
+     values ($1, $2, $2, $3, $4, $5, $6, $7, $8)`,
+    [id, createdAt, orgId, userId, agentId, name, modelId, JSON.stringify(userInputs)],
   );
 }
 

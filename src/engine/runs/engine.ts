@@ -6,6 +6,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Knowledge } from '../knowledge/knowledge.ts';
 import type { ModelRouter } from '../models/router.ts';
+import type { AgentTools } from '../tools/agent-tools.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { createUsageLedger } from './ledger.ts';
@@ -30,6 +31,7 @@ export interface RunEngineDeps {
   readonly logger: Logger;
   /** Tools that run here; none by default. */
   readonly tools?: ServerTools;
+  readonly agentTools?: AgentTools;
   now(): Date;
   newId(kind: IdKind): string;
 }
@@ -44,6 +46,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     ledger,
     limits: deps.limits,
     tools: deps.tools ?? new Map(),
+    ...(deps.agentTools === undefined ? {} : { agentTools: deps.agentTools }),
     roundsMax: settings.TOOL_ROUNDS_MAX,
     logger: deps.logger,
     newId: deps.newId,

@@ -13,6 +13,7 @@ import type {
 } from '../../entities/run-event.ts';
 import { ModelError, type ModelMessage, type ModelRequest, type ModelTool, type TokenUsage } from '../models/port.ts';
 import type { ModelRouter, Selection } from '../models/router.ts';
+import type { AgentTools } from '../tools/agent-tools.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
 import { withPassages } from './context.ts';
 import type { RunControl } from './control.ts';
@@ -34,6 +35,8 @@ export interface LoopDeps {
   readonly ledger: UsageLedger;
   readonly limits: Pick<UsageLimits, 'reserve'>;
   readonly tools: ServerTools;
+  /** The tools of agents, for runs that offer them. */
+  readonly agentTools?: AgentTools;
   /** Model calls in one run at most. */
   readonly roundsMax: number;
   readonly logger: Logger;
@@ -105,6 +108,7 @@ class Run {
     let failure: unknown;
     try {
       modelSignal.throwIfAborted();
+      if (plan.offersAgentTools === true) await this.takeAgentTools();
       let messages = plan.messages;
       if (plan.knowledge !== undefined) {
         messages = withPassages(messages, await this.passages(signal), plan.generateCitations);
@@ -182,12 +186,27 @@ class Run {
     );
   }
 
-  /** Those of the service that this run may call. */
+  /** Those of the service, and of the agent, that this run may call. */
   private get tools(): ServerTools {
+    if (this.ownTools !== undefined) return this.ownTools;
     const { serverTools } = this.plan;
     if (serverTools === undefined || serverTools.length === 0) return noTools;
-    this.ownTools ??= new Map([...this.deps.tools].filter(([name]) => serverTools.includes(name)));
+    this.ownTools = this.serverTools();
     return this.ownTools;
+  }
+
+  private serverTools(): ServerTools {
+    const names = this.plan.serverTools ?? [];
+    return new Map([...this.deps.tools].filter(([name]) => names.includes(name)));
+  }
+
+  /** A function of the caller, and a tool of the service, come before a tool of the agent that has got the same name since. */
+  private async takeAgentTools(): Promise<void> {
+    const { agentId } = this.plan.charge;
+    if (agentId === null || this.deps.agentTools === undefined) return;
+    const names = new Set(this.plan.tools.map(({ name }) => name));
+    const agentTools = [...(await this.deps.agentTools(agentId))].filter(([name]) => !names.has(name));
+    this.ownTools = new Map([...agentTools, ...this.serverTools()]);
   }
 
   /** The events that may leave now: none before the model's first word, so that a refusal can still be an error. */

@@ -17,6 +17,8 @@ export interface RunPlan {
   readonly isStreaming: boolean;
   /** Names of the tools of the service that the model may call; default: none. */
   readonly serverTools?: readonly string[];
+  /** The model may also call the tools of the charged agent that run here. */
+  readonly offersAgentTools?: true;
   /** Calls of tools of the service in the whole run, at most. */
   readonly toolCallsMax?: number;
   /** Of a response: stands in its first event. */

@@ -14,13 +14,14 @@ import { usageRoutes } from './usage.ts';
 /** Every REST operation. A feature adds its rows here, one line each. */
 export const allRoutes: readonly RouteRow[] = [
   ...agentRoutes,
+  ...agentPartRoutes,
   ...chatRoutes,
   ...completionRoutes,
   ...dataSourceRoutes,
   ...dataSourceKindRoutes,
   ...groupRoutes,
   ...apiKeyRoutes,
-  ...connectionRoutes,
   ...usageRoutes,
   ...administrationRoutes,
+  ...connectionRoutes,
 ];

@@ -22,6 +22,8 @@ export interface StoredRequest {
   readonly responseFormat?: ResponseFormat;
   /** Names of tools of the service that the model may call. */
   readonly serverTools?: readonly string[];
+  /** So are the tools of the run's agent that run here: they are read anew when the run begins. */
+  readonly offersAgentTools?: true;
   readonly toolCallsMax?: number;
   /** Of responses: what may join a running one must be of the same mode. */
   readonly chatMode?: string;
@@ -33,7 +35,7 @@ const goOn: ModelMessage = { role: 'user', content: 'You were interrupted. Go on
 export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isResumed = false): RunPlan {
   const request = requestOf(run);
   const { instructions, tools, toolChoice, parallelToolCalls, parameters, knowledge, generateCitations, hidesSteps } = request;
-  const { responseFormat, serverTools, toolCallsMax } = request;
+  const { responseFormat, serverTools, offersAgentTools, toolCallsMax } = request;
   const said = historyOf(transcript, request.inputTokensMax);
   const history = isResumed && said.at(-1)?.role === 'assistant' ? [...said, goOn] : said;
   return {
@@ -50,6 +52,7 @@ export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isRes
     ...(knowledge === null ? {} : { knowledge }),
     ...(responseFormat === undefined ? {} : { responseFormat }),
     ...(serverTools === undefined ? {} : { serverTools }),
+    ...(offersAgentTools === undefined ? {} : { offersAgentTools }),
     ...(toolCallsMax === undefined ? {} : { toolCallsMax }),
   };
 }

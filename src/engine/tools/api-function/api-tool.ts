@@ -1,9 +1,10 @@
+import { descriptionOf, type JsonObject, parametersOf } from '../../../entities/agent-part.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { type Egress, EgressError, type EgressReply } from '../../egress/egress.ts';
-import { compileArguments } from '../json-schema/arguments.ts';
+import { type ArgumentsReader, compileArguments } from '../json-schema/arguments.ts';
 import { masker } from '../masking.ts';
 import type { ServerTool } from '../server-tool.ts';
-import { type DataFault, readApiFunction } from './api-function.ts';
+import { type ApiFunction, type DataFault, readApiFunction } from './api-function.ts';
 import { buildRequest } from './request.ts';
 
 export interface ApiToolContext {
@@ -20,21 +21,21 @@ export interface ApiToolContext {
  * secret in it. Failures are told to the model in words it can act on.
  *
  * @param keys  the secrets that the tool's data refers to.
- * @throws Error for data that was never accepted.
+ * Cost: nothing until it is called; then once the reading of its data and the compiling of its schema, about a millisecond.
  */
 export function createApiTool(
-  { name, data }: { readonly name: string; readonly data: Readonly<Record<string, unknown>> },
+  { name, data }: { readonly name: string; readonly data: JsonObject },
   keys: readonly string[],
   context: ApiToolContext,
 ): ServerTool {
-  const faults: DataFault[] = [];
-  const tool = readApiFunction(data, faults);
-  if (faults.length > 0) throw new Error(`the data of the tool ${name} cannot be read`);
-  const read = compileArguments(tool.parameters);
+  // Read when it is first called: an agent may have many tools, and a run calls few.
+  let prepared: { readonly tool: ApiFunction; readonly read: ArgumentsReader } | undefined;
   return {
-    definition: { name, description: tool.description, parameters: tool.parameters },
+    definition: { name, description: descriptionOf(data), parameters: parametersOf(data) },
     hint: `Calling ${name}`,
     async run(json, given, signal) {
+      prepared ??= prepare(name, data);
+      const { tool, read } = prepared;
       const args = read(json);
       if ('fault' in args) throw new DomainError('INVALID_VALUE', args.fault);
       const own = (key: string) => (Object.hasOwn(given, key) ? given[key] : undefined);
@@ -59,6 +60,14 @@ export function createApiTool(
       }
     },
   };
+}
+
+/** @throws Error for data that was never accepted. */
+function prepare(name: string, data: JsonObject): { readonly tool: ApiFunction; readonly read: ArgumentsReader } {
+  const faults: DataFault[] = [];
+  const tool = readApiFunction(data, faults);
+  if (faults.length > 0) throw new Error(`the data of the tool ${name} cannot be read`);
+  return { tool, read: compileArguments(tool.parameters) };
 }
 
 /** @throws DomainError for a status of failure, with what the service said. */

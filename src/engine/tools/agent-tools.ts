@@ -1,0 +1,56 @@
+import type { RunnableAgent } from '../../entities/agent.ts';
+import { type RunnableTool, secretKeysIn } from '../../entities/agent-part.ts';
+import type { Settings } from '../../settings.ts';
+import { secretTable } from '../../storage/agent-parts/secrets.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { Egress } from '../egress/egress.ts';
+import { createApiTool } from './api-function/api-tool.ts';
+import type { ServerTool, ServerTools } from './server-tool.ts';
+
+export interface AgentToolsDeps {
+  readonly settings: Settings;
+  readonly storage: Storage;
+  readonly egress: Egress;
+  now(): Date;
+}
+
+/** The tools of an agent that run here; a value while the agent is warm. */
+export type AgentTools = (agentId: string) => ServerTools | Promise<ServerTools>;
+
+const none: ServerTools = new Map();
+
+/** Makes the tools of agents callable. An agent's are made once and go with what is remembered of the agent. */
+export function createAgentTools(deps: AgentToolsDeps): AgentTools {
+  const made = new WeakMap<RunnableAgent, ServerTools>();
+  const toolsOf = (agent: RunnableAgent | undefined): ServerTools => {
+    if (agent === undefined || agent.tools.length === 0) return none;
+    const known = made.get(agent);
+    if (known !== undefined) return known;
+    const tools = new Map(
+      agent.tools.filter(({ type }) => type === 'API_FUNCTION').map((tool) => [tool.name, apiTool(deps, agent, tool)] as const),
+    );
+    made.set(agent, tools);
+    return tools;
+  };
+  return (agentId) => {
+    const agent = deps.storage.agents.findRunnable(agentId, deps.now().getTime());
+    return agent instanceof Promise ? agent.then(toolsOf) : toolsOf(agent);
+  };
+}
+
+function apiTool({ settings, storage, egress }: AgentToolsDeps, agent: RunnableAgent, tool: RunnableTool): ServerTool {
+  return createApiTool(tool, secretKeysIn(tool.data), {
+    egress,
+    timeoutMs: settings.API_FUNCTION_TIMEOUT_MS,
+    replyBytesMax: settings.API_FUNCTION_REPLY_MAX_BYTES,
+    resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,
+    async secretsOf(keys) {
+      const rows = await storage.agentParts.secrets.sealedOf(agent.id, keys);
+      const opened = rows.map(async ({ id, key, sealed }) => {
+        const place = { orgId: agent.orgId, table: secretTable, rowId: id };
+        return [key, await storage.vault.open(place, sealed)] as const;
+      });
+      return new Map(await Promise.all(opened));
+    },
+  });
+}
