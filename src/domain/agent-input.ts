@@ -90,7 +90,7 @@ const categoriesMax = 100;
  * Where the agent is, or will be: its groups and editors must be of the same organization. What it has already may be given again, also
  * by an editor who does not see that group.
  */
-type Place = Pick<Agent, 'orgId' | 'userId'> & Partial<Pick<AgentView, 'groupIds' | 'editors'>>;
+type Place = Pick<Agent, 'orgId' | 'userId'> & Partial<Pick<AgentView, 'groupIds' | 'editors' | 'orgCategoryIds'>>;
 
 /**
  * Reads an input into what storage writes.
@@ -104,7 +104,7 @@ export async function readAgentInput(deps: Deps, caller: Caller, place: Place, i
     ...readFlags(input, faults),
     ...(input.options === undefined ? {} : { options: readOptions(input.options ?? {}, faults) }),
     ...(input.profile === undefined ? {} : { profile: input.profile === null ? null : readProfile(input.profile, faults) }),
-    ...readCategories(input, faults),
+    ...(await readCategories(deps, place, input, faults)),
     ...(await readModel(deps, input, faults)),
     ...(await readGroups(deps, caller, place, input, faults)),
     ...(await readEditors(deps, place, input, faults)),
@@ -178,16 +178,23 @@ function readProfile(input: ProfileInput, faults: Faults): AgentProfile {
   return profile;
 }
 
-function readCategories(input: AgentInput, faults: Faults): AgentChanges {
+async function readCategories(deps: Deps, place: Place, input: AgentInput, faults: Faults): Promise<AgentChanges> {
   const { publicCategories, orgCategoryIds } = input;
   faults.requireCount('publicCategories', publicCategories ?? [], categoriesMax);
   faults.requireCount('orgCategoryIds', orgCategoryIds ?? [], categoriesMax);
-  for (const [index, id] of (orgCategoryIds ?? []).slice(0, categoriesMax).entries()) {
-    faults.requireName(`orgCategoryIds[${index}]`, id, 200);
+  const ids = [...new Set(orgCategoryIds ?? [])].slice(0, categoriesMax);
+  if (ids.length > 0) {
+    const found = await deps.storage.agentCategories.findMany(ids, place.orgId);
+    const known = new Set([...found.map(({ id }) => id), ...(place.orgCategoryIds ?? [])]);
+    for (const [index, id] of (orgCategoryIds ?? []).slice(0, categoriesMax).entries()) {
+      if (known.has(id)) continue;
+      const name = `orgCategoryIds[${index}]`;
+      faults.add(name, `${name} is not a category of the organization; GET /api/v1/ai-categories lists them`);
+    }
   }
   return {
     ...(publicCategories === undefined ? {} : { publicCategories: [...new Set(publicCategories)] }),
-    ...(orgCategoryIds === undefined ? {} : { orgCategoryIds: [...new Set(orgCategoryIds)] }),
+    ...(orgCategoryIds === undefined ? {} : { orgCategoryIds: ids }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AgentFilter } from '../entities/access.ts';
 import type { Agent, AgentListScope, AgentView, RunnableAgent } from '../entities/agent.ts';
 import type { Caller } from '../entities/caller.ts';
@@ -96,7 +97,7 @@ export async function createAgent(deps: Deps, caller: Caller, input: CreateAgent
 
 /**
  * Changes what is given and keeps everything else. Editors may change all but visibility, groups and editors; giving those unchanged is
- * no fault.
+ * no fault. An approval by the organization ends when anybody but an administrator changes what it was given for.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault of the input.
  */
@@ -111,7 +112,15 @@ export async function updateAgent(deps: Deps, caller: Caller, id: string, input:
       param: managed,
     });
   }
-  return deps.storage.agents.update(id, changes, caller.userId);
+  const isOutdated = agent.isApprovedByOrg && !isAdministrator(caller, agent.orgId) && changesCharacter(agent, changes);
+  return deps.storage.agents.update(id, isOutdated ? { ...changes, isApprovedByOrg: false } : changes, caller.userId);
+}
+
+/** What an approval was given for: how the agent presents itself in words, what it is told, and which model answers. */
+const approvedMembers = ['name', 'description', 'introduction', 'instructions', 'seed', 'modelId', 'options'] as const;
+
+function changesCharacter(agent: AgentView, changes: AgentChanges): boolean {
+  return approvedMembers.some((name) => changes[name] !== undefined && !isDeepStrictEqual(changes[name], agent[name]));
 }
 
 /**
@@ -128,7 +137,12 @@ export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promi
   return { ...agent, isDeleted: true };
 }
 
-/** Marks an agent as approved by its organization, or takes that back. @throws DomainError NOT_FOUND, FORBIDDEN for all but administrators. */
+/**
+ * Marks an agent as approved by its organization, or takes that back. An approval ends when anybody but an administrator changes what it was
+ * given for.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN for all but administrators.
+ */
 export async function approveAgent(deps: Deps, caller: Caller, id: string, isApproved: boolean): Promise<AgentView> {
   const agent = await getAgent(deps, caller, id);
   if (!isAdministrator(caller, agent.orgId)) throw new DomainError('FORBIDDEN', 'Only administrators may approve agents');
@@ -142,7 +156,7 @@ export function modelIdOf(deps: Deps, agent: Pick<Agent, 'modelId'>): string {
 
 /** Whether anybody besides the owner and administrators may use the agent. */
 export function isShared(agent: AgentView): boolean {
-  return agent.visibility !== 'PRIVATE' || agent.editorIds.size > 0;
+  return agent.isOpenToOthers || agent.editorIds.size > 0;
 }
 
 /** The members that only owner and administrators may change, as far as these changes change them. */

@@ -15,6 +15,12 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.updateAgent': 'AGENTS:WRITE',
   'Mutation.deleteAgent': 'AGENTS:WRITE',
   'Mutation.approveAgent': 'AGENTS:WRITE',
+  'Mutation.rateAgent': 'AGENTS:READ',
+  'Mutation.generateAgentProfile': 'AGENTS:WRITE',
+  'Query.agentCategories': 'AGENTS:READ',
+  'Mutation.createAgentCategory': 'AGENTS:WRITE',
+  'Mutation.renameAgentCategory': 'AGENTS:WRITE',
+  'Mutation.deleteAgentCategory': 'AGENTS:WRITE',
   // what agents are made of
   'Query.agentTools': 'AGENTS:READ',
   'Query.agentTool': 'AGENTS:READ',
@@ -134,6 +140,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
  * out the others whatever face it comes by.
  */
 export const runOperations: ReadonlySet<string> = new Set([
+  'Mutation.generateAgentProfile',
   'Mutation.createCompletion',
   'Mutation.sendMessage',
   'Mutation.submitToolOutputs',

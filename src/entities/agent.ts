@@ -85,6 +85,15 @@ export interface Agent {
   readonly isDeleted: boolean;
 }
 
+/** A heading of an organization's own catalog. */
+export interface AgentCategory {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly orgId: string;
+  readonly name: string;
+}
+
 export interface AgentEditor {
   readonly id: string;
   readonly name: string;
@@ -105,6 +114,8 @@ export interface AgentView extends AgentWithEditors {
   readonly groupIds: readonly string[];
   /** Whether that user has chats with it. */
   readonly hasUserChats: boolean;
+  /** Whether its visibility lets anybody use it besides owner, editors and administrators: a group without members does not. */
+  readonly isOpenToOthers: boolean;
 }
 
 /** An agent with everything that decides about it, for decisions in memory. */

@@ -116,3 +116,17 @@ export const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
     ...optionalFields(t),
   }),
 });
+
+export const ApproveAgentInput = builder.inputType('ApproveAgentInput', {
+  description: 'Whether an organization stands behind an agent.',
+  fields: (t) => ({
+    isApproved: t.boolean({ required: false, description: 'False takes the approval back. Default true.' }),
+  }),
+});
+
+export const RateAgentInput = builder.inputType('RateAgentInput', {
+  description: 'What a user thinks of an agent.',
+  fields: (t) => ({
+    rating: t.int({ required: false, description: '1 to 5; null takes an earlier rating back.' }),
+  }),
+});

@@ -1,4 +1,5 @@
 import { canEditAgent, canManageAgent } from '../domain/access.ts';
+import { ownRatings } from '../domain/agent-ratings.ts';
 import {
   approveAgent,
   createAgent,
@@ -12,7 +13,7 @@ import {
 import { listGroupsOfAgents } from '../domain/groups.ts';
 import type { AgentEditor, AgentView } from '../entities/agent.ts';
 import { AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './agent-enums.ts';
-import { CreateAgentInput, UpdateAgentInput } from './agent-inputs.ts';
+import { ApproveAgentInput, CreateAgentInput, UpdateAgentInput } from './agent-inputs.ts';
 import { AgentOptionsType, AgentProfileType } from './agent-parts.ts';
 import { builder } from './builder.ts';
 import { connectionOf, pageArgs, pageRequest } from './connection.ts';
@@ -102,6 +103,13 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
       description: 'The mean of its ratings; 0 while there is none.',
       resolve: ({ ratingCount, ratingSum }) => (ratingCount === 0 ? 0 : ratingSum / ratingCount),
     }),
+    ownRating: t.loadable({
+      type: 'Int',
+      nullable: true,
+      description: "The caller's own rating of it, 1 to 5; null while there is none.",
+      load: (ids: string[], { deps, caller }) => ownRatings(deps, caller, ids) as never,
+      resolve: ({ id }) => id,
+    }),
     isShared: t.boolean({ description: 'Whether anybody besides its owner may use it.', resolve: isShared }),
     hasUserChats: t.exposeBoolean('hasUserChats', { description: 'Whether the caller has chats with it.' }),
     isApprovedByOrg: t.exposeBoolean('isApprovedByOrg', { description: 'Whether an administrator approved it.' }),
@@ -186,11 +194,12 @@ builder.mutationFields((t) => ({
   }),
   approveAgent: t.field({
     type: AgentType,
-    description: 'Marks an agent as approved by its organization, for administrators.',
+    description:
+      'Marks an agent as approved by its organization, for administrators. The approval ends when anybody else changes its texts, model or options.',
     args: {
       id: t.arg.id({ description: 'The id of the agent.' }),
-      isApproved: t.arg.boolean({ required: false, defaultValue: true, description: 'False takes the approval back.' }),
+      input: t.arg({ type: ApproveAgentInput, required: false, description: 'Whether it is approved. Default: it is.' }),
     },
-    resolve: (_root, { id, isApproved }, { deps, caller }) => approveAgent(deps, caller, id, isApproved ?? true),
+    resolve: (_root, { id, input }, { deps, caller }) => approveAgent(deps, caller, id, input?.isApproved ?? true),
   }),
 }));

@@ -23,6 +23,7 @@ import './accounts.ts';
 import './completions.ts';
 import './models.ts';
 import './agents.ts';
+import './agent-catalog.ts';
 import './agent-tools.ts';
 import './agent-user-inputs.ts';
 import './agent-skills.ts';

@@ -12,6 +12,7 @@ interface AgentViewRow extends Agent {
   readonly editors: readonly AgentEditor[];
   readonly groupIds: readonly string[];
   readonly hasUserChats: boolean;
+  readonly isOpenToOthers: boolean;
 }
 
 /** Everything that is shown of an agent, in the one statement that finds it. `a` is the agent; `viewer` the placeholder of a user id. */
@@ -20,7 +21,9 @@ function viewColumns(viewer: string): string {
     coalesce((select json_agg(json_build_object('id', eu.id, 'name', eu.name, 'email', eu.email) order by e."createdAt", eu.id)
       from agent_editors e join users eu on eu.id = e."userId" where e."agentId" = a.id), '[]') as editors,
     array(select g."groupId" from agent_groups g where g."agentId" = a.id order by g."createdAt", g."groupId") as "groupIds",
-    exists (select 1 from chats hc where hc."agentId" = a.id and hc."userId" = ${viewer} and hc."deletedAt" is null) as "hasUserChats"`;
+    exists (select 1 from chats hc where hc."agentId" = a.id and hc."userId" = ${viewer} and hc."deletedAt" is null) as "hasUserChats",
+    case when a.visibility = 'GROUP' then exists (select 1 from agent_groups og join group_members om on om."groupId" = og."groupId"
+      where og."agentId" = a.id and om."userId" <> a."userId") else a.visibility <> 'PRIVATE' end as "isOpenToOthers"`;
 }
 const viewTables = 'join organizations o on o.id = a."orgId" left join users u on u.id = a."userId"';
 

@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { Settings } from '../settings.ts';
 import { type AccountStore, createAccountStore } from './accounts.ts';
 import { type AgentPartStore, createAgentPartStore } from './agent-parts.ts';
+import { type AgentCategoryStore, createAgentCategoryStore } from './agent-categories.ts';
+import { type AgentRatingStore, createAgentRatingStore } from './agent-ratings.ts';
 import { type AgentStore, createAgentStore } from './agents.ts';
 import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
 import { type AuditEntryStore, createAuditEntryStore } from './audit-entries.ts';
@@ -20,8 +22,8 @@ import { createIndexingStore, type IndexingStore } from './indexing.ts';
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge-items.ts';
 import { createMembershipStore, type MembershipStore } from './memberships.ts';
 import { openDatabase } from './open-database.ts';
-import { createResponseStore, type ResponseStore } from './responses.ts';
 import { createOrganizationStore, type OrganizationStore } from './organizations.ts';
+import { createResponseStore, type ResponseStore } from './responses.ts';
 import { createRunStore, type RunStore } from './runs.ts';
 import { createInProcessSignals } from './signals/in-process.ts';
 import { createPostgresSignals } from './signals/postgres.ts';
@@ -46,6 +48,8 @@ export interface Storage {
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore;
   readonly agents: AgentStore;
+  readonly agentCategories: AgentCategoryStore;
+  readonly agentRatings: AgentRatingStore;
   readonly agentParts: AgentPartStore;
   readonly groups: GroupStore;
   readonly tenancy: TenancyStore;
@@ -92,6 +96,8 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     accounts: createAccountStore(db),
     apiKeys,
     agents: createAgentStore(db, signals),
+    agentCategories: createAgentCategoryStore(db),
+    agentRatings: createAgentRatingStore(db),
     agentParts: createAgentPartStore(db, signals),
     groups: createGroupStore(db, signals),
     tenancy: createTenancyStore(db, signals),

@@ -7,6 +7,7 @@ let make: ReturnType<typeof makeFor>;
 let ann: Person;
 let reader: Person;
 let bob: Person;
+let categoryId: string;
 
 beforeAll(async () => {
   service = await startService();
@@ -14,6 +15,8 @@ beforeAll(async () => {
   ann = await make.person({ name: 'Ann' });
   reader = await make.withKey(ann, { scopes: ['AGENTS:READ'] });
   bob = await make.person({ name: 'Bob' });
+  const annsAdmin = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, role: 'ADMIN' });
+  categoryId = (await annsAdmin.post('/api/v1/ai-categories', { name: 'Onboarding' })).body.id;
 });
 afterAll(() => service.close());
 
@@ -134,12 +137,12 @@ describe('POST /api/v1/ais', () => {
         videoModel: 'vm',
       },
       publicCategories: ['SALES', 'FEATURED'],
-      orgCategoryIds: ['cat-1', 'cat-2'],
+      orgCategoryIds: [categoryId],
     };
     const created = await ann.post('/api/v1/ais', { ...everything, editors: [{ id: eve.userId, name: 'ignored', email: '' }] });
     expect(created).toMatchObject({
       status: 200,
-      body: { ...everything, editors: [{ id: eve.userId, name: 'Eve', email: eve.email }], categoryId: 'cat-1', isShared: true },
+      body: { ...everything, editors: [{ id: eve.userId, name: 'Eve', email: eve.email }], categoryId, isShared: true },
     });
     expect((await ann.get(`/api/v1/ais/${created.body.id}`)).body).toEqual(created.body);
   });
@@ -210,7 +213,7 @@ describe('PATCH /api/v1/ais/{aiId}', () => {
       options: { topP: [0.5] },
       profile: { headline: 'h' },
       publicCategories: ['SALES'],
-      orgCategoryIds: ['c'],
+      orgCategoryIds: [categoryId],
     });
     const cleared = {
       introduction: null,
@@ -295,7 +298,8 @@ describe('GET /api/v1/ais', () => {
   it('narrows by search, group, category and approval', async () => {
     const admin = await make.person({ role: 'ADMIN' });
     const group = (await admin.post('/api/v1/groups', { name: 'G', availability: 'EVERYONE', memberEmails: '' })).body;
-    const percent = await make.agent({ owner: admin, name: '100% sure', orgCategoryIds: ['cat-9'] });
+    const category = (await admin.post('/api/v1/ai-categories', { name: 'C' })).body.id;
+    const percent = await make.agent({ owner: admin, name: '100% sure', orgCategoryIds: [category] });
     const grouped = await make.agent({
       owner: admin,
       description: 'the OTHER one',
@@ -310,7 +314,7 @@ describe('GET /api/v1/ais', () => {
     expect(await idsOf('search=other')).toEqual([grouped.id]);
     expect(await idsOf('search=_')).toEqual([]);
     expect(await idsOf(`groupId=${group.id}`)).toEqual([grouped.id]);
-    expect(await idsOf('categoryId=cat-9')).toEqual([percent.id]);
+    expect(await idsOf(`categoryId=${category}`)).toEqual([percent.id]);
     expect(await idsOf('categoryId=SALES')).toEqual([grouped.id]);
     expect(await idsOf('approvedByOrg=true')).toEqual([grouped.id]);
     expect(await idsOf('approvedByOrg=false')).toEqual([percent.id]);

@@ -1,13 +1,13 @@
 import type { RouteRow } from '../route.ts';
 
+export const profileFields = `headline description trainingDescription features { title description }
+    showCharacter showTraining showPersonality showSpeaker showVideo
+    conversations socialImage idleVideo idleVideoError voice voiceEngine videoModel`;
+
 /** The contract's AI: the members of every reply, by the contract's names. */
 export const agentFields = `id createdAt updatedAt name description instructions introduction seed src
   orgId orgName userId userName categoryId
-  profile {
-    headline description trainingDescription features { title description }
-    showCharacter showTraining showPersonality showSpeaker showVideo
-    conversations socialImage idleVideo idleVideoError voice voiceEngine videoModel
-  }
+  profile { ${profileFields} }
   visibility listInOrgCatalog listInPublicCatalog listInTenantCatalog
   chatLogsVisible generateCitations intermediateStepsVisible modelId
   options { temperature topP topK maxTokens maxInputTokens frequencyPenalty presencePenalty }

@@ -1,6 +1,7 @@
 import type { RouteRow } from '../route.ts';
 import { agentPartRoutes } from './agent-parts.ts';
 import { administrationRoutes } from './administration.ts';
+import { agentCatalogRoutes } from './agent-catalog.ts';
 import { agentRoutes } from './agents.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { chatRoutes } from './chats.ts';
@@ -14,6 +15,7 @@ import { usageRoutes } from './usage.ts';
 /** Every REST operation. A feature adds its rows here, one line each. */
 export const allRoutes: readonly RouteRow[] = [
   ...agentRoutes,
+  ...agentCatalogRoutes,
   ...agentPartRoutes,
   ...chatRoutes,
   ...completionRoutes,

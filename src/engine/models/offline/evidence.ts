@@ -38,10 +38,7 @@ function namesOf(question: string): readonly string[] {
 /** The text that a member of this name most plainly asks for; undefined when nothing in the question fits. */
 export function textFor(name: string, format: string | undefined, evidence: Evidence): string | undefined {
   const { question, quoted, names } = evidence;
-  const words = name
-    .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .replace(/[_-]+/g, ' ')
-    .toLowerCase();
+  const words = wordsOf(name);
   const first = (pattern: RegExp) => pattern.exec(question)?.[1]?.trim();
   if (format === 'email' || /\be ?mail\b/.test(words)) return first(/([\w.+-]+@[\w-]+\.[\w.-]*\w)/);
   if (format === 'uri' || /\b(url|uri|link|website)\b/.test(words)) return first(/(https?:\/\/[^\s"'<>]+[^\s"'<>.,?!])/);
@@ -49,12 +46,7 @@ export function textFor(name: string, format: string | undefined, evidence: Evid
     const date = first(/(\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?)/) ?? first(/\b(today|tomorrow|yesterday)\b/i);
     if (date !== undefined) return date;
   }
-  const escaped = words
-    .replace(/[^\p{L}\p{N} ]/gu, '')
-    .trim()
-    .replace(/ +/g, '[ _-]?');
-  const stated =
-    escaped === '' ? undefined : first(new RegExp(`\\b${escaped}\\s*(?:is|=|:|named|called)\\s*["“']?([^"”',.?!;]+)`, 'iu'));
+  const stated = statedText(name, evidence);
   if (stated !== undefined) return stated;
   if (/\b(from|origin|source|departure|start)\b/.test(words)) {
     const origin = first(/\bfrom\s+(\p{Lu}[\p{L}'’-]*(?:\s+\p{Lu}[\p{L}'’-]*)*)/u);
@@ -77,4 +69,21 @@ export function textFor(name: string, format: string | undefined, evidence: Evid
   if (/\b(answer|reply|response|text|content|summary|explanation|description|result|reason|reasoning)\b/.test(words))
     return evidence.answer;
   return names[0];
+}
+
+/** What the question says of a member by its name: `color: red`, `the color is red`. */
+export function statedText(name: string, { question }: Evidence): string | undefined {
+  const escaped = wordsOf(name)
+    .replace(/[^\p{L}\p{N} ]/gu, '')
+    .trim()
+    .replace(/ +/g, '[ _-]?');
+  if (escaped === '') return undefined;
+  return new RegExp(`\\b${escaped}\\s*(?:is|=|:|named|called)\\s*["“']?([^"”',.?!;]+)`, 'iu').exec(question)?.[1]?.trim();
+}
+
+function wordsOf(name: string): string {
+  return name
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replace(/[_-]+/g, ' ')
+    .toLowerCase();
 }

@@ -1,4 +1,4 @@
-import { type Evidence, textFor } from './evidence.ts';
+import { type Evidence, statedText, textFor } from './evidence.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 const depthMax = 12;
@@ -64,6 +64,7 @@ function fillArray(schema: Schema, name: string, evidence: Evidence, root: Schem
     found = [...(evidence.quoted.length > 0 ? evidence.quoted : evidence.names)];
   found = found.slice(0, most);
   const isPlain = found.length > 0;
+  if (Array.isArray(schema.default) && (kind === 'object' || !isPlain)) return { value: schema.default, isPlain: false };
   while (found.length < least && depth < depthMax) found.push(fill(items, name, evidence, root, depth + 1).value);
   return { value: found, isPlain };
 }
@@ -83,8 +84,10 @@ function fillNumber(schema: Schema, evidence: Evidence): Filled {
 
 function fillText(schema: Schema, name: string, evidence: Evidence): Filled {
   const format = typeof schema.format === 'string' ? schema.format : undefined;
-  const found = textFor(name, format, evidence);
-  const fallback = typeof schema.default === 'string' ? schema.default : formatted(format, evidence);
+  // Where the schema says what is meant otherwise, only what the question states by name is better.
+  const hasDefault = typeof schema.default === 'string';
+  const found = hasDefault ? statedText(name, evidence) : textFor(name, format, evidence);
+  const fallback = hasDefault ? String(schema.default) : formatted(format, evidence);
   const least = typeof schema.minLength === 'number' ? schema.minLength : 0;
   const most = typeof schema.maxLength === 'number' ? schema.maxLength : Number.POSITIVE_INFINITY;
   return { value: (found ?? fallback).padEnd(least, '.').slice(0, most), isPlain: found !== undefined };
