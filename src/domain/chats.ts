@@ -6,8 +6,10 @@ import type { Page, PageRequest } from '../entities/page.ts';
 import { canEditAgent, canWriteChat, visibleChats } from './access.ts';
 import { readUserInputs } from './agent-parts/user-input.ts';
 import { agentForRun } from './agents.ts';
+import { removeBlobs } from './chat-files.ts';
 import type { Deps } from './deps.ts';
 import { Faults } from './faults.ts';
+import { readTranscripts } from './transcripts.ts';
 
 export interface CreateChatInput {
   readonly name?: string | null | undefined;
@@ -21,6 +23,7 @@ export interface UpdateChatInput {
 }
 
 const nameLengthMax = 200;
+const searchLengthMax = 200;
 const pinPositionMax = 1_000_000;
 
 /** @throws DomainError NOT_FOUND, also for a chat that the caller may not read. */
@@ -41,21 +44,36 @@ export async function getOwnChat(deps: Deps, caller: Caller, id: string): Promis
  * The caller's chats, the one changed last first. With an agent: the chats with it; for those who may edit it, everybody's, as far as
  * it shows its logs. Cost: one statement, flat in the depth of the page.
  *
- * @throws DomainError NOT_FOUND for an agent that the caller may not see.
+ * @param search  only the caller's own chats whose name or messages hold it, in any case; a blank one narrows nothing. Cost: it reads the
+ *   caller's chats one after the other until the page is full.
+ * @throws DomainError NOT_FOUND for an agent that the caller may not see, INVALID_VALUE for a search of more than 200 characters.
  */
-export async function listChats(deps: Deps, caller: Caller, agentId: string | undefined, page: PageRequest): Promise<Page<Chat>> {
+export async function listChats(
+  deps: Deps,
+  caller: Caller,
+  { agentId, search }: { readonly agentId?: string | null | undefined; readonly search?: string | null | undefined },
+  page: PageRequest,
+): Promise<Page<Chat>> {
   const { userId, orgId } = caller;
-  if (agentId === undefined) return deps.storage.chats.list({ userId, orgId }, page);
+  if (typeof search === 'string' && search.trim() !== '')
+    return deps.storage.chats.list(
+      {
+        userId,
+        orgId,
+        ...(typeof agentId === 'string' ? { agentId: (await agentForRun(deps, caller, agentId)).id } : {}),
+        search: readSearch(search),
+      },
+      page,
+    );
+  if (typeof agentId !== 'string') return deps.storage.chats.list({ userId, orgId }, page);
   const agent = await agentForRun(deps, caller, agentId);
   const showsLogs = agent.chatLogsVisible && canEditAgent(caller, agent);
   return deps.storage.chats.list(showsLogs ? { agentId } : { userId, orgId, agentId }, page);
 }
 
 /** Messages of chats the caller sees, one array for each id, in order; of each chat the newest MESSAGES_MAX. Cost: one statement. */
-export async function listMessages(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatMessage[])[]> {
-  const messages = await deps.storage.chats.messagesOf(chatIds, deps.settings.MESSAGES_MAX);
-  const byChat = Map.groupBy(messages, ({ chatId }) => chatId);
-  return chatIds.map((id) => byChat.get(id) ?? []);
+export function listMessages(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatMessage[])[]> {
+  return readTranscripts(deps, chatIds);
 }
 
 /** @throws DomainError NOT_FOUND for an agent that the caller may not use, or with every fault of the input. */
@@ -91,6 +109,7 @@ export async function deleteChat(deps: Deps, caller: Caller, id: string): Promis
   const chat = await getOwnChat(deps, caller, id);
   if (!(await deps.storage.chats.delete(id))) throw new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
   if (chat.activeRunId !== null) deps.storage.signals.publish('run-cancel', chat.activeRunId);
+  await removeBlobs(deps, await deps.storage.chatFiles.deleteAll(chat.id));
   return chat;
 }
 
@@ -140,6 +159,13 @@ async function* changesOf(deps: Deps, caller: Caller, first: Chat, signal: Abort
     signal.removeEventListener('abort', left);
     for (const stop of stops) stop();
   }
+}
+
+function readSearch(search: string): string {
+  if (search.length > searchLengthMax) {
+    throw new DomainError('INVALID_VALUE', `search must have at most ${searchLengthMax} characters`, { param: 'search' });
+  }
+  return search.trim();
 }
 
 function readName(name: string | null | undefined): string | undefined {

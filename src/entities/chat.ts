@@ -83,6 +83,8 @@ export interface ChatMessage {
   readonly context: readonly unknown[] | null;
   /** Left out of transcripts: instructions, hidden parts. */
   readonly isHidden: boolean;
+  /** A summary that models are given in place of this message and all before it; the newest one counts. */
+  readonly compression?: string | null;
 }
 /** A message before it has its place in a chat. */
 export type NewMessage = Omit<ChatMessage, 'chatId' | 'ordinal' | 'updatedAt'>;

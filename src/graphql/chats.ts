@@ -1,4 +1,5 @@
 import { canWriteChat } from '../domain/access.ts';
+import { listSummaries } from '../domain/chat-changes.ts';
 import { createChat, deleteChat, getChat, listChats, listMessages, updateChat, watchChat } from '../domain/chats.ts';
 import type { Chat, ChatAgent } from '../entities/chat.ts';
 import { builder } from './builder.ts';
@@ -41,6 +42,13 @@ export const ChatType = builder.objectRef<Chat>('Chat').implement({
       description: 'Whether the caller may write in it: its user may, readers of its log may not.',
       resolve: (chat, _args, { caller }) => canWriteChat(caller, chat),
     }),
+    summary: t.loadable({
+      type: 'String',
+      nullable: true,
+      description: 'What it is about, as it was last summarized; null before that.',
+      load: (chatIds: string[], { deps }) => listSummaries(deps, chatIds),
+      resolve: ({ id }) => id,
+    }),
     messages: t.loadableList({
       type: MessageType,
       description: 'What was said, in order; the newest when there are more than the service shows (MESSAGES_MAX).',
@@ -69,9 +77,15 @@ builder.queryFields((t) => ({
     type: ChatConnection,
     description:
       "The caller's chats, the one changed last first. With `agentId`: those with that agent; for who may edit it, everybody's, as far as it shows its logs.",
-    args: { agentId: t.arg.id({ required: false, description: 'Only chats with this agent.' }), ...pageArgs(t.arg) },
-    resolve: (_root, args, context) =>
-      listChats(context.deps, context.caller, args.agentId ?? undefined, pageRequest(context, args)),
+    args: {
+      agentId: t.arg.id({ required: false, description: 'Only chats with this agent.' }),
+      search: t.arg.string({
+        required: false,
+        description: "Only the caller's own chats whose name or messages hold this, in any case; at most 200 characters.",
+      }),
+      ...pageArgs(t.arg),
+    },
+    resolve: (_root, args, context) => listChats(context.deps, context.caller, args, pageRequest(context, args)),
   }),
 }));
 

@@ -39,6 +39,7 @@ import './memberships.ts';
 import './audit-log.ts';
 import './usage.ts';
 import './chats.ts';
+import './chat-changes.ts';
 import './data-sources.ts';
 import './data-source-kinds.ts';
 import './signed-uploads.ts';

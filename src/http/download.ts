@@ -5,6 +5,8 @@ import { pipeline } from 'node:stream/promises';
 export interface Download {
   /** As it was given by whoever brought the bytes: untrusted. */
   readonly filename: string;
+  /** Only of what the service wrote itself; default: bytes of no type. */
+  readonly contentType?: string;
   readonly sizeBytes: number | null;
   open(): Promise<Readable>;
 }
@@ -18,7 +20,7 @@ export async function sendDownload(res: ServerResponse, download: Download, requ
   const content = await download.open();
   res.writeHead(200, [
     'content-type',
-    'application/octet-stream',
+    download.contentType ?? 'application/octet-stream',
     'content-disposition',
     attachment(download.filename),
     'x-content-type-options',

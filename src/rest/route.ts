@@ -82,7 +82,12 @@ export type OpenDownload = (
   deps: Deps,
   caller: Caller,
   variables: Variables,
-) => Promise<{ readonly filename: string; readonly sizeBytes: number | null; open(): Promise<Readable> }>;
+) => Promise<{
+  readonly filename: string;
+  readonly contentType?: string;
+  readonly sizeBytes: number | null;
+  open(): Promise<Readable>;
+}>;
 
 /** The request's coerced variables, for what a frame repeats (the model as it was named). */
 export type Variables = Readonly<Record<string, unknown>>;

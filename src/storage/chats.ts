@@ -39,14 +39,19 @@ export type TurnResult =
   | { readonly kind: 'missing' }
   | { readonly kind: 'run-active'; readonly runId: string };
 
+export interface ChatQuery {
+  readonly userId?: string;
+  readonly orgId?: string;
+  readonly agentId?: string;
+  /** Stands in the name, or in a message that people may read. */
+  readonly search?: string;
+}
+
 export interface ChatStore {
   find(id: string, filter: ChatFilter): Promise<Chat | undefined>;
   findMany(ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]>;
   /** The chat changed last comes first. Cost: one statement, flat in the depth of the page. */
-  list(
-    query: { readonly userId?: string; readonly orgId?: string; readonly agentId?: string },
-    page: PageRequest,
-  ): Promise<Page<Chat>>;
+  list(query: ChatQuery, page: PageRequest): Promise<Page<Chat>>;
   create(chat: NewChat): Promise<void>;
   update(id: string, changes: { readonly name?: string; readonly pinPosition?: number | null }): Promise<void>;
   /** Removes what was said; the ledger stays. @returns false when it was gone before. */
@@ -186,16 +191,19 @@ export async function addChat(
   );
 }
 
-function listCondition(
-  { userId, orgId, agentId }: { readonly userId?: string; readonly orgId?: string; readonly agentId?: string },
-  parameters: Parameters,
-): string {
+function listCondition({ userId, orgId, agentId, search }: ChatQuery, parameters: Parameters): string {
   return [
     'c."deletedAt" is null',
     ...(userId === undefined ? [] : [`c."userId" = ${parameters.add(userId)}`]),
     ...(orgId === undefined ? [] : [`c."orgId" = ${parameters.add(orgId)}`]),
     ...(agentId === undefined ? [] : [`c."agentId" = ${parameters.add(agentId)}`]),
+    ...(search === undefined ? [] : [searchCondition(parameters.add(`%${search.replaceAll(/[\\%_]/g, '\\$&')}%`))]),
   ].join(' and ');
+}
+
+function searchCondition(pattern: string): string {
+  return `(c.name ilike ${pattern} or exists (select 1 from messages m
+    where m."chatId" = c.id and not m."isHidden" and m.role <> 'system' and m.content ilike ${pattern}))`;
 }
 
 function afterCondition({ after }: PageRequest, parameters: Parameters): string {

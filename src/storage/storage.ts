@@ -10,6 +10,8 @@ import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
 import { type AuditEntryStore, createAuditEntryStore } from './audit-entries.ts';
 import { createDiskBlobs } from './blobs/disk.ts';
 import type { Blobs } from './blobs.ts';
+import { type ChatChangeStore, createChatChangeStore } from './chat-changes.ts';
+import { type ChatFileStore, createChatFileStore } from './chat-files.ts';
 import { type ChatStore, createChatStore } from './chats.ts';
 import { type ChunkStore, createChunkStore } from './chunks.ts';
 import { type ConnectedSourceStore, createConnectedSourceStore } from './connected-sources.ts';
@@ -61,6 +63,8 @@ export interface Storage {
   readonly usage: UsageStore;
   readonly usageLimits: UsageLimitStore;
   readonly chats: ChatStore;
+  readonly chatChanges: ChatChangeStore;
+  readonly chatFiles: ChatFileStore;
   readonly runs: RunStore;
   readonly responses: ResponseStore;
   readonly threads: ThreadStore;
@@ -109,6 +113,8 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     usage: createUsageStore(db, signals),
     usageLimits: createUsageLimitStore(db, signals),
     chats: createChatStore(db, signals),
+    chatChanges: createChatChangeStore(db, signals),
+    chatFiles: createChatFileStore(db),
     runs: createRunStore(db),
     responses: createResponseStore(db),
     threads: createThreadStore(db, signals),

@@ -3,20 +3,32 @@ import type { ModelMessage, ModelPart } from '../models/port.ts';
 
 const unanswered = 'Cancelled: no output was given for this call.';
 
+/** Said to models before what stands for the older turns of a chat. */
+export const earlierTurns = 'Summary of the earlier turns of this conversation:';
+
 /**
  * A chat's transcript as any provider takes it: every call is followed by exactly one output, outputs stand right behind their call, and
- * empty messages are left out. So a transcript that was cut anywhere can always be gone on with.
+ * empty messages are left out. So a transcript that was cut anywhere can always be gone on with. Turns that were compressed are their summary.
  *
  * @param tokensMax  the oldest turns are left out beyond it (four characters a token); the last one always stays.
  */
 export function historyOf(transcript: readonly ChatMessage[], tokensMax: number | undefined): readonly ModelMessage[] {
   const turns: ModelMessage[][] = [];
+  const compressed = transcript.findLastIndex(isCompressed);
+  const summary = transcript[compressed]?.compression;
   for (const [place, message] of transcript.entries()) {
+    if (place <= compressed) continue;
     if (message.role === 'user' || turns.length === 0) turns.push([]);
     turns.at(-1)?.push(...modelMessages(message, transcript, place));
   }
   const kept = tokensMax === undefined ? turns : lastTurns(turns, tokensMax);
-  return kept.flat();
+  const said = kept.flat();
+  return typeof summary === 'string' ? [{ role: 'system', content: `${earlierTurns}\n${summary}` }, ...said] : said;
+}
+
+/** Whether a summary stands for this message and all before it. */
+export function isCompressed({ compression }: ChatMessage): boolean {
+  return typeof compression === 'string';
 }
 
 function modelMessages(message: ChatMessage, transcript: readonly ChatMessage[], place: number): ModelMessage[] {

@@ -1,3 +1,4 @@
+import { openChatExport } from '../../domain/chat-changes.ts';
 import { chatEventEncoder, chatReplyFold } from '../encode/chat-events.ts';
 import type { RouteRow } from '../route.ts';
 
@@ -13,6 +14,8 @@ const citationFields =
 /** What the fold of the run's events makes; the document gives OpenAPI the same shape. */
 const replyFields = `runId: id status message { ${messageFields} } toolCalls { id name arguments } ${citationFields} ${usageFields} incompleteReason error { code message }`;
 const replyNulls = ['incompleteReason', 'error'];
+
+const exportFormat = (format: unknown) => (format === 'json' ? 'json' : 'markdown');
 
 const listQuery = {
   limit: 'How many to return. Default 100.',
@@ -71,10 +74,10 @@ export const chatRoutes: readonly RouteRow[] = [
     description: 'The one changed last comes first.',
     tag: 'Chats',
     spec: "List current user's chats",
-    document: `query ($limit: Int = 100, $cursor: String) {
-      chats(first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
+    document: `query ($search: String, $limit: Int = 100, $cursor: String) {
+      chats(search: $search, first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
     }`,
-    query: listQuery,
+    query: { search: 'Only chats whose name or messages hold this, in any case.', ...listQuery },
     wrap: 'data',
     page: 'cursor',
   },
@@ -108,6 +111,59 @@ export const chatRoutes: readonly RouteRow[] = [
     description: 'With everything said in it; its run is stopped. Answers the chat as it was, without messages.',
     tag: 'Chats',
     document: `mutation ($chatId: ID!) { deleteChat(id: $chatId) { ${chatFields} } }`,
+  },
+  {
+    operationId: 'duplicateChat',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/duplicate',
+    summary: 'Duplicate chat',
+    description: 'A new chat with the same messages, files, name and AI. It is not pinned, and has no runs.',
+    tag: 'Chats',
+    spec: 'Duplicate chat',
+    document: `mutation ($chatId: ID!) { duplicateChat(id: $chatId) { ${chatWithMessages} } }`,
+    omitNull: hiddenNulls,
+  },
+  {
+    operationId: 'resetChat',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/reset',
+    summary: 'Reset chat',
+    description:
+      'Takes away all that was said, with its files and its summary; id, AI, name and pin stay. 409 while a run answers: cancel that first.',
+    tag: 'Chats',
+    spec: 'Reset chat (clears its current state or content)',
+    document: `mutation ($chatId: ID!) { resetChat(id: $chatId) { ${chatWithMessages} } }`,
+    omitNull: hiddenNulls,
+  },
+  {
+    operationId: 'summarizeChat',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/summarize',
+    summary: 'Summarize a chat',
+    description: 'Has the model of the AI sum up what was said, and keeps that with the chat. 409 when nothing was said yet.',
+    tag: 'Chats',
+    document: 'mutation ($chatId: ID!) { summarizeChat(id: $chatId) { summary } }',
+  },
+  {
+    operationId: 'compressChat',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/compress',
+    summary: 'Compress a chat',
+    description:
+      'From here on, models are given a summary in place of all but the last two turns. The transcript stays as it is. Does nothing when there is nothing older.',
+    tag: 'Chats',
+    document: 'mutation ($chatId: ID!) { compressChat(id: $chatId) { summary compressedCount keptCount } }',
+  },
+  {
+    operationId: 'exportChat',
+    method: 'get',
+    path: '/api/v1/chats/{chatId}/export',
+    summary: 'Export a chat',
+    description: 'The transcript as a file, Markdown or JSON, without what only models are given.',
+    tag: 'Chats',
+    document: `query ($chatId: ID!, $format: ChatExportFormat = markdown) { chatExport(chatId: $chatId, format: $format) { filename } }`,
+    query: { format: 'markdown or json. Default markdown.' },
+    download: (deps, caller, { chatId, format }) => openChatExport(deps, caller, String(chatId), exportFormat(format)),
   },
   {
     operationId: 'sendMessage',

@@ -4,6 +4,7 @@ import { evidenceOf } from './evidence.ts';
 import { fillSchema } from './fill.ts';
 import { gistOf, type Quote, quotesFor } from './ranking.ts';
 import { sentencesOf } from './sentences.ts';
+import { summarize } from './summarize.ts';
 import { termsOf } from './terms.ts';
 
 const identity =
@@ -25,6 +26,7 @@ export function composeAnswer(request: ModelRequest, conversation: Conversation)
 }
 
 function composeText(conversation: Conversation): string {
+  if (conversation.toSummarize !== undefined) return summarize(conversation.toSummarize);
   const { question, passages, earlier } = conversation;
   if (conversation.isToolTurn) return answerFromTools(conversation);
   if (greetingPattern.test(question)) return `Hello! ${identity} Ask me something.`;
@@ -58,6 +60,8 @@ function recalling(quotes: readonly Quote[]): string {
   const first = quotes[0];
   if (first === undefined) return identity;
   const same = quotes.filter((quote) => quote.source.title === first.source.title);
+  if (first.source.title === 'summary')
+    return `Earlier in this conversation: ${same.map((quote) => `“${quote.text}”`).join(' ')}`;
   return `Earlier ${first.source.title === 'you' ? 'you wrote' : 'I wrote'}: ${same.map((quote) => `“${quote.text}”`).join(' ')}`;
 }
 

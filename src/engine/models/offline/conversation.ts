@@ -1,4 +1,6 @@
 import { parsePassages } from '../../runs/context.ts';
+import { earlierTurns } from '../../runs/history.ts';
+import { parseSummaryRequest, type Said } from '../../runs/summary.ts';
 import type { ModelMessage, ModelRequest } from '../port.ts';
 import type { Quotable } from './ranking.ts';
 
@@ -11,6 +13,8 @@ export interface Conversation {
   readonly earlier: readonly Quotable[];
   /** Outputs that came back after the question, in order, with the name of the tool. */
   readonly toolOutputs: readonly { readonly name: string; readonly content: string }[];
+  /** When the request asks for a summary: of what. */
+  readonly toSummarize: readonly Said[] | undefined;
   /** Whether the last message is a tool's output. */
   readonly isToolTurn: boolean;
 }
@@ -26,10 +30,13 @@ export function readConversation(request: ModelRequest): Conversation {
       message.role === 'system' ? parsePassages(message.content).map(({ n, title, text }) => ({ citation: n, title, text })) : [],
     ),
     earlier: messages.slice(0, Math.max(0, last)).flatMap((message) => {
+      if (message.role === 'system' && message.content.startsWith(`${earlierTurns}\n`))
+        return [{ citation: null, title: 'summary', text: message.content.slice(earlierTurns.length + 1) }];
       if (message.role !== 'user' && message.role !== 'assistant') return [];
       return [{ citation: null, title: message.role === 'user' ? 'you' : 'I', text: textOf(message) }];
     }),
     toolOutputs: outputsOf(messages.slice(last + 1)),
+    toSummarize: parseSummaryRequest(messages),
     isToolTurn: messages.at(-1)?.role === 'tool',
   };
 }
