@@ -1,0 +1,116 @@
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Reply, TestClient } from '../support/client.ts';
+import { copyOf, newFolder, type Place, testServerUrl } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeFor, type Person } from '../support/make.ts';
+import { killProcesses, startProcess } from '../support/process.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+if (testServerUrl === undefined) {
+  console.info('Limits over several instances are tested on a server only: set TEST_DATABASE_URL.');
+  it('the embedded database belongs to one process', () => expect(testServerUrl).toBeUndefined());
+} else describe('limits over two instances on one database', limitsOverTwoInstances);
+
+function limitsOverTwoInstances(): void {
+  const leaseMs = 2_000;
+  let place: Place;
+  let upstream: Upstream;
+  let one: TestService;
+  let two: TestService;
+  let ann: Person;
+  let annAtTwo: TestClient;
+
+  beforeAll(async () => {
+    place = await copyOf(inject('template'));
+    upstream = await startUpstream();
+    one = await startService({ env: env() });
+    two = await startService({ env: env() });
+  });
+  beforeEach(async () => {
+    upstream.reset();
+    upstream.otherwise({ text: 'Hello', usage: { prompt_tokens: 10, completion_tokens: 5 }, headDelayMs: 20 });
+    ann = await makeFor(one).person();
+    annAtTwo = two.client(ann.key);
+  });
+  afterAll(async () => {
+    await killProcesses();
+    await Promise.all([one.close(), two.close()]);
+    await upstream.close();
+    await place.remove();
+  });
+
+  function env(): Record<string, string> {
+    const { DATA_DIR: _own, ...shared } = place.env;
+    return { ...shared, OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', USAGE_LEASE_MS: String(leaseMs) };
+  }
+  const ask = (who: TestClient): Promise<Reply> =>
+    who.post('/api/v1/chat/completions', {
+      model: 'openai/test-model',
+      messages: [{ role: 'user', content: 'Hi' }],
+      max_tokens: 10,
+    });
+  const limit = async (apiUsageTokenLimit: number | null) =>
+    expect((await one.client().patch(`/api/v1/admin/organizations/${ann.orgId}`, { apiUsageTokenLimit })).status).toBe(200);
+  const usedAt = async (who: TestClient) => (await who.get('/api/v1/usage')).body.orgUsage.apiTokensUsed as number;
+
+  it('one limit holds for both, whatever each of them took in advance', async () => {
+    await limit(3_000);
+    let good = 0;
+    for (let round = 0; round < 12; round += 1) {
+      const replies = await Promise.all(Array.from({ length: 24 }, (_, index) => ask(index % 2 === 0 ? ann : annAtTwo)));
+      expect(replies.every(({ status }) => status === 200 || status === 429)).toBe(true);
+      good += replies.filter(({ status }) => status === 200).length;
+    }
+    expect(good * 15).toBeLessThanOrEqual(3_000);
+    await eventually(async () => expect(await usedAt(annAtTwo)).toBe(good * 15));
+    // What one of them held and did not use comes back, and either may use it.
+    await eventually(async () => {
+      while ((await ask(annAtTwo)).status === 200) good += 1;
+      expect(good * 15).toBeGreaterThan(3_000 - 2 * 30);
+    });
+    expect(good * 15).toBeLessThanOrEqual(3_000);
+  });
+
+  it('a limit set at one is felt at the other within a second', async () => {
+    expect((await ask(annAtTwo)).status).toBe(200);
+    await limit(0);
+    await eventually(async () => expect((await ask(annAtTwo)).status).toBe(429), 1_000);
+    await limit(null);
+    await eventually(async () => expect((await ask(annAtTwo)).status).toBe(200), 1_000);
+  });
+
+  it('what a process held that was killed is free again after its lease', { timeout: 60_000 }, async () => {
+    await limit(400);
+    const folder = newFolder();
+    const third = startProcess({ ...env(), DATA_DIR: folder, PARLEY_ADMIN_KEY: one.adminKey });
+    const url = await third.url();
+    upstream.next({ hangAtByte: 0 });
+    const hanging = fetch(`${url}/api/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ann.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 350 }),
+    }).catch(() => undefined);
+    await upstream.until(({ requests }) => requests.length === 1, 10_000);
+    const wide = () =>
+      ann.post('/api/v1/chat/completions', {
+        model: 'openai/test-model',
+        messages: [{ role: 'user', content: 'Hi' }],
+        max_tokens: 350,
+      });
+    const narrow = await wide();
+    // Only what the third one does not hold is left: the answer is cut to it, or refused.
+    const asked = Number(upstream.requests[1]?.body?.max_tokens ?? upstream.requests[1]?.body?.max_completion_tokens ?? 0);
+    expect(narrow.status === 429 || asked < 350).toBe(true);
+    await third.kill('SIGKILL');
+    await hanging;
+    rmSync(folder, { recursive: true, force: true });
+    await eventually(async () => {
+      upstream.reset();
+      expect((await wide()).status).toBe(200);
+      const most = upstream.requests[0]?.body?.max_tokens ?? upstream.requests[0]?.body?.max_completion_tokens;
+      expect(most).toBe(350);
+    }, leaseMs + 10_000);
+  });
+}
