@@ -163,11 +163,11 @@ describe('lists', () => {
     const owner = await make.person();
     const first = await make.agent({ owner, name: 'First' });
     const second = await make.agent({ owner, name: 'Second' });
-    const sources = [];
+    const sources: { readonly id: string }[] = [];
     for (const name of ['alpha', 'beta', 'gamma']) {
       sources.push(await make.apiDataSource({ owner, agentId: first.id, name, data: { name } }));
     }
-    await owner.post(`/api/v1/ais/${second.id}/data-sources`, { dataSourceId: sources[1].id });
+    await owner.post(`/api/v1/ais/${second.id}/data-sources`, { dataSourceId: sources[1]?.id });
     const list = async (query: string) => (await owner.get(`/api/v1/data-sources?${query}`)).body;
     const names = async (query: string) => (await list(query)).data.map(({ name }: { name: string }) => name);
     expect(await names('')).toEqual(['gamma', 'beta', 'alpha']);
