@@ -123,7 +123,8 @@ function planOf(
   const messages: readonly ModelMessage[] =
     instructions === '' ? request.messages : [{ role: 'system', content: instructions }, ...request.messages];
   const question = agent === undefined || agent.dataSourceIds.length === 0 ? '' : questionOf(messages);
-  if (agent !== undefined) requireInputFits(messages, agent.options);
+  const inputTokensMax = agent?.options.maxInputTokens?.[0];
+  if (inputTokensMax !== undefined) requireInputFits(messages, inputTokensMax);
   return {
     modelId: model.id,
     messages,
@@ -132,6 +133,7 @@ function planOf(
     isStreaming: !inOnePiece,
     generateCitations: isCiting(input, agent),
     charge: { orgId: caller.orgId, userId: caller.userId, keyId: caller.keyId, agentId: agent?.id ?? null, runId: null },
+    ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(responseFormat === undefined ? {} : { responseFormat }),
     ...(typeof input.parallelToolCalls === 'boolean' ? { parallelToolCalls: input.parallelToolCalls } : {}),
@@ -152,9 +154,7 @@ export function parametersOf(options: AgentOptions): ModelParameters {
 }
 
 /** At four characters a token, as nobody knows the tokenizers of all models. */
-function requireInputFits(messages: readonly ModelMessage[], options: AgentOptions): void {
-  const most = options.maxInputTokens?.[0];
-  if (most === undefined) return;
+function requireInputFits(messages: readonly ModelMessage[], most: number): void {
   let length = 0;
   for (const { content } of messages) {
     if (typeof content === 'string') length += content.length;
@@ -166,7 +166,8 @@ function requireInputFits(messages: readonly ModelMessage[], options: AgentOptio
   });
 }
 
-function agentOf(deps: Deps, caller: Caller, id: string): RunnableAgent | Promise<RunnableAgent> {
+/** @throws DomainError MODEL_NOT_FOUND, also for an agent that the caller may not see. */
+export function agentOf(deps: Deps, caller: Caller, id: string): RunnableAgent | Promise<RunnableAgent> {
   try {
     const agent = agentForRun(deps, caller, id);
     if (!(agent instanceof Promise)) return agent;
@@ -182,7 +183,7 @@ function hidden(error: unknown, id: string): unknown {
   return error instanceof DomainError && error.code === 'NOT_FOUND' ? missingModel(id) : error;
 }
 
-function missingModel(id: string): DomainError {
+export function missingModel(id: string): DomainError {
   return new DomainError('MODEL_NOT_FOUND', `There is no model or agent "${id.slice(0, 100)}"`, { param: 'model' });
 }
 

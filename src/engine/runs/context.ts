@@ -27,6 +27,28 @@ export function withPassages(
   return [...messages.slice(0, place), { role: 'system', content: writePassages(passages, isCiting) }, ...messages.slice(place)];
 }
 
+/** Of the block around passages, and of the tags of each. */
+const blockLength = 700;
+const tagsLength = 60;
+
+/** The first passages that fit beside the messages: nothing is cut in its middle. At four characters a token. */
+export function passagesWithin(
+  passages: readonly Passage[],
+  messages: readonly ModelMessage[],
+  tokensMax: number,
+): readonly Passage[] {
+  let room = tokensMax * 4 - blockLength;
+  for (const { content } of messages) {
+    if (typeof content === 'string') room -= content.length;
+    else for (const part of content ?? []) if (part.type === 'text') room -= part.text.length;
+  }
+  const fitting = passages.findIndex(({ text, title, headingPath }) => {
+    room -= text.length + title.length + headingPath.length + tagsLength;
+    return room < 0;
+  });
+  return fitting === -1 ? passages : passages.slice(0, fitting);
+}
+
 /** The block itself, numbered from 1 in the order given. */
 export function writePassages(passages: readonly Passage[], isCiting: boolean): string {
   const how = isCiting

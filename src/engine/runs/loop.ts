@@ -15,7 +15,7 @@ import { ModelError, type ModelMessage, type ModelRequest, type ModelTool, type 
 import type { ModelRouter, Selection } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
-import { withPassages } from './context.ts';
+import { passagesWithin, withPassages } from './context.ts';
 import type { RunControl } from './control.ts';
 import { historyOf } from './history.ts';
 import type { UsageLedger } from './ledger.ts';
@@ -40,6 +40,7 @@ export interface LoopDeps {
   /** Model calls in one run at most. */
   readonly roundsMax: number;
   readonly logger: Logger;
+  now(): Date;
   newId(kind: IdKind): string;
 }
 
@@ -126,7 +127,7 @@ class Run {
         this.lastCall = call;
         try {
           for await (const deltas of call.start(deps.models, modelSignal)) {
-            call.take(deltas, output, this.tools);
+            call.take(deltas, output, this.tools, plan.onlyTools);
             const batch = this.ready();
             if (batch !== undefined) yield batch;
           }
@@ -227,16 +228,20 @@ class Run {
       usage: this.usage,
       selection: selectionOf(this.selection) ?? start.before?.selection ?? null,
     };
-    output.emit(terminalBody(base, failure, this.lastCall?.finish));
+    const body = terminalBody(base, failure, this.lastCall?.finish);
+    output.emit(
+      body.type === 'response.completed' ? { ...body, run: { ...body.run, completedAtMs: this.deps.now().getTime() } } : body,
+    );
     return output.take();
   }
 
   /** An error degrades the answer, never fails the run. */
   private async passages(signal: AbortSignal): Promise<readonly Passage[]> {
-    const { knowledge, generateCitations } = this.plan;
+    const { knowledge, generateCitations, messages, inputTokensMax } = this.plan;
     if (knowledge === undefined) return [];
     try {
-      const passages = await this.deps.retrieve(knowledge, signal);
+      const found = await this.deps.retrieve(knowledge, signal);
+      const passages = inputTokensMax === undefined ? found : passagesWithin(found, messages, inputTokensMax);
       if (passages.length > 0) this.output.watchMarkers(() => new CitationMarkers(passages, generateCitations));
       const titles = [...new Set(passages.map((passage) => passage.title))];
       this.step('retrieve', { passages: passages.length, titles });

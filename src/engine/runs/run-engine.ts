@@ -19,10 +19,14 @@ export interface RunPlan {
   readonly serverTools?: readonly string[];
   /** The model may also call the tools of the charged agent that run here. */
   readonly offersAgentTools?: true;
+  /** The only tools, of whatever side, that may be called; absent: no limit. */
+  readonly onlyTools?: readonly string[];
   /** Calls of tools of the service in the whole run, at most. */
   readonly toolCallsMax?: number;
   /** Of a response: stands in its first event. */
   readonly head?: ResponseHead;
+  /** Most tokens of the first request, at four characters a token: passages that do not fit are left out. */
+  readonly inputTokensMax?: number;
   /** What may be retrieved for the question; absent: no knowledge. */
   readonly knowledge?: KnowledgePlan;
   readonly generateCitations: boolean;

@@ -25,6 +25,7 @@ export interface StoredRequest {
   /** So are the tools of the run's agent that run here: they are read anew when the run begins. */
   readonly offersAgentTools?: true;
   readonly toolCallsMax?: number;
+  readonly onlyTools?: readonly string[];
   /** Of responses: what may join a running one must be of the same mode. */
   readonly chatMode?: string;
 }
@@ -35,8 +36,9 @@ const goOn: ModelMessage = { role: 'user', content: 'You were interrupted. Go on
 export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isResumed = false): RunPlan {
   const request = requestOf(run);
   const { instructions, tools, toolChoice, parallelToolCalls, parameters, knowledge, generateCitations, hidesSteps } = request;
-  const { responseFormat, serverTools, offersAgentTools, toolCallsMax } = request;
-  const said = historyOf(transcript, request.inputTokensMax);
+  const { responseFormat, serverTools, offersAgentTools, toolCallsMax, onlyTools, inputTokensMax } = request;
+  const instructionTokens = Math.ceil(instructions.length / 4);
+  const said = historyOf(transcript, inputTokensMax === undefined ? undefined : Math.max(0, inputTokensMax - instructionTokens));
   const history = isResumed && said.at(-1)?.role === 'assistant' ? [...said, goOn] : said;
   return {
     modelId: run.modelId,
@@ -53,7 +55,9 @@ export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isRes
     ...(responseFormat === undefined ? {} : { responseFormat }),
     ...(serverTools === undefined ? {} : { serverTools }),
     ...(offersAgentTools === undefined ? {} : { offersAgentTools }),
+    ...(onlyTools === undefined ? {} : { onlyTools }),
     ...(toolCallsMax === undefined ? {} : { toolCallsMax }),
+    ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
   };
 }
 
