@@ -58,6 +58,7 @@ export const settingsSchema = z.object({
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
   MESSAGES_MAX: count(2_000).describe('Most messages in one completion request.'),
   TOOLS_MAX: count(128).describe('Most tools in one request.'),
+  BUNDLE_CONTENT_MAX_BYTES: count(4 * MiB).describe('Most bytes of uploaded files that one exported agent carries.'),
   AGENT_DATA_SOURCES_MAX: count(1_000).describe('Most data sources of one agent.'),
   LIST_MAX: z.coerce
     .number()
@@ -74,6 +75,7 @@ export const settingsSchema = z.object({
   ),
   AUDIT_RETENTION_DAYS: count(365).describe('Age at which entries of the audit log are deleted.'),
   RUN_TIMEOUT_MS: count(600_000).describe('A model run is cut off after this.'),
+  THREAD_WAITING_MAX: count(20).describe('Requests that may wait on one thread while it answers another.'),
   RUN_LEASE_MS: count(15_000).describe('A stored run whose process is silent for this long is taken over.'),
   MODEL_CONNECT_TIMEOUT_MS: count(10_000).describe('Time for a connection to a model provider.'),
   MODEL_FIRST_BYTE_TIMEOUT_MS: count(120_000).describe('Time until a provider begins to answer.'),

@@ -22,6 +22,8 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.renameAgentCategory': 'AGENTS:WRITE',
   'Mutation.deleteAgentCategory': 'AGENTS:WRITE',
   // what agents are made of
+  'Query.agentBundle': 'AGENTS:READ',
+  'Mutation.importAgent': 'AGENTS:WRITE',
   'Query.agentTools': 'AGENTS:READ',
   'Query.agentTool': 'AGENTS:READ',
   'Mutation.createAgentTool': 'AGENTS:WRITE',

@@ -3,7 +3,7 @@ import { builder, type SchemaTypes } from './builder.ts';
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>, 'InputObject'>;
 
-const AgentOptionsInput = builder.inputType('AgentOptionsInput', {
+export const AgentOptionsInput = builder.inputType('AgentOptionsInput', {
   description: 'How the model samples: arrays of at most 16 numbers, the first of which is used.',
   fields: (t) => ({
     temperature: t.floatList({ required: false, description: '0 to 2.' }),
@@ -24,7 +24,7 @@ const FeatureInput = builder.inputType('AgentProfileFeatureInput', {
   }),
 });
 
-const AgentProfileInput = builder.inputType('AgentProfileInput', {
+export const AgentProfileInput = builder.inputType('AgentProfileInput', {
   description: 'How an agent is presented. The profile is replaced whole.',
   fields: (t) => ({
     headline: t.string({ required: false, description: 'One line.' }),

@@ -29,6 +29,7 @@ import './agent-user-inputs.ts';
 import './agent-skills.ts';
 import './agent-flows.ts';
 import './agent-secrets.ts';
+import './agent-bundles.ts';
 import './api-keys.ts';
 import './connections.ts';
 import './groups.ts';

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '../settings.ts';
 import { type AccountStore, createAccountStore } from './accounts.ts';
-import { type AgentPartStore, createAgentPartStore } from './agent-parts.ts';
 import { type AgentCategoryStore, createAgentCategoryStore } from './agent-categories.ts';
+import { type AgentImportStore, createAgentImportStore } from './agent-imports.ts';
+import { type AgentPartStore, createAgentPartStore } from './agent-parts.ts';
 import { type AgentRatingStore, createAgentRatingStore } from './agent-ratings.ts';
 import { type AgentStore, createAgentStore } from './agents.ts';
 import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
@@ -53,6 +54,7 @@ export interface Storage {
   readonly agentCategories: AgentCategoryStore;
   readonly agentRatings: AgentRatingStore;
   readonly agentParts: AgentPartStore;
+  readonly agentImports: AgentImportStore;
   readonly groups: GroupStore;
   readonly tenancy: TenancyStore;
   readonly tenants: TenantStore;
@@ -103,6 +105,7 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     agentCategories: createAgentCategoryStore(db),
     agentRatings: createAgentRatingStore(db),
     agentParts: createAgentPartStore(db, signals),
+    agentImports: createAgentImportStore(db, signals),
     groups: createGroupStore(db, signals),
     tenancy: createTenancyStore(db, signals),
     tenants: createTenantStore(db),

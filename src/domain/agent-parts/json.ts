@@ -4,12 +4,13 @@ import type { Faults } from '../faults.ts';
 export interface JsonBounds {
   readonly bytesMax: number;
   readonly depthMax: number;
+  /** Names that code somewhere could take for something else. */
+  readonly refusedNames?: readonly string[];
 }
 export const dataBounds: JsonBounds = { bytesMax: 64_000, depthMax: 32 };
 
 const nameLengthMax = 200;
-/** Names that code somewhere could take for something else. */
-const refusedNames = ['__proto__', 'constructor', 'prototype'];
+const refusedNamesDefault = ['__proto__', 'constructor', 'prototype'];
 
 /**
  * Checks that a value is a JSON object within bounds, whose member names are harmless. Walks without recursion.
@@ -21,6 +22,7 @@ export function readJsonObject(param: string, value: unknown, faults: Faults, bo
     faults.add(param, `${param} must be an object`, 'INVALID_TYPE');
     return {};
   }
+  const { refusedNames = refusedNamesDefault } = bounds;
   let level: { readonly path: string; readonly value: object }[] = [{ path: param, value }];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > bounds.depthMax) {

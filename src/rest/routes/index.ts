@@ -1,7 +1,8 @@
 import type { RouteRow } from '../route.ts';
-import { agentPartRoutes } from './agent-parts.ts';
 import { administrationRoutes } from './administration.ts';
+import { agentBundleRoutes } from './agent-bundles.ts';
 import { agentCatalogRoutes } from './agent-catalog.ts';
+import { agentPartRoutes } from './agent-parts.ts';
 import { agentRoutes } from './agents.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { chatRoutes } from './chats.ts';
@@ -17,6 +18,7 @@ export const allRoutes: readonly RouteRow[] = [
   ...agentRoutes,
   ...agentCatalogRoutes,
   ...agentPartRoutes,
+  ...agentBundleRoutes,
   ...chatRoutes,
   ...completionRoutes,
   ...dataSourceRoutes,

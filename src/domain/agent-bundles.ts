@@ -1,0 +1,2 @@
+export { type ExportQuery, exportAgent } from './agent-bundles/export.ts';
+export { type ImportResult, importAgent } from './agent-bundles/import.ts';

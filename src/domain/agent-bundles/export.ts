@@ -1,0 +1,206 @@
+import { buffer as readBufferStream, json as readJsonStream } from 'node:stream/consumers';
+import { extractSecrets } from '../../engine/tools/secrets-in-data.ts';
+import type { AgentView } from '../../entities/agent.ts';
+import {
+  type AgentBundle,
+  type BundledDataSource,
+  type BundledKnowledgeItem,
+  bundleVersion,
+  type RequiredSecret,
+} from '../../entities/agent-bundle.ts';
+import { type AgentTool, type JsonObject, secretKeysIn, secretReference } from '../../entities/agent-part.ts';
+import type { Caller } from '../../entities/caller.ts';
+import type { DataSource, KnowledgeItem } from '../../entities/data-source.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { visibleDataSources } from '../access.ts';
+import { editableAgent } from '../agent-parts/access.ts';
+import { modelIdOf } from '../agents.ts';
+import type { Deps } from '../deps.ts';
+
+export interface ExportQuery {
+  /** Default true. */
+  readonly includeDataSources?: boolean | null | undefined;
+  /** Ids separated by commas: only these. */
+  readonly dataSourceIds?: string | null | undefined;
+}
+
+/** Members of a connected source's data that name something of this instance, and mean nothing elsewhere. */
+const instanceMembers = ['oauthTokenId', 'repoHostAppInstallationId', 'selectedDriveAccount'];
+export const itemsPerSourceMax = 10_000;
+const itemsPerRead = 1_000;
+
+/**
+ * Makes the portable form of an agent, without any secret. The same agent gives the same bytes but for `exportedAt`: everything stands in an
+ * order that follows from its content.
+ *
+ * @throws DomainError NOT_FOUND; FORBIDDEN for who may use the agent and not edit it; INVALID_VALUE for a source that is none of its, or when
+ *   the bundle would be larger than an import takes.
+ */
+export async function exportAgent(deps: Deps, caller: Caller, agentId: string, query: ExportQuery): Promise<AgentBundle> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const { tools, userInputs, skills, flows, secrets } = deps.storage.agentParts;
+  const ownTools = await tools.ofAgents([agent.id]);
+  const known = await secrets.ofAgent(agent.id);
+  const mayReadSkills = caller.scopes.has('SKILLS:READ');
+  const bundle: AgentBundle = {
+    version: bundleVersion,
+    exportedAt: deps.now(),
+    source: { apiBaseUrl: deps.publicUrl(), orgId: agent.orgId },
+    agent: bundledAgent(deps, agent),
+    tools: sortedBy(ownTools, ({ name }) => name).map(({ name, type, data }) => ({ name, type, data })),
+    userInputs: (await userInputs.ofAgents([agent.id])).map(
+      ({ variableName, type, label, configuration, showOnChatCreate, orderIndex }) => ({
+        ...{ variableName, type, label, configuration: { ...configuration }, showOnChatCreate, orderIndex },
+      }),
+    ),
+    flows: sortedBy(await flows.ofAgents([agent.id]), ({ name }) => name).map(({ name, enabled, versions }) => ({
+      name,
+      enabled,
+      versions,
+    })),
+    dataSources: await bundledDataSources(deps, caller, agent, query),
+    skills: mayReadSkills
+      ? sortedBy(await skills.ofAgents([agent.id]), ({ name }) => name).map(({ name, description, content, enabled }) => ({
+          name,
+          description,
+          content,
+          enabled,
+        }))
+      : [],
+    requiredSecrets: requiredSecrets(ownTools, known),
+  };
+  requireImportable(bundle, deps.settings.BODY_MAX_BYTES);
+  return bundle;
+}
+
+function bundledAgent(deps: Deps, agent: AgentView): AgentBundle['agent'] {
+  const { name, introduction, description, instructions, src, visibility, options, profile } = agent;
+  const {
+    listInOrgCatalog,
+    listInPublicCatalog,
+    listInTenantCatalog,
+    chatLogsVisible,
+    generateCitations,
+    intermediateStepsVisible,
+  } = agent;
+  return {
+    ...{
+      name,
+      introduction,
+      description,
+      instructions,
+      seed: agent.seed ?? '',
+      src,
+      modelId: modelIdOf(deps, agent),
+      visibility,
+    },
+    ...{
+      listInOrgCatalog,
+      listInPublicCatalog,
+      listInTenantCatalog,
+      chatLogsVisible,
+      generateCitations,
+      intermediateStepsVisible,
+    },
+    options,
+    profile: profile ?? {},
+  };
+}
+
+/** Every key that a tool refers to, and those that were made by hand. */
+function requiredSecrets(tools: readonly AgentTool[], known: readonly RequiredSecret[]): readonly RequiredSecret[] {
+  const byKey = new Map<string, RequiredSecret>(
+    tools.flatMap(({ data }) => secretKeysIn(data)).map((key) => [key, { key, description: '', secretType: 'apiKey' }]),
+  );
+  for (const { key, description, secretType } of known) byKey.set(key, { key, description, secretType });
+  return sortedBy([...byKey.values()], ({ key }) => key);
+}
+
+async function bundledDataSources(
+  deps: Deps,
+  caller: Caller,
+  agent: AgentView,
+  query: ExportQuery,
+): Promise<readonly BundledDataSource[]> {
+  const wanted =
+    query.dataSourceIds
+      ?.split(',')
+      .map((id) => id.trim())
+      .filter((id) => id !== '') ?? [];
+  if (query.includeDataSources === false && wanted.length === 0) return [];
+  const attached = await deps.storage.dataSources.ofAgents([agent.id], visibleDataSources(caller));
+  const missing = wanted.find((id) => !attached.some((source) => source.id === id));
+  if (missing !== undefined) {
+    throw new DomainError('INVALID_VALUE', 'dataSourceIds must name data sources of this AI', { param: 'dataSourceIds' });
+  }
+  const chosen = wanted.length === 0 ? attached : attached.filter(({ id }) => wanted.includes(id));
+  // Ids differ from instance to instance: the order must not hang on them.
+  const ordered = sortedBy(chosen, ({ name, type, data }) => `${name}\u0000${type}\u0000${JSON.stringify(data)}`);
+  const budget = { bytesLeft: deps.settings.BUNDLE_CONTENT_MAX_BYTES };
+  const bundled: BundledDataSource[] = [];
+  for (const source of ordered) bundled.push(await bundledDataSource(deps, source, budget));
+  return bundled;
+}
+
+async function bundledDataSource(deps: Deps, source: DataSource, budget: { bytesLeft: number }): Promise<BundledDataSource> {
+  const items = await itemsOf(deps, source);
+  const { id: originalId, name, type, refreshPeriod } = source;
+  const knowledgeItems: BundledKnowledgeItem[] = [];
+  for (const item of items) knowledgeItems.push(await bundledItem(deps, source, item, budget));
+  return { originalId, name, type, refreshPeriod, data: await bundledData(deps, source, items), knowledgeItems };
+}
+
+/** A payload as it was sent: the database orders members its own way, and passages follow the order of the text. */
+async function bundledData(deps: Deps, source: DataSource, items: readonly KnowledgeItem[]): Promise<JsonObject> {
+  const key = items[0]?.contentBlobKey ?? null;
+  if (source.type !== 'API') return portableData(source.data);
+  if (key === null) return source.data;
+  return (await readJsonStream(await deps.storage.blobs.get(key))) as JsonObject;
+}
+
+/** Without what names things of this instance, and without credentials in addresses. */
+export function portableData(data: JsonObject): JsonObject {
+  const own = Object.fromEntries(Object.entries(data).filter(([name]) => !instanceMembers.includes(name)));
+  const { data: clean } = extractSecrets('source', own, () => false);
+  return JSON.parse(JSON.stringify(clean).replaceAll(secretReference, '')) as JsonObject;
+}
+
+async function bundledItem(
+  deps: Deps,
+  source: DataSource,
+  { name, type, uniqueId, filename, mimeType, contentBlobKey, sizeBytes }: KnowledgeItem,
+  budget: { bytesLeft: number },
+): Promise<BundledKnowledgeItem> {
+  const item = { name, type, uniqueId, blobUrl: '', filename: filename ?? '', mimeType: mimeType ?? '' };
+  if (source.type !== 'FILE_UPLOAD' || contentBlobKey === null || sizeBytes === null || sizeBytes > budget.bytesLeft) return item;
+  budget.bytesLeft -= sizeBytes;
+  const content = await readBufferStream(await deps.storage.blobs.get(contentBlobKey));
+  return { ...item, blobUrl: `data:application/octet-stream;base64,${content.toString('base64')}` };
+}
+
+async function itemsOf(deps: Deps, source: DataSource): Promise<readonly KnowledgeItem[]> {
+  const items: KnowledgeItem[] = [];
+  while (items.length < itemsPerSourceMax) {
+    const page = await deps.storage.knowledgeItems.list(source.id, { limit: itemsPerRead, after: undefined }, items.length);
+    items.push(...page.items);
+    if (!page.hasNextPage) break;
+  }
+  return sortedBy(items, ({ name, uniqueId }) => `${name}\u0000${uniqueId}`);
+}
+
+function requireImportable(bundle: AgentBundle, bytesMax: number): void {
+  if (Buffer.byteLength(JSON.stringify(bundle)) <= bytesMax) return;
+  throw new DomainError(
+    'INVALID_VALUE',
+    `The bundle would be larger than the ${bytesMax} bytes that an import takes: name fewer data sources with dataSourceIds, or leave them out with includeDataSources=false`,
+    { param: 'dataSourceIds' },
+  );
+}
+
+/** By code units: the same on every machine, whatever its language. */
+function sortedBy<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
+  return [...items].sort((left, right) => {
+    const [a, b] = [keyOf(left), keyOf(right)];
+    return a < b ? -1 : Number(a > b);
+  });
+}

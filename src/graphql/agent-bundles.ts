@@ -1,0 +1,328 @@
+import { exportAgent, type ImportResult, importAgent } from '../domain/agent-bundles.ts';
+import { getAgent } from '../domain/agents.ts';
+import type { AgentBundle, BundledDataSource, BundledTool, BundledUserInput } from '../entities/agent-bundle.ts';
+import { AgentVisibilityType } from './agent-enums.ts';
+import { FlowVersionInput } from './agent-flows.ts';
+import { AgentOptionsInput, AgentProfileInput } from './agent-inputs.ts';
+import { AgentOptionsType, AgentProfileType } from './agent-parts.ts';
+import { SecretTypeType } from './agent-secrets.ts';
+import { AgentToolTypeType } from './agent-tools.ts';
+import { UserInputTypeType } from './agent-user-inputs.ts';
+import { AgentType } from './agents.ts';
+import { builder } from './builder.ts';
+import { DataSourceKind, RefreshPeriodType } from './data-sources.ts';
+
+const SourceResource = builder.objectRef<AgentBundle['source']>('AgentBundleSource').implement({
+  description: 'Where a bundle comes from.',
+  fields: (t) => ({
+    apiBaseUrl: t.exposeString('apiBaseUrl', { description: 'The address of that service.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization there.' }),
+  }),
+});
+
+const BundledAgentResource = builder.objectRef<AgentBundle['agent']>('BundledAgent').implement({
+  description: 'The agent itself, without what belongs to one organization.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its name.' }),
+    introduction: t.exposeString('introduction', { nullable: true, description: 'How it greets.' }),
+    description: t.exposeString('description', { description: 'What it is for.' }),
+    instructions: t.exposeString('instructions', { description: 'What the model is told first.' }),
+    seed: t.exposeString('seed', { description: 'Text that new chats begin from.' }),
+    src: t.exposeString('src', { description: 'Its picture.' }),
+    modelId: t.exposeString('modelId', { description: 'The model that answers.' }),
+    visibility: t.expose('visibility', { type: AgentVisibilityType, description: 'Who may use it.' }),
+    listInOrgCatalog: t.exposeBoolean('listInOrgCatalog', { description: "Whether the organization's catalog lists it." }),
+    listInPublicCatalog: t.exposeBoolean('listInPublicCatalog', { description: 'Whether the public catalog lists it.' }),
+    listInTenantCatalog: t.exposeBoolean('listInTenantCatalog', { description: "Whether the tenant's catalog lists it." }),
+    chatLogsVisible: t.exposeBoolean('chatLogsVisible', { description: 'Whether its editors may read its chats.' }),
+    generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite.' }),
+    intermediateStepsVisible: t.exposeBoolean('intermediateStepsVisible', { description: 'Whether users see the steps.' }),
+    options: t.field({ type: AgentOptionsType, description: 'How the model samples.', resolve: ({ options }) => options }),
+    profile: t.field({ type: AgentProfileType, description: 'How it is presented.', resolve: ({ profile }) => profile }),
+  }),
+});
+
+const BundledToolResource = builder.objectRef<BundledTool>('BundledTool').implement({
+  description: 'A tool, its secrets replaced by references.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'The name the model calls it by.' }),
+    type: t.expose('type', { type: AgentToolTypeType, description: 'What it is.' }),
+    data: t.field({ type: 'JSON', description: 'How it works.', resolve: ({ data }) => data }),
+  }),
+});
+
+const BundledUserInputResource = builder.objectRef<BundledUserInput>('BundledUserInput').implement({
+  description: 'A variable of the instructions.',
+  fields: (t) => ({
+    variableName: t.exposeString('variableName', { description: 'Its name in the instructions.' }),
+    type: t.expose('type', { type: UserInputTypeType, description: 'What it takes.' }),
+    label: t.exposeString('label', { description: 'What the user is asked.' }),
+    configuration: t.field({ type: 'JSON', description: 'How it is asked.', resolve: ({ configuration }) => configuration }),
+    showOnChatCreate: t.exposeBoolean('showOnChatCreate', { description: 'Whether it is asked when a chat is created.' }),
+    orderIndex: t.exposeInt('orderIndex', { description: 'Lower is asked first.' }),
+  }),
+});
+
+type Flow = AgentBundle['flows'][number];
+const BundledFlowVersionResource = builder.objectRef<Flow['versions'][number]>('BundledFlowVersion').implement({
+  description: 'One version of a flow.',
+  fields: (t) => ({
+    version: t.exposeInt('version', { description: 'Its number.' }),
+    active: t.exposeBoolean('active', { description: 'Whether it is the one that runs.' }),
+    description: t.exposeString('description', { description: 'What is new in it.' }),
+    data: t.field({ type: 'JSON', description: 'Its steps.', resolve: ({ data }) => data }),
+  }),
+});
+const BundledFlowResource = builder.objectRef<Flow>('BundledFlow').implement({
+  description: 'A flow with its versions.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its name.' }),
+    enabled: t.exposeBoolean('enabled', { description: 'Whether it may run.' }),
+    versions: t.field({ type: [BundledFlowVersionResource], description: 'By number.', resolve: ({ versions }) => versions }),
+  }),
+});
+
+const BundledItemResource = builder.objectRef<BundledDataSource['knowledgeItems'][number]>('BundledKnowledgeItem').implement({
+  description: 'One document of a data source.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its title.' }),
+    type: t.exposeString('type', { description: 'The type of its source.' }),
+    uniqueId: t.exposeString('uniqueId', { description: 'Names it within its source.' }),
+    blobUrl: t.exposeString('blobUrl', {
+      description:
+        'Its content: for uploaded files a data URL, as far as there is room; empty when the bundle does not carry it.',
+    }),
+    filename: t.exposeString('filename', { description: 'The name of the file.' }),
+    mimeType: t.exposeString('mimeType', { description: 'What kind of file it is.' }),
+  }),
+});
+const BundledSourceResource = builder.objectRef<BundledDataSource>('BundledDataSource').implement({
+  description: 'A data source with its documents.',
+  fields: (t) => ({
+    originalId: t.exposeString('originalId', { description: 'Its id where the bundle comes from.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    type: t.expose('type', { type: DataSourceKind, description: 'What it is.' }),
+    refreshPeriod: t.expose('refreshPeriod', { type: RefreshPeriodType, description: 'How often it is read anew.' }),
+    data: t.field({ type: 'JSON', description: 'The payload itself, or how it is read.', resolve: ({ data }) => data }),
+    knowledgeItems: t.field({
+      type: [BundledItemResource],
+      description: 'Its documents.',
+      resolve: (source) => source.knowledgeItems,
+    }),
+  }),
+});
+
+const BundledSkillResource = builder.objectRef<AgentBundle['skills'][number]>('BundledSkill').implement({
+  description: 'A skill.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its name.' }),
+    description: t.exposeString('description', { description: 'When it is taken up.' }),
+    content: t.exposeString('content', { description: 'The instructions.' }),
+    enabled: t.exposeBoolean('enabled', { description: 'Whether the agent has it now.' }),
+  }),
+});
+
+const RequiredSecretResource = builder.objectRef<AgentBundle['requiredSecrets'][number]>('RequiredSecret').implement({
+  description: 'A credential that whoever imports the bundle gives.',
+  fields: (t) => ({
+    key: t.exposeString('key', { description: 'What tools call it.' }),
+    description: t.exposeString('description', { description: 'What it is for.' }),
+    secretType: t.expose('secretType', { type: SecretTypeType, description: 'What it is.' }),
+  }),
+});
+
+const AgentBundleResource = builder.objectRef<AgentBundle>('AgentBundle').implement({
+  description: 'A portable agent, without any secret. The same agent gives the same bundle but for `exportedAt`.',
+  fields: (t) => ({
+    version: t.exposeString('version', { description: 'The version of the format: `1.0`.' }),
+    exportedAt: t.expose('exportedAt', { type: 'DateTime', description: 'When it was made.' }),
+    source: t.field({ type: SourceResource, description: 'Where it comes from.', resolve: ({ source }) => source }),
+    agent: t.field({ type: BundledAgentResource, description: 'The agent itself.', resolve: ({ agent }) => agent }),
+    tools: t.field({ type: [BundledToolResource], description: 'Its tools, by name.', resolve: ({ tools }) => tools }),
+    userInputs: t.field({
+      type: [BundledUserInputResource],
+      description: 'Its variables.',
+      resolve: ({ userInputs }) => userInputs,
+    }),
+    flows: t.field({ type: [BundledFlowResource], description: 'Its flows, by name.', resolve: ({ flows }) => flows }),
+    dataSources: t.field({
+      type: [BundledSourceResource],
+      description: 'Its knowledge.',
+      resolve: ({ dataSources }) => dataSources,
+    }),
+    skills: t.field({
+      type: [BundledSkillResource],
+      description: 'Its skills, by name; none without the scope SKILLS:READ.',
+      resolve: ({ skills }) => skills,
+    }),
+    requiredSecrets: t.field({
+      type: [RequiredSecretResource],
+      description: 'What its tools need, by key.',
+      resolve: ({ requiredSecrets }) => requiredSecrets,
+    }),
+  }),
+});
+
+const BundleSourceInput = builder.inputType('AgentBundleSourceInput', {
+  description: 'Where a bundle comes from; not used.',
+  fields: (t) => ({
+    apiBaseUrl: t.string({ required: false, description: 'The address of that service.' }),
+    orgId: t.string({ required: false, description: 'The organization there.' }),
+  }),
+});
+const BundledAgentInput = builder.inputType('BundledAgentInput', {
+  description: 'The agent itself.',
+  fields: (t) => ({
+    name: t.string({ description: '1 to 200 characters.' }),
+    introduction: t.string({ required: false, description: 'How it greets.' }),
+    description: t.string({ description: 'What it is for.' }),
+    instructions: t.string({ description: 'What the model is told first.' }),
+    seed: t.string({ required: false, description: 'Text that new chats begin from.' }),
+    src: t.string({ description: 'Its picture.' }),
+    modelId: t.string({ required: false, description: 'The model that answers; one that is not here is substituted.' }),
+    visibility: t.field({ type: AgentVisibilityType, required: false, description: 'Who may use it. Default PRIVATE.' }),
+    listInOrgCatalog: t.boolean({ required: false, description: "Whether the organization's catalog lists it." }),
+    listInPublicCatalog: t.boolean({ required: false, description: 'Whether the public catalog lists it.' }),
+    listInTenantCatalog: t.boolean({ required: false, description: "Whether the tenant's catalog lists it." }),
+    chatLogsVisible: t.boolean({ required: false, description: 'Whether its editors may read its chats.' }),
+    generateCitations: t.boolean({ required: false, description: 'Whether answers cite.' }),
+    intermediateStepsVisible: t.boolean({ required: false, description: 'Whether users see the steps.' }),
+    options: t.field({ type: AgentOptionsInput, required: false, description: 'How the model samples.' }),
+    profile: t.field({ type: AgentProfileInput, required: false, description: 'How it is presented.' }),
+  }),
+});
+const BundledToolInput = builder.inputType('BundledToolInput', {
+  description: 'A tool.',
+  fields: (t) => ({
+    name: t.string({ description: 'The name the model calls it by.' }),
+    type: t.field({ type: AgentToolTypeType, description: 'What it is.' }),
+    data: t.field({ type: 'JSON', description: 'How it works; secrets in it are moved into the vault.' }),
+  }),
+});
+const BundledUserInputInput = builder.inputType('BundledUserInputInput', {
+  description: 'A variable of the instructions.',
+  fields: (t) => ({
+    variableName: t.string({ description: 'Its name in the instructions.' }),
+    type: t.field({ type: UserInputTypeType, description: 'What it takes.' }),
+    label: t.string({ description: 'What the user is asked.' }),
+    configuration: t.field({ type: 'JSON', required: false, description: 'How it is asked.' }),
+    showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created.' }),
+    orderIndex: t.int({ required: false, description: 'Lower is asked first.' }),
+  }),
+});
+const BundledFlowInput = builder.inputType('BundledFlowInput', {
+  description: 'A flow with its versions.',
+  fields: (t) => ({
+    name: t.string({ description: 'Its name.' }),
+    enabled: t.boolean({ required: false, description: 'Whether it may run.' }),
+    versions: t.field({ type: [FlowVersionInput], required: false, description: 'One active at most.' }),
+  }),
+});
+const BundledItemInput = builder.inputType('BundledKnowledgeItemInput', {
+  description: 'One document of a data source.',
+  fields: (t) => ({
+    name: t.string({ required: false, description: 'Its title.' }),
+    type: t.string({ required: false, description: 'Not used: its source says.' }),
+    uniqueId: t.string({ required: false, description: 'Names it within its source.' }),
+    blobUrl: t.string({ required: false, description: 'Its content: a data URL, or a public address to fetch it from.' }),
+    filename: t.string({ required: false, description: 'The name of the file.' }),
+    mimeType: t.string({ required: false, description: 'What kind of file it is.' }),
+  }),
+});
+const BundledSourceInput = builder.inputType('BundledDataSourceInput', {
+  description: 'A data source with its documents.',
+  fields: (t) => ({
+    originalId: t.string({ required: false, description: 'Its id where the bundle comes from; not used.' }),
+    name: t.string({ description: 'Its name.' }),
+    type: t.field({ type: DataSourceKind, description: 'What it is.' }),
+    refreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: 'How often it is read anew.' }),
+    data: t.field({ type: 'JSON', required: false, description: 'The payload itself, or how it is read.' }),
+    knowledgeItems: t.field({ type: [BundledItemInput], required: false, description: 'Its documents.' }),
+  }),
+});
+const BundledSkillInput = builder.inputType('BundledSkillInput', {
+  description: 'A skill.',
+  fields: (t) => ({
+    name: t.string({ description: 'Its name.' }),
+    description: t.string({ required: false, description: 'When it is taken up.' }),
+    content: t.string({ description: 'The instructions.' }),
+    enabled: t.boolean({ required: false, description: 'Whether the agent has it now.' }),
+  }),
+});
+const RequiredSecretInput = builder.inputType('RequiredSecretInput', {
+  description: 'A credential that the tools need.',
+  fields: (t) => ({
+    key: t.string({ description: 'What tools call it.' }),
+    description: t.string({ required: false, description: 'What it is for.' }),
+    secretType: t.field({ type: SecretTypeType, required: false, description: 'What it is. Default apiKey.' }),
+  }),
+});
+const AgentBundleInput = builder.inputType('AgentBundleInput', {
+  description: 'A portable agent, as an export answers it.',
+  fields: (t) => ({
+    version: t.string({ description: 'The version of the format: `1.0`.' }),
+    exportedAt: t.field({ type: 'DateTime', required: false, description: 'When it was made; not used.' }),
+    source: t.field({ type: BundleSourceInput, required: false, description: 'Where it comes from; not used.' }),
+    agent: t.field({ type: BundledAgentInput, description: 'The agent itself.' }),
+    tools: t.field({ type: [BundledToolInput], required: false, description: 'At most 64.' }),
+    userInputs: t.field({ type: [BundledUserInputInput], required: false, description: 'At most 50.' }),
+    flows: t.field({ type: [BundledFlowInput], required: false, description: 'At most 50.' }),
+    dataSources: t.field({ type: [BundledSourceInput], required: false, description: 'At most 1,000 with 20,000 documents.' }),
+    skills: t.field({ type: [BundledSkillInput], required: false, description: 'At most 100; skipped without SKILLS:WRITE.' }),
+    requiredSecrets: t.field({ type: [RequiredSecretInput], required: false, description: 'At most 200.' }),
+  }),
+});
+const ImportAgentInput = builder.inputType('ImportAgentInput', {
+  description: 'A bundle to make an agent from.',
+  fields: (t) => ({
+    bundle: t.field({ type: AgentBundleInput, description: 'The bundle.' }),
+    name: t.string({ required: false, description: "Instead of the bundle's name; 1 to 200 characters." }),
+    secrets: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'Values by the keys of `requiredSecrets`: texts of at most 4,096 bytes.',
+    }),
+  }),
+});
+
+const ImportAgentPayload = builder.objectRef<ImportResult>('ImportAgentPayload').implement({
+  description: 'What became of a bundle.',
+  fields: (t) => ({
+    agentId: t.exposeID('agentId', { nullable: true, description: 'The new agent; null for a dry run.' }),
+    agent: t.field({
+      type: AgentType,
+      nullable: true,
+      description: 'The new agent; null for a dry run.',
+      resolve: ({ agentId }, _args, { deps, caller }) => (agentId === null ? null : getAgent(deps, caller, agentId)),
+    }),
+    warnings: t.exposeStringList('warnings', {
+      description:
+        'What is not as it was, sorted: `model substituted: …`, `skills skipped: …`, `secret missing: <key>`, `data source content not included: <name>`.',
+    }),
+  }),
+});
+
+builder.queryField('agentBundle', (t) =>
+  t.field({
+    type: AgentBundleResource,
+    description: 'Exports an agent, for who may edit it; INSTANCE keys across organizations.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      includeDataSources: t.arg.boolean({ required: false, description: 'Whether its knowledge comes along. Default true.' }),
+      dataSourceIds: t.arg.string({ required: false, description: 'Ids separated by commas: only these data sources.' }),
+    },
+    resolve: (_root, { agentId, ...query }, { deps, caller }) => exportAgent(deps, caller, agentId, query),
+  }),
+);
+
+builder.mutationField('importAgent', (t) =>
+  t.field({
+    type: ImportAgentPayload,
+    description: "Makes an agent of the caller's own from a bundle: all of it, or nothing.",
+    args: {
+      input: t.arg({ type: ImportAgentInput, description: 'The bundle, and what it needs.' }),
+      dryRun: t.arg.boolean({ required: false, description: 'Only reports what would become of it. Default false.' }),
+    },
+    resolve: (_root, { input, dryRun }, { deps, caller, signal }) => importAgent(deps, caller, input, dryRun ?? false, signal),
+  }),
+);
