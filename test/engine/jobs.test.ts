@@ -44,6 +44,13 @@ describe('jobs', () => {
     await eventually(() => expect(seen).toEqual(['kept']));
   });
 
+  it('are queued within the first transaction after a start, where nobody works on them', async () => {
+    await jobsWithQueue();
+    await db.transaction((tx) => jobs.enqueue('knowledge.index-item', { itemId: 'kept' }, { tx }));
+    await restartWorking();
+    await eventually(() => expect(seen).toEqual(['kept']));
+  });
+
   it('wait once for a key', async () => {
     await jobsWithQueue();
     for (const itemId of ['a', 'b', 'c']) await jobs.enqueue('knowledge.index-item', { itemId }, { key: 'same' });

@@ -28,6 +28,7 @@ const schema = 'pgboss';
 const heartbeatSeconds = 10;
 /** How soon a job is seen that was queued inside a transaction or by another process. */
 const pollingSeconds = 1;
+const noJob = '00000000-0000-0000-0000-000000000000';
 /** A transaction that queued a job has mostly committed by then. */
 const commitDelayMs = 20;
 
@@ -119,7 +120,16 @@ class PgBossJobs implements Jobs {
       };
       if (existing.has(name)) await this.#boss.updateQueue(name, settings);
       else await this.#boss.createQueue(name, { ...settings, policy: 'short' });
+      await this.#remember(name);
     }
+  }
+
+  /**
+   * Any look into a queue makes pg-boss remember it. Else the first `send` would read it by the pool, also from within a transaction: the
+   * embedded database, which runs one transaction at a time, would then wait for itself.
+   */
+  async #remember(name: JobName): Promise<void> {
+    await this.#boss.getJobById(name, noJob);
   }
 
   /** Jobs that a crash cut off wait for nothing: there is no other process that could still hold them. */
