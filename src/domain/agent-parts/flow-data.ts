@@ -94,10 +94,10 @@ const readers: Readonly<Record<FlowStepType, StepReader>> = {
     if (!operators.includes(condition.operator as string)) {
       faults.add(`${at}.condition.operator`, `${at}.condition.operator must be one of ${operators.join(', ')}`);
     }
-    for (const name of ['then', 'else'] as const) {
+    for (const name of ['onTrue', 'onFalse'] as const) {
       const target = step[name];
       if (target === undefined || target === null) {
-        if (name === 'then') faults.add(`${at}.then`, `${at}.then is required`, 'MISSING_REQUIRED_PARAMETER');
+        if (name === 'onTrue') faults.add(`${at}.onTrue`, `${at}.onTrue is required`, 'MISSING_REQUIRED_PARAMETER');
         continue;
       }
       const place = typeof target === 'string' ? places.get(target) : undefined;

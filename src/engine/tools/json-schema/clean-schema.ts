@@ -35,7 +35,7 @@ const elsewhere = ['$dynamicRef', '$recursiveRef', '$id', 'id', '$anchor', '$dyn
  * @throws SchemaError naming the place.
  */
 export function cleanSchema(schema: unknown): CleanSchema {
-  return new Cleaner(schema).clean(schema, '', []);
+  return new Cleaner(schema).clean(schema, '', ['#']);
 }
 
 class Cleaner {
