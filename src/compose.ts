@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { registerPurges } from './domain/administration.ts';
 import { registerAuditSweep } from './domain/audit.ts';
+import { registerChatFileSweep } from './domain/chat-files.ts';
 import type { Deps } from './domain/deps.ts';
 import { registerIdempotencySweep } from './domain/idempotency.ts';
 import { createEgress } from './engine/egress/egress.ts';
@@ -54,6 +55,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
     registerAuditSweep(deps);
+    registerChatFileSweep(deps);
     registerPurges(deps);
     await jobs.start();
     return deps;

@@ -56,6 +56,7 @@ export const settingsSchema = z.object({
   BODY_IDLE_TIMEOUT_MS: count(30_000).describe('A body of which nothing arrives for this long is given up.'),
   UPLOAD_MAX_BYTES: count(50 * MiB).describe('Largest file of a data source.'),
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
+  CHAT_FILES_MAX: count(500).describe('Files of one chat.'),
   MESSAGES_MAX: count(2_000).describe('Most messages in one completion request.'),
   TOOLS_MAX: count(128).describe('Most tools in one request.'),
   BUNDLE_CONTENT_MAX_BYTES: count(4 * MiB).describe('Most bytes of uploaded files that one exported agent carries.'),

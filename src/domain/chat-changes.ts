@@ -6,7 +6,7 @@ import type { Chat, ChatMessage } from '../entities/chat.ts';
 import { DomainError } from '../entities/errors.ts';
 import { storableText } from '../lib/text.ts';
 import { agentForRun, modelIdOf } from './agents.ts';
-import { removeBlobs } from './chat-files.ts';
+import { removeBlobs } from './blobs.ts';
 import { getChat, getOwnChat } from './chats.ts';
 import { completionOf } from './completions.ts';
 import type { Deps } from './deps.ts';

@@ -6,7 +6,7 @@ import type { Page, PageRequest } from '../entities/page.ts';
 import { canEditAgent, canWriteChat, visibleChats } from './access.ts';
 import { readUserInputs } from './agent-parts/user-input.ts';
 import { agentForRun } from './agents.ts';
-import { removeBlobs } from './chat-files.ts';
+import { removeBlobs } from './blobs.ts';
 import type { Deps } from './deps.ts';
 import { Faults } from './faults.ts';
 import { readTranscripts } from './transcripts.ts';

@@ -65,6 +65,12 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.summarizeChat': 'CHATS:WRITE',
   'Mutation.compressChat': 'CHATS:WRITE',
   'Query.chatExport': 'CHATS:READ',
+  'Query.chatFile': 'CHATS:READ',
+  'Query.chatFiles': 'CHATS:READ',
+  'Mutation.uploadChatFile': 'CHATS:WRITE',
+  'Mutation.createChatFileRecord': 'CHATS:WRITE',
+  'Mutation.putChatFileContent': 'CHATS:WRITE',
+  'Mutation.deleteChatFile': 'CHATS:WRITE',
   'Subscription.chatUpdated': 'CHATS:READ',
   // runs
   'Query.run': 'CHATS:READ',

@@ -41,6 +41,7 @@ import './audit-log.ts';
 import './usage.ts';
 import './chats.ts';
 import './chat-changes.ts';
+import './chat-files.ts';
 import './data-sources.ts';
 import './data-source-kinds.ts';
 import './signed-uploads.ts';

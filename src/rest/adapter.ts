@@ -150,7 +150,7 @@ class RestFace {
     const { req } = call;
     const { row } = call.served.route;
     const { settings } = this.#deps;
-    if (row.upload !== undefined) {
+    if (row.upload !== undefined && !(row.upload.orJson === true && isJson(req))) {
       const fileMaxBytes = Math.min(settings[row.upload.sizeBytesMaxSetting], call.sizeBytesMax);
       const read = row.upload.isRaw === true ? readRawUpload : readUpload;
       const upload = await read(req, {
@@ -276,6 +276,10 @@ function lastEventSequence(req: IncomingMessage): number | undefined {
 function ticketOf(row: RouteRow, req: IncomingMessage, query: string): string | undefined {
   if (row.ticket === undefined || req.headers.authorization !== undefined) return undefined;
   return new URLSearchParams(query).get(row.ticket) ?? undefined;
+}
+
+function isJson(req: IncomingMessage): boolean {
+  return !/^multipart\//i.test(req.headers['content-type'] ?? '');
 }
 
 function wantsStream(row: RouteRow, req: IncomingMessage, body: unknown): boolean {

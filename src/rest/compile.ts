@@ -121,6 +121,7 @@ function checkShape(row: RouteRow, pathNames: readonly string[]): void {
   if (row.status !== undefined && (row.status < 200 || row.status > 299)) throw new Error('status must be one of success');
   if (row.page !== undefined && row.wrap !== 'data') throw new Error('page needs wrap: data');
   if (row.ticket !== undefined && !(row.ticket in (row.query ?? {}))) throw new Error('the ticket must stand in the query');
+  if (row.upload?.orJson === true && row.body === undefined) throw new Error('orJson needs a body');
   if (row.upload?.isRaw === true && row.body !== undefined) throw new Error('a body is either a file or JSON');
 }
 
@@ -218,7 +219,7 @@ function variableReaders(row: RouteRow, main: RowDocument, pathNames: readonly s
 
 function* formFields(row: RouteRow, main: RowDocument, pathNames: readonly string[], mode: ReadMode): Generator<FormField> {
   const bodyType = getNamedType(row.body === undefined ? undefined : main.variables.get(row.body)?.type);
-  if (isInputObjectType(bodyType)) {
+  if (isInputObjectType(bodyType) && row.upload?.orJson !== true) {
     for (const field of Object.values(bodyType.getFields())) {
       const wire = memberNames(row).wire(field.name);
       const isRequired = isNonNullType(field.type) && field.defaultValue === undefined;
@@ -243,7 +244,12 @@ function argumentNames(node: FieldNode): ReadonlyMap<string, string> {
 
 /** The example of a row is what OpenAPI shows and the tests send: it must be accepted. */
 function checkExample(route: Route): void {
-  if (route.row.example === undefined || route.plain.body === undefined || route.row.upload !== undefined) return;
+  if (
+    route.row.example === undefined ||
+    route.plain.body === undefined ||
+    (route.row.upload !== undefined && route.row.upload.orJson !== true)
+  )
+    return;
   const faults = new Faults();
   route.plain.body(route.row.example, faults);
   const [first] = faults.found;

@@ -35,6 +35,8 @@ export interface RouteRow {
     readonly sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES' | 'CHAT_FILE_MAX_BYTES';
     /** The body is the file itself instead of a form that holds it; its type is that of the header content-type. */
     readonly isRaw?: boolean;
+    /** A JSON body is taken instead of the form: it becomes `body`, and a form brings the file alone. */
+    readonly orJson?: boolean;
   };
   /**
    * The query parameter whose value opens the door instead of a key: the ticket of a link that the service signed

@@ -35,7 +35,8 @@ export function readVariables(route: Route, readers: VariableReaders, parts: Req
   }
   if (row.upload !== undefined && parts.upload !== undefined) {
     variables[row.upload.file] = parts.upload.file;
-    readForm(readers.form, parts.upload.fields, row.body, variables, faults);
+    const members = row.upload.orJson === true ? undefined : row.body;
+    readForm(readers.form, parts.upload.fields, members, variables, faults);
   }
   if (parts.resumeAfter !== undefined) {
     if (row.stream?.resume !== undefined) variables[row.stream.resume] = parts.resumeAfter;

@@ -127,11 +127,16 @@ function requestBodyOf(printer: SchemaPrinter, route: Route): JsonSchema | undef
       const variable = main.variables.get(field.name);
       if (!field.isMember && variable !== undefined) properties[field.wire] = parameterSchema(printer, variable);
     }
-    const members = row.body === undefined ? undefined : main.variables.get(row.body);
+    const members = row.body === undefined || row.upload.orJson === true ? undefined : main.variables.get(row.body);
     const form = { type: 'object', properties, required: [row.upload.file] };
     const schema = members === undefined ? form : { allOf: [form, parameterSchema(printer, members)] };
-    return { required: true, content: { 'multipart/form-data': { schema } } };
+    const json = row.upload.orJson === true ? jsonBody(printer, route) : undefined;
+    return { required: true, content: { ...json?.content, 'multipart/form-data': { schema } } };
   }
+  return jsonBody(printer, route);
+}
+
+function jsonBody(printer: SchemaPrinter, { row, main }: Route): { required: boolean; content: JsonSchema } | undefined {
   const variable = row.body === undefined ? undefined : main.variables.get(row.body);
   if (variable === undefined) return undefined;
   const schema = printer.input(new GraphQLNonNull(getNullableType(variable.type)), memberNames(row));

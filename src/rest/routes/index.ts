@@ -5,6 +5,7 @@ import { agentCatalogRoutes } from './agent-catalog.ts';
 import { agentPartRoutes } from './agent-parts.ts';
 import { agentRoutes } from './agents.ts';
 import { apiKeyRoutes } from './api-keys.ts';
+import { chatFileRoutes } from './chat-files.ts';
 import { chatRoutes } from './chats.ts';
 import { completionRoutes } from './completions.ts';
 import { connectionRoutes } from './connections.ts';
@@ -20,6 +21,7 @@ export const allRoutes: readonly RouteRow[] = [
   ...agentPartRoutes,
   ...agentBundleRoutes,
   ...chatRoutes,
+  ...chatFileRoutes,
   ...completionRoutes,
   ...dataSourceRoutes,
   ...dataSourceKindRoutes,
