@@ -80,6 +80,19 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Subscription.runEvents': 'CHATS:READ',
   'Subscription.messageEvents': 'CHATS:WRITE',
   'Subscription.toolOutputEvents': 'CHATS:WRITE',
+  // responses
+  'Query.response': 'CHATS:READ',
+  'Query.responseInputItems': 'CHATS:READ',
+  'Query.activeRuns': 'CHATS:READ',
+  'Mutation.createResponse': 'CHATS:WRITE',
+  'Mutation.cancelResponse': 'CHATS:WRITE',
+  'Mutation.pauseResponse': 'CHATS:WRITE',
+  'Mutation.resumeResponse': 'CHATS:WRITE',
+  'Mutation.deleteResponse': 'CHATS:WRITE',
+  'Subscription.newResponseEvents': 'CHATS:WRITE',
+  'Subscription.responseEvents': 'CHATS:READ',
+  'Subscription.resumedResponseEvents': 'CHATS:WRITE',
+  'Subscription.runsUpdated': 'CHATS:READ',
   // data sources
   'Query.dataSource': 'DATA_SOURCES:READ',
   'Query.dataSources': 'DATA_SOURCES:READ',
@@ -163,6 +176,11 @@ export const runOperations: ReadonlySet<string> = new Set([
   'Subscription.messageEvents',
   'Subscription.toolOutputEvents',
   'Subscription.runEvents',
+  'Mutation.createResponse',
+  'Mutation.resumeResponse',
+  'Subscription.newResponseEvents',
+  'Subscription.responseEvents',
+  'Subscription.resumedResponseEvents',
 ]);
 
 /**

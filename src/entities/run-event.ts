@@ -69,6 +69,8 @@ export interface RunSnapshot {
   readonly usage: Usage | null;
   readonly selection: SelectionMetadata | null;
   readonly output: readonly RunItem[];
+  /** With the end of a run that completed: milliseconds since the epoch. */
+  readonly completedAtMs?: number;
   /** On `response.created` of a response only: what all its frames repeat. */
   readonly head?: ResponseHead;
 }

@@ -11,6 +11,9 @@ export interface GraphContext {
   readonly requestId: string;
   /** Fires when the client of this request is gone. */
   readonly signal: AbortSignal;
+  /** Over REST only: what a resolver tells the face besides its result, and the headers of the request. */
+  readonly notes?: Map<string, string>;
+  header?(name: string): string | undefined;
 }
 
 export type { UploadedFile };

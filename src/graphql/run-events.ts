@@ -74,7 +74,7 @@ export const SelectionType = builder.objectRef<SelectionMetadata>('SelectionMeta
   }),
 });
 
-const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
+export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
   description: 'A part of the output of a run: a message, a call, thoughts, the output of a tool.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The same from its first event to its last.' }),

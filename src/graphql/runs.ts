@@ -9,7 +9,7 @@ import { wireEnumOf } from './enums.ts';
 import { NodeType, registerNode } from './node.ts';
 import { RunErrorType, RunEventType, RunStatusType, SelectionType, UsageType } from './run-events.ts';
 
-const RunType = builder.objectRef<Run>('Run').implement({
+export const RunType = builder.objectRef<Run>('Run').implement({
   description: 'One answer of an agent in a chat: from the message that asks for it to its end.',
   interfaces: [NodeType],
   fields: (t) => ({

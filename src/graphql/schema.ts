@@ -47,6 +47,7 @@ import './data-source-kinds.ts';
 import './signed-uploads.ts';
 import './knowledge-items.ts';
 import './runs.ts';
+import './responses.ts';
 
 const roots = {
   Query: () => builder.queryType({ description: 'What can be read.' }),

@@ -21,12 +21,25 @@ export class CallContext {
   readonly requestId: string;
   readonly #res: ServerResponse;
   #controller: AbortController | undefined;
+  #notes: Map<string, string> | undefined;
 
   constructor(deps: Deps, caller: Caller, requestId: string, res: ServerResponse) {
     this.deps = deps;
     this.caller = caller;
     this.requestId = requestId;
     this.#res = res;
+  }
+
+  /** What a resolver tells the REST face besides its result; a name that begins with `x-` is a header of the reply. */
+  get notes(): Map<string, string> {
+    this.#notes ??= new Map();
+    return this.#notes;
+  }
+
+  /** A header of the request. */
+  header(name: string): string | undefined {
+    const value = this.#res.req.headers[name];
+    return typeof value === 'string' ? value : undefined;
   }
 
   /** Fires when the client is gone before its reply was complete, or when `abort` is called. */

@@ -167,14 +167,14 @@ class RestFace {
     }
     if (row.body === undefined) return this.#reply(call, undefined, '');
     const { value, text } = await readJsonBody(req, settings.BODY_MAX_BYTES, settings.BODY_IDLE_TIMEOUT_MS);
-    if (wantsStream(row, req, value)) return this.#stream(call, value);
+    if (wantsStream(row, call, value)) return this.#stream(call, value);
     return this.#reply(call, value, text);
   }
 
   async #reply(call: Call, body: unknown, text: string, upload?: Upload): Promise<void> {
     const { req, res, requestId, served, context } = call;
     const { route } = served;
-    if (wantsStream(route.row, req, body)) return this.#stream(call, body);
+    if (wantsStream(route.row, call, body)) return this.#stream(call, body);
     const readers = route.fold === undefined ? route.plain : route.coerced;
     const variables = readVariables(route, readers, requestParts(call, body, upload));
     if (route.row.download !== undefined) {
@@ -282,9 +282,10 @@ function isJson(req: IncomingMessage): boolean {
   return !/^multipart\//i.test(req.headers['content-type'] ?? '');
 }
 
-function wantsStream(row: RouteRow, req: IncomingMessage, body: unknown): boolean {
+function wantsStream(row: RouteRow, { req, query }: Call, body: unknown): boolean {
   if (row.stream === undefined) return false;
   if (row.stream.when === 'always') return true;
+  if (row.stream.when === 'query') return new URLSearchParams(query).get('stream') === 'true';
   const asked = streamMember(body);
   if (asked === true) return true;
   if (row.stream.when !== 'stream-or-accept' || asked === false) return false;

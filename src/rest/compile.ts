@@ -113,7 +113,7 @@ function compileRoute(schema: GraphQLSchema, row: RouteRow, scopes: OperationSco
 }
 
 function checkShape(row: RouteRow, pathNames: readonly string[]): void {
-  if (!/^\/api\/v\d+(\/([a-z0-9-]+|\{[a-z][A-Za-z0-9]*\}))+$/.test(row.path))
+  if (!/^\/api\/v\d+(\/([a-z0-9_-]+|\{[a-z][A-Za-z0-9]*\}))+$/.test(row.path))
     throw new Error(`the path ${row.path} is not of our kind`);
   if (new Set(pathNames).size !== pathNames.length) throw new Error('a name stands twice in the path');
   if (row.summary.trim() === '' || row.tag.trim() === '') throw new Error('summary and tag must not be blank');

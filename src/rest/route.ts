@@ -68,8 +68,11 @@ export interface RouteRow {
 }
 
 export interface StreamReply {
-  /** The body member that asks for a stream; `accept` also takes `Accept: text/event-stream`; `always` needs no asking. */
-  readonly when: 'stream' | 'stream-or-accept' | 'always';
+  /**
+   * The body member that asks for a stream; `stream-or-accept` also takes `Accept: text/event-stream`; `query` takes `?stream=true`;
+   * `always` needs no asking.
+   */
+  readonly when: 'stream' | 'stream-or-accept' | 'query' | 'always';
   /** A subscription with the same variables; its source stream is read directly, never executed per event. */
   readonly document: string;
   /** The Int variable that takes the sequence number of `Last-Event-ID` (`<runId>:<sequence>`), for a client that reconnects. */
@@ -103,10 +106,17 @@ export interface StreamEncoder {
   /** Frames that end the stream after a failure once the head is out. */
   fail(error: unknown): string;
 }
-export type StreamEncoderFactory = (
-  variables: Variables,
-  context: { readonly requestId: string; readonly nowMs: number },
-) => StreamEncoder;
+export type StreamEncoderFactory = (variables: Variables, context: EncoderContext) => StreamEncoder;
+
+/** What a face knows of a call besides its variables. */
+export interface EncoderContext {
+  readonly requestId: string;
+  readonly nowMs: number;
+  /** A header of the request. */
+  header?(name: string): string | undefined;
+  /** What the resolver noted for the reply. */
+  readonly notes?: ReadonlyMap<string, string>;
+}
 
 /** The fold of the same events into one JSON body. `headers` are set on the reply. */
 export interface RunFold {
@@ -114,7 +124,7 @@ export interface RunFold {
   readonly document: string;
   readonly create: (
     variables: Variables,
-    context: { readonly requestId: string; readonly nowMs: number },
+    context: EncoderContext,
   ) => {
     add(events: readonly RunEvent[]): void;
     /** The body as JSON text. @throws DomainError when the run failed. */

@@ -4,7 +4,7 @@ import { isLast, type RunEvent } from '../entities/run-event.ts';
 import type { CallContext } from '../http/context.ts';
 import type { SseStream, SseStreams } from '../http/sse.ts';
 import type { Reply } from './reply.ts';
-import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from './route.ts';
+import type { EncoderContext, RunFold, StreamEncoder, StreamEncoderFactory, Variables } from './route.ts';
 
 export interface StreamCall {
   readonly source: AsyncIterable<readonly RunEvent[]>;
@@ -28,8 +28,8 @@ export async function sendStream(streams: SseStreams, factory: StreamEncoderFact
     await batches.return?.();
     return;
   }
-  const encoder = factory(call.variables, { requestId: context.requestId, nowMs: context.deps.now().getTime() });
-  const stream = streams.start(res, context.requestId, call.headers);
+  const encoder = factory(call.variables, encoderContext(context));
+  const stream = streams.start(res, context.requestId, [...call.headers, ...Object.entries(notedHeaders(context)).flat()]);
   try {
     const last = await pump(stream, encoder, batches, first);
     const ended: unknown = context.signal.aborted ? context.signal.reason : undefined;
@@ -69,7 +69,17 @@ async function pump(
 /** Reads a run to its end and makes one body of it. @throws DomainError when the run failed, or what its source throws. */
 export async function foldStream(fold: RunFold, call: Omit<StreamCall, 'res' | 'headers'>): Promise<Reply> {
   const { context } = call;
-  const sum = fold.create(call.variables, { requestId: context.requestId, nowMs: context.deps.now().getTime() });
+  const sum = fold.create(call.variables, encoderContext(context));
   for await (const batch of call.source) sum.add(batch);
-  return { status: 200, text: sum.body(), headers: sum.headers?.() ?? {} };
+  return { status: 200, text: sum.body(), headers: { ...sum.headers?.(), ...notedHeaders(context) } };
+}
+
+function encoderContext(context: CallContext): EncoderContext {
+  const nowMs = context.deps.now().getTime();
+  return { requestId: context.requestId, nowMs, header: (name) => context.header(name), notes: context.notes };
+}
+
+/** Notes under the name of a header are sent as one. */
+function notedHeaders({ notes }: CallContext): Readonly<Record<string, string>> {
+  return notes.size === 0 ? {} : Object.fromEntries([...notes].filter(([name]) => name.startsWith('x-')));
 }

@@ -81,7 +81,7 @@ function missing(name: string, faults: Faults): void {
 
 /** `stream` asks the adapter, not the resolver, so the input type may not know it. */
 function checkStreamMember(route: Route, body: unknown, faults: Faults): void {
-  if (route.row.stream === undefined || route.row.stream.when === 'always') return;
+  if (route.row.stream === undefined || route.row.body === undefined || route.row.stream.when === 'always') return;
   const asked = streamMember(body);
   if (asked === undefined || asked === null || typeof asked === 'boolean') return;
   if (faults.found.some((fault) => fault.param === 'stream')) return;

@@ -31,6 +31,8 @@ export interface ResponseStore {
     id: string,
     page: ItemPage,
   ): Promise<{ readonly items: readonly WireObject[]; readonly hasMore: boolean } | undefined>;
+  /** Whether only one caller waits for it: it gathered no others, and is not in the background. */
+  isAlone(id: string): Promise<boolean>;
   /** Removes a response that is over, with what it left in its chat; a chat that holds nothing any more goes with it. */
   delete(id: string, owner: ResponseOwner): Promise<boolean>;
 }
@@ -74,6 +76,13 @@ export function createResponseStore(db: Database): ResponseStore {
         [id, bound, limit + 1],
       );
       return { items: rows.slice(0, limit).map(({ item }) => item), hasMore: rows.length > limit };
+    },
+    async isAlone(id) {
+      const { rowCount } = await pool.query(
+        `select 1 from runs where id = $1 and status = 'in_progress' and not "isBackground" and "queuedRequests" = 1 and steers = '[]'`,
+        [id],
+      );
+      return rowCount === 1;
     },
     async delete(id, { userId, orgId }) {
       return db.transaction(async (client) => {

@@ -83,8 +83,8 @@ export interface RunStore {
   readSteers(id: string, taken: number): Promise<readonly (readonly NewMessage[])[]>;
   /** From here on nothing can be put into the run. @returns false when something was, after the first `taken` times. */
   closeSteers(id: string, fence: number, taken: number): Promise<boolean>;
-  /** Runs of an organization that are not over, the newest first. */
-  listActive(orgId: string, limit: number): Promise<readonly Run[]>;
+  /** Runs of an organization, or of one user there, that are not over, the newest first. */
+  listActive(orgId: string, userId: string | undefined, limit: number): Promise<readonly Run[]>;
 }
 
 export interface RunRow extends Omit<Run, 'error'> {
@@ -211,10 +211,11 @@ export function createRunStore(db: Database): RunStore {
       );
       return rows[0]?.isClosed ?? true;
     },
-    async listActive(orgId, limit) {
+    async listActive(orgId, userId, limit) {
       const { rows } = await pool.query<RunRow>(
-        `select * from runs where "orgId" = $1 and status = 'in_progress' order by id desc limit $2`,
-        [orgId, limit],
+        `select * from runs where "orgId" = $1 and status = 'in_progress' and ($3::text is null or "userId" = $3)
+         order by "createdAt" desc, id desc limit $2`,
+        [orgId, limit, userId],
       );
       return rows.map(runOf);
     },

@@ -41,7 +41,9 @@ export type ThreadResult =
   | { readonly kind: 'started' }
   | { readonly kind: 'waiting'; readonly stop?: { readonly runId: string; readonly how: 'cancel' | 'force' } }
   | { readonly kind: 'attached'; readonly runId: string; readonly how: 'collect' | 'steer' }
-  | { readonly kind: 'missing' | 'moved' | 'full' };
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'full' };
 
 export interface Resumption {
   readonly messages: readonly NewMessage[];

@@ -76,6 +76,7 @@ export function loopDeps(model: Model, more: Partial<LoopDeps> = {}): LoopDeps {
     tools: new Map(),
     roundsMax: 4,
     logger: silent,
+    now: () => new Date(),
     newId: (kind: IdKind) => makeId(kind, Date.now()),
     ...more,
   };

@@ -6,8 +6,10 @@ import type { RankedChunk } from '../../storage/chunk-ranking.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { createExtractor } from './extract/extract.ts';
+import type { DocumentBytes } from './extract/read-document.ts';
 import { newLeaseOwner } from './index-item.ts';
 import { registerIndexJobs } from './index-jobs.ts';
+import { readGivenFile } from './read-given-file.ts';
 import { searchPassages } from './search.ts';
 
 /** The knowledge engine as the domain and the run engine use it. */
@@ -24,6 +26,13 @@ export interface Knowledge {
     limits: { readonly passagesMax: number; readonly tokensMax: number },
     signal: AbortSignal,
   ): Promise<readonly Passage[]>;
+  /**
+   * The text of a file that a request carries, read in a process of its own.
+   *
+   * @param param  how the caller names it, for the error.
+   * @throws DomainError INVALID_VALUE for a file that gives no text.
+   */
+  readFile(document: DocumentBytes, param: string, signal: AbortSignal): Promise<string>;
   /** Registers the indexing jobs and the sweeper of expired leases. */
   registerJobs(): void;
   /** Ends the processes that read documents. Jobs must have stopped. */
@@ -49,6 +58,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   return {
     search: (orgId, dataSourceIds, question, limits, signal) =>
       searchPassages(storage.chunks, { orgId, dataSourceIds }, question, limits, urlOf, signal),
+    readFile: (document, param, signal) => readGivenFile(extractor, settings, document, param, signal),
     registerJobs: () => registerIndexJobs({ ...options, extractor, owner: newLeaseOwner() }),
     close: () => extractor.close(),
   };

@@ -49,6 +49,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     ...(deps.agentTools === undefined ? {} : { agentTools: deps.agentTools }),
     roundsMax: settings.TOOL_ROUNDS_MAX,
     logger: deps.logger,
+    now: deps.now,
     newId: deps.newId,
     retrieve: (plan, signal) =>
       deps.knowledge.search(

@@ -37,8 +37,13 @@ export class ModelCall {
     return routed.deltas;
   }
 
-  /** Puts the deltas of one read into `output`. */
-  take(deltas: readonly ModelDelta[], output: RunOutput, tools: ServerTools): void {
+  /**
+   * Puts the deltas of one read into `output`.
+   *
+   * @param onlyTools  the only ones that may be called, when the request limits them.
+   * @throws ModelError when the model calls another.
+   */
+  take(deltas: readonly ModelDelta[], output: RunOutput, tools: ServerTools, onlyTools?: readonly string[]): void {
     this.hasBegun = true;
     for (const delta of deltas) {
       if (delta.type === 'text') {
@@ -56,6 +61,9 @@ export class ModelCall {
         else serverCall.literal += delta.json.slice(1, -1);
       } else if (delta.type === 'tool.start') {
         this.outputLength += delta.name.length;
+        if (onlyTools !== undefined && !onlyTools.includes(delta.name)) {
+          throw new ModelError('UPSTREAM_ERROR', 'The model called a tool that this request does not allow', false);
+        }
         if (tools.has(delta.name)) this.serverCalls.set(delta.index, { callId: delta.id, name: delta.name, literal: '' });
         else output.callStart(delta.index, delta.id, delta.name);
       } else if (delta.type === 'usage') {

@@ -12,6 +12,7 @@ import { connectionRoutes } from './connections.ts';
 import { dataSourceKindRoutes } from './data-source-kinds.ts';
 import { dataSourceRoutes } from './data-sources.ts';
 import { groupRoutes } from './groups.ts';
+import { responseRoutes } from './responses.ts';
 import { usageRoutes } from './usage.ts';
 
 /** Every REST operation. A feature adds its rows here, one line each. */
@@ -23,6 +24,7 @@ export const allRoutes: readonly RouteRow[] = [
   ...chatRoutes,
   ...chatFileRoutes,
   ...completionRoutes,
+  ...responseRoutes,
   ...dataSourceRoutes,
   ...dataSourceKindRoutes,
   ...groupRoutes,

@@ -105,7 +105,10 @@ export class StoredRuns {
 
   /** Whoever keeps secrets for it begins it; if nobody does, this process. */
   private next(runId: string): void {
-    if (this.expected.has(runId)) return this.start(runId, {});
+    if (this.expected.has(runId)) {
+      this.start(runId, {});
+      return;
+    }
     this.deps.storage.signals.publish('run-ready', runId);
     setTimeout(() => this.start(runId, {}), handOverMs).unref();
   }

@@ -1,0 +1,48 @@
+import type { Caller } from '../../entities/caller.ts';
+import type { Run } from '../../entities/run.ts';
+import { isAdministrator } from '../access.ts';
+import type { Deps } from '../deps.ts';
+
+const runsMax = 500;
+/** Between two looks, however much happens. */
+const quietMs = 200;
+/** Runs begin and end without anybody telling this process when signals fail. */
+const lookAgainMs = 5_000;
+
+/** The organization's runs that are not over, the newest first. Administrators see all, others their own. Cost: one statement. */
+export async function listActiveRuns(deps: Deps, caller: Caller): Promise<readonly Run[]> {
+  const userId = isAdministrator(caller, caller.orgId) ? undefined : caller.userId;
+  return deps.storage.runs.listActive(caller.orgId, userId, runsMax);
+}
+
+/** The same at once and whenever it changed, until the signal fires. */
+export async function* watchActiveRuns(deps: Deps, caller: Caller, signal: AbortSignal): AsyncGenerator<readonly Run[]> {
+  const { signals } = deps.storage;
+  let wake: (() => void) | undefined;
+  const changed = () => wake?.();
+  const stops = [signals.subscribe('chat-changed', changed), signals.subscribe('run-changed', changed), signals.onGap(changed)];
+  signal.addEventListener('abort', changed, { once: true });
+  let last = '';
+  try {
+    while (!signal.aborted) {
+      const news = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const runs = await listActiveRuns(deps, caller);
+      const shown = JSON.stringify(runs.map(({ id, status, startedAt, isWaiting }) => [id, status, startedAt, isWaiting]));
+      if (shown !== last) yield runs;
+      last = shown;
+      await Promise.race([news, pause(lookAgainMs)]);
+      if (!signal.aborted) await pause(quietMs);
+    }
+  } finally {
+    signal.removeEventListener('abort', changed);
+    for (const stop of stops) stop();
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}

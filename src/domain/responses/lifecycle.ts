@@ -1,0 +1,172 @@
+import { RunFold } from '../../engine/runs/fold.ts';
+import type { Caller } from '../../entities/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
+import type { ResponseHead, WireObject } from '../../entities/response.ts';
+import type { Run } from '../../entities/run.ts';
+import type { RunEventStream, RunSnapshot } from '../../entities/run-event.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { readSecrets } from '../message-input.ts';
+import { type BegunResponse, beginResponse, cancelWhenAlone } from './create.ts';
+import { requireCalls, resolveItems, toMessages } from './given-items.ts';
+import type { ResponseInput } from './input.ts';
+import { readItems } from './items.ts';
+
+/** A response as it is at some moment. */
+export interface ResponseState {
+  readonly head: ResponseHead;
+  readonly run: RunSnapshot;
+}
+
+export interface ResumeInput {
+  readonly input?: unknown;
+  readonly userSecrets?: unknown;
+  readonly background?: boolean | null | undefined;
+  readonly stream?: boolean | null | undefined;
+}
+
+export interface InputItemPage {
+  readonly after?: string | null | undefined;
+  readonly limit?: number | null | undefined;
+  readonly order?: 'asc' | 'desc' | null | undefined;
+}
+
+const pageDefault = 20;
+const pageMax = 100;
+
+/** Begins a response as `beginResponse` does and answers with its state: at once when it is stored, at its end when it is not. */
+export async function createResponse(
+  deps: Deps,
+  caller: Caller,
+  input: ResponseInput,
+  signal: AbortSignal,
+): Promise<ResponseState> {
+  const begun = await beginResponse(deps, caller, { ...input, stream: false, background: input.store !== false }, signal);
+  return stateOf(begun.events);
+}
+
+/** @throws DomainError NOT_FOUND, also for another's. Cost: its row and its log. */
+export async function getResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
+  await findResponse(deps, caller, id);
+  return stateOf(deps.runs.replay(id));
+}
+
+/** The whole log of a response, then what happens. Leaving stops nothing. @throws DomainError NOT_FOUND. */
+export async function followResponse(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  afterSequence: number,
+  signal: AbortSignal,
+): Promise<RunEventStream> {
+  await findResponse(deps, caller, id);
+  return deps.runs.follow(id, afterSequence, signal);
+}
+
+/** Stops a response, wherever it runs; one that is over is returned as it is. A paused one is cancelled without running. */
+export async function cancelResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
+  await findResponse(deps, caller, id);
+  await deps.runs.cancel(id);
+  return getResponse(deps, caller, id);
+}
+
+/** Pauses a response at its next boundary. @throws DomainError NOT_FOUND; RESPONSE_NOT_ACTIVE when it is over. */
+export async function pauseResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
+  const run = await findResponse(deps, caller, id);
+  if (run.incompleteReason !== 'paused' && !(await deps.runs.pause(id))) {
+    throw new DomainError('RESPONSE_NOT_ACTIVE', `This response is ${run.status}: only one in progress can be paused`);
+  }
+  return getResponse(deps, caller, id);
+}
+
+/**
+ * Goes on with a paused response under the same id; it waits its turn when another holds its thread.
+ *
+ * @returns its events: all of them, `seenSequence` is the last that was there before.
+ * @throws DomainError NOT_FOUND; RESPONSE_NOT_PAUSED; with every fault of the input.
+ */
+export async function resumeResponse(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: ResumeInput,
+  signal: AbortSignal,
+): Promise<BegunResponse & { readonly seenSequence: number }> {
+  const run = await findResponse(deps, caller, id);
+  const faults = new Faults();
+  const given = readItems(input.input, { itemsMax: deps.settings.MESSAGES_MAX, isRequired: false }, faults);
+  const secrets = readSecrets(input.userSecrets, faults, 'userSecrets');
+  faults.throwIfAny();
+  if (run.incompleteReason !== 'paused' || run.chatId === null) throw notPaused(run);
+  const items = await resolveItems(deps, caller, given);
+  requireCalls(given, items, await deps.storage.chats.history(run.chatId, deps.settings.MESSAGES_MAX));
+  const messages = await toMessages(deps, items, id, signal);
+  await deps.runs.requireRoom(caller.orgId);
+  const isBackground = input.background === true;
+  const { RUN_LEASE_MS: leaseMs } = deps.settings;
+  const resumed = await deps.storage.threads.resume(id, { messages, items, isBackground, leaseMs });
+  if (resumed === undefined) throw notPaused(run);
+  if (resumed.kind === 'started') deps.runs.startStored(id, secrets);
+  else deps.runs.expectStored(id, secrets);
+  const isWatched = input.stream === true || !isBackground;
+  if (!isBackground) cancelWhenAlone(deps, id, signal);
+  const events = isWatched ? deps.runs.follow(id, -1, signal) : deps.runs.replay(id);
+  return { id, events, isStored: true, seenSequence: run.lastSequence };
+}
+
+/** Deletes a response with what it left in its thread; one at work is stopped first. @throws DomainError NOT_FOUND. */
+export async function deleteResponse(deps: Deps, caller: Caller, id: string): Promise<string> {
+  const run = await findResponse(deps, caller, id);
+  if (run.status === 'in_progress') await deps.runs.cancel(id);
+  if (!(await deps.storage.responses.delete(id, caller))) throw missing();
+  if (run.chatId !== null) deps.storage.signals.publish('chat-changed', run.chatId);
+  return id;
+}
+
+/** The items a response was given, with those that joined it. @throws DomainError NOT_FOUND; INVALID_VALUE. */
+export async function listInputItems(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  page: InputItemPage,
+): Promise<{ readonly items: readonly WireObject[]; readonly hasMore: boolean }> {
+  const { after, limit, order } = page;
+  if (typeof limit === 'number' && (limit < 1 || limit > pageMax)) {
+    throw new DomainError('INVALID_VALUE', `limit must be from 1 to ${pageMax}`, { param: 'limit' });
+  }
+  await findResponse(deps, caller, id);
+  const query = { after: after ?? undefined, limit: limit ?? pageDefault, order: order ?? ('desc' as const) };
+  const found = await deps.storage.responses.listInput(id, query);
+  if (found === undefined)
+    throw new DomainError('INVALID_VALUE', 'after names no input item of this response', { param: 'after' });
+  return found;
+}
+
+/** Folds events into a state. @throws DomainError when there are none. */
+export async function stateOf(events: RunEventStream): Promise<ResponseState> {
+  const fold = new RunFold();
+  let head: ResponseHead | undefined;
+  for await (const batch of events.batches()) {
+    const [first] = batch;
+    if (first?.type === 'response.created') head ??= first.run.head;
+    fold.add(batch);
+  }
+  if (head === undefined) throw missing();
+  return { head, run: fold.snapshot() };
+}
+
+/** @throws DomainError NOT_FOUND */
+export async function findResponse(deps: Deps, caller: Caller, id: string): Promise<Run> {
+  const run = isId('response', id) ? await deps.storage.responses.find(id, caller) : undefined;
+  if (run === undefined) throw missing();
+  return run;
+}
+
+function missing(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such response', { param: 'responseId' });
+}
+
+function notPaused(run: Run): DomainError {
+  return new DomainError('RESPONSE_NOT_PAUSED', `This response is ${run.status}: only a paused one can be resumed`);
+}

@@ -1,0 +1,165 @@
+import type { ModelRequest, ModelTool } from '../../engine/models/port.ts';
+import { builtinTools } from '../../engine/tools/builtin.ts';
+import type { WireObject } from '../../entities/response.ts';
+import type { Faults } from '../faults.ts';
+import { isObject } from './values.ts';
+
+/** Tools of a request that were found right. */
+export interface ResponseTools {
+  /** What the model is given. */
+  readonly functions: readonly ModelTool[];
+  /** Names of tools of the service that the model may call. */
+  readonly serverTools: readonly string[];
+  readonly choice: ModelRequest['toolChoice'];
+  /** Names outside of which no call is passed on; undefined: no limit. */
+  readonly allowed: readonly string[] | undefined;
+  /** As the response repeats them. */
+  readonly echo: { readonly tools: readonly WireObject[]; readonly tool_choice: unknown };
+}
+
+const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
+const noParameters = { type: 'object', properties: {} };
+
+export function readResponseTools(given: unknown, choice: unknown, toolsMax: number, faults: Faults): ResponseTools {
+  const tools = readTools(given, toolsMax, faults);
+  const names = new Set([...tools.functions.map(({ name }) => name), ...tools.serverTools]);
+  const read = readChoice(choice, names, faults);
+  const isAllowed = (name: string) => read.allowed === undefined || read.allowed.includes(name);
+  return {
+    functions: tools.functions.filter(({ name }) => isAllowed(name)),
+    serverTools: tools.serverTools.filter(isAllowed),
+    choice: read.choice,
+    allowed: read.allowed,
+    echo: { tools: tools.echo, tool_choice: choice === undefined || choice === null ? 'auto' : choice },
+  };
+}
+
+interface ReadTools {
+  readonly functions: readonly ModelTool[];
+  readonly serverTools: readonly string[];
+  readonly echo: readonly WireObject[];
+}
+
+function readTools(given: unknown, toolsMax: number, faults: Faults): ReadTools {
+  const nothing = { functions: [], serverTools: [], echo: [] };
+  if (given === undefined || given === null) return nothing;
+  if (!Array.isArray(given)) {
+    faults.add('tools', 'tools must be an array', 'INVALID_TYPE');
+    return nothing;
+  }
+  faults.requireCount('tools', given, toolsMax);
+  const listed: readonly unknown[] = given.slice(0, toolsMax);
+  const serverTools = [...new Set(listed.flatMap((tool) => (isObject(tool) ? builtinNames(tool.type) : [])))];
+  const functions: ModelTool[] = [];
+  const echo: WireObject[] = [];
+  for (const [index, tool] of listed.entries()) {
+    const at = `tools[${index}]`;
+    if (!isObject(tool)) faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
+    else if (tool.type === 'function') {
+      const read = readFunction(tool, at, faults);
+      if (read === undefined) continue;
+      if (serverTools.includes(read.name)) {
+        const message = `${at}.name: a tool of the service enabled for this request has the name ${read.name}`;
+        faults.add(`${at}.name`, message, 'TOOL_NAME_CONFLICT');
+      }
+      if (functions.some(({ name }) => name === read.name)) {
+        faults.add(`${at}.name`, `${at}.name: another function has the name ${read.name}`, 'DUPLICATE_TOOL_NAME');
+      }
+      functions.push(read);
+      const { name, description, parameters, strict } = functionOf(tool);
+      echo.push({
+        type: 'function',
+        name,
+        description: description ?? null,
+        parameters: parameters ?? null,
+        strict: strict ?? null,
+      });
+    } else if (typeof tool.type === 'string' && Object.hasOwn(builtinTools, tool.type)) echo.push(tool);
+    else {
+      const known = ['function', ...Object.keys(builtinTools)].join(', ');
+      faults.add(`${at}.type`, `${at}.type must be one of ${known}`, 'UNKNOWN_TOOL_TYPE');
+    }
+  }
+  return { functions, serverTools, echo };
+}
+
+function builtinNames(type: unknown): readonly string[] {
+  return typeof type === 'string' && Object.hasOwn(builtinTools, type) ? (builtinTools[type] ?? []) : [];
+}
+
+/** Flat, as the format has it; nested under `function`, as the older one had it. */
+function functionOf(tool: WireObject): WireObject {
+  return isObject(tool.function) ? tool.function : tool;
+}
+
+function readFunction(tool: WireObject, at: string, faults: Faults): ModelTool | undefined {
+  const { name, description, parameters, strict } = functionOf(tool);
+  if (typeof name !== 'string') {
+    const isMissing = name === undefined || name === null;
+    faults.add(`${at}.name`, `${at}.name must be a string`, isMissing ? 'MISSING_REQUIRED_PARAMETER' : 'INVALID_TYPE');
+    return undefined;
+  }
+  if (!namePattern.test(name)) faults.add(`${at}.name`, `${at}.name must be 1 to 64 letters, digits, _ or -`);
+  const isText = description === undefined || description === null || typeof description === 'string';
+  if (!isText) faults.add(`${at}.description`, `${at}.description must be a string`, 'INVALID_TYPE');
+  if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
+    faults.add(`${at}.parameters`, `${at}.parameters must be a JSON Schema object`, 'INVALID_TYPE');
+  }
+  if (strict !== undefined && strict !== null && typeof strict !== 'boolean') {
+    faults.add(`${at}.strict`, `${at}.strict must be true or false`, 'INVALID_TYPE');
+  }
+  return {
+    name,
+    description: typeof description === 'string' ? description : '',
+    parameters: isObject(parameters) ? parameters : noParameters,
+    ...(typeof strict === 'boolean' ? { strict } : {}),
+  };
+}
+
+interface ReadChoice {
+  readonly choice: ModelRequest['toolChoice'];
+  readonly allowed: readonly string[] | undefined;
+}
+
+function readChoice(given: unknown, names: ReadonlySet<string>, faults: Faults): ReadChoice {
+  const none: ReadChoice = { choice: undefined, allowed: undefined };
+  if (given === undefined || given === null) return none;
+  if (given === 'auto' || given === 'none') return { choice: given, allowed: undefined };
+  if (given === 'required') {
+    if (names.size === 0) faults.add('toolChoice', 'tool_choice may be "required" only with tools');
+    return { choice: given, allowed: undefined };
+  }
+  if (isObject(given) && given.type === 'allowed_tools') return readAllowed(given, names, faults);
+  const name = nameOf(given);
+  if (name === undefined) {
+    const forms = '"auto", "none", "required", {"type":"function","name":…}, {"type":"allowed_tools","mode":…,"tools":[…]}';
+    faults.add('toolChoice', `tool_choice must be ${forms} or the type of a tool of the service`);
+    return none;
+  }
+  if (!names.has(name)) faults.add('toolChoice', `tool_choice names ${name.slice(0, 64)}, which is not among the tools`);
+  return { choice: { name }, allowed: undefined };
+}
+
+function readAllowed(given: WireObject, names: ReadonlySet<string>, faults: Faults): ReadChoice {
+  const { mode = 'auto', tools } = given;
+  if (mode !== 'auto' && mode !== 'required') faults.add('toolChoice.mode', 'tool_choice.mode must be one of auto, required');
+  if (!Array.isArray(tools)) {
+    faults.add('toolChoice.tools', 'tool_choice.tools must be an array of tools', 'INVALID_TYPE');
+    return { choice: undefined, allowed: undefined };
+  }
+  const allowed: string[] = [];
+  for (const [index, tool] of tools.entries()) {
+    const name = nameOf(tool);
+    if (name !== undefined && names.has(name)) allowed.push(name);
+    else faults.add(`toolChoice.tools[${index}]`, `tool_choice.tools[${index}] names no tool of this request`);
+  }
+  const isNone = allowed.length === 0;
+  return { choice: isNone ? 'none' : mode === 'required' ? 'required' : 'auto', allowed };
+}
+
+function nameOf(tool: unknown): string | undefined {
+  if (!isObject(tool)) return undefined;
+  if (tool.type !== 'function') return builtinNames(tool.type)[0];
+  const { name } = functionOf(tool);
+  return typeof name === 'string' ? name : undefined;
+}

@@ -1,0 +1,232 @@
+import { addedItemOf, annotationOf, isExtension, itemOf, responseObject, textPart } from '../../domain/responses/wire.ts';
+import { RunFold } from '../../engine/runs/fold.ts';
+import { errorBody, publicError } from '../../entities/errors.ts';
+import type { ResponseHead, WireObject } from '../../entities/response.ts';
+import type { RunEvent, RunItem, RunSnapshot } from '../../entities/run-event.ts';
+import type { EncoderContext, RunFold as RowFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
+
+/** Writes one event of the format: as a frame of an event stream, or as a message of a socket. */
+export type WriteEvent = (type: string, json: string) => string;
+
+/** `event` equals `type`; no `id`: the format numbers its events itself. */
+export const sseFrame: WriteEvent = (type, json) => `event: ${type}\ndata: ${json}\n\n`;
+const done = 'event: done\ndata: [DONE]\n\n';
+
+export interface ProjectionOptions {
+  readonly hasExtensions: boolean;
+  /** Frames up to this number are known to the reader. */
+  readonly startingAfter: number;
+  /** Events of the log up to this number are known to the reader. */
+  readonly seenSequence: number;
+}
+
+/**
+ * The one projection of a run's log into the events of the responses format. It numbers events and output items over what it shows, so it
+ * always sees the log from its start; what the reader knows is left out.
+ */
+export class ResponseProjection {
+  private readonly write: WriteEvent;
+  private readonly options: ProjectionOptions;
+  private head: ResponseHead | undefined;
+  private sequence = 0;
+  private itemCount = 0;
+  /** The item that is open, with its place among those shown; undefined while it is not shown. */
+  private open: { readonly item: RunItem; readonly index: number } | undefined;
+  private annotations = 0;
+  /** Members of a text delta around its number and its text; changes with the item. */
+  private deltaTail = '';
+
+  constructor(write: WriteEvent, options: ProjectionOptions) {
+    this.write = write;
+    this.options = options;
+  }
+
+  /** The number that the next event has. */
+  get nextSequence(): number {
+    return this.sequence;
+  }
+
+  project(events: readonly RunEvent[]): string {
+    let text = '';
+    for (const event of events) {
+      const isKnown = event.sequence <= this.options.seenSequence;
+      const written = event.type === 'response.output_text.delta' ? this.delta(event.json) : this.other(event);
+      if (!isKnown) text += written;
+    }
+    return text;
+  }
+
+  private delta(json: string): string {
+    const number = this.sequence;
+    this.sequence += 1;
+    if (number <= this.options.startingAfter) return '';
+    const type = 'response.output_text.delta';
+    return this.write(type, `{"type":"${type}","sequence_number":${number}${this.deltaTail}${json},"logprobs":[]}`);
+  }
+
+  private other(event: RunEvent): string {
+    switch (event.type) {
+      case 'response.created':
+        this.head ??= event.run.head;
+        return this.state(event.type, event.run);
+      case 'response.in_progress':
+      case 'response.completed':
+      case 'response.failed':
+      case 'response.incomplete':
+        return this.state(event.type, event.run);
+      case 'response.output_item.added':
+        return this.added(event.item, event.statusHints);
+      case 'response.output_item.done':
+        return this.done(event.item);
+      case 'parley.step':
+      case 'parley.input':
+        return '';
+      default:
+        return this.open === undefined ? '' : this.within(event, { item_id: this.open.item.id, output_index: this.open.index });
+    }
+  }
+
+  private state(type: string, run: RunSnapshot): string {
+    if (this.head === undefined) throw new Error('the log of a response begins with its head');
+    return this.event(type, { response: responseObject(this.head, run, this.options) });
+  }
+
+  private added(item: RunItem, hints: readonly string[] | undefined): string {
+    if (!this.options.hasExtensions && isExtension(item)) {
+      this.open = undefined;
+      return '';
+    }
+    const index = this.itemCount;
+    this.itemCount += 1;
+    this.open = { item, index };
+    this.annotations = 0;
+    const names = JSON.stringify({ item_id: item.id, output_index: index, content_index: 0 });
+    this.deltaTail = `,${names.slice(1, -1)},"delta":`;
+    const shownHints = this.options.hasExtensions && hints !== undefined && hints.length > 0 ? { status_hints: hints } : {};
+    const added = this.event('response.output_item.added', { output_index: index, item: addedItemOf(item), ...shownHints });
+    if (item.type !== 'reasoning') return added;
+    const part = { type: 'summary_text', text: '' };
+    return added + this.event('response.reasoning_summary_part.added', { ...this.place(), summary_index: 0, part });
+  }
+
+  private done(item: RunItem): string {
+    if (this.open === undefined) return '';
+    const before = item.type === 'reasoning' ? this.reasoningDone(item.text) : '';
+    const written = before + this.event('response.output_item.done', { output_index: this.open.index, item: itemOf(item) });
+    this.open = undefined;
+    return written;
+  }
+
+  private reasoningDone(text: string): string {
+    const place = { ...this.place(), summary_index: 0 };
+    return (
+      this.event('response.reasoning_summary_text.done', { ...place, text }) +
+      this.event('response.reasoning_summary_part.done', { ...place, part: { type: 'summary_text', text } })
+    );
+  }
+
+  private place(): WireObject {
+    return { item_id: this.open?.item.id, output_index: this.open?.index };
+  }
+
+  private within(event: RunEvent, place: WireObject): string {
+    const text = { ...place, content_index: 0 };
+    switch (event.type) {
+      case 'response.content_part.added':
+        return this.event(event.type, { ...text, part: textPart('', []) });
+      case 'response.output_text.annotation.added': {
+        const index = this.annotations;
+        this.annotations += 1;
+        return this.event(event.type, { ...text, annotation_index: index, annotation: annotationOf(event.citation) });
+      }
+      case 'response.output_text.done':
+        return this.event(event.type, { ...text, text: event.text, logprobs: [] });
+      case 'response.content_part.done':
+        return this.event(event.type, { ...text, part: textPart(event.text, event.citations) });
+      case 'response.reasoning_text.delta':
+        return this.event('response.reasoning_summary_text.delta', { ...place, summary_index: 0, delta: JSON.parse(event.json) });
+      case 'response.function_call_arguments.delta':
+        return this.event(event.type, { ...place, delta: JSON.parse(event.json) });
+      case 'response.function_call_arguments.done':
+        return this.event(event.type, { ...place, name: event.name, arguments: event.arguments });
+      case 'response.server_tool_call.in_progress':
+        return this.event(event.type, place) + this.serverArguments(place);
+      case 'response.server_tool_call.completed':
+      case 'response.server_tool_call.failed':
+        return this.event(event.type, place);
+      default:
+        return '';
+    }
+  }
+
+  /** Arguments of a tool of the service are whole before it begins. */
+  private serverArguments(place: WireObject): string {
+    const item = this.open?.item;
+    if (item?.type !== 'server_tool_call') return '';
+    return (
+      this.event('response.server_tool_call_arguments.delta', { ...place, delta: item.arguments }) +
+      this.event('response.server_tool_call_arguments.done', { ...place, arguments: item.arguments })
+    );
+  }
+
+  private event(type: string, members: WireObject): string {
+    const number = this.sequence;
+    this.sequence += 1;
+    if (number <= this.options.startingAfter) return '';
+    return this.write(type, JSON.stringify({ type, sequence_number: number, ...members }));
+  }
+}
+
+/** An `error` event as both schemas of the format have it. */
+export function errorEvent(error: unknown, sequence: number): WireObject {
+  const { message, type, param, code } = errorBody(publicError(error)).error;
+  return { type: 'error', sequence_number: sequence, code, message, param, error: { type, code, message, param } };
+}
+
+export const responseEncoder: StreamEncoderFactory = (variables, context) => {
+  const projection = new ResponseProjection(sseFrame, {
+    hasExtensions: showsExtensions(variables, context),
+    startingAfter: typeof variables.starting_after === 'number' ? variables.starting_after : -1,
+    seenSequence: Number(context.notes?.get(seenSequenceNote) ?? -1),
+  });
+  const encoder: StreamEncoder = {
+    encode: (events) => projection.project(events),
+    end: () => done,
+    fail: (error) => sseFrame('error', JSON.stringify(errorEvent(error, projection.nextSequence))) + done,
+  };
+  return encoder;
+};
+
+/** Where a resolver notes which events of the log the caller knows. */
+export const seenSequenceNote = 'seen-sequence';
+
+/** The reply in one piece: the fold of the same events. A run that failed is told by `status` and `error`. */
+export function responseFold(document: string): RowFold {
+  return {
+    document,
+    create: (variables, context) => {
+      const fold = new RunFold();
+      let head: ResponseHead | undefined;
+      return {
+        add(events) {
+          const [first] = events;
+          if (first?.type === 'response.created') head ??= first.run.head;
+          fold.add(events);
+        },
+        body() {
+          if (head === undefined) throw new Error('the log of a response begins with its head');
+          return JSON.stringify(responseObject(head, fold.snapshot(), { hasExtensions: showsExtensions(variables, context) }));
+        },
+      };
+    },
+  };
+}
+
+/** Some stock clients fail on what the format does not know: `x-parley-extensions: off`, or `stream_options.include_extensions: false`. */
+function showsExtensions(variables: Variables, context: EncoderContext): boolean {
+  if (context.header?.('x-parley-extensions')?.toLowerCase() === 'off') return false;
+  const { streamOptions } = (variables.input ?? {}) as {
+    readonly streamOptions?: { readonly include_extensions?: unknown } | null;
+  };
+  return streamOptions?.include_extensions !== false;
+}

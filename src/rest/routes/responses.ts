@@ -1,0 +1,158 @@
+import { responseEncoder, responseFold } from '../encode/response.ts';
+import type { RouteRow } from '../route.ts';
+
+const base = '/api/v2/responses';
+const one = `${base}/{responseId}`;
+
+const responseFields = `
+  id object created_at: createdAt completed_at: completedAt status
+  error { code message type param } incomplete_details: incompleteDetails { reason }
+  instructions max_output_tokens: maxOutputTokens max_tool_calls: maxToolCalls model output
+  parallel_tool_calls: parallelToolCalls previous_response_id: previousResponseId conversation { id }
+  reasoning store background temperature top_p: topP presence_penalty: presencePenalty frequency_penalty: frequencyPenalty
+  top_logprobs: topLogprobs text tool_choice: toolChoice tools truncation service_tier: serviceTier metadata user
+  safety_identifier: safetyIdentifier prompt_cache_key: promptCacheKey
+  usage {
+    input_tokens: inputTokens input_tokens_details: inputTokensDetails output_tokens: outputTokens
+    output_tokens_details: outputTokensDetails total_tokens: totalTokens
+  }
+  selection_metadata: selectionMetadata`;
+
+const creating = 'subscription ($input: ResponseInput!) { newResponseEvents(input: $input) { type sequence } }';
+const resuming =
+  'subscription ($responseId: ID!, $input: ResumeResponseInput) { resumedResponseEvents(id: $responseId, input: $input) { type sequence } }';
+
+export const responseRoutes: readonly RouteRow[] = [
+  {
+    operationId: 'createResponse',
+    method: 'post',
+    path: base,
+    summary: 'Create a response',
+    description:
+      'Runs a model or an agent in the common responses format: as one JSON body, as an event stream (`stream`), or in the background. Stored responses are turns of a thread, which is a chat. ' +
+      'The header `x-parley-extensions: off` leaves out events and items that the common format does not know; `x-thread-attached` tells when the request became part of another response.',
+    tag: 'Responses',
+    document: `mutation ($input: ResponseInput!) { createResponse(input: $input) { ${responseFields} } }`,
+    body: 'input',
+    bodyCase: 'snake',
+    fold: responseFold(creating),
+    stream: { when: 'stream', document: creating, encoder: responseEncoder },
+    example: {
+      model: 'parley/offline',
+      input: [
+        { role: 'user', content: [{ type: 'input_text', text: 'What is the weather in Paris?' }] },
+        { type: 'function_call', call_id: 'call_1', name: 'get_weather', arguments: '{"city":"Paris"}' },
+        { type: 'function_call_output', call_id: 'call_1', status: 'success', output: '{"celsius":12}' },
+      ],
+      instructions: 'Answer briefly.',
+      tools: [
+        {
+          type: 'function',
+          name: 'get_weather',
+          description: 'Tells the weather of a city',
+          parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+          strict: false,
+        },
+      ],
+      tool_choice: 'auto',
+      parallel_tool_calls: true,
+      text: { format: { type: 'text' } },
+      reasoning: { effort: 'low', summary: 'auto' },
+      include: [],
+      truncation: 'disabled',
+      max_output_tokens: 200,
+      max_tool_calls: 5,
+      temperature: 0.5,
+      metadata: { topic: 'weather' },
+      store: true,
+      background: false,
+      stream: false,
+      stream_options: { include_extensions: true },
+      chat_mode: 'execute',
+      thread_mode: 'collect',
+      user_secrets: {},
+      options: {},
+    },
+  },
+  {
+    operationId: 'getResponse',
+    method: 'get',
+    path: one,
+    summary: 'Retrieve a response',
+    description:
+      'As it is now; with `stream=true` its whole log as an event stream, then what happens. A reader that comes back gives the last number it knows.',
+    tag: 'Responses',
+    document: `query ($responseId: ID!, $stream: Boolean, $starting_after: Int, $include_obfuscation: Boolean) {
+      response(id: $responseId, stream: $stream, startingAfter: $starting_after, includeObfuscation: $include_obfuscation) { ${responseFields} }
+    }`,
+    query: {
+      stream: 'Whether to answer as an event stream.',
+      starting_after: 'With `stream`: only events with a greater `sequence_number`.',
+      include_obfuscation: 'Ignored: nothing is obfuscated.',
+    },
+    stream: {
+      when: 'query',
+      document: 'subscription ($responseId: ID!) { responseEvents(id: $responseId) { type sequence } }',
+      encoder: responseEncoder,
+    },
+  },
+  {
+    operationId: 'deleteResponse',
+    method: 'delete',
+    path: one,
+    summary: 'Delete a response',
+    description: 'With what it left in its thread. One at work is stopped first.',
+    tag: 'Responses',
+    document: 'mutation ($responseId: ID!) { deleteResponse(id: $responseId) { id object deleted } }',
+  },
+  {
+    operationId: 'cancelResponse',
+    method: 'post',
+    path: `${one}/cancel`,
+    summary: 'Cancel a response',
+    description: 'Answers when it is over. One that is over comes back unchanged; a paused one becomes cancelled.',
+    tag: 'Responses',
+    document: `mutation ($responseId: ID!) { cancelResponse(id: $responseId) { ${responseFields} } }`,
+  },
+  {
+    operationId: 'pauseResponse',
+    method: 'post',
+    path: `${one}/pause`,
+    summary: 'Pause a response',
+    description: 'At its next boundary; answers when it is paused. 409 `response_not_active` when it is over.',
+    tag: 'Responses',
+    document: `mutation ($responseId: ID!) { pauseResponse(id: $responseId) { ${responseFields} } }`,
+  },
+  {
+    operationId: 'resumeResponse',
+    method: 'post',
+    path: `${one}/resume`,
+    summary: 'Resume a paused response',
+    description:
+      'Under the same id; the numbers of its events go on. A stream carries only the new events. 409 `response_not_paused` when it is not paused.',
+    tag: 'Responses',
+    document: `mutation ($responseId: ID!, $input: ResumeResponseInput) { resumeResponse(id: $responseId, input: $input) { ${responseFields} } }`,
+    body: 'input',
+    bodyCase: 'snake',
+    fold: responseFold(resuming),
+    stream: { when: 'stream', document: resuming, encoder: responseEncoder },
+    example: { stream: false, background: false, user_secrets: {}, input: 'Go on, but shorter.' },
+  },
+  {
+    operationId: 'listResponseInputItems',
+    method: 'get',
+    path: `${one}/input_items`,
+    summary: 'List the input items of a response',
+    tag: 'Responses',
+    document: `query ($responseId: ID!, $after: String, $limit: Int, $order: ItemOrder) {
+      responseInputItems(id: $responseId, after: $after, limit: $limit, order: $order) {
+        object data first_id: firstId last_id: lastId has_more: hasMore
+      }
+    }`,
+    query: {
+      after: 'The id of the item before the page.',
+      limit: 'From 1 to 100; default 20.',
+      order: 'asc or desc (default).',
+    },
+  },
+];
