@@ -77,7 +77,7 @@ export interface IndexingStore {
   expireOthers(owner: string): Promise<void>;
   /** Items that wait for longer than `ageMs`: their job may be lost. */
   findStale(ageMs: number): Promise<readonly string[]>;
-  /** Sources whose refresh is due. */
+  /** Sources whose refresh is due. One that cannot be read as a whole is left alone until somebody refreshes it. */
   findDue(): Promise<readonly string[]>;
   /** Sources whose deletion began and did not end. */
   findDeleting(): Promise<readonly string[]>;
@@ -324,7 +324,7 @@ export function createIndexingStore(db: Database, signals: Signals, chunks: Chun
 /** One tenth either way keeps sources that were made together from being due together. */
 const dueSql = `
 select s.id from data_sources s
-where s."deletingAt" is null and s."refreshPeriod" <> 'NEVER'
+where s."deletingAt" is null and s."refreshPeriod" <> 'NEVER' and s."errorCode" is null
   and not exists (select 1 from knowledge_items i where i."dataSourceId" = s.id and i."indexStatus" in ('QUEUED', 'FETCHING', 'PARSING', 'INDEXING'))
   and (select coalesce(max(i."lastCheckedAt"), s."createdAt") from knowledge_items i where i."dataSourceId" = s.id)
     < now() - (0.9 + (hashtext(s.id) & 1023) / 5120.0)
