@@ -13,6 +13,8 @@ export interface TenancyStore {
    * @returns false when another process was first; nothing is written then.
    */
   createFirst(first: FirstAccount): Promise<boolean>;
+  /** The administrator of longest standing: who a command line without a key acts as. */
+  findFirstAdmin(): Promise<{ readonly userId: string; readonly orgId: string; readonly tenantId: string } | undefined>;
   createTenant(tenant: { readonly id: string; readonly name: string; readonly createdAt: Date }): Promise<void>;
   createOrganization(organization: NewOrganization): Promise<void>;
   createUser(user: NewUser): Promise<void>;
@@ -86,6 +88,13 @@ export function createTenancyStore({ prisma, pool }: Database, signals: Signals)
         await tx.apiKey.create({ data: { ...key, ...times, ...member, scopes: [...key.scopes], level: 'INSTANCE' } });
         return true;
       }),
+    findFirstAdmin: async () => {
+      const { rows } = await pool.query<{ userId: string; orgId: string; tenantId: string }>(
+        `select m."userId", m."orgId", o."tenantId" from memberships m join organizations o on o.id = m."orgId"
+         where m.role = 'ADMIN' order by m."createdAt", m.id limit 1`,
+      );
+      return rows[0];
+    },
     createTenant: async (tenant) => {
       await prisma.tenant.create({ data: { ...tenant, updatedAt: tenant.createdAt } });
     },

@@ -1,0 +1,17 @@
+/** How the command ends. */
+export const exitCodes = { good: 0, refused: 1, misused: 2, unreachable: 3 } as const;
+
+/** Something to say to whoever typed the command, in plain sentences. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+export function misused(message: string): Failure {
+  return new Failure(message, exitCodes.misused);
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { GraphQLSchema } from 'graphql';
+import { closeDeps, createDeps } from '../../src/compose.ts';
+import type { Deps } from '../../src/domain/deps.ts';
+import { type Caller, scopes } from '../../src/entities/caller.ts';
+import { RunAdmission } from '../../src/http/limits.ts';
+import { createLogger } from '../../src/http/logging.ts';
+import { Metrics } from '../../src/http/metrics.ts';
+import { SseStreams } from '../../src/http/sse.ts';
+import { createRestRouter } from '../../src/rest/adapter.ts';
+import { allRoutes } from '../../src/rest/routes/index.ts';
+import { loadSettings } from '../../src/settings.ts';
+import { FolderInUseError } from '../../src/storage/embedded/lock.ts';
+import { exitCodes, Failure } from './failure.ts';
+
+/** Where a command is sent, and what takes that down again. */
+export interface Target {
+  readonly url: string;
+  readonly key: string;
+  close(): Promise<void>;
+}
+
+const graceMs = 5_000;
+
+/**
+ * The REST interface over the data itself, for one command: on the loopback, behind a secret that nobody else has. It does no jobs; what a
+ * command leaves for later is done when the service runs.
+ *
+ * @throws Failure in plain words when the folder is taken or there is nothing in it yet.
+ */
+export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): Promise<Target> {
+  const deps = await openDeps(env);
+  try {
+    const admin = await deps.storage.tenancy.findFirstAdmin();
+    if (admin === undefined) {
+      throw nothingHere();
+    }
+    const caller: Caller = { ...admin, keyId: 'local', level: 'INSTANCE', role: 'ADMIN', scopes: new Set(scopes) };
+    const key = randomBytes(32).toString('base64url');
+    const { settings } = deps;
+    const rest = createRestRouter({
+      schema,
+      rows: allRoutes,
+      deps,
+      metrics: new Metrics(),
+      streams: new SseStreams({
+        heartbeatMs: settings.SSE_HEARTBEAT_MS,
+        bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
+        stallMs: settings.SSE_STALL_TIMEOUT_MS,
+      }),
+      admission: new RunAdmission(settings.RUNS_ACTIVE_MAX),
+      keys: { authenticate: (secret) => (secret === key ? caller : undefined), watch: () => () => undefined },
+    });
+    const server = createServer((req, res) => rest(req, res, () => res.writeHead(404).end()));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      key,
+      async close() {
+        server.close();
+        server.closeAllConnections();
+        await closeDeps(deps, graceMs);
+      },
+    };
+  } catch (error) {
+    await closeDeps(deps, 0);
+    throw error;
+  }
+}
+
+function nothingHere(): Failure {
+  return new Failure('There is nothing here yet. Start Parley once: npm start', exitCodes.unreachable);
+}
+
+async function openDeps(env: NodeJS.ProcessEnv): Promise<Deps> {
+  try {
+    const settings = { ...loadSettings({ LOG_LEVEL: 'error', ...env }), ROLE: 'web' } as const;
+    // Opening an empty folder would fill it.
+    if (settings.DATABASE_URL === undefined && !existsSync(settings.DATA_DIR)) throw nothingHere();
+    const logger = createLogger(settings, (line) => void process.stderr.write(line));
+    return await createDeps({
+      settings,
+      logger,
+      publicUrl: () => settings.PUBLIC_URL ?? '',
+      environment: (name) => env[name],
+      onFatal: (error) => {
+        throw error;
+      },
+    });
+  } catch (error) {
+    if (error instanceof FolderInUseError) {
+      throw new Failure(
+        'The service is running on this data folder. Leave --local away and give a key with PARLEY_KEY, or stop the service first.',
+        exitCodes.unreachable,
+      );
+    }
+    if (error instanceof Failure) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failure(`The data could not be opened: ${reason}`, exitCodes.unreachable);
+  }
+}
