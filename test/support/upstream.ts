@@ -28,6 +28,8 @@ export interface UpstreamScript {
   readonly cutAtByte?: number;
   /** Goes silent, connection open, once this many bytes of the body are out. */
   readonly hangAtByte?: number;
+  /** Holds back everything, the head too, until this resolves. */
+  readonly gate?: Promise<unknown>;
   /** Cuts the body into writes of this many bytes. */
   readonly bytesPerWrite?: number;
 }
@@ -146,6 +148,7 @@ class ScriptedUpstream implements Upstream {
 
 async function play(script: UpstreamScript, request: UpstreamRequest, response: ServerResponse): Promise<void> {
   if (script.headDelayMs !== undefined) await delay(script.headDelayMs);
+  if (script.gate !== undefined) await script.gate;
   if (response.destroyed) return;
   if (script.status !== undefined && script.status !== 200) {
     response.writeHead(script.status, { 'content-type': 'application/json', ...script.headers });

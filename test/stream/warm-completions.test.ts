@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { makeFor, type Person } from '../support/make.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { countStatements } from '../support/statements.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+let upstream: Upstream;
+let service: TestService;
+let ann: Person;
+const models: Record<string, string> = { 'a model': 'openai/test-model' };
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  // Nothing of the worker's asks the database meanwhile.
+  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', ROLE: 'web' } });
+  const make = makeFor(service);
+  ann = await make.person();
+  models['an agent without knowledge'] = (await make.agent({ owner: ann, modelId: 'openai/test-model' })).id;
+});
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+async function ledgerRows(): Promise<number> {
+  const { rows } = await service.deps.storage.db.pool.query(
+    'select count(*)::int as count from usage_entries where "keyId" = $1',
+    [ann.keyId],
+  );
+  return rows[0].count;
+}
+
+/** Nothing that was noted before waits to be written any more. */
+async function settled(rowsMin: number): Promise<void> {
+  await eventually(async () => {
+    expect(await ledgerRows()).toBe(rowsMin);
+    const { rows } = await service.deps.storage.db.pool.query('select "lastUsedAt" from api_keys where id = $1', [ann.keyId]);
+    expect(rows[0].lastUsedAt).not.toBeNull();
+  });
+}
+
+async function firstToken(model: string, stream: boolean): Promise<() => Promise<void>> {
+  const body = { model, stream, messages: [{ role: 'user', content: 'Hi' }] };
+  if (!stream) {
+    const reply = await ann.post('/api/v1/chat/completions', body);
+    expect(reply.body.choices[0].message.content).toBe('Hello');
+    return async () => undefined;
+  }
+  const frames = ann.sse('POST', '/api/v1/chat/completions', body);
+  for (;;) {
+    const { value, done } = await frames.next();
+    if (done === true) throw new Error('no token came');
+    if (value.data !== '[DONE]' && JSON.parse(value.data).choices[0]?.delta.content === 'Hel') break;
+  }
+  return async () => {
+    for await (const _ of frames);
+  };
+}
+
+describe('a warm completion', () => {
+  it.each([
+    ['a model', true],
+    ['a model', false],
+    ['an agent without knowledge', true],
+    ['an agent without knowledge', false],
+  ] as const)(
+    'of %s (stream %s) asks the database nothing before its first token, and its ledger row comes behind',
+    async (of, stream) => {
+      upstream.otherwise({ text: ['Hel', 'lo'], ...(stream ? { chunkDelayMs: 30 } : {}) });
+      const model = models[of] ?? '';
+      const before = await ledgerRows();
+      await (await firstToken(model, stream))();
+      await settled(before + 1);
+      const { result: rest, statements } = await countStatements(service, () => firstToken(model, stream));
+      expect(statements).toEqual([]);
+      await rest();
+      await settled(before + 2);
+    },
+  );
+});
