@@ -67,9 +67,9 @@ async function framesOf(who: TestClient, path: string, body: object): Promise<Ss
     .slice(0, -1)
     .map((part) => {
       const lines = part.split('\n').filter((line) => !line.startsWith(':'));
-      const valueOf = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+      const memberOf = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
       expect(lines.every((line) => /^(data|event|id): /.test(line))).toBe(true);
-      return { event: valueOf('event'), id: valueOf('id'), data: valueOf('data') ?? '' };
+      return { event: memberOf('event'), id: memberOf('id'), data: memberOf('data') ?? '' };
     });
 }
 
