@@ -1,0 +1,148 @@
+import {
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  isCompositeType,
+  isNullableType,
+  Kind,
+  type OperationTypeNode,
+} from 'graphql';
+import { type ErrorCode, errorCodes } from '../../../src/entities/errors.ts';
+import type { Route } from '../../../src/rest/compile.ts';
+import type { Reply, TestClient } from '../../support/client.ts';
+
+/** Arguments of a root field, by GraphQL's names; a Blob where the schema has a File. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+export interface Answer {
+  /** That of REST, also for what came over GraphQL. */
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly param: string | null;
+  /** What was answered when nothing was refused. */
+  readonly body: unknown;
+}
+export interface Operation {
+  /** As in domain/policy.ts. */
+  readonly name: string;
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly kind: OperationTypeNode;
+}
+
+/** Every root field of the schema. */
+export function operationsOf(schema: GraphQLSchema): readonly Operation[] {
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  return roots.flatMap((root) =>
+    Object.values(root?.getFields() ?? {}).map((field) => {
+      const type = root?.name ?? '';
+      return { name: `${type}.${field.name}`, field, kind: type.toLowerCase() as OperationTypeNode };
+    }),
+  );
+}
+
+/** Calls a root field over GraphQL. */
+export async function callGraphql(who: TestClient, { field, kind }: Operation, given: Arguments): Promise<Answer> {
+  const used = field.args.filter(({ name }) => given[name] !== undefined);
+  const declared = used.map(({ name, type }) => `$${name}: ${type}`).join(', ');
+  const passed = used.map(({ name }) => `${name}: $${name}`).join(', ');
+  const selected = isCompositeType(getNamedType(field.type)) ? '{ __typename }' : '';
+  const query = `${kind}${declared === '' ? '' : ` (${declared})`} { ${field.name}${passed === '' ? '' : `(${passed})`} ${selected} }`;
+  const variables = Object.fromEntries(used.map(({ name }) => [name, given[name]]));
+  if (kind === 'subscription') return answerOfResult(await firstResult(who, { query, variables }), field);
+  return answerOfResult((await post(who, query, variables)).body, field);
+}
+
+/** Calls a REST row with the arguments of its root field. */
+export async function callRest(who: TestClient, route: Route, given: Arguments): Promise<Answer> {
+  const { row } = route;
+  const variables = variablesOf(route, given);
+  const path = row.path.replace(/\{([^}]*)\}/g, (_all, name: string) => encodeURIComponent(String(variables.get(name))));
+  const search = new URLSearchParams();
+  for (const name of Object.keys(row.query ?? {})) {
+    if (variables.get(name) !== undefined) search.set(name, String(variables.get(name)));
+  }
+  const url = search.size === 0 ? path : `${path}?${search}`;
+  const { body, headers } = await restBody(route, variables);
+  return answerOfReply(await who.call(row.method, url, body, headers));
+}
+
+/** A row's variables: the arguments of its root field, by the names that the row's document gives them. */
+function variablesOf(route: Route, given: Arguments): ReadonlyMap<string, unknown> {
+  const pairs = (route.main.rootNode.arguments ?? []).flatMap(({ name, value }) =>
+    value.kind === Kind.VARIABLE ? [[value.name.value, given[name.value]] as const] : [],
+  );
+  return new Map(pairs);
+}
+
+async function restBody({ row }: Route, variables: ReadonlyMap<string, unknown>) {
+  if (row.upload === undefined || (row.upload.orJson === true && variables.get(row.upload.file) === undefined)) {
+    return { body: row.body === undefined ? undefined : (variables.get(row.body) ?? {}), headers: {} };
+  }
+  const file = variables.get(row.upload.file);
+  if (!(file instanceof Blob)) throw new Error(`${row.operationId} needs a file`);
+  if (row.upload.isRaw === true) {
+    return { body: new Uint8Array(await file.arrayBuffer()), headers: { 'content-type': file.type } };
+  }
+  const form = new FormData();
+  form.append(row.upload.file, file, 'note.txt');
+  const members = row.body === undefined ? {} : ((variables.get(row.body) ?? {}) as Arguments);
+  for (const [name, value] of Object.entries(members)) form.append(name, String(value));
+  return { body: form, headers: {} };
+}
+
+function post(who: TestClient, query: string, variables: Arguments): Promise<Reply> {
+  const files = Object.entries(variables).filter(([, value]) => value instanceof Blob);
+  if (files.length === 0) return who.post('/graphql', { query, variables });
+  const form = new FormData();
+  const empty = Object.fromEntries(files.map(([name]) => [name, null]));
+  form.append('operations', JSON.stringify({ query, variables: { ...variables, ...empty } }));
+  form.append('map', JSON.stringify(Object.fromEntries(files.map(([name], index) => [index, [`variables.${name}`]]))));
+  for (const [index, [, file]] of files.entries()) form.append(String(index), file as Blob, 'note.txt');
+  return who.post('/graphql', form, { 'graphql-require-preflight': '1' });
+}
+
+/** The first result of a subscription, or the refusal at the door. Every subscription of ours begins with how things stand. */
+async function firstResult(who: TestClient, body: unknown): Promise<unknown> {
+  const response = await who.fetch('POST', '/graphql', body, { accept: 'text/event-stream' });
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response.json();
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    const found = /^data: (\{.*)\n\n/m.exec(text)?.[1];
+    if (found !== undefined) return JSON.parse(found);
+  }
+  throw new Error(`the stream ended without a result: ${text}`);
+}
+
+function answerOfReply({ status, body }: Reply): Answer {
+  if (status < 400) return { status, code: '', message: '', param: null, body };
+  const { code, message, param } = body.error;
+  return { status, code, message, param, body };
+}
+
+interface Result {
+  readonly data?: Readonly<Record<string, unknown>> | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions?: { code?: string; param?: string | null } }[];
+}
+
+/** Null where a field may be null is how GraphQL says that there is no such thing. */
+function answerOfResult(result: unknown, field: GraphQLField<unknown, unknown>): Answer {
+  const { data, errors } = result as Result;
+  const error = errors?.[0];
+  if (error !== undefined) {
+    const code = error.extensions?.code ?? '';
+    const status = errorCodes[code as ErrorCode]?.status ?? 400;
+    return { status, code: code.toLowerCase(), message: error.message, param: error.extensions?.param ?? null, body: result };
+  }
+  const value = data?.[field.name];
+  const isMissing = value === null && isNullableType(field.type);
+  return { status: isMissing ? 404 : 200, code: '', message: '', param: null, body: data };
+}
+
+/** Whether a type is written as an id. */
+export function isIdType(type: GraphQLInputType): boolean {
+  return getNamedType(type).name === 'ID';
+}

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operationScopes } from '../../../src/domain/policy.ts';
+import { scopes } from '../../../src/entities/caller.ts';
+import { buildSchema } from '../../../src/graphql/schema.ts';
+import { compileRoutes } from '../../../src/rest/compile.ts';
+import { allRoutes } from '../../../src/rest/routes/index.ts';
+import type { TestClient } from '../../support/client.ts';
+import type { Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { type Answer, type Arguments, callGraphql, callRest, operationsOf } from './calls.ts';
+import { type Outcome, outcomeOf, type Principal, principals, visibilitiesOf } from './relations.ts';
+import { type Line, type Setting, table } from './table.ts';
+import { World } from './world.ts';
+
+// Every operation, on both faces, for everybody, at every visibility: what table.ts promises. Nothing here names an operation.
+
+const schema = buildSchema();
+const operations = operationsOf(schema);
+const routes = compileRoutes(schema, allRoutes);
+
+/** Rows first by their root field: which line of the table holds for them. */
+const calls: readonly (readonly [title: string, operation: string, isRefusedWithoutKey: boolean, Call])[] = [
+  ...operations.map((operation) => {
+    const call: Call = (who, given) => callGraphql(who, operation, given);
+    return [operation.name, operation.name, true, call] as const;
+  }),
+  ...routes.map((route) => {
+    const { method, path, ticket } = route.row;
+    const call: Call = (who, given) => callRest(who, route, given);
+    const row = `${method.toUpperCase()} ${path}`;
+    const operation = `${route.main.rootType.name}.${route.main.rootField.name}`;
+    return [row, operation, ticket === undefined, call] as const;
+  }),
+];
+type Call = (who: TestClient, given: Arguments) => Promise<Answer>;
+
+let service: TestService;
+let world: World;
+let people: Awaited<ReturnType<World['people']>>;
+let settings: Readonly<Record<Setting['visibility'], Setting>>;
+/** The owner's keys, each without one scope. */
+const poorKeys = new Map<string, Person>();
+
+beforeAll(async () => {
+  service = await startService({ env: { ROLE: 'web', LOG_LEVEL: 'error', AGENT_DATA_SOURCES_MAX: '10000' } });
+  world = await World.create(service);
+  people = await world.people();
+  for (const missing of scopes) {
+    poorKeys.set(missing, await world.make.withKey(world.owner, { scopes: scopes.filter((scope) => scope !== missing) }));
+  }
+  const group = await world.group();
+  const things = await world.thingsOfEach(group);
+  const shared = {
+    world,
+    group,
+    connection: await world.connection(),
+    category: await world.category(),
+    user: await world.user(),
+    membership: await world.membership(),
+  };
+  settings = Object.fromEntries(
+    Object.entries(things).map(([visibility, around]) => [visibility, { ...shared, ...around, visibility }]),
+  ) as unknown as typeof settings;
+});
+afterAll(() => service.close());
+
+function clientOf(who: Principal, operation: string): TestClient {
+  if (who === 'nobody') return service.nobody;
+  if (who !== 'keyWithoutScope') return people[who];
+  return poorKeys.get(operationScopes[operation] ?? '') ?? people.owner;
+}
+
+describe('the table', () => {
+  it('has one line for every operation', () => {
+    const lines = Object.keys(table).filter((name) => !name.includes('/'));
+    expect(lines.toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
+  });
+  it('names rows of REST as they are', () => {
+    const titles = calls.map(([title]) => title);
+    expect(Object.keys(table).filter((name) => !titles.includes(name))).toEqual([]);
+  });
+});
+
+describe('what everybody gets is what the table says', () => {
+  it.each(calls)('%s', async (title, operation, isRefusedWithoutKey, call) => {
+    const line = table[title] ?? table[operation];
+    if (line === undefined) throw new Error(`${operation} has no line in test/contract/authorization/table.ts`);
+    const wrong: string[] = [];
+    for (const visibility of visibilitiesOf(line.needs)) {
+      const cases = casesOf(line, operation, visibility, isRefusedWithoutKey);
+      const shared = await line.given(settings[visibility]);
+      await forEach(cases, async ({ who, outcome }) => {
+        const given = outcome === 'allowed' ? await line.given(settings[visibility]) : shared;
+        const answer = await call(clientOf(who, operation), given);
+        if (!isAs(answer, outcome, line)) wrong.push(`${who}, ${visibility}: ${outcome} promised, got ${shown(answer)}`);
+      });
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+/** Those who are refused come first: nothing they are refused is used up. */
+function casesOf(line: Line, operation: string, visibility: Setting['visibility'], isRefusedWithoutKey: boolean) {
+  const needsScope = operationScopes[operation] !== null;
+  const cases = principals.map((who) => {
+    const outcome = outcomeOf(line.needs, who, visibility, needsScope);
+    return { who, outcome: who === 'nobody' && !isRefusedWithoutKey ? ('allowed' as const) : outcome };
+  });
+  return cases.toSorted((a, b) => Number(a.outcome === 'allowed') - Number(b.outcome === 'allowed'));
+}
+
+function isAs({ status }: Answer, outcome: Outcome, { reaches }: Line): boolean {
+  if (outcome !== 'allowed') return status === outcome;
+  return reaches === undefined ? status < 300 : status === reaches;
+}
+function shown({ status, code, message }: Answer): string {
+  return `${status} ${code} ${message}`.trim();
+}
+
+/** A few at a time: the service is one process, and so is the test. */
+async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values();
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      for (const item of rest) await work(item);
+    }),
+  );
+}

@@ -1,0 +1,134 @@
+import { type AgentVisibility, agentVisibilities } from '../../../src/entities/agent.ts';
+
+/** Who calls. All but the last three are of the organization that everything belongs to, or act in it. */
+export const principals = [
+  /** Without any key. */
+  'nobody',
+  'revokedKey',
+  'expiredKey',
+  /** The owner, with every scope but the one that the operation asks for. */
+  'keyWithoutScope',
+  'owner',
+  'editor',
+  'groupMember',
+  'colleague',
+  'orgAdmin',
+  /** Level TENANT, acting in the organization; its user is a plain member. */
+  'tenantKey',
+  /** Level TENANT, acting in another organization of the tenant. */
+  'tenantKeyElsewhere',
+  /** Level INSTANCE, acting in an organization of another tenant. */
+  'instanceKey',
+  /** An administrator of another organization of the tenant. */
+  'otherOrganization',
+  /** An administrator of an organization of another tenant. */
+  'otherTenant',
+] as const;
+export type Principal = (typeof principals)[number];
+/** Those whose keys are good; what the others get does not depend on the thing. */
+export type Standing = Exclude<Principal, 'nobody' | 'revokedKey' | 'expiredKey' | 'keyWithoutScope'>;
+export const standing = principals.slice(4) as readonly Standing[];
+
+/** 400: another's thing in a body, which is said to be none, naming the member. */
+export type Outcome = 'allowed' | 400 | 401 | 403 | 404;
+
+/** Who stands how to a thing: what a caller of good standing and scope gets. */
+export interface Relation {
+  readonly outcome: (who: Standing, visibility: AgentVisibility) => Outcome;
+  /** Whether the visibility of the agent decides, or must be seen not to. */
+  readonly varies: boolean;
+}
+
+const administrators: readonly Standing[] = ['orgAdmin', 'tenantKey', 'instanceKey'];
+const family: readonly Standing[] = ['owner', 'editor', ...administrators];
+const members: readonly Standing[] = ['owner', 'editor', 'groupMember', 'colleague'];
+const seers: Record<AgentVisibility, readonly Standing[]> = {
+  PRIVATE: family,
+  GROUP: [...family, 'groupMember'],
+  ORGANIZATION: [...family, 'groupMember', 'colleague'],
+  ANYONE_WITH_LINK: standing,
+};
+
+/** Allowed for `may`; forbidden for who sees it besides; missing for everybody else. */
+const agentIs = (may: readonly Standing[]): Relation => ({
+  varies: true,
+  outcome: (who, visibility) => (!seers[visibility].includes(who) ? 404 : may.includes(who) ? 'allowed' : 403),
+});
+const thingIs = (may: readonly Standing[], seen: readonly Standing[] = may, varies = false): Relation => ({
+  varies,
+  outcome: (who) => (may.includes(who) ? 'allowed' : seen.includes(who) ? 403 : 404),
+});
+const onlyFor = (may: readonly Standing[], missingFor: readonly Standing[] = []): Relation => ({
+  varies: false,
+  outcome: (who) => (may.includes(who) ? 'allowed' : missingFor.includes(who) ? 404 : 403),
+});
+
+const elsewhere: readonly Standing[] = ['otherOrganization', 'otherTenant'];
+const aboveOrganizations: readonly Standing[] = ['tenantKey', 'tenantKeyElsewhere', 'instanceKey'];
+
+/** The relations that the table names. */
+export const relations = {
+  /** A good key is enough. */
+  anyone: onlyFor(standing),
+
+  // to an agent
+  sees: agentIs(standing),
+  edits: agentIs(family),
+  manages: agentIs(['owner', ...administrators]),
+  approves: agentIs(administrators),
+  /** And to a data source of the owner, which editors of the agent see and may not hand on. */
+  attaches: agentIs(['owner', ...administrators]),
+  /** And to a connection of the owner's, which nobody else may use, whatever else they may. */
+  editsWithConnection: {
+    varies: true,
+    outcome: (who, visibility) => {
+      const outcome = agentIs(family).outcome(who, visibility);
+      return outcome === 'allowed' && who !== 'owner' ? 400 : outcome;
+    },
+  },
+
+  // to a chat of the owner, whose agent shows its logs
+  readsChat: thingIs(family, family, true),
+  writesChat: thingIs(['owner'], family, true),
+
+  // to a data source of the owner, attached to an agent and not open to the organization
+  readsSource: thingIs(family, family, true),
+  changesSource: thingIs(['owner', ...administrators], family, true),
+
+  // to a RESTRICTED group of the owner
+  seesGroup: thingIs(['owner', 'groupMember', ...administrators]),
+  changesGroup: thingIs(['owner', ...administrators], ['owner', 'groupMember', ...administrators]),
+
+  // to what belongs to the owner alone
+  administersOwners: thingIs(['owner', ...administrators]),
+  /** The link was signed for the owner's key; whoever has no key at all may use it too. */
+  holdsLink: thingIs(['owner']),
+  ownsResponse: thingIs(['owner'], ['owner'], true),
+  isOwner: thingIs(['owner'], ['owner', ...administrators]),
+  administersOwnersKeys: thingIs(['owner', ...administrators, 'tenantKeyElsewhere']),
+
+  // to the organization; plain members learn nothing by a 403 that they would not know without asking
+  administersOrganization: onlyFor([...administrators, 'tenantKeyElsewhere'], elsewhere),
+  administersFromAbove: onlyFor(aboveOrganizations, elsewhere),
+  /** To an organization of the tenant that nobody here is a member of. */
+  administersTenant: onlyFor(aboveOrganizations, ['orgAdmin', ...elsewhere]),
+  /** To whatever organization the key acts in. */
+  administersItsOwn: onlyFor(standing.filter((who) => !members.includes(who))),
+  isAboveOrganizations: onlyFor(aboveOrganizations),
+  isInstance: onlyFor(['instanceKey']),
+  /** To a category of the organization, which only keys that act in it reach. */
+  administersCategories: onlyFor(['orgAdmin', 'tenantKey'], ['tenantKeyElsewhere', 'instanceKey', ...elsewhere]),
+} as const satisfies Record<string, Relation>;
+export type RelationName = keyof typeof relations;
+
+/** What the table promises for a call, whatever its face. */
+export function outcomeOf(name: RelationName, who: Principal, visibility: AgentVisibility, needsScope: boolean): Outcome {
+  if (who === 'nobody' || who === 'revokedKey' || who === 'expiredKey') return 401;
+  if (who === 'keyWithoutScope') return needsScope ? 403 : relations[name].outcome('owner', visibility);
+  return relations[name].outcome(who, visibility);
+}
+
+/** The visibilities worth trying. */
+export function visibilitiesOf(name: RelationName): readonly AgentVisibility[] {
+  return relations[name].varies ? agentVisibilities : ['PRIVATE'];
+}

@@ -1,0 +1,288 @@
+import type { AgentVisibility } from '../../../src/entities/agent.ts';
+import type { Arguments } from './calls.ts';
+import type { RelationName } from './relations.ts';
+import { type Things, toolData, type World } from './world.ts';
+
+/** What a line may name in its arguments. */
+export interface Setting extends Things {
+  readonly world: World;
+  readonly visibility: AgentVisibility;
+  /** A RESTRICTED group of the owner. */
+  readonly group: string;
+  readonly connection: string;
+  readonly category: string;
+  readonly user: string;
+  readonly membership: string;
+}
+export interface Line {
+  /** The relation a caller needs; what the others get stands with it. */
+  readonly needs: RelationName;
+  /** The status that answers who is let in, where there is nothing more to do for the call. Default: a good one. */
+  readonly reaches?: number;
+  /** Arguments of the root field that work for who is allowed; asked for anew for each of those, since their calls may use things up. */
+  readonly given: (setting: Setting) => Arguments | Promise<Arguments>;
+}
+
+const line = (needs: RelationName, given: Line['given'] = () => ({})): Line => ({ needs, given });
+
+/** Who is let in learns that it cannot be done now. */
+const conflict = (needs: RelationName, given: Line['given']): Line => ({ needs, given, reaches: 409 });
+
+const ofAgent: Line['given'] = ({ agent }) => ({ agentId: agent });
+const ofChat: Line['given'] = ({ chat }) => ({ chatId: chat });
+const withInput =
+  (input: Arguments): Line['given'] =>
+  ({ agent }) => ({ agentId: agent, input });
+const byId =
+  (name: keyof Setting, input?: Arguments): Line['given'] =>
+  (setting) => ({ id: setting[name], input });
+const ofAgentById =
+  (name: keyof Setting, input?: Arguments): Line['given'] =>
+  (setting) => ({ agentId: setting.agent, id: setting[name], input });
+
+const note = () => new Blob(['Hello'], { type: 'text/plain' });
+const asks = { prompt: 'Hello' };
+const completionOf = (agent: string) => ({ model: agent, messages: [{ role: 'user', content: 'Hello' }] });
+
+/** A source that is read by a connection of the owner's. */
+function withConnection(provider: string, members: Arguments): Line {
+  return line('editsWithConnection', async ({ agent, world }) => ({
+    agentId: agent,
+    input: { oauthTokenId: await world.connection(provider), ...members },
+  }));
+}
+async function answers({ world, agent }: Setting): Promise<Arguments> {
+  const { chat, message, call } = await world.awaiting(agent);
+  return {
+    chatId: chat,
+    input: { systemMessageId: message, outputs: [{ toolCallId: call, status: 'success', output: '{"celsius":12}' }] },
+  };
+}
+async function newMessage({ world, agent }: Setting): Promise<Arguments> {
+  return { chatId: await world.chat(agent), input: asks };
+}
+
+/**
+ * Every operation: what it asks of its caller. The matrix refuses one without a line. A row of REST has a line of its own where it asks less
+ * of its root field than others do.
+ */
+export const table: Readonly<Record<string, Line>> = {
+  'Query.viewer': line('anyone'),
+  'Query.node': line('sees', byId('agent')),
+
+  // agents
+  'Query.agent': line('sees', byId('agent')),
+  'Query.agents': line('anyone'),
+  'Mutation.createAgent': line('anyone', () => ({ input: { src: '', name: 'Ada', description: '', instructions: '' } })),
+  'Mutation.updateAgent': line('edits', byId('agent', { description: 'Changed' })),
+  'Mutation.deleteAgent': line('manages', async ({ world, visibility, group }) => ({ id: await world.agent(visibility, group) })),
+  'Mutation.approveAgent': line('approves', byId('agent', {})),
+  'Mutation.rateAgent': line('sees', byId('agent', { rating: 4 })),
+  'Mutation.generateAgentProfile': line('edits', byId('agent')),
+  'Query.agentBundle': line('edits', ofAgent),
+  'Mutation.importAgent': line('anyone', async ({ agent, world }) => ({
+    input: { bundle: await world.bundle(agent), name: world.name('Imported') },
+  })),
+  'Query.agentCategories': line('anyone'),
+  'Mutation.createAgentCategory': line('administersItsOwn', ({ world }) => ({ input: { name: world.name('Category') } })),
+  'Mutation.renameAgentCategory': line('administersCategories', ({ category, world }) => ({
+    id: category,
+    input: { name: world.name('Category') },
+  })),
+  'Mutation.deleteAgentCategory': line('administersCategories', async ({ world }) => ({ id: await world.category() })),
+
+  // what agents are made of
+  'Query.agentTools': line('sees', ofAgent),
+  'Query.agentTool': line('sees', ofAgentById('tool')),
+  'Mutation.createAgentTool': line('edits', ({ agent, world }) => ({
+    agentId: agent,
+    input: { name: world.name('tool'), type: 'API_FUNCTION', data: toolData },
+  })),
+  'Mutation.updateAgentTool': line('edits', ofAgentById('tool', { data: toolData })),
+  'Mutation.deleteAgentTool': line('edits', async ({ agent, world }) => ({ agentId: agent, id: await world.tool(agent) })),
+  'Query.userInputs': line('sees', ofAgent),
+  'Query.userInput': line('sees', ofAgentById('userInput')),
+  'Mutation.createUserInput': line('edits', ({ agent, world }) => ({
+    agentId: agent,
+    input: { variableName: world.name('variable'), type: 'SHORT_TEXT', label: 'Which?' },
+  })),
+  'Mutation.updateUserInput': line('edits', ofAgentById('userInput', { label: 'Which one?' })),
+  'Mutation.deleteUserInput': line('edits', async ({ agent, world }) => ({ agentId: agent, id: await world.userInput(agent) })),
+  'Query.skills': line('sees', ofAgent),
+  'Query.skill': line('sees', ofAgentById('skill')),
+  'Mutation.createSkill': line('edits', ({ agent, world }) => ({
+    agentId: agent,
+    input: { name: world.name('Skill'), content: 'Ask first.' },
+  })),
+  'Mutation.updateSkill': line('edits', ofAgentById('skill', { enabled: false })),
+  'Mutation.deleteSkill': line('edits', async ({ agent, world }) => ({ agentId: agent, id: await world.skill(agent) })),
+  'Query.flows': line('sees', ofAgent),
+  'Query.flow': line('sees', ofAgentById('flow')),
+  'Mutation.createFlow': line('edits', ({ agent, world }) => ({ agentId: agent, input: { name: world.name('Flow') } })),
+  'Mutation.updateFlow': line('edits', ofAgentById('flow', { enabled: false })),
+  'Mutation.deleteFlow': line('edits', async ({ agent, world }) => ({ agentId: agent, id: await world.flow(agent) })),
+  'Query.agentSecrets': line('edits', ofAgent),
+  'Query.agentSecret': line('edits', ofAgentById('secret')),
+  'Mutation.createAgentSecret': line('edits', ({ agent, world }) => ({
+    agentId: agent,
+    input: { key: world.name('KEY'), secretType: 'apiKey', value: 'value-of-a-secret' },
+  })),
+  'Mutation.updateAgentSecret': line('edits', ofAgentById('secret', { value: 'another-value' })),
+  'Mutation.deleteAgentSecret': line('edits', async ({ agent, world }) => ({ agentId: agent, id: await world.secret(agent) })),
+
+  // completions, models
+  'Query.models': line('anyone'),
+  'Query.modelCatalog': line('anyone'),
+  'Mutation.createCompletion': line('sees', ({ agent }) => ({ input: completionOf(agent) })),
+  'Subscription.completionEvents': line('sees', ({ agent }) => ({ input: completionOf(agent) })),
+
+  // chats
+  'Query.chat': line('readsChat', byId('chat')),
+  'Query.chats': line('sees', ofAgent),
+  'GET /api/v1/chats': line('anyone'),
+  'Mutation.createChat': line('sees', withInput({ name: 'Holidays' })),
+  'Mutation.updateChat': line('writesChat', byId('chat', { name: 'Holidays' })),
+  'Mutation.deleteChat': line('writesChat', async ({ agent, world }) => ({ id: await world.chat(agent) })),
+  'Mutation.duplicateChat': line('writesChat', byId('chat')),
+  'Mutation.resetChat': line('writesChat', async ({ agent, world }) => ({ id: await world.chat(agent) })),
+  'Mutation.summarizeChat': line('writesChat', byId('chat')),
+  'Mutation.compressChat': line('writesChat', byId('chat')),
+  'Query.chatExport': line('readsChat', ofChat),
+  'Query.chatFile': line('readsChat', ({ chat, file }) => ({ chatId: chat, fileId: file })),
+  'Query.chatFiles': line('readsChat', ofChat),
+  'Mutation.uploadChatFile': line('writesChat', ({ chat }) => ({ chatId: chat, file: note() })),
+  'Mutation.createChatFileRecord': line('writesChat', ({ chat }) => ({
+    chatId: chat,
+    input: { filename: 'note.txt', size: 5, mimeType: 'text/plain' },
+  })),
+  'Mutation.putChatFileContent': line('writesChat', async ({ chat, world }) => ({
+    chatId: chat,
+    fileId: await world.fileRecord(chat),
+    file: note(),
+  })),
+  'Mutation.deleteChatFile': line('writesChat', async ({ chat, world }) => ({ chatId: chat, fileId: await world.file(chat) })),
+  'Subscription.chatUpdated': line('readsChat', ofChat),
+
+  // runs
+  'Query.run': line('readsChat', byId('run')),
+  'Mutation.sendMessage': line('writesChat', newMessage),
+  'Mutation.submitToolOutputs': line('writesChat', answers),
+  'Mutation.cancelRun': line('writesChat', ({ chat, run }) => ({ id: run, chatId: chat })),
+  'Subscription.runEvents': line('readsChat', ({ chat, run }) => ({ runId: run, chatId: chat })),
+  'Subscription.messageEvents': line('writesChat', newMessage),
+  'Subscription.toolOutputEvents': line('writesChat', answers),
+
+  // responses
+  'Query.response': line('ownsResponse', byId('response')),
+  'Query.responseInputItems': line('ownsResponse', byId('response')),
+  'Query.activeRuns': line('anyone'),
+  'Mutation.createResponse': line('sees', ({ agent }) => ({ input: { model: agent, input: 'Hello' } })),
+  'Mutation.cancelResponse': line('ownsResponse', byId('response')),
+  'Mutation.pauseResponse': conflict('ownsResponse', byId('response')),
+  'Mutation.resumeResponse': conflict('ownsResponse', byId('response')),
+  'Mutation.deleteResponse': line('ownsResponse', async ({ agent, world }) => ({ id: await world.response(agent) })),
+  'Subscription.newResponseEvents': line('sees', ({ agent }) => ({ input: { model: agent, input: 'Hello' } })),
+  'Subscription.responseEvents': line('ownsResponse', byId('response')),
+  'Subscription.resumedResponseEvents': conflict('ownsResponse', byId('response')),
+  'Subscription.runsUpdated': line('anyone'),
+
+  // data sources
+  'Query.dataSource': line('readsSource', byId('source')),
+  'Query.dataSources': line('anyone'),
+  'Query.agentDataSources': line('sees', ofAgent),
+  'Query.indexingStatistics': line('readsSource', ({ source }) => ({ dataSourceId: source })),
+  'Query.knowledgeItem': line('readsSource', ({ source, item }) => ({ dataSourceId: source, id: item })),
+  'Query.knowledgeItems': line('readsSource', ({ source }) => ({ dataSourceId: source })),
+  'Mutation.addApiDataSource': line('edits', withInput({ name: 'Hours', data: { monday: '9 to 17' } })),
+  'Mutation.addFileDataSource': line('edits', ({ agent }) => ({ agentId: agent, file: note() })),
+  'Mutation.addWebUrlDataSource': line(
+    'edits',
+    withInput({ url: 'https://example.com', dataRefreshPeriod: 'NEVER', includeFiles: false, includedFileTypes: [] }),
+  ),
+  'Mutation.createUploadToken': line('edits', withInput({ filename: 'note.txt', contentType: 'text/plain', size: 5 })),
+  'Mutation.uploadDataSource': line('holdsLink', async ({ agent, world }) => ({
+    agentId: agent,
+    file: note(),
+    ...(await world.uploadLink(agent)),
+  })),
+  'Mutation.attachDataSource': line('attaches', ({ agent, source }) => ({ agentId: agent, input: { dataSourceId: source } })),
+  'Mutation.updateDataSource': line('changesSource', byId('source', { refreshPeriod: 'DAILY' })),
+  'Mutation.deleteDataSource': line('changesSource', async ({ agent, world }) => ({ id: await world.source(agent) })),
+  'Mutation.bulkDeleteDataSources': line('manages', async ({ agent, world }) => ({
+    agentId: agent,
+    input: { dataSourceIds: [await world.source(agent)] },
+  })),
+  'Mutation.refreshDataSource': line('changesSource', byId('source')),
+  'Mutation.updateKnowledgeItem': line('changesSource', ({ source, item }) => ({
+    dataSourceId: source,
+    id: item,
+    input: { cite: false },
+  })),
+  'Subscription.dataSourceUpdated': line('readsSource', ({ source }) => ({ dataSourceId: source })),
+
+  // sources of connected kinds
+  'Mutation.addDriveADataSources': withConnection('DRIVE_A', { files: [{ id: '1AbC', name: 'Handbook' }] }),
+  'Mutation.addDriveBDataSource': withConnection('DRIVE_B', { fileId: '1AbC', filename: 'Handbook' }),
+  'Mutation.addWikiDataSource': withConnection('WIKI', { pageName: 'Handbook' }),
+  'Mutation.addTrackerDataSource': withConnection('TRACKER', { projectName: 'Help desk', projectKey: 'HELP' }),
+  'Mutation.addRepoHostDataSource': line('editsWithConnection', async ({ agent, world }) => ({
+    agentId: agent,
+    input: { mode: 'all', repoHostAppInstallationId: await world.installation() },
+  })),
+
+  // connections
+  'Query.connection': line('administersOwners', byId('connection')),
+  'Query.connections': line('anyone'),
+  'Mutation.storeOauthToken': line('anyone', () => ({
+    input: { provider: 'WIKI', accountName: 'ann', accessToken: 'token-of-the-wiki' },
+  })),
+  'Mutation.storeRepoHostInstallation': line('anyone', ({ world }) => ({
+    input: { installationId: world.number(), accountName: 'ann' },
+  })),
+  'Mutation.storeMcpServer': line('anyone', () => ({ input: { name: 'Weather', url: 'https://mcp.example.com/mcp' } })),
+  'Mutation.updateConnection': line('isOwner', byId('connection', { accountName: 'bob' })),
+  'Mutation.deleteConnection': line('administersOwners', async ({ world }) => ({ id: await world.connection() })),
+
+  // administration, usage
+  'Query.tenant': line('isInstance', ({ world }) => ({ id: world.home.tenantId })),
+  'Query.tenants': line('isInstance'),
+  'Mutation.createTenant': line('isInstance', ({ world }) => ({ input: { name: world.name('Tenant') } })),
+  'Mutation.updateTenant': line('isInstance', async ({ world }) => ({ id: await world.tenant(), input: { name: 'Group' } })),
+  'Mutation.deleteTenant': line('isInstance', async ({ world }) => ({ id: await world.tenant() })),
+  'Query.organization': line('administersOrganization', ({ world }) => ({ id: world.home.id })),
+  'Query.organizations': line('administersItsOwn'),
+  'Mutation.createOrganization': line('isAboveOrganizations', ({ world }) => ({ input: { name: world.name('Organization') } })),
+  'Mutation.updateOrganization': line('administersFromAbove', ({ world }) => ({
+    id: world.home.id,
+    input: { name: 'Research' },
+  })),
+  'Mutation.deleteOrganization': line('administersTenant', async ({ world }) => ({ id: await world.organization() })),
+  'Query.user': line('administersOrganization', byId('user')),
+  'Query.users': line('administersItsOwn'),
+  'Mutation.createUser': line('administersOrganization', ({ world }) => ({
+    input: { email: `${world.name('new')}@example.com`, orgId: world.home.id },
+  })),
+  'Mutation.updateUser': line('administersOrganization', byId('user', { name: 'Ann' })),
+  'Mutation.deleteUser': line('administersFromAbove', async ({ world }) => ({ id: await world.user() })),
+  'Query.membership': line('administersOrganization', byId('membership')),
+  'Query.memberships': line('administersItsOwn'),
+  'Mutation.createMembership': line('administersTenant', async ({ world }) => ({
+    input: { orgId: world.home.id, userId: await world.user(world.sister) },
+  })),
+  'Mutation.updateMembership': line('administersOrganization', byId('membership', { role: 'MEMBER' })),
+  'Mutation.deleteMembership': line('administersOrganization', async ({ world }) => ({ id: await world.membership() })),
+  'Query.auditLog': line('administersOrganization', ({ world }) => ({ orgId: world.home.id })),
+  'Query.usage': line('anyone'),
+  'Query.usageDays': line('sees', ofAgent),
+  'Subscription.usageUpdated': line('anyone'),
+
+  // keys, groups
+  'Query.apiKeys': line('anyone'),
+  'Mutation.createApiKey': line('anyone', () => ({ input: { name: 'Report', scopes: ['API_KEYS:WRITE'] } })),
+  'Mutation.revokeApiKey': line('administersOwnersKeys', async ({ world }) => ({ id: await world.key() })),
+  'Query.group': line('seesGroup', byId('group')),
+  'Query.myGroups': line('anyone'),
+  'Mutation.createGroup': line('anyone', () => ({ input: { name: 'Writers', availability: 'EVERYONE', memberEmails: '' } })),
+  'Mutation.updateGroup': line('changesGroup', byId('group', { name: 'Readers' })),
+  'Mutation.deleteGroup': line('changesGroup', async ({ world }) => ({ id: await world.group() })),
+};

@@ -1,0 +1,269 @@
+import { type AgentVisibility, agentVisibilities } from '../../../src/entities/agent.ts';
+import { makeFor, type Organization, type Person } from '../../support/make.ts';
+import type { TestService } from '../../support/service.ts';
+import type { Principal } from './relations.ts';
+
+type Make = ReturnType<typeof makeFor>;
+
+/** Things of the owner around one agent. */
+export interface Things {
+  readonly agent: string;
+  readonly chat: string;
+  readonly run: string;
+  readonly file: string;
+  readonly response: string;
+  readonly source: string;
+  readonly item: string;
+  readonly tool: string;
+  readonly userInput: string;
+  readonly skill: string;
+  readonly flow: string;
+  readonly secret: string;
+}
+
+/** A message that waits for the output of a tool. */
+export interface Awaiting {
+  readonly chat: string;
+  readonly message: string;
+  readonly call: string;
+}
+
+export const weatherTool = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    description: 'Tells the weather of a city',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+};
+
+/** An organization with people in it, what its owner made, and everything a line of the table may want anew. */
+export class World {
+  readonly make: Make;
+  readonly home: Organization;
+  readonly owner: Person;
+  readonly admin: Person;
+  readonly editor: Person;
+  readonly member: Person;
+  /** An organization of the same tenant. */
+  readonly sister: Organization;
+  readonly service: TestService;
+  #made = 0;
+
+  private constructor(
+    service: TestService,
+    places: { readonly home: Organization; readonly sister: Organization },
+    people: { readonly owner: Person; readonly admin: Person; readonly editor: Person; readonly member: Person },
+  ) {
+    this.service = service;
+    this.make = makeFor(service);
+    this.home = places.home;
+    this.sister = places.sister;
+    this.owner = people.owner;
+    this.admin = people.admin;
+    this.editor = people.editor;
+    this.member = people.member;
+  }
+
+  static async create(service: TestService): Promise<World> {
+    const make = makeFor(service);
+    const home = await make.organization();
+    const sister = await make.organization({ tenant: { id: home.tenantId } });
+    const [owner, admin, editor, member] = await Promise.all([
+      make.person({ organization: home }),
+      make.person({ organization: home, role: 'ADMIN' }),
+      make.person({ organization: home }),
+      make.person({ organization: home }),
+    ]);
+    return new World(service, { home, sister }, { owner, admin, editor, member });
+  }
+
+  /** A text that no other has. */
+  name(prefix = 'Thing'): string {
+    this.#made += 1;
+    return `${prefix}_${this.#made}`;
+  }
+
+  number(): number {
+    this.#made += 1;
+    return this.#made;
+  }
+
+  /** Everybody of the matrix but those without a key. */
+  async people(): Promise<Readonly<Record<Exclude<Principal, 'nobody' | 'keyWithoutScope'>, Person>>> {
+    const { make, home, sister, owner } = this;
+    const newcomer = await make.person({ organization: home });
+    const revoked = await make.withKey(owner, {});
+    await owner.delete(`/api/v1/api-keys/${revoked.keyId}`);
+    const operator = await make.person({ role: 'ADMIN', level: 'INSTANCE' });
+    return {
+      revokedKey: revoked,
+      expiredKey: await make.withKey(owner, { expiresAt: new Date(Date.now() - 1_000) }),
+      owner,
+      editor: this.editor,
+      groupMember: this.member,
+      colleague: newcomer,
+      orgAdmin: this.admin,
+      tenantKey: await make.person({ organization: home, level: 'TENANT' }),
+      tenantKeyElsewhere: await make.person({ organization: sister, level: 'TENANT' }),
+      instanceKey: operator,
+      otherOrganization: await make.person({ organization: sister, role: 'ADMIN' }),
+      otherTenant: await make.person({ role: 'ADMIN' }),
+    };
+  }
+
+  /** A RESTRICTED group of the owner with one member. */
+  async group(): Promise<string> {
+    const body = { name: this.name('Group'), availability: 'RESTRICTED', memberEmails: this.member.email };
+    return this.#madeBy(this.owner, '/api/v1/groups', body);
+  }
+
+  async agent(visibility: AgentVisibility, group?: string): Promise<string> {
+    const groups = group === undefined ? [] : [group];
+    const members = { visibility, groups, editors: [{ id: this.editor.userId }], chatLogsVisible: true };
+    return (await this.make.agent({ owner: this.owner, ...members })).id;
+  }
+
+  async chat(agent: string): Promise<string> {
+    return (await this.make.chat({ owner: this.owner, agentId: agent })).id;
+  }
+
+  /** A chat with a run that is over: it asked for the output of a tool. */
+  async awaiting(agent: string): Promise<Awaiting> {
+    const chat = await this.chat(agent);
+    const prompt = 'What is the weather in Paris?';
+    const sent = await this.owner.post(`/api/v1/chats/${chat}/messages`, { prompt, tools: [weatherTool] });
+    if (sent.status !== 200) throw new Error(`not sent: ${JSON.stringify(sent.body)}`);
+    const { messages } = (await this.owner.get(`/api/v1/chats/${chat}`)).body;
+    const asking = messages.find(({ toolCalls }: { toolCalls?: readonly unknown[] }) => (toolCalls?.length ?? 0) > 0);
+    if (asking === undefined) throw new Error(`nothing was asked: ${JSON.stringify(sent.body)}`);
+    return { chat, message: asking.id, call: asking.toolCalls[0].id };
+  }
+
+  async file(chat: string): Promise<string> {
+    const form = new FormData();
+    form.append('file', new Blob(['Hello'], { type: 'text/plain' }), 'note.txt');
+    return this.#madeBy(this.owner, `/api/v1/chats/${chat}/files`, form);
+  }
+  /** A file of five bytes that is still to come. */
+  fileRecord(chat: string): Promise<string> {
+    const body = { filename: 'note.txt', size: 5, mimeType: 'text/plain' };
+    return this.#madeBy(this.owner, `/api/v1/chats/${chat}/file-records`, body);
+  }
+  /** A response that is over. */
+  response(model: string): Promise<string> {
+    return this.#madeBy(this.owner, '/api/v2/responses', { model, input: 'Hello' });
+  }
+  async bundle(agent: string): Promise<unknown> {
+    return (await this.owner.get(`/api/v1/ais/${agent}/export`)).body;
+  }
+
+  async source(agent: string): Promise<string> {
+    const data = { hours: '9 to 17' };
+    return (await this.make.apiDataSource({ owner: this.owner, agentId: agent, data })).id;
+  }
+
+  part(agent: string, kind: string, body: Readonly<Record<string, unknown>>): Promise<string> {
+    return this.#madeBy(this.owner, `/api/v1/ais/${agent}/${kind}`, body);
+  }
+  tool(agent: string): Promise<string> {
+    return this.part(agent, 'tools', { name: this.name('tool'), type: 'API_FUNCTION', data: toolData });
+  }
+  userInput(agent: string): Promise<string> {
+    return this.part(agent, 'user-inputs', { variableName: this.name('variable'), type: 'SHORT_TEXT', label: 'Which?' });
+  }
+  skill(agent: string): Promise<string> {
+    return this.part(agent, 'skills', { name: this.name('Skill'), content: 'Ask first.' });
+  }
+  flow(agent: string): Promise<string> {
+    return this.part(agent, 'flows', { name: this.name('Flow') });
+  }
+  secret(agent: string): Promise<string> {
+    return this.part(agent, 'secrets', { key: this.name('KEY'), secretType: 'apiKey', value: 'value-of-a-secret' });
+  }
+
+  connection(provider = 'WIKI'): Promise<string> {
+    const body = { provider, accountName: this.name('account'), accessToken: 'token-of-the-wiki' };
+    return this.#madeBy(this.owner, '/api/v1/connections', body);
+  }
+  /** The number of an installation of the owner's at a repository host. */
+  async installation(): Promise<number> {
+    const installationId = this.number();
+    await this.#madeBy(this.owner, '/api/v1/connections/repo-host-installations', { installationId, accountName: 'ann' });
+    return installationId;
+  }
+  async key(): Promise<string> {
+    return (await this.make.withKey(this.owner, {})).keyId;
+  }
+  async category(): Promise<string> {
+    const mutation = 'mutation ($input: AgentCategoryInput!) { createAgentCategory(input: $input) { id } }';
+    const { data, errors } = await this.admin.graphql(mutation, { input: { name: this.name('Category') } });
+    if (errors !== undefined) throw new Error(JSON.stringify(errors));
+    return data.createAgentCategory.id;
+  }
+  /** Somebody of the organization who owns nothing. */
+  async user(organization = this.home): Promise<string> {
+    return (await this.make.person({ organization })).userId;
+  }
+  async membership(): Promise<string> {
+    const user = await this.user();
+    const found = await this.service.client().get(`/api/v1/admin/memberships?userId=${user}`);
+    return found.body.data[0].id;
+  }
+  async organization(): Promise<string> {
+    return (await this.make.organization({ tenant: { id: this.home.tenantId } })).id;
+  }
+  async tenant(): Promise<string> {
+    return (await this.make.tenant()).id;
+  }
+  /** What a signed link for a file of five bytes holds. */
+  async uploadLink(agent: string): Promise<{ readonly uploadId: string; readonly ticket: string }> {
+    const body = { filename: 'note.txt', contentType: 'text/plain', size: 5 };
+    const { url } = (await this.owner.post(`/api/v1/ais/${agent}/data-sources/upload-token`, body)).body;
+    const { pathname, searchParams } = new URL(url);
+    return { uploadId: pathname.split('/').at(-1) ?? '', ticket: searchParams.get('ticket') ?? '' };
+  }
+
+  /** One of everything around an agent. */
+  async things(visibility: AgentVisibility, group?: string): Promise<Things> {
+    const agent = await this.agent(visibility, group);
+    const { chat } = await this.awaiting(agent);
+    const { messages } = (await this.owner.get(`/api/v1/chats/${chat}`)).body;
+    const source = await this.source(agent);
+    const items = await this.owner.get(`/api/v1/data-sources/${source}/knowledge`);
+    return {
+      agent,
+      chat,
+      file: await this.file(chat),
+      response: await this.response(agent),
+      run: messages.at(-1).runId,
+      source,
+      item: items.body.data[0].id,
+      tool: await this.tool(agent),
+      userInput: await this.userInput(agent),
+      skill: await this.skill(agent),
+      flow: await this.flow(agent),
+      secret: await this.secret(agent),
+    };
+  }
+
+  async thingsOfEach(group: string): Promise<Readonly<Record<AgentVisibility, Things>>> {
+    const pairs = await Promise.all(
+      agentVisibilities.map(async (visibility) => [visibility, await this.things(visibility, group)] as const),
+    );
+    return Object.fromEntries(pairs) as Record<AgentVisibility, Things>;
+  }
+
+  async #madeBy(who: Person, path: string, body: unknown): Promise<string> {
+    const reply = await who.post(path, body);
+    if (reply.status >= 300) throw new Error(`${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+    return reply.body.id;
+  }
+}
+
+export const toolData = {
+  description: 'Tells the weather of a city',
+  parameters: { type: 'object', properties: { city: { type: 'string' } } },
+  method: 'GET',
+  url: 'https://api.example.com/weather',
+};
