@@ -13,7 +13,7 @@ import { builder } from './builder.ts';
 import { connectionOf, pageArgs, pageRequest } from './connection.ts';
 import { enumOf } from './enums.ts';
 
-const KindType = enumOf('ServiceConnectionKind', 'What a connection opens.', connectionKinds, {
+const KindType = enumOf('LinkedServiceKind', 'What a connection opens.', connectionKinds, {
   OAUTH_TOKEN: "A user's account, by an OAuth token.",
   REPO_HOST_INSTALLATION: 'An installation of the app at a repository host.',
   MCP_SERVER: 'An MCP server.',
@@ -34,7 +34,7 @@ const ProviderType = enumOf('ConnectionProvider', 'The service at the other end.
   MCP: 'An MCP server.',
 });
 
-const ServiceConnectionType = builder.objectRef<Connection>('ServiceConnection').implement({
+const LinkedServiceType = builder.objectRef<Connection>('LinkedService').implement({
   description:
     'Access of one user to a service elsewhere. Its secrets are kept sealed and shown to nobody. Administrators see whose it is and what it is called; the rest is null to them.',
   fields: (t) => ({
@@ -74,17 +74,17 @@ const ServiceConnectionType = builder.objectRef<Connection>('ServiceConnection')
   }),
 });
 
-const ServiceConnections = connectionOf(ServiceConnectionType, 'ServiceConnection', 'Connections');
+const LinkedServices = connectionOf(LinkedServiceType, 'LinkedService', 'Connections');
 
 builder.queryFields((t) => ({
   connection: t.field({
-    type: ServiceConnectionType,
+    type: LinkedServiceType,
     description: 'One connection. NOT_FOUND when there is none or the caller may not see it.',
     args: { id: t.arg.id({ description: 'The id of the connection.' }) },
     resolve: (_root, { id }, { deps, caller }) => getConnection(deps, caller, id),
   }),
   connections: t.field({
-    type: ServiceConnections,
+    type: LinkedServices,
     description: "The caller's connections, newest first.",
     args: {
       kind: t.arg({ type: KindType, required: false, description: 'Only those of this kind.' }),
@@ -152,25 +152,25 @@ const UpdateConnectionInput = builder.inputType('UpdateConnectionInput', {
 
 builder.mutationFields((t) => ({
   storeOauthToken: t.field({
-    type: ServiceConnectionType,
+    type: LinkedServiceType,
     description: 'Keeps an OAuth token for the caller.',
     args: { input: t.arg({ type: StoreOauthTokenInput, description: 'The token.' }) },
     resolve: (_root, { input }, { deps, caller }) => storeOauthToken(deps, caller, input),
   }),
   storeRepoHostInstallation: t.field({
-    type: ServiceConnectionType,
+    type: LinkedServiceType,
     description: 'Notes an installation at a repository host for the caller.',
     args: { input: t.arg({ type: StoreRepoHostInstallationInput, description: 'The installation.' }) },
     resolve: (_root, { input }, { deps, caller }) => storeRepoHostInstallation(deps, caller, input),
   }),
   storeMcpServer: t.field({
-    type: ServiceConnectionType,
+    type: LinkedServiceType,
     description: 'Keeps the address of an MCP server for the caller.',
     args: { input: t.arg({ type: StoreMcpServerInput, description: 'The server.' }) },
     resolve: (_root, { input }, { deps, caller }) => storeMcpServer(deps, caller, input),
   }),
   updateConnection: t.field({
-    type: ServiceConnectionType,
+    type: LinkedServiceType,
     description: 'Renames a connection or renews its token, for its owner.',
     args: {
       id: t.arg.id({ description: 'The id of the connection.' }),
@@ -179,7 +179,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { id, input }, { deps, caller }) => updateConnection(deps, caller, id, input),
   }),
   deleteConnection: t.field({
-    type: ServiceConnectionType,
+    type: LinkedServiceType,
     description:
       'Removes a connection and its secrets, for its owner and administrators. Sources added with it stay, and are not read anew any more. Answers what it was.',
     args: { id: t.arg.id({ description: 'The id of the connection.' }) },

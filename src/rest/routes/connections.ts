@@ -54,7 +54,7 @@ export const connectionRoutes: readonly RouteRow[] = [
     summary: 'List connections',
     description: "The caller's own, newest first. Administrators may list everybody's, with what they are called and no more.",
     tag,
-    document: `query ($kind: ServiceConnectionKind, $provider: ConnectionProvider, $ofOrganization: Boolean, $limit: Int = 100, $cursor: String) {
+    document: `query ($kind: LinkedServiceKind, $provider: ConnectionProvider, $ofOrganization: Boolean, $limit: Int = 100, $cursor: String) {
       connections(kind: $kind, provider: $provider, ofOrganization: $ofOrganization, first: $limit, after: $cursor) {
         nodes { ${connectionFields} }
         pageInfo { hasNextPage endCursor }
