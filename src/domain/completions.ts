@@ -131,6 +131,7 @@ function planOf(
     ...withAgentTools(request.tools, agent),
     parameters: agent === undefined ? request.parameters : { ...parametersOf(agent.options), ...request.parameters },
     isStreaming: !inOnePiece,
+    forgetsText: !inOnePiece,
     generateCitations: isCiting(input, agent),
     charge: { orgId: caller.orgId, userId: caller.userId, keyId: caller.keyId, agentId: agent?.id ?? null, runId: null },
     ...(inputTokensMax === undefined ? {} : { inputTokensMax }),

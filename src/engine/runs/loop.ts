@@ -92,6 +92,8 @@ class Run {
     this.deps = deps;
     this.output = new RunOutput(deps.newId, start.firstSequence, start.before?.output);
     this.usage = start.before?.usage ?? null;
+    const runsTools = plan.offersAgentTools === true || (plan.serverTools?.length ?? 0) > 0;
+    if (plan.forgetsText === true && !runsTools) this.output.forgetText();
     if (start.firstSequence > 0) return;
     const run = snapshot(start.runId, 'in_progress', []);
     this.output.emit({ type: 'response.created', run: plan.head === undefined ? run : { ...run, head: plan.head } });

@@ -30,6 +30,7 @@ export class RunOutput {
   private markers: (() => CitationMarkers) | undefined;
   private marking: CitationMarkers | undefined;
   private hasAdded = false;
+  private keepsText = true;
 
   constructor(newId: (kind: IdKind) => string, firstSequence: number, items: readonly RunItem[] = []) {
     this.newId = newId;
@@ -53,6 +54,11 @@ export class RunOutput {
     this.markers = create;
   }
 
+  /** From here on, text is in its deltas only: what closes it has none. */
+  forgetText(): void {
+    this.keepsText = false;
+  }
+
   /** The events since the last call. */
   take(): readonly RunEvent[] {
     const batch = this.batch;
@@ -73,7 +79,7 @@ export class RunOutput {
 
   reasoning(json: string): void {
     const open = this.open?.type === 'reasoning' ? this.open : this.openText('reasoning');
-    open.literal += json.slice(1, -1);
+    if (this.keepsText) open.literal += json.slice(1, -1);
     this.batch.push({
       sequence: this.nextSequence(),
       type: 'response.reasoning_text.delta',
@@ -123,7 +129,7 @@ export class RunOutput {
   }
 
   private textDelta(open: OpenText, inside: string, json: string): void {
-    open.literal += inside;
+    if (this.keepsText) open.literal += inside;
     this.batch.push({
       sequence: this.nextSequence(),
       type: 'response.output_text.delta',

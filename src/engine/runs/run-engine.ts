@@ -15,6 +15,11 @@ export interface RunPlan {
   readonly responseFormat?: ResponseFormat;
   /** Whether the client of the run reads deltas: a run that nobody streams may be fetched in one piece. */
   readonly isStreaming: boolean;
+  /**
+   * Nobody asks for what was said as a whole: text leaves with its deltas, and the closing events have none. So a long answer costs no memory,
+   * however slowly it is read. Without effect where tools run here: their results go back to the model behind what was said.
+   */
+  readonly forgetsText?: boolean;
   /** Names of the tools of the service that the model may call; default: none. */
   readonly serverTools?: readonly string[];
   /** The model may also call the tools of the charged agent that run here. */
