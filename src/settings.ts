@@ -57,6 +57,7 @@ export const settingsSchema = z.object({
   UPLOAD_MAX_BYTES: count(50 * MiB).describe('Largest file of a data source.'),
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
   CHAT_FILES_MAX: count(500).describe('Files of one chat.'),
+  CHAT_FILE_TOKENS_MAX: count(50_000).describe('Tokens of text that the files of one message give a model; the rest is cut.'),
   MESSAGES_MAX: count(2_000).describe('Most messages in one completion request.'),
   TOOLS_MAX: count(128).describe('Most tools in one request.'),
   BUNDLE_CONTENT_MAX_BYTES: count(4 * MiB).describe('Most bytes of uploaded files that one exported agent carries.'),

@@ -45,12 +45,14 @@ const partsMax = 100;
 const secretsMax = 50;
 const secretNameMax = 200;
 const secretBytesMax = 4_096;
+/** Longer ids name nothing. */
+const idLengthMax = 100;
 const urlLengthMax = 8_000_000;
 const chatNameLength = 60;
 const webAddress = /^https?:\/\/[^\s/]+\S*$/i;
 const imageData = /^data:image\/[\w.+-]+(?:;[\w=.-]+)*;base64,[A-Za-z0-9+/=\s]+$/;
 
-/** @throws DomainError of the first fault, carrying all of them; NOT_FOUND for a file part that names no file of the chat. */
+/** @throws DomainError of the first fault, carrying all of them. Files and addresses are looked up by domain/prompt-files.ts. */
 export function readMessage(input: SendMessageInput, limits: Pick<Settings, 'TOOLS_MAX'>): ReadMessage {
   const faults = new Faults();
   const parts = readPrompt(input.prompt, faults);
@@ -127,10 +129,7 @@ function readPart(part: unknown, at: string, faults: Faults): readonly PromptPar
     return [];
   }
   if (type === 'text') return [{ type, text: storableText(value) }];
-  if (type === 'id') {
-    faults.add(`${at}.id`, `${at}.id names no file of this chat`, 'NOT_FOUND');
-    return [];
-  }
+  if (type === 'id') return [{ type, id: storableText(value.slice(0, idLengthMax)) }];
   if (value.length > urlLengthMax || !(webAddress.test(value) || imageData.test(value))) {
     faults.add(`${at}.url`, `${at}.url must be an http(s) address or a data URL of an image`);
     return [];

@@ -25,6 +25,7 @@ import {
   type SubmitToolOutputsInput,
   toolOutputConflict,
 } from './message-input.ts';
+import { contextOfPrompt } from './prompt-files.ts';
 
 /** Enough to see whether calls of a message were answered: no model asks for more at once. */
 const lastMessagesSeen = 300;
@@ -53,7 +54,7 @@ export function listRunMessages(deps: Deps, runId: string): Promise<readonly Cha
  * @throws DomainError NOT_FOUND, FORBIDDEN, MODEL_NOT_FOUND, RUN_ACTIVE while another run holds the chat, OVERLOADED, or with every fault
  *   of the input.
  *
- * Cost: one transaction.
+ * Cost: one transaction; a prompt with files or addresses is read first (domain/prompt-files.ts).
  */
 export async function sendMessage(deps: Deps, caller: Caller, chatId: string, input: SendMessageInput): Promise<Run> {
   const chat = await getOwnChat(deps, caller, chatId);
@@ -62,6 +63,7 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
   if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
   const request = requestOf(chat, agent, message, input.date ?? undefined);
+  const context = await contextOfPrompt(deps, chat, message.parts, model, request.inputTokensMax);
   return begin(
     deps,
     caller,
@@ -69,7 +71,12 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
     {
       lastMessages: 0,
       messages: (_last, run) => [
-        newMessage(deps, run, { role: 'user', content: message.text, parts: message.parts, toolCallId: null, toolStatus: null }),
+        {
+          ...newMessage(deps, run, {
+            ...{ role: 'user', content: message.text, parts: message.parts, toolCallId: null, toolStatus: null },
+          }),
+          context,
+        },
       ],
     },
   );

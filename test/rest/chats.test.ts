@@ -269,7 +269,7 @@ describe('POST /api/v1/chats/:chatId/messages', () => {
     ['a prompt of another type', { prompt: 7 }, 400, 'prompt'],
     ['an unknown part', { prompt: [{ type: 'video' }] }, 400, 'prompt[0].type'],
     ['a part without its text', { prompt: [{ type: 'text' }] }, 400, 'prompt[0].text'],
-    ['an unknown file', { prompt: [{ type: 'id', id: 'file_x' }] }, 404, 'prompt[0].id'],
+    ['an unknown file', { prompt: [{ type: 'id', id: 'file_x' }] }, 400, 'prompt[0].id'],
     ['a URL that is none', { prompt: [{ type: 'url', url: 'file:///etc/passwd' }] }, 400, 'prompt[0].url'],
     ['a bad date', { prompt: 'Hi', date: 'yesterday' }, 400, 'date'],
     ['an unknown model', { prompt: 'Hi', modelId: 'no/such' }, 404, 'modelId'],

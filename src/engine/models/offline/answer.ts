@@ -33,9 +33,14 @@ function composeText(conversation: Conversation): string {
   if (passages.length === 0 && identityPattern.test(question)) return `${identity} ${advice}`;
   const known = quotesFor(question, passages);
   if (known.length > 0) return citing(known);
+  const filed = quotesFor(question, conversation.files);
+  if (filed.length > 0) return reading(filed);
   if (identityPattern.test(question)) return `${identity} ${advice}`;
   const said = quotesFor(question, [...earlier].reverse());
   if (said.length > 0) return recalling(said);
+  const [file] = conversation.files;
+  const gist = file === undefined ? [] : gistOf(file, 3);
+  if (gist.length > 0) return reading(gist);
   const own = sentencesOf(question);
   if (own.length >= ownTextSentencesMin) {
     const quotes = gistOf({ citation: null, title: 'you', text: question }, 2);
@@ -54,6 +59,12 @@ function citing(quotes: readonly Quote[]): string {
       return `${text.slice(0, text.length - (text.endsWith(end) ? end.length : 0))} [${source.citation}]${end}`;
     })
     .join(' ');
+}
+
+/** `In notes.txt: “…”`, each file once. */
+function reading(quotes: readonly Quote[]): string {
+  const byFile = Map.groupBy(quotes, ({ source }) => source.title);
+  return [...byFile].map(([name, found]) => `In ${name}: ${found.map(({ text }) => `“${text}”`).join(' ')}`).join('\n');
 }
 
 function recalling(quotes: readonly Quote[]): string {

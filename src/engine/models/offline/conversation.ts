@@ -1,4 +1,5 @@
 import { parsePassages } from '../../runs/context.ts';
+import { parseGivenFiles } from '../../runs/given-files.ts';
 import { earlierTurns } from '../../runs/history.ts';
 import { parseSummaryRequest, type Said } from '../../runs/summary.ts';
 import type { ModelMessage, ModelRequest } from '../port.ts';
@@ -9,6 +10,8 @@ export interface Conversation {
   readonly question: string;
   readonly hasImages: boolean;
   readonly passages: readonly Quotable[];
+  /** Files that came with messages, those of the question first. */
+  readonly files: readonly Quotable[];
   /** What was said before the question. Instructions are left out: they are not for quoting. */
   readonly earlier: readonly Quotable[];
   /** Outputs that came back after the question, in order, with the name of the tool. */
@@ -24,7 +27,14 @@ export function readConversation(request: ModelRequest): Conversation {
   const last = messages.findLastIndex((message) => message.role === 'user');
   const asked = messages[last];
   return {
-    question: asked === undefined ? '' : textOf(asked),
+    question: asked === undefined ? '' : parseGivenFiles(textOf(asked)).rest,
+    files: messages
+      .toReversed()
+      .flatMap((message) =>
+        message.role === 'user'
+          ? parseGivenFiles(textOf(message)).files.map(({ name, text }) => ({ citation: null, title: name, text }))
+          : [],
+      ),
     hasImages: asked?.role === 'user' && typeof asked.content !== 'string' && asked.content.some((part) => part.type === 'image'),
     passages: messages.flatMap((message) =>
       message.role === 'system' ? parsePassages(message.content).map(({ n, title, text }) => ({ citation: n, title, text })) : [],
@@ -33,7 +43,7 @@ export function readConversation(request: ModelRequest): Conversation {
       if (message.role === 'system' && message.content.startsWith(`${earlierTurns}\n`))
         return [{ citation: null, title: 'summary', text: message.content.slice(earlierTurns.length + 1) }];
       if (message.role !== 'user' && message.role !== 'assistant') return [];
-      return [{ citation: null, title: message.role === 'user' ? 'you' : 'I', text: textOf(message) }];
+      return [{ citation: null, title: message.role === 'user' ? 'you' : 'I', text: parseGivenFiles(textOf(message)).rest }];
     }),
     toolOutputs: outputsOf(messages.slice(last + 1)),
     toSummarize: parseSummaryRequest(messages),

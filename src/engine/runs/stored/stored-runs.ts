@@ -54,6 +54,7 @@ export class StoredRuns {
     this.workerDeps = {
       runs: storage.runs,
       chats: storage.chats,
+      blobs: storage.blobs,
       loop: deps.loop,
       owner: this.owner,
       leaseMs: settings.RUN_LEASE_MS,

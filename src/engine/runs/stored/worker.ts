@@ -1,5 +1,6 @@
 import { isId } from '../../../entities/ids.ts';
 import { isTerminal, type RunEvent, type RunSnapshot } from '../../../entities/run-event.ts';
+import type { Blobs } from '../../../storage/blobs.ts';
 import type { ChatStore } from '../../../storage/chats.ts';
 import type { LeasedRun, LeaseState, RunStore } from '../../../storage/runs.ts';
 import { RunFold } from '../fold.ts';
@@ -9,6 +10,7 @@ import { RunStop } from '../stop.ts';
 import { messagesOf } from '../transcript.ts';
 import { closingOf } from './closing.ts';
 import { EventLog } from './event-log.ts';
+import { withFileImages } from './file-images.ts';
 import { LogWriter } from './log-writer.ts';
 import { planOf, requestOf } from './request.ts';
 import { StoredControl } from './stored-control.ts';
@@ -19,6 +21,7 @@ const attemptsMax = 3;
 export interface WorkerDeps {
   readonly runs: RunStore;
   readonly chats: ChatStore;
+  readonly blobs: Pick<Blobs, 'read'>;
   readonly loop: LoopDeps;
   readonly owner: string;
   readonly leaseMs: number;
@@ -157,7 +160,10 @@ export class StoredWorker {
       ...(isResumed ? { before: fold.snapshot() } : {}),
       ...(this.control === undefined ? {} : { control: this.control }),
     };
-    for await (const batch of runLoop(planOf(run, transcript, isResumed), start, loop, this.scope.signal)) {
+    const plan = planOf(run, transcript, isResumed);
+    const acceptsImages = (await loop.models.find(plan.modelId))?.acceptsImages ?? false;
+    const messages = await withFileImages(plan.messages, { orgId: run.orgId, acceptsImages }, this.deps.blobs);
+    for await (const batch of runLoop({ ...plan, messages }, start, loop, this.scope.signal)) {
       fold.add(batch);
       yield batch;
     }

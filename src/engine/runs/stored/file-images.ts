@@ -1,0 +1,61 @@
+import { DomainError } from '../../../entities/errors.ts';
+import type { Blobs } from '../../../storage/blobs.ts';
+import type { ModelMessage, ModelPart } from '../../models/port.ts';
+
+/** An image among the files of a chat, as contexts name it: the bytes stay where they are until a model is given them. */
+export interface FileImagePart {
+  readonly type: 'chat-file';
+  readonly blobKey: string;
+  readonly mimeType: string;
+  readonly name: string;
+}
+
+/** Most bytes of images in one request; the newest ones come first. */
+const imagesBytesMax = 20 * 1024 * 1024;
+
+/**
+ * Puts the bytes of images where contexts name them. One that is gone, that the model could not see, or that is one too many becomes its
+ * name. Only bytes of the run's organization are read.
+ */
+export async function withFileImages(
+  messages: readonly ModelMessage[],
+  of: { readonly orgId: string; readonly acceptsImages: boolean },
+  blobs: Pick<Blobs, 'read'>,
+): Promise<readonly ModelMessage[]> {
+  if (!messages.some(hasFileImage)) return messages;
+  const result = [...messages];
+  let left = imagesBytesMax;
+  for (let place = result.length - 1; place >= 0; place -= 1) {
+    const message = result[place];
+    if (message === undefined || !hasFileImage(message)) continue;
+    const content: ModelPart[] = [];
+    for (const part of message.content as readonly (ModelPart | FileImagePart)[]) {
+      if (part.type !== 'chat-file') {
+        content.push(part);
+        continue;
+      }
+      const bytes =
+        of.acceptsImages && part.blobKey.startsWith(`${of.orgId}/`) ? await readIfThere(blobs, part.blobKey) : undefined;
+      if (bytes === undefined || bytes.length > left) content.push({ type: 'text', text: `[image ${part.name}, not shown]` });
+      else {
+        left -= bytes.length;
+        content.push({ type: 'image', url: `data:${part.mimeType};base64,${bytes.toString('base64')}` });
+      }
+    }
+    result[place] = { role: 'user', content };
+  }
+  return result;
+}
+
+function hasFileImage({ role, content }: ModelMessage): boolean {
+  return role === 'user' && typeof content !== 'string' && content.some((part) => (part.type as string) === 'chat-file');
+}
+
+async function readIfThere(blobs: Pick<Blobs, 'read'>, key: string): Promise<Buffer | undefined> {
+  try {
+    return await blobs.read(key);
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined;
+    throw error;
+  }
+}
