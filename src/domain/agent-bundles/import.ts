@@ -1,4 +1,4 @@
-import { EgressError } from '../../engine/egress/egress.ts';
+import { EgressError } from '../../engine/egress/error.ts';
 import type { Caller } from '../../entities/caller.ts';
 import type { ImportedAgent, ImportedDataSource, ImportedItem } from '../../storage/agent-imports.ts';
 import { secretTable } from '../../storage/agent-parts/secrets.ts';

@@ -1,6 +1,6 @@
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { EgressError } from './egress.ts';
+import { EgressError } from './error.ts';
 
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,

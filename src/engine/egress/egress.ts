@@ -3,26 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { type EgressAllowance, isPublicAddress, parseAllowance } from './addresses.ts';
 import { readBody } from './body.ts';
-
-export type EgressErrorCode =
-  | 'FORBIDDEN_ADDRESS'
-  | 'BAD_URL'
-  | 'TOO_MANY_REDIRECTS'
-  | 'TOO_LARGE'
-  | 'TIMEOUT'
-  | 'BAD_ENCODING'
-  | 'UNREACHABLE';
-
-/** A call that was refused or failed. The message may be shown: it names the host at most, never headers or bodies. */
-export class EgressError extends Error {
-  override readonly name = 'EgressError';
-  readonly code: EgressErrorCode;
-
-  constructor(code: EgressErrorCode, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+import { EgressError } from './error.ts';
 
 export interface EgressRequest {
   readonly url: string;

@@ -1,6 +1,7 @@
 import { descriptionOf, type JsonObject, parametersOf } from '../../../entities/agent-part.ts';
 import { DomainError } from '../../../entities/errors.ts';
-import { type Egress, EgressError, type EgressReply } from '../../egress/egress.ts';
+import type { Egress, EgressReply } from '../../egress/egress.ts';
+import { EgressError } from '../../egress/error.ts';
 import { type ArgumentsReader, compileArguments } from '../json-schema/arguments.ts';
 import { masker } from '../masking.ts';
 import type { ServerTool } from '../server-tool.ts';
