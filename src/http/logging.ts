@@ -59,10 +59,13 @@ function secretHider(settings: Settings): (line: string) => string {
   const patterns = [
     /\bpk_[0-9A-Za-z]{16,}/g,
     /\bBearer +[^\s"\\]+/gi,
-    /(?<=:\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/g,
     ...known.map((secret) => new RegExp(escapePattern(JSON.stringify(secret).slice(1, -1)), 'g')),
   ];
-  return (line) => patterns.reduce((text, pattern) => text.replace(pattern, shown), line);
+  return (line) => {
+    const text = patterns.reduce((rest, pattern) => rest.replace(pattern, shown), line);
+    // Looking for the rare :// first keeps this off the path of most lines.
+    return text.includes('://') ? text.replace(/(:\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/g, `$1${shown}`) : text;
+  };
 }
 
 function escapePattern(text: string): string {
