@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeFor, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -245,3 +246,43 @@ function nested(depth: number): unknown {
   for (let level = 0; level < depth; level += 1) value = { a: value };
   return value;
 }
+
+it('whatever a part is made of, it is taken or refused by its member', async () => {
+  const agent = await make.agent({ owner: ann });
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 4 }),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom<unknown>(
+      'API_FUNCTION',
+      'SELECT',
+      'apiKey',
+      'x'.repeat(70_000),
+      { url: 'https://a.example/{a}', parameters: { type: 'object' } },
+      2 ** 40,
+    ),
+  );
+  const member = fc.constantFrom(
+    'name',
+    'type',
+    'data',
+    'variableName',
+    'label',
+    'configuration',
+    'orderIndex',
+    'content',
+    'versions',
+    'key',
+    'value',
+    'secretType',
+  );
+  const secretBody = { path: 'secrets', body: { key: 'K', secretType: 'apiKey' } };
+  const call = fc.tuple(fc.constantFrom(...kinds, secretBody), fc.dictionary(member, value, { maxKeys: 3 }));
+  await fc.assert(
+    fc.asyncProperty(call, async ([{ path, body }, changes]) => {
+      const reply = await ann.post(`/api/v1/ais/${agent.id}/${path}`, { ...body, ...changes });
+      expect([200, 400, 409], JSON.stringify(reply.body)).toContain(reply.status);
+      if (reply.status === 400) expect(reply.body.error.param).toMatch(/./);
+    }),
+    { numRuns: 150 },
+  );
+});
