@@ -1,6 +1,5 @@
 import {
   type GraphQLField,
-  type GraphQLInputType,
   type GraphQLSchema,
   getNamedType,
   isCompositeType,
@@ -9,7 +8,8 @@ import {
   type OperationTypeNode,
 } from 'graphql';
 import { type ErrorCode, errorCodes } from '../../../src/entities/errors.ts';
-import type { Route } from '../../../src/rest/compile.ts';
+import { compileRoutes, type Route } from '../../../src/rest/compile.ts';
+import type { RouteRow } from '../../../src/rest/route.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
 
 /** Arguments of a root field, by GraphQL's names; a Blob where the schema has a File. */
@@ -31,6 +31,38 @@ export interface Operation {
   readonly kind: OperationTypeNode;
 }
 
+/** A root field over GraphQL, or a row of REST. */
+export interface Call {
+  /** `Query.agent`, or `GET /api/v1/ais/{aiId}`. */
+  readonly title: string;
+  readonly operation: string;
+  readonly field: GraphQLField<unknown, unknown>;
+  /** A signed link opens it to who has no key. */
+  readonly takesTicket: boolean;
+  readonly call: (who: TestClient, given: Arguments) => Promise<Answer>;
+}
+
+/** Every operation on both faces. */
+export function callsOf(schema: GraphQLSchema, rows: readonly RouteRow[]): readonly Call[] {
+  return [
+    ...operationsOf(schema).map((operation): Call => {
+      const { name, field } = operation;
+      const call: Call['call'] = (who, given) => callGraphql(who, operation, given);
+      return { title: name, operation: name, field, takesTicket: false, call };
+    }),
+    ...compileRoutes(schema, rows).map((route): Call => {
+      const { row, main } = route;
+      return {
+        title: `${row.method.toUpperCase()} ${row.path}`,
+        operation: `${main.rootType.name}.${main.rootField.name}`,
+        field: main.rootField,
+        takesTicket: row.ticket !== undefined,
+        call: (who, given) => callRest(who, route, given),
+      };
+    }),
+  ];
+}
+
 /** Every root field of the schema. */
 export function operationsOf(schema: GraphQLSchema): readonly Operation[] {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
@@ -43,7 +75,7 @@ export function operationsOf(schema: GraphQLSchema): readonly Operation[] {
 }
 
 /** Calls a root field over GraphQL. */
-export async function callGraphql(who: TestClient, { field, kind }: Operation, given: Arguments): Promise<Answer> {
+async function callGraphql(who: TestClient, { field, kind }: Operation, given: Arguments): Promise<Answer> {
   const used = field.args.filter(({ name }) => given[name] !== undefined);
   const declared = used.map(({ name, type }) => `$${name}: ${type}`).join(', ');
   const passed = used.map(({ name }) => `${name}: $${name}`).join(', ');
@@ -55,7 +87,7 @@ export async function callGraphql(who: TestClient, { field, kind }: Operation, g
 }
 
 /** Calls a REST row with the arguments of its root field. */
-export async function callRest(who: TestClient, route: Route, given: Arguments): Promise<Answer> {
+async function callRest(who: TestClient, route: Route, given: Arguments): Promise<Answer> {
   const { row } = route;
   const variables = variablesOf(route, given);
   const path = row.path.replace(/\{([^}]*)\}/g, (_all, name: string) => encodeURIComponent(String(variables.get(name))));
@@ -140,9 +172,4 @@ function answerOfResult(result: unknown, field: GraphQLField<unknown, unknown>):
   const value = data?.[field.name];
   const isMissing = value === null && isNullableType(field.type);
   return { status: isMissing ? 404 : 200, code: '', message: '', param: null, body: data };
-}
-
-/** Whether a type is written as an id. */
-export function isIdType(type: GraphQLInputType): boolean {
-  return getNamedType(type).name === 'ID';
 }

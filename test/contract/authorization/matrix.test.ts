@@ -2,37 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/policy.ts';
 import { scopes } from '../../../src/entities/caller.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
-import { compileRoutes } from '../../../src/rest/compile.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { type Answer, type Arguments, callGraphql, callRest, operationsOf } from './calls.ts';
+import { type Answer, callsOf, operationsOf } from './calls.ts';
 import { type Outcome, outcomeOf, type Principal, principals, visibilitiesOf } from './relations.ts';
-import { type Line, type Setting, table } from './table.ts';
-import { World } from './world.ts';
+import { type Line, table } from './table.ts';
+import { type Setting, World } from './world.ts';
 
 // Every operation, on both faces, for everybody, at every visibility: what table.ts promises. Nothing here names an operation.
 
 const schema = buildSchema();
-const operations = operationsOf(schema);
-const routes = compileRoutes(schema, allRoutes);
-
-/** Rows first by their root field: which line of the table holds for them. */
-const calls: readonly (readonly [title: string, operation: string, isRefusedWithoutKey: boolean, Call])[] = [
-  ...operations.map((operation) => {
-    const call: Call = (who, given) => callGraphql(who, operation, given);
-    return [operation.name, operation.name, true, call] as const;
-  }),
-  ...routes.map((route) => {
-    const { method, path, ticket } = route.row;
-    const call: Call = (who, given) => callRest(who, route, given);
-    const row = `${method.toUpperCase()} ${path}`;
-    const operation = `${route.main.rootType.name}.${route.main.rootField.name}`;
-    return [row, operation, ticket === undefined, call] as const;
-  }),
-];
-type Call = (who: TestClient, given: Arguments) => Promise<Answer>;
+const calls = callsOf(schema, allRoutes);
 
 let service: TestService;
 let world: World;
@@ -48,19 +30,7 @@ beforeAll(async () => {
   for (const missing of scopes) {
     poorKeys.set(missing, await world.make.withKey(world.owner, { scopes: scopes.filter((scope) => scope !== missing) }));
   }
-  const group = await world.group();
-  const things = await world.thingsOfEach(group);
-  const shared = {
-    world,
-    group,
-    connection: await world.connection(),
-    category: await world.category(),
-    user: await world.user(),
-    membership: await world.membership(),
-  };
-  settings = Object.fromEntries(
-    Object.entries(things).map(([visibility, around]) => [visibility, { ...shared, ...around, visibility }]),
-  ) as unknown as typeof settings;
+  settings = await world.settings();
 });
 afterAll(() => service.close());
 
@@ -73,21 +43,25 @@ function clientOf(who: Principal, operation: string): TestClient {
 describe('the table', () => {
   it('has one line for every operation', () => {
     const lines = Object.keys(table).filter((name) => !name.includes('/'));
-    expect(lines.toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
+    expect(lines.toSorted()).toEqual(
+      operationsOf(schema)
+        .map(({ name }) => name)
+        .toSorted(),
+    );
   });
   it('names rows of REST as they are', () => {
-    const titles = calls.map(([title]) => title);
+    const titles = calls.map(({ title }) => title);
     expect(Object.keys(table).filter((name) => !titles.includes(name))).toEqual([]);
   });
 });
 
 describe('what everybody gets is what the table says', () => {
-  it.each(calls)('%s', async (title, operation, isRefusedWithoutKey, call) => {
+  it.each(calls)('$title', async ({ title, operation, takesTicket, call }) => {
     const line = table[title] ?? table[operation];
     if (line === undefined) throw new Error(`${operation} has no line in test/contract/authorization/table.ts`);
     const wrong: string[] = [];
     for (const visibility of visibilitiesOf(line.needs)) {
-      const cases = casesOf(line, operation, visibility, isRefusedWithoutKey);
+      const cases = casesOf(line, operation, visibility, takesTicket);
       const shared = await line.given(settings[visibility]);
       await forEach(cases, async ({ who, outcome }) => {
         const given = outcome === 'allowed' ? await line.given(settings[visibility]) : shared;
@@ -100,11 +74,11 @@ describe('what everybody gets is what the table says', () => {
 });
 
 /** Those who are refused come first: nothing they are refused is used up. */
-function casesOf(line: Line, operation: string, visibility: Setting['visibility'], isRefusedWithoutKey: boolean) {
+function casesOf(line: Line, operation: string, visibility: Setting['visibility'], takesTicket: boolean) {
   const needsScope = operationScopes[operation] !== null;
   const cases = principals.map((who) => {
     const outcome = outcomeOf(line.needs, who, visibility, needsScope);
-    return { who, outcome: who === 'nobody' && !isRefusedWithoutKey ? ('allowed' as const) : outcome };
+    return { who, outcome: who === 'nobody' && takesTicket ? ('allowed' as const) : outcome };
   });
   return cases.toSorted((a, b) => Number(a.outcome === 'allowed') - Number(b.outcome === 'allowed'));
 }

@@ -1,19 +1,7 @@
-import type { AgentVisibility } from '../../../src/entities/agent.ts';
 import type { Arguments } from './calls.ts';
 import type { RelationName } from './relations.ts';
-import { type Things, toolData, type World } from './world.ts';
+import { type Setting, toolData } from './world.ts';
 
-/** What a line may name in its arguments. */
-export interface Setting extends Things {
-  readonly world: World;
-  readonly visibility: AgentVisibility;
-  /** A RESTRICTED group of the owner. */
-  readonly group: string;
-  readonly connection: string;
-  readonly category: string;
-  readonly user: string;
-  readonly membership: string;
-}
 export interface Line {
   /** The relation a caller needs; what the others get stands with it. */
   readonly needs: RelationName;
@@ -48,7 +36,7 @@ const completionOf = (agent: string) => ({ model: agent, messages: [{ role: 'use
 function withConnection(provider: string, members: Arguments): Line {
   return line('editsWithConnection', async ({ agent, world }) => ({
     agentId: agent,
-    input: { oauthTokenId: await world.connection(provider), ...members },
+    input: { oauthTokenId: await world.connectionTo(provider), ...members },
   }));
 }
 async function answers({ world, agent }: Setting): Promise<Arguments> {
@@ -80,8 +68,8 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.rateAgent': line('sees', byId('agent', { rating: 4 })),
   'Mutation.generateAgentProfile': line('edits', byId('agent')),
   'Query.agentBundle': line('edits', ofAgent),
-  'Mutation.importAgent': line('anyone', async ({ agent, world }) => ({
-    input: { bundle: await world.bundle(agent), name: world.name('Imported') },
+  'Mutation.importAgent': line('anyone', async ({ world }) => ({
+    input: { bundle: await world.bundle(await world.agent('PRIVATE')), name: world.name('Imported') },
   })),
   'Query.agentCategories': line('anyone'),
   'Mutation.createAgentCategory': line('administersItsOwn', ({ world }) => ({ input: { name: world.name('Category') } })),

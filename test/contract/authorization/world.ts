@@ -21,6 +21,20 @@ export interface Things {
   readonly secret: string;
 }
 
+/** What a line of the table may name in its arguments. */
+export interface Setting extends Things {
+  readonly world: World;
+  readonly visibility: AgentVisibility;
+  /** A RESTRICTED group of the owner. */
+  readonly group: string;
+  /** Of the owner's, to a wiki. */
+  readonly connection: string;
+  readonly category: string;
+  /** Somebody of the organization who owns nothing, and the membership of somebody else. */
+  readonly user: string;
+  readonly membership: string;
+}
+
 /** A message that waits for the output of a tool. */
 export interface Awaiting {
   readonly chat: string;
@@ -48,15 +62,18 @@ export class World {
   /** An organization of the same tenant. */
   readonly sister: Organization;
   readonly service: TestService;
+  readonly #connections = new Map<string, Promise<string>>();
+  #installation: Promise<string> | undefined;
   #made = 0;
 
   private constructor(
     service: TestService,
+    make: Make,
     places: { readonly home: Organization; readonly sister: Organization },
     people: { readonly owner: Person; readonly admin: Person; readonly editor: Person; readonly member: Person },
   ) {
     this.service = service;
-    this.make = makeFor(service);
+    this.make = make;
     this.home = places.home;
     this.sister = places.sister;
     this.owner = people.owner;
@@ -65,9 +82,10 @@ export class World {
     this.member = people.member;
   }
 
-  static async create(service: TestService): Promise<World> {
-    const make = makeFor(service);
-    const home = await make.organization();
+  /** In a tenant of its own, or in the sister organization of another world. */
+  static async create(service: TestService, beside?: World): Promise<World> {
+    const make = beside?.make ?? makeFor(service);
+    const home = beside?.sister ?? (await make.organization());
     const sister = await make.organization({ tenant: { id: home.tenantId } });
     const [owner, admin, editor, member] = await Promise.all([
       make.person({ organization: home }),
@@ -75,7 +93,7 @@ export class World {
       make.person({ organization: home }),
       make.person({ organization: home }),
     ]);
-    return new World(service, { home, sister }, { owner, admin, editor, member });
+    return new World(service, make, { home, sister }, { owner, admin, editor, member });
   }
 
   /** A text that no other has. */
@@ -186,11 +204,18 @@ export class World {
     const body = { provider, accountName: this.name('account'), accessToken: 'token-of-the-wiki' };
     return this.#madeBy(this.owner, '/api/v1/connections', body);
   }
-  /** The number of an installation of the owner's at a repository host. */
+  /** One of the owner's for each provider, again and again: nobody may have very many. */
+  connectionTo(provider: string): Promise<string> {
+    const made = this.#connections.get(provider) ?? this.connection(provider);
+    this.#connections.set(provider, made);
+    return made;
+  }
+  /** The number of the owner's installation at a repository host. */
   async installation(): Promise<number> {
-    const installationId = this.number();
-    await this.#madeBy(this.owner, '/api/v1/connections/repo-host-installations', { installationId, accountName: 'ann' });
-    return installationId;
+    const body = { installationId: 4_711, accountName: 'ann' };
+    this.#installation ??= this.#madeBy(this.owner, '/api/v1/connections/repo-host-installations', body);
+    await this.#installation;
+    return body.installationId;
   }
   async key(): Promise<string> {
     return (await this.make.withKey(this.owner, {})).keyId;
@@ -247,11 +272,33 @@ export class World {
     };
   }
 
-  async thingsOfEach(group: string): Promise<Readonly<Record<AgentVisibility, Things>>> {
+  /** All that the lines of the table may name, at one visibility. */
+  async setting(visibility: AgentVisibility): Promise<Setting> {
+    const group = await this.group();
+    return { ...(await this.#shared(group)), ...(await this.things(visibility, group)), visibility };
+  }
+  /** The same at each, with one group, connection and so on. */
+  async settings(): Promise<Readonly<Record<AgentVisibility, Setting>>> {
+    const group = await this.group();
+    const shared = await this.#shared(group);
     const pairs = await Promise.all(
-      agentVisibilities.map(async (visibility) => [visibility, await this.things(visibility, group)] as const),
+      agentVisibilities.map(async (visibility) => {
+        const things = await this.things(visibility, group);
+        return [visibility, { ...shared, ...things, visibility }] as const;
+      }),
     );
-    return Object.fromEntries(pairs) as Record<AgentVisibility, Things>;
+    return Object.fromEntries(pairs) as Record<AgentVisibility, Setting>;
+  }
+
+  async #shared(group: string): Promise<Omit<Setting, keyof Things | 'visibility'>> {
+    return {
+      world: this,
+      group,
+      connection: await this.connection(),
+      category: await this.category(),
+      user: await this.user(),
+      membership: await this.membership(),
+    };
   }
 
   async #madeBy(who: Person, path: string, body: unknown): Promise<string> {

@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { kindOfId } from '../../../src/entities/ids.ts';
+import { buildSchema } from '../../../src/graphql/schema.ts';
+import { allRoutes } from '../../../src/rest/routes/index.ts';
+import type { Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { type Answer, type Arguments, type Call, callsOf } from './calls.ts';
+import { type IdPosition, idPositions, withId } from './id-positions.ts';
+import { table } from './table.ts';
+import { type Setting, World } from './world.ts';
+
+// Another's id, in whatever place of whatever call, looks exactly like one that was never given out. Nothing here names an operation.
+
+const calls = callsOf(buildSchema(), allRoutes);
+
+let service: TestService;
+let setting: Setting;
+/** Ids of everything that stands in another organization of the tenant, and in another tenant. */
+let foreign: { readonly sister: readonly string[]; readonly stranger: readonly string[] };
+let people: Readonly<Record<'owner' | 'admin' | 'tenantKey', Person>>;
+
+beforeAll(async () => {
+  service = await startService({ env: { ROLE: 'web', LOG_LEVEL: 'error', AGENT_DATA_SOURCES_MAX: '10000' } });
+  const world = await World.create(service);
+  setting = await world.setting('PRIVATE');
+  const sister = await World.create(service, world);
+  foreign = { sister: await idsOf(sister), stranger: await idsOf(await World.create(service)) };
+  const tenantKey = await world.make.person({ organization: world.home, level: 'TENANT' });
+  people = { owner: world.owner, admin: world.admin, tenantKey };
+});
+afterAll(() => service.close());
+
+async function idsOf(world: World): Promise<readonly string[]> {
+  const { world: _world, visibility: _visibility, ...ids } = await world.setting('PRIVATE');
+  const { message } = await world.awaiting(ids.agent);
+  return [...Object.values(ids), message, await world.key(), world.home.id, world.home.tenantId, world.owner.userId];
+}
+
+describe('the comparison', () => {
+  it('tells what the caller may see from what is missing', async () => {
+    const names = ['Query.agent', 'GET /api/v1/chats/{chatId}', 'Mutation.updateDataSource', 'PATCH /api/v1/groups/{groupId}'];
+    for (const call of calls.filter(({ title }) => names.includes(title))) {
+      const base = await lineOf(call).given(setting);
+      const [position] = idPositions(call.field, base);
+      const own = Object.values(base).find((value) => typeof value === 'string');
+      if (position === undefined || own === undefined) throw new Error(`${call.title} has no id`);
+      expect((await difference(people.owner, call, base, position, own)).fault, call.title).toBeDefined();
+    }
+  });
+  it('finds ids in arguments, in inputs, in lists, and inside JSON', async () => {
+    const places = new Set<string>();
+    for (const call of calls) {
+      for (const { path } of idPositions(call.field, await lineOf(call).given(setting))) places.add(path.join('.'));
+    }
+    const some = ['id', 'input.groups.0', 'input.editors.0.id', 'input.orgCategoryIds.0', 'input.dataSourceIds.0', 'input.ais.0'];
+    expect([...places]).toEqual(expect.arrayContaining([...some, 'input.prompt', 'input.outputs.0.toolCallId', 'input.input']));
+  });
+});
+
+describe('an id of another organization looks like a missing one', () => {
+  it.each(calls)('$title', async (call) => {
+    const { given } = lineOf(call);
+    let base = await given(setting);
+    const wrong: string[] = [];
+    for (const position of idPositions(call.field, base)) {
+      for (const id of [...foreign.stranger, ...foreign.sister].filter((candidate) => fits(position, candidate))) {
+        // The tenant of the organization is one's own.
+        if (id === setting.world.home.tenantId) continue;
+        const { fault, isUsedUp } = await difference(people.owner, call, base, position, id);
+        if (isUsedUp) base = await given(setting);
+        if (fault !== undefined) wrong.push(fault);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('whoever asks, and whatever kind of id stands there', async () => {
+    const anyCall = fc.constantFrom(...calls.map(({ title }) => title));
+    const anyone = fc.constantFrom('owner', 'admin', 'tenantKey');
+    await fc.assert(
+      fc.asyncProperty(anyCall, anyone, fc.nat(), fc.nat(), async (title, who, place, thing) => {
+        const call = calls.find((candidate) => candidate.title === title);
+        if (call === undefined) throw new Error(`no ${title}`);
+        const base = await lineOf(call).given(setting);
+        const positions = idPositions(call.field, base);
+        const position = positions[place % Math.max(1, positions.length)];
+        // What a TENANT key administers of its tenant is not another's.
+        const ids = who === 'tenantKey' ? foreign.stranger : [...foreign.stranger, ...foreign.sister];
+        const id = ids[thing % ids.length];
+        if (position === undefined || id === undefined || id === setting.world.home.tenantId) return;
+        expect((await difference(people[who], call, base, position, id)).fault).toBeUndefined();
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+function lineOf({ title, operation }: Call) {
+  const line = table[title] ?? table[operation];
+  if (line === undefined) throw new Error(`${operation} has no line in test/contract/authorization/table.ts`);
+  return line;
+}
+
+function fits({ kinds }: IdPosition, id: string): boolean {
+  const kind = kindOfId(id);
+  return kind !== undefined && (kinds === undefined || kinds.includes(kind));
+}
+
+/** What tells another's id from a missing one; nothing is as it should be. Both calls may succeed where a place only narrows a list. */
+async function difference(who: Person, call: Call, base: Arguments, position: IdPosition, id: string) {
+  const kind = kindOfId(id);
+  if (kind === undefined) throw new Error(`${id} is no id`);
+  const missing = await call.call(who, withId(base, position, service.deps.newId(kind)));
+  const isUsedUp = missing.status < 300;
+  const others = await call.call(who, withId(isUsedUp ? await lineOf(call).given(setting) : base, position, id));
+  const [left, right] = [normal(missing), normal(others)];
+  const fault = `${position.path.join('.')} = ${id}\n  missing:   ${left}\n  another's: ${right}`;
+  return { isUsedUp: isUsedUp || others.status < 300, fault: left === right ? undefined : fault };
+}
+
+/** Without what differs between any two calls. */
+function normal({ status, code, message, param, body }: Answer): string {
+  const text = JSON.stringify(status < 300 ? { status, body } : { status, code, message, param });
+  return text
+    .replace(/\b[a-z]{2,9}[-_][0-9a-hjkmnp-tv-z]{26}\b/g, 'ID')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/("created[a-z_]*"|"completed_at"):\d+/g, '$1:TIME')
+    .replace(/([A-Za-z])_\d+\b/g, '$1_N')
+    .slice(0, 2_000);
+}

@@ -1,0 +1,107 @@
+import {
+  type GraphQLField,
+  type GraphQLInputType,
+  getNullableType,
+  isInputObjectType,
+  isListType,
+  isRequiredInputField,
+} from 'graphql';
+import { type IdKind, kindOfId } from '../../../src/entities/ids.ts';
+import type { Arguments } from './calls.ts';
+
+type Path = readonly (string | number)[];
+
+/** A place of a call where an id of ours stands, or may stand. */
+export interface IdPosition {
+  readonly path: Path;
+  /** As its name says; undefined where any id may stand. */
+  readonly kinds: readonly IdKind[] | undefined;
+  /** What to write there. */
+  readonly write: (id: string) => unknown;
+}
+
+/** Names that do not tell by themselves which kind they are of. */
+const kindsByName: Readonly<Record<string, readonly IdKind[]>> = {
+  groups: ['group'],
+  ais: ['agent'],
+  orgId: ['organization'],
+  actorUserId: ['user'],
+  editors: ['user'],
+  categoryId: ['agentCategory'],
+  orgCategoryIds: ['agentCategory'],
+  dataSourceIds: ['dataSource'],
+  fileId: ['chatFile'],
+  systemMessageId: ['message'],
+  oauthTokenId: ['oauthToken'],
+  selectedDriveAccount: ['oauthToken'],
+  previousResponseId: ['response', 'run'],
+  conversation: ['chat'],
+  model: ['agent'],
+  modelId: ['agent'],
+};
+const idName = /(^id|Ids?)$/;
+
+/** Places inside members that take any JSON, by the path that ends there. */
+const inJson: readonly { readonly member: string; readonly kinds: readonly IdKind[]; readonly write: IdPosition['write'] }[] = [
+  { member: 'prompt', kinds: ['chatFile'], write: (id) => [{ type: 'id', id }] },
+  { member: 'options', kinds: ['agentFlow'], write: (id) => ({ flow: { override: { force: true, id, version: 1 } } }) },
+  { member: 'conversation', kinds: ['chat'], write: (id) => ({ id }) },
+  { member: 'input', kinds: ['message', 'reasoning'], write: (id) => [{ type: 'item_reference', id }] },
+  {
+    member: 'input',
+    kinds: ['chatFile'],
+    write: (id) => [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }],
+  },
+];
+
+/** Every place for an id in a call that works otherwise. */
+export function idPositions(field: GraphQLField<unknown, unknown>, given: Arguments): readonly IdPosition[] {
+  return field.args.flatMap(({ name, type }) => walk(type, [name], given[name]));
+}
+
+/** The call with another id in that place. */
+export function withId(given: Arguments, { path, write }: IdPosition, id: string): Arguments {
+  return setAt(given, path, write(id)) as Arguments;
+}
+
+function walk(type: GraphQLInputType, path: Path, base: unknown): readonly IdPosition[] {
+  if (path.length > 6) return [];
+  const bare = getNullableType(type);
+  if (isListType(bare)) return walk(bare.ofType, [...path, 0], Array.isArray(base) ? base[0] : undefined);
+  if (isInputObjectType(bare)) {
+    const fields = Object.values(bare.getFields());
+    const values = (base ?? {}) as Arguments;
+    return fields.flatMap((field) => {
+      const lacksOthers = fields.some(
+        (other) => other !== field && isRequiredInputField(other) && values[other.name] === undefined,
+      );
+      return lacksOthers ? [] : walk(field.type, [...path, field.name], values[field.name]);
+    });
+  }
+  const name = String(path.findLast((part) => typeof part === 'string'));
+  if (bare.name === 'JSON') {
+    return inJson.filter(({ member }) => member === name && path.length > 1).map(({ kinds, write }) => ({ path, kinds, write }));
+  }
+  if (bare.name !== 'ID' && !(bare.name === 'String' && (idName.test(name) || kindsByName[name] !== undefined))) return [];
+  return [{ path, kinds: kindsOf(path, name, base), write: (id) => id }];
+}
+
+function kindsOf(path: Path, name: string, base: unknown): readonly IdKind[] | undefined {
+  const found = typeof base === 'string' ? kindOfId(base) : undefined;
+  if (found !== undefined) return [found];
+  const kind = name.replace(/Ids?$/, '');
+  if (kind === 'agent' || kind === 'user' || kind === 'group' || kind === 'tenant' || kind === 'chat' || kind === 'run')
+    return [kind];
+  return kindsByName[name] ?? kindsByName[String(path.at(-3))];
+}
+
+function setAt(value: unknown, [first, ...rest]: Path, leaf: unknown): unknown {
+  if (first === undefined) return leaf;
+  if (typeof first === 'number') {
+    const list = Array.isArray(value) ? [...value] : [];
+    list[first] = setAt(list[first], rest, leaf);
+    return list;
+  }
+  const members = (value ?? {}) as Arguments;
+  return { ...members, [first]: setAt(members[first], rest, leaf) };
+}
