@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { benchCompletions, type Row } from './completions/completions.ts';
 import { benchIndexing } from './indexing.ts';
+import { benchLists } from './lists.ts';
 
 /**
  * `npm run bench [-- --only <part of a row's name>] [--streams 5000] [--profile <folder>]`: measures the service against a bare node:http
@@ -17,6 +18,7 @@ const rows: Row[] = [
   })),
 ];
 if ('indexing text'.includes(values.only)) rows.push(...(await benchIndexing()));
+if ('list of 100,000 chats'.includes(values.only)) rows.push(...(await benchLists()));
 let isMet = true;
 console.log(['', 'raw', 'parley', 'ratio', 'floor'].join('\t'));
 for (const row of rows) {
