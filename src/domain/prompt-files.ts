@@ -1,4 +1,4 @@
-import { EgressError } from '../engine/egress/egress.ts';
+import { EgressError } from '../engine/egress/error.ts';
 import { estimateTokens } from '../engine/knowledge/tokens.ts';
 import type { ModelMessage, ModelPart } from '../engine/models/port.ts';
 import type { ModelInfo } from '../engine/models/router.ts';
