@@ -2,6 +2,7 @@ import type { Organization } from '../entities/account.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { adminReach } from './access.ts';
+import { removeBlobs } from './blobs.ts';
 import type { Deps } from './deps.ts';
 import type { Faults } from './faults.ts';
 
@@ -60,7 +61,10 @@ export function registerPurges(deps: Deps): void {
       signal.throwIfAborted();
       const ids = await storage.users.chatIdsOf(userId, chatsPerRound);
       if (ids.length === 0) break;
-      for (const id of ids) await storage.chats.delete(id);
+      for (const id of ids) {
+        await storage.chats.delete(id);
+        await removeBlobs(deps, await storage.chatFiles.deleteAll(id));
+      }
     }
     await storage.users.purge(userId, signal);
   });

@@ -238,12 +238,21 @@ describe('users', () => {
     const agent = await make.agent({ owner: admin, visibility: 'ORGANIZATION', chatLogsVisible: true });
     const chat = await make.chat({ owner: member, agentId: agent.id });
     await member.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'A secret' });
+    const form = new FormData();
+    form.append('file', new Blob(['canary'], { type: 'text/plain' }), 'note.txt');
+    const file = await member.post(`/api/v1/chats/${chat.id}/files`, form);
+    expect(file.status).toBeLessThan(300);
+    const { db, blobs } = service.deps.storage;
+    const stored = await db.pool.query<{ blobKey: string }>('select "blobKey" from chat_files where "chatId" = $1', [chat.id]);
+    const blobKey = stored.rows[0]?.blobKey ?? '';
+    expect((await blobs.read(blobKey)).toString()).toBe('canary');
     await admin.post('/api/v1/groups', { name: 'G', availability: 'EVERYONE', memberEmails: member.email });
     expect((await admin.get(`/api/v1/chats/${chat.id}`)).status).toBe(200);
     expect(await root.delete(`${base}/users/${member.userId}`)).toMatchObject({ status: 200, body: { id: member.userId } });
     await eventually(async () => expect((await member.get('/api/v1/chats')).status).toBe(401), 1_000);
     await eventually(async () => expect((await admin.get(`/api/v1/chats/${chat.id}`)).status).toBe(404));
-    const { rows } = await service.deps.storage.db.pool.query(
+    await eventually(() => expect(blobs.read(blobKey)).rejects.toMatchObject({ code: 'NOT_FOUND' }));
+    const { rows } = await db.pool.query(
       `select (select count(*) from messages where "chatId" = $1)::int as messages,
          (select count(*) from group_members where "userId" = $2)::int as groups,
          (select count(*) from api_keys where "userId" = $2)::int as keys`,
