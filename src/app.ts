@@ -34,12 +34,11 @@ export function createApp(deps: Deps): App {
   });
   const admission = new RunAdmission(settings.RUNS_ACTIVE_MAX);
   const schema = buildSchema();
-  const graphql = createGraphqlHandler({ schema, deps, streams, admission });
+  const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admission });
   const rest = createRestRouter({ schema, rows: allRoutes, deps, metrics, streams, admission });
   const reference = createReference(schema, allRoutes, packageJson.version);
   const pages = createPages(deps, metrics, () => isStopping);
-  metrics.gauge('streams_open', 'Open event streams.', () => streams.openCount);
-  metrics.gauge('runs_active', 'Runs at this moment.', () => admission.activeCount);
+  measure(metrics, deps, streams, admission);
   // The faces stand before Express, which costs more than they do.
   const log = createAccessLog(deps.logger, (req, res) =>
     rest(req, res, () => graphql.handle(req, res, () => reference(req, res, () => pages(req, res)))),
@@ -52,6 +51,17 @@ export function createApp(deps: Deps): App {
       graphql.close();
     },
   };
+}
+
+/** What the process does, for dashboards. No label has more values than a list of ours. */
+function measure(metrics: Metrics, { runs, jobs }: Deps, streams: SseStreams, admission: RunAdmission): void {
+  metrics.gauge('streams_open', 'Open event streams.', () => streams.openCount);
+  metrics.gauge('runs_active', 'Requests that hold a run at this moment.', () => admission.activeCount);
+  metrics.counter('runs_total', 'Runs that ended in this process, by status.', 'status', () => runs.counts.ended);
+  metrics.counter('tokens_total', 'Tokens of upstream calls, by direction.', 'direction', () => runs.counts.tokens);
+  metrics.gauge('jobs_running', 'Jobs this process works on at this moment.', () => jobs.counts.running);
+  metrics.counter('jobs_completed_total', 'Jobs done, by name.', 'job', () => jobs.counts.completed);
+  metrics.counter('jobs_failed_total', 'Tries of jobs that failed, by name.', 'job', () => jobs.counts.failed);
 }
 
 /** What is neither face: health, metrics, and the answer to every other path. */

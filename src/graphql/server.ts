@@ -8,10 +8,11 @@ import { type Authenticate, authenticate } from '../http/authenticate.ts';
 import { CallContext, requestIdOf } from '../http/context.ts';
 import { parseJsonBody, readBytes, requireJsonType } from '../http/json-body.ts';
 import type { RunAdmission } from '../http/limits.ts';
+import type { Metrics, RouteMeter } from '../http/metrics.ts';
 import { discardBody, securityHeaders, sendEmpty } from '../http/reply.ts';
 import type { SseStreams } from '../http/sse.ts';
 import { presentError } from './errors.ts';
-import type { Call, WatchKey } from './server/call.ts';
+import { type Call, type MeasuredAs, measuredKinds, type WatchKey } from './server/call.ts';
 import { requirePreflight } from './server/csrf.ts';
 import { Documents } from './server/documents.ts';
 import { EventSource } from './server/event-source.ts';
@@ -27,6 +28,7 @@ import { YogaDoor } from './server/yoga.ts';
 export interface GraphqlOptions {
   readonly schema: GraphQLSchema;
   readonly deps: Deps;
+  readonly metrics: Metrics;
   readonly streams: SseStreams;
   /** Shared with the other face: it limits the process. */
   readonly admission: RunAdmission;
@@ -70,8 +72,10 @@ class GraphqlFace {
   readonly #documents: Documents;
   readonly #admission: RunAdmission;
   readonly #page = new GraphiqlPage();
+  readonly #meters: ReadonlyMap<MeasuredAs, RouteMeter>;
 
-  constructor({ schema, deps, streams, admission, keys }: GraphqlOptions) {
+  constructor({ schema, deps, metrics, streams, admission, keys }: GraphqlOptions) {
+    this.#meters = new Map(measuredKinds.map((kind) => [kind, metrics.meter(meterNames[kind])]));
     this.#deps = deps;
     this.#admission = admission;
     this.#lookUp = keys?.authenticate ?? ((secret) => authenticateKey(deps, secret));
@@ -85,17 +89,25 @@ class GraphqlFace {
   }
 
   async serve(req: IncomingMessage, res: ServerResponse, isStreamPath: boolean): Promise<void> {
+    const startedMs = performance.now();
     const requestId = requestIdOf(req);
+    let measuredAs: MeasuredAs = 'none';
+    let call: Call | undefined;
     const errors = { requestId, logger: this.#deps.logger };
     try {
       if (req.method === 'OPTIONS') return sendEmpty(res, 204, requestId, ['allow', 'GET, POST, PUT, DELETE, OPTIONS']);
-      if (!isStreamPath && asksForPage(req)) return await this.#page.send(req, res);
+      if (!isStreamPath && asksForPage(req)) {
+        measuredAs = 'page';
+        return await this.#page.send(req, res);
+      }
       const known = authenticate(req, this.#lookUp);
       const caller: Caller = known instanceof Promise ? await known : known;
-      const call = { req, res, caller, requestId, errors };
+      call = { req, res, caller, requestId, errors, measuredAs };
       await (isStreamPath ? this.#stream(call) : this.#query(call));
     } catch (error) {
       this.#refuse(req, res, errors, error);
+    } finally {
+      this.#meters.get(call?.measuredAs ?? measuredAs)?.finished(res.statusCode, startedMs);
     }
   }
 
@@ -120,8 +132,10 @@ class GraphqlFace {
   }
 
   async #answer(call: Call, params: Params, accept: string): Promise<void> {
+    const kind = this.#documents.kindOf(params.query, params.operationName);
+    call.measuredAs = kind ?? 'none';
     if (accept.includes('text/event-stream')) return this.#streams.answer(call, params);
-    if (this.#documents.kindOf(params.query, params.operationName) === 'subscription') {
+    if (kind === 'subscription') {
       if (accept.includes('*/*')) return this.#streams.answer(call, params);
       throw new DomainError(
         'NOT_ACCEPTABLE',
@@ -156,6 +170,7 @@ class GraphqlFace {
 
   async #stream(call: Call): Promise<void> {
     const { req } = call;
+    call.measuredAs = 'connection';
     const token = SingleConnections.tokenOf(req);
     const isStream = (req.headers.accept ?? '').includes('text/event-stream');
     if (req.method === 'PUT') return this.#connections.reserve(call);
@@ -166,6 +181,7 @@ class GraphqlFace {
     }
     if (req.method === 'GET' && token !== undefined && isStream) return this.#connections.open(call, token);
     const params = req.method === 'POST' ? paramsOf(await this.#readJson(req)) : paramsOfUrl(searchOf(req));
+    call.measuredAs = this.#documents.kindOf(params.query, params.operationName) ?? 'none';
     if (token !== undefined && !isStream) return this.#connections.start(call, token, params);
     await this.#streams.answer(call, params);
   }
@@ -209,6 +225,15 @@ class GraphqlFace {
     discardBody(req, this.#deps.settings.UPLOAD_MAX_BYTES);
   }
 }
+
+const meterNames: Readonly<Record<MeasuredAs, string>> = {
+  query: 'graphqlQuery',
+  mutation: 'graphqlMutation',
+  subscription: 'graphqlSubscription',
+  connection: 'graphqlConnection',
+  page: 'graphqlPage',
+  none: 'graphqlNone',
+};
 
 /** A visit of a browser: it takes a page and has no key yet. A link may carry an operation, which the page then shows. */
 function asksForPage(req: IncomingMessage): boolean {

@@ -46,6 +46,25 @@ export class Metrics {
     };
   }
 
+  /**
+   * Counts that somebody else keeps, read when somebody asks.
+   *
+   * @param name  without the `parley_` in front.
+   * @param read  a total for each value of the label; values come from a list of ours, never from callers.
+   */
+  counter(name: string, help: string, label: string, read: () => Iterable<readonly [string, number]>): void {
+    const counter: Counter<string> = new Counter({
+      name: `parley_${name}`,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      collect: () => {
+        counter.reset();
+        for (const [value, total] of read()) counter.inc({ [label]: value }, total);
+      },
+    });
+  }
+
   /** A number that is read when somebody asks. @param name  without the `parley_` in front. */
   gauge(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({

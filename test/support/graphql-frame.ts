@@ -9,6 +9,7 @@ import { DomainError } from '../../src/entities/errors.ts';
 import type { UploadedFile } from '../../src/entities/uploaded-file.ts';
 import { createGraphqlHandler } from '../../src/graphql/server.ts';
 import { RunAdmission } from '../../src/http/limits.ts';
+import { Metrics } from '../../src/http/metrics.ts';
 import { SseStreams } from '../../src/http/sse.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { TestClient } from './client.ts';
@@ -62,6 +63,7 @@ export async function startGraphqlFrame(env: Readonly<Record<string, string>> = 
     admission: new RunAdmission(1_000),
     schema: testSchema(sources),
     deps,
+    metrics: new Metrics(),
     streams,
     keys: {
       authenticate: (secret) => (secret === 'all' || secret === 'other' ? callerWith(`key_${secret}`, []) : undefined),

@@ -12,6 +12,8 @@ export type JobName = keyof JobPayloads;
 
 /** Durable work behind a reply: pg-boss on the same database, so a row and its job can commit together. */
 export interface Jobs {
+  /** What this process has done since it began. */
+  readonly counts: JobCounts;
   /**
    * Queues a job. With `key`, one job of that name and key waits at most.
    *
@@ -29,6 +31,12 @@ export interface Jobs {
   start(): Promise<void>;
   /** Stops taking jobs and waits for the running ones, at most `graceMs`; unfinished ones are queued again. */
   stop(graceMs: number): Promise<void>;
+}
+export interface JobCounts {
+  readonly completed: Iterable<readonly [JobName, number]>;
+  /** Tries; a job may have several. */
+  readonly failed: Iterable<readonly [JobName, number]>;
+  readonly running: number;
 }
 export interface EnqueueOptions {
   readonly key?: string;

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
+import { Tally } from '../../lib/tally.ts';
 import type { EnqueueOptions, JobName, JobPayloads, Jobs, WorkOptions } from './jobs.ts';
 
 /** A connection, a pool or a client inside a transaction. */
@@ -38,6 +39,7 @@ export function createPgBossJobs(options: PgBossJobsOptions): Jobs {
 }
 
 class PgBossJobs implements Jobs {
+  readonly counts = { completed: new Tally<JobName>(), failed: new Tally<JobName>(), running: 0 };
   readonly #options: PgBossJobsOptions;
   readonly #boss: PgBoss;
   readonly #workers: Worker[] = [];
@@ -145,11 +147,16 @@ class PgBossJobs implements Jobs {
       { localConcurrency: options.concurrency, pollingIntervalSeconds: pollingSeconds, batchSize: 1 },
       async (jobs: Job<unknown>[]) => {
         for (const job of jobs) {
+          this.counts.running += 1;
           try {
             await run(job.data, job.signal);
+            this.counts.completed.add(name);
           } catch (error) {
+            this.counts.failed.add(name);
             this.#options.logger.warn({ err: error, job: name, jobId: job.id, attempt: job.retryCount }, 'a job failed');
             throw error;
+          } finally {
+            this.counts.running -= 1;
           }
         }
       },

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
-import type { RunEvent } from '../../entities/run-event.ts';
+import { isTerminal, type RunEvent, type RunStatus } from '../../entities/run-event.ts';
+import { Tally } from '../../lib/tally.ts';
 import type { Settings } from '../../settings.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Jobs } from '../jobs/jobs.ts';
@@ -9,7 +10,7 @@ import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
 import { ActiveRuns } from './active-runs.ts';
-import { createUsageLedger } from './ledger.ts';
+import { countable, createUsageLedger, type UsageLedger } from './ledger.ts';
 import { type LoopDeps, runLoop } from './loop.ts';
 import type { RunEngine, RunPlan } from './run-engine.ts';
 import { RunScope } from './scope.ts';
@@ -39,7 +40,19 @@ export interface RunEngineDeps {
 /** Makes the engine of all runs of this process. */
 export function createRunEngine(deps: RunEngineDeps): RunEngine {
   const { settings } = deps;
-  const ledger = createUsageLedger({ ...deps, store: deps.storage.usage });
+  const written = createUsageLedger({ ...deps, store: deps.storage.usage });
+  const counts = {
+    ended: new Tally<RunStatus>(['completed', 'incomplete', 'failed', 'cancelled']),
+    tokens: new Tally<'input' | 'output'>(['input', 'output']),
+  };
+  const ledger: UsageLedger = {
+    ...written,
+    note(charge, purpose, modelId, usage) {
+      counts.tokens.add('input', countable(usage.inputTokens));
+      counts.tokens.add('output', countable(usage.outputTokens));
+      written.note(charge, purpose, modelId, usage);
+    },
+  };
   const active = new ActiveRuns(settings.RUNS_ACTIVE_MAX);
   const loopDeps: LoopDeps = {
     models: deps.models,
@@ -62,7 +75,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   };
 
   const scopes = new Set<RunScope>();
-  const stored = new StoredRuns({ ...deps, loop: loopDeps, active });
+  const stored = new StoredRuns({ ...deps, loop: loopDeps, active, onEnded: (status) => counts.ended.add(status) });
 
   /** Counts the run in at its first read and out at its end, and otherwise hands on the loop's own steps. */
   function stateless(
@@ -72,6 +85,8 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   ): AsyncIterableIterator<readonly RunEvent[]> {
     let scope: RunScope | undefined;
     let isOver = false;
+    /** A reader that leaves before the end has stopped it. */
+    let status: RunStatus = 'cancelled';
     let events: AsyncGenerator<readonly RunEvent[]> | undefined;
     const begin = () => {
       active.requireRoom();
@@ -88,12 +103,16 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       scope.close();
       scope = undefined;
       active.leave();
+      counts.ended.add(status);
     };
     const step = (result: IteratorResult<readonly RunEvent[]>) => {
+      const last = result.done === true ? undefined : result.value.at(-1);
       if (result.done === true) end();
+      else if (last !== undefined && isTerminal(last) && 'run' in last) status = last.run.status;
       return result;
     };
     const failed = (error: unknown) => {
+      status = 'failed';
       end();
       throw error;
     };
@@ -120,6 +139,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   }
 
   return {
+    counts,
     runStateless: (plan, signal, secrets = {}) => eventStream(stateless(plan, signal, secrets)),
     requireRoom(orgId) {
       active.requireRoom();

@@ -117,6 +117,6 @@ function kindOf(purpose: UsageRow['purpose']): UsageKind {
 }
 
 /** What an upstream reports is not ours to trust: a row that the database refuses would hold up all behind it. */
-function countable(tokens: number): number {
+export function countable(tokens: number): number {
   return Number.isFinite(tokens) ? Math.min(Math.max(0, Math.trunc(tokens)), 2_147_483_647) : 0;
 }

@@ -1,6 +1,6 @@
 import type { Passage } from '../../entities/citation.ts';
 import type { ResponseHead } from '../../entities/response.ts';
-import type { RunEventStream } from '../../entities/run-event.ts';
+import type { RunEventStream, RunStatus } from '../../entities/run-event.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
 
 /** What one run needs. Access is decided before: the engine knows no user, only whom to charge. */
@@ -53,7 +53,15 @@ export interface Charge {
   readonly runId: string | null;
 }
 
+/** What this process has done since it began. */
+export interface RunCounts {
+  /** Runs by the status they ended with. */
+  readonly ended: Iterable<readonly [RunStatus, number]>;
+  readonly tokens: Iterable<readonly ['input' | 'output', number]>;
+}
+
 export interface RunEngine {
+  readonly counts: RunCounts;
   /**
    * Runs without keeping anything but the ledger row. Starts at the first read; ends with exactly one terminal event, also after a
    * failure in mid-run.

@@ -9,7 +9,13 @@ export interface Call {
   readonly caller: Caller;
   readonly requestId: string;
   readonly errors: ErrorContext;
+  /** What the request counts as; known once its document is read. */
+  measuredAs: MeasuredAs;
 }
+
+/** The faces of GraphQL in the metrics. Never the name of an operation: callers choose those. */
+export const measuredKinds = ['query', 'mutation', 'subscription', 'connection', 'page', 'none'] as const;
+export type MeasuredAs = (typeof measuredKinds)[number];
 
 /** Calls `onEnd` when the key of a caller is revoked or expires; returns what stops watching. */
 export type WatchKey = (caller: Caller, onEnd: () => void) => () => void;

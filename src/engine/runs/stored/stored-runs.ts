@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { DomainError } from '../../../entities/errors.ts';
-import { isLast, isPause, type RunEvent } from '../../../entities/run-event.ts';
+import { isLast, isPause, type RunEvent, type RunStatus } from '../../../entities/run-event.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Storage } from '../../../storage/storage.ts';
@@ -28,6 +28,8 @@ export interface StoredRunsDeps {
   readonly jobs: Pick<Jobs, 'every'>;
   readonly loop: LoopDeps;
   readonly active: ActiveRuns;
+  /** Told how a run ended that this process worked on. */
+  readonly onEnded: (status: RunStatus) => void;
   readonly logger: Logger;
   now(): Date;
 }
@@ -65,6 +67,7 @@ export class StoredRuns {
         if (isOver && chatId !== null) storage.signals.publish('chat-changed', chatId);
       },
       onNext: (runId) => this.next(runId),
+      onEnded: deps.onEnded,
     };
     this.subscriptions = [
       storage.signals.subscribe('run-cancel', (runId) => {

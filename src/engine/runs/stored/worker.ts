@@ -1,5 +1,5 @@
 import { isId } from '../../../entities/ids.ts';
-import { isTerminal, type RunEvent, type RunSnapshot } from '../../../entities/run-event.ts';
+import { isTerminal, type RunEvent, type RunSnapshot, type RunStatus } from '../../../entities/run-event.ts';
 import type { Blobs } from '../../../storage/blobs.ts';
 import type { ChatStore } from '../../../storage/chats.ts';
 import type { LeasedRun, LeaseState, RunStore } from '../../../storage/runs.ts';
@@ -31,6 +31,8 @@ export interface WorkerDeps {
   readonly onNews: (runId: string, chatId: string | null, isOver: boolean) => void;
   /** Told which run may begin in the chat of one that is over. */
   readonly onNext: (runId: string) => void;
+  /** Told how a run ended. */
+  readonly onEnded: (status: RunStatus) => void;
 }
 
 export interface WorkOptions {
@@ -136,6 +138,7 @@ export class StoredWorker {
     const messages = dropsOutput ? span.inputs.flatMap((input) => input.messages) : messagesOf(snapshot, span);
     const finished = await writer.finish({ events, run: snapshot, messages, chatName: requestOf(run).chatName, dropsOutput });
     if (finished === undefined) return;
+    this.deps.onEnded(snapshot.status);
     this.deps.onNews(run.id, run.chatId, true);
     if (finished.nextRunId !== null) this.deps.onNext(finished.nextRunId);
   }
