@@ -104,12 +104,18 @@ export function readToolName(param: string, name: string, faults: Faults): void 
   }
 }
 
-/** What the tools of an agent add to a run of it: functions that the caller runs, and leave to call those that run here. */
+/**
+ * What the tools of an agent add to a run of it: functions that the caller runs, and leave to call those that run here.
+ *
+ * @throws DomainError TOOL_NAME_CONFLICT, also where `requireNoToolConflict` was not asked for the exact place.
+ */
 export function withAgentTools(
   own: readonly ModelTool[],
   agent: AgentRunParts | undefined,
 ): { readonly tools: readonly ModelTool[]; readonly offersAgentTools?: true } {
   if (agent === undefined || agent.tools.length === 0) return { tools: own };
+  const clash = own.find(({ name }) => agent.tools.some((tool) => tool.name === name && tool.type !== 'MCP_SERVER'));
+  if (clash !== undefined) throw nameConflict('tools', clash.name);
   const client = agent.tools.flatMap(({ type, name, data }) =>
     type === 'CLIENT_FUNCTION' ? [{ name, description: descriptionOf(data), parameters: parametersOf(data) }] : [],
   );
@@ -127,8 +133,12 @@ export function requireNoToolConflict(
   for (const [index, { function: own }] of given.entries()) {
     if (own === undefined || own === null || !names.has(own.name)) continue;
     const param = `tools[${index}].function.name`;
-    throw new DomainError('TOOL_NAME_CONFLICT', `${param}: the agent has a tool of the name ${own.name}`, { param });
+    throw nameConflict(param, own.name);
   }
+}
+
+function nameConflict(param: string, name: string): DomainError {
+  return new DomainError('TOOL_NAME_CONFLICT', `${param}: the agent has a tool of the name ${name.slice(0, 100)}`, { param });
 }
 
 function hidden(tool: AgentTool): AgentTool {

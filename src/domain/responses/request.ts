@@ -8,6 +8,7 @@ import type { Caller } from '../../entities/caller.ts';
 import type { ChatMessage, NewMessage } from '../../entities/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { ResponseHead } from '../../entities/response.ts';
+import { fillVariables } from '../agent-parts/user-input.ts';
 import { withAgentTools } from '../agent-tools.ts';
 import { parametersOf } from '../completions.ts';
 import { chatNameOf } from '../message-input.ts';
@@ -33,7 +34,8 @@ export function storedRequestOf(
   const question = questionOfMessages(messages);
   const { tools, parameters, responseFormat, chatMode } = read;
   const canPlanOnly = chatMode === 'plan';
-  const instructions = [agent?.instructions.trim(), input.instructions?.trim(), canPlanOnly ? planning : ''];
+  const ofAgent = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, {}).trim();
+  const instructions = [ofAgent, input.instructions?.trim(), canPlanOnly ? planning : ''];
   const inputTokensMax = read.echo.truncation === 'auto' ? inputTokensMaxOf(agent, model) : undefined;
   return {
     instructions: instructions.filter((part) => part !== undefined && part !== '').join('\n\n'),
