@@ -32,6 +32,7 @@ export const responseRoutes: readonly RouteRow[] = [
       'Runs a model or an agent in the common responses format: as one JSON body, as an event stream (`stream`), or in the background. Stored responses are turns of a thread, which is a chat. ' +
       'The header `x-parley-extensions: off` leaves out events and items that the common format does not know; `x-thread-attached` tells when the request became part of another response.',
     tag: 'Responses',
+    spec: 'Responses-style API (v2)',
     document: `mutation ($input: ResponseInput!) { createResponse(input: $input) { ${responseFields} } }`,
     body: 'input',
     bodyCase: 'snake',
