@@ -78,6 +78,7 @@ export const completionRoutes: readonly RouteRow[] = [
     ...completion,
     operationId: 'createThreadlessCompletion',
     path: '/api/v1/completions/threadless',
+    spec: 'Chat completions (threadless), deprecated twin',
     summary: 'Chat completions, by their former path',
     isDeprecated: true,
     headers: { deprecation: '@1795219200', link: `<${path}>; rel="successor-version"` },
