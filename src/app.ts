@@ -1,4 +1,5 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { Duplex } from 'node:stream';
 import express from 'express';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Deps } from './domain/deps.ts';
@@ -14,10 +15,13 @@ import { Metrics, metricsHandler } from './http/metrics.ts';
 import { SseStreams } from './http/sse.ts';
 import { createRestRouter } from './rest/adapter.ts';
 import { createReference } from './rest/reference.ts';
+import { createResponseSocket } from './rest/responses-socket.ts';
 import { allRoutes } from './rest/routes/index.ts';
 
 export interface App {
   readonly handle: RequestListener;
+  /** For connections that want another protocol. */
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Tells balancers to send no more and ends the streams that follow something without an end of its own. */
   stop(): void;
 }
@@ -36,6 +40,7 @@ export function createApp(deps: Deps): App {
   const schema = buildSchema();
   const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admission });
   const rest = createRestRouter({ schema, rows: allRoutes, deps, metrics, streams, admission });
+  const sockets = createResponseSocket(deps, schema, admission);
   const reference = createReference(schema, allRoutes, packageJson.version);
   const pages = createPages(deps, metrics, () => isStopping);
   measure(metrics, deps, streams, admission);
@@ -45,10 +50,14 @@ export function createApp(deps: Deps): App {
   );
   return {
     handle: log.handle,
+    upgrade(req, socket, head) {
+      if (!sockets.upgrade(req, socket, head)) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+    },
     stop() {
       isStopping = true;
       log.stop();
       graphql.close();
+      sockets.close();
     },
   };
 }

@@ -46,6 +46,7 @@ export async function startService(
     const [firstKey] = await Promise.all([prepareFirstStart(deps), deps.models.warm(modelsWarmMs)]);
     const app = createApp(deps);
     const server = createServer(app.handle);
+    server.on('upgrade', app.upgrade);
     // Uploads and long bodies are bounded by size and by their own idle limits, not by a total time.
     server.requestTimeout = 0;
     const { port } = await listen(server, settings);

@@ -1,3 +1,4 @@
+import { type Compaction, compactResponse } from '../domain/responses/compact.ts';
 import { type BegunResponse, beginResponse } from '../domain/responses/create.ts';
 import { listActiveRuns, watchActiveRuns } from '../domain/responses/dashboard.ts';
 import {
@@ -12,7 +13,7 @@ import {
   resumeResponse,
   stateOf,
 } from '../domain/responses/lifecycle.ts';
-import { responseObject } from '../domain/responses/wire.ts';
+import { responseObject, usageOf } from '../domain/responses/wire.ts';
 import type { WireObject } from '../entities/response.ts';
 import type { RunItem } from '../entities/run-event.ts';
 import { builder, type GraphContext } from './builder.ts';
@@ -190,6 +191,21 @@ const DeletedType = builder.objectRef<string>('DeletedResponse').implement({
   }),
 });
 
+const CompactionType = builder.objectRef<Compaction>('Compaction').implement({
+  description: 'A conversation in short: items that a new chain of responses can begin with.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Names it, for logs.' }),
+    object: t.string({ description: 'Always `response.compaction`.', resolve: () => 'response.compaction' }),
+    createdAt: t.exposeInt('createdAt', { description: 'Seconds since 1970.' }),
+    output: t.field({
+      type: ['JSON'],
+      description: 'What the user said, and one item that stands for the rest.',
+      resolve: ({ output }) => [...output],
+    }),
+    usage: t.field({ type: UsageType, description: 'What it cost.', resolve: ({ usage }) => usageOf(usage) }),
+  }),
+});
+
 const OrderType = wireEnumOf('ItemOrder', 'The order of a list of items.', ['asc', 'desc'], {
   asc: 'The first item first.',
   desc: 'The last item first.',
@@ -264,6 +280,12 @@ builder.mutationFields((t) => ({
       const { events } = await resumeResponse(deps, caller, id, { ...input, stream: false, background: true }, signal);
       return viewOf(await stateOf(events), context);
     },
+  }),
+  compactResponse: t.field({
+    type: CompactionType,
+    description: 'Puts a conversation into few items that a new chain of responses can begin with. Nothing is stored.',
+    args: { input: t.arg({ type: ResponseInputType, description: 'The conversation, as in a request for a response.' }) },
+    resolve: (_root, { input }, { deps, caller, signal }) => compactResponse(deps, caller, input, signal),
   }),
   deleteResponse: t.field({
     type: DeletedType,

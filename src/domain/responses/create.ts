@@ -13,6 +13,7 @@ import { agentOf, missingModel } from '../completions.ts';
 import type { Deps } from '../deps.ts';
 import { answersEarlierCalls, requireCalls, resolveItems, toMessages } from './given-items.ts';
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
+import type { ConnectionMemory } from './memory.ts';
 import { type Answerer, planOf, requireRoomFor, storedRequestOf } from './request.ts';
 
 /** A response that was begun, or joined. */
@@ -23,6 +24,8 @@ export interface BegunResponse {
   readonly isStored: boolean;
   /** The request became part of another run: how. */
   readonly attached?: 'collect' | 'steer';
+  /** Of one that is not stored: all that the model was given. */
+  readonly transcript?: readonly NewMessage[];
 }
 
 const forksMax = 3;
@@ -42,9 +45,10 @@ export async function beginResponse(
   caller: Caller,
   input: ResponseInput,
   signal: AbortSignal,
+  memory?: ConnectionMemory,
 ): Promise<BegunResponse> {
   const read = readResponse(input, deps.settings);
-  const place = await findPlace(deps, caller, input, read);
+  const place = await findPlace(deps, caller, input, read, memory);
   const answerer = await findAnswerer(deps, caller, input, place.chat);
   const items = await resolveItems(deps, caller, read.items);
   const id = deps.newId('response');
@@ -71,13 +75,24 @@ interface Begin {
 }
 
 /** Where a request goes on: nowhere, in a chat, or behind a response. */
-interface Place {
+export interface Place {
   readonly chat: Chat | undefined;
   readonly previous: Run | undefined;
+  /** What led to a response that only this connection knows. */
+  readonly remembered?: readonly NewMessage[];
 }
 
-async function findPlace(deps: Deps, caller: Caller, input: ResponseInput, read: ReadResponse): Promise<Place> {
+/** @throws DomainError PREVIOUS_RESPONSE_NOT_FOUND, or NOT_FOUND for the conversation. */
+export async function findPlace(
+  deps: Deps,
+  caller: Caller,
+  input: ResponseInput,
+  read: ReadResponse,
+  memory?: ConnectionMemory,
+): Promise<Place> {
   const { previousResponseId } = input;
+  const remembered = typeof previousResponseId === 'string' ? memory?.get(previousResponseId) : undefined;
+  if (remembered !== undefined) return { chat: undefined, previous: undefined, remembered };
   let chatId = read.conversationId;
   let previous: Run | undefined;
   if (typeof previousResponseId === 'string') {
@@ -99,7 +114,7 @@ function missingPrevious(id: string): DomainError {
 }
 
 /** As the request says; else as the thread was opened; else the default model. */
-async function findAnswerer(deps: Deps, caller: Caller, input: ResponseInput, chat: Chat | undefined): Promise<Answerer> {
+export async function findAnswerer(deps: Deps, caller: Caller, input: ResponseInput, chat: Chat | undefined): Promise<Answerer> {
   const name = input.model ?? chat?.agentId ?? chat?.modelId ?? deps.models.defaultModelId();
   const agent = isId('agent', name) ? await agentOf(deps, caller, name) : undefined;
   const model = await deps.models.find(agent === undefined ? name : modelIdOf(deps, agent));
@@ -116,7 +131,7 @@ async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Pr
   const request = storedRequestOf(input, read, answerer, messages);
   const run = { id, isStreaming: input.stream === true };
   const plan = planOf(caller, request, answerer, transcript, headOf(deps, begin, null), run);
-  return { id, events: deps.runs.runStateless(plan, signal, read.secrets), isStored: false };
+  return { id, events: deps.runs.runStateless(plan, signal, read.secrets), isStored: false, transcript };
 }
 
 type Begun =
@@ -184,7 +199,14 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
     events: firstEvents(id, headOf(deps, begin, chatId)),
     messages,
     items,
-    ...(isNew ? { newChat: { chat, messages: isFork ? copiesOf(deps, await historyOfPlace(deps, place)) : [] } } : {}),
+    ...(isNew
+      ? {
+          newChat: {
+            chat,
+            messages: isFork || place.remembered !== undefined ? copiesOf(deps, await historyOfPlace(deps, place)) : [],
+          },
+        }
+      : {}),
     previousId: place.previous?.id ?? null,
     mustBeNewest: place.previous !== undefined && !isFork,
     isBackground: read.isBackground,
@@ -219,18 +241,17 @@ function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: st
 }
 
 /** Everything before the request: the whole thread, or what led to the response that it goes on from. */
-function historyOfPlace(deps: Deps, { chat, previous }: Place): Promise<readonly ChatMessage[]> {
-  if (chat === undefined) return Promise.resolve([]);
+export function historyOfPlace(
+  deps: Deps,
+  { chat, previous, remembered }: Place,
+): Promise<readonly (ChatMessage | NewMessage)[]> {
+  if (chat === undefined) return Promise.resolve(remembered ?? []);
   return deps.storage.chats.history(chat.id, deps.settings.MESSAGES_MAX, previous?.id);
 }
 
 /** Of a thread that forks: the same messages, in a chat of their own. */
-function copiesOf(deps: Deps, history: readonly ChatMessage[]): readonly NewMessage[] {
-  return history.map(({ chatId: _chat, ordinal: _ordinal, updatedAt: _time, ...message }) => ({
-    ...message,
-    id: deps.newId('message'),
-    runId: null,
-  }));
+function copiesOf(deps: Deps, history: readonly (ChatMessage | NewMessage)[]): readonly NewMessage[] {
+  return history.map((message) => ({ ...message, id: deps.newId('message'), runId: null }));
 }
 
 /** Requests that differ in nothing but their input may be answered together. */

@@ -83,7 +83,7 @@ function errorOf({ code, message }: RunError): WireObject {
   return { code: code.toLowerCase(), message, type: errorCodes[code].type, param: null };
 }
 
-function usageOf(usage: Usage): WireObject {
+export function usageOf(usage: Usage): WireObject {
   return {
     input_tokens: usage.inputTokens,
     input_tokens_details: { cached_tokens: usage.cachedTokens },

@@ -76,6 +76,27 @@ export const responseRoutes: readonly RouteRow[] = [
     },
   },
   {
+    operationId: 'compactResponse',
+    method: 'post',
+    path: `${base}/compact`,
+    summary: 'Compact a conversation',
+    description:
+      'Answers with items that a new chain can begin with: what the user said, and one item that stands for the rest. Nothing is stored.',
+    tag: 'Responses',
+    document: `mutation ($input: ResponseInput!) {
+      compactResponse(input: $input) {
+        id object created_at: createdAt output
+        usage {
+          input_tokens: inputTokens input_tokens_details: inputTokensDetails output_tokens: outputTokens
+          output_tokens_details: outputTokensDetails total_tokens: totalTokens
+        }
+      }
+    }`,
+    body: 'input',
+    bodyCase: 'snake',
+    example: { model: 'parley/offline', input: [{ role: 'user', content: 'My name is Ada and I like tea.' }] },
+  },
+  {
     operationId: 'getResponse',
     method: 'get',
     path: one,

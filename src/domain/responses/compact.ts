@@ -1,0 +1,79 @@
+import { RunFold } from '../../engine/runs/fold.ts';
+import type { Caller } from '../../entities/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { WireObject } from '../../entities/response.ts';
+import type { Usage } from '../../entities/run-event.ts';
+import type { Deps } from '../deps.ts';
+import { findAnswerer, findPlace, historyOfPlace } from './create.ts';
+import { requireCalls, resolveItems, toMessages } from './given-items.ts';
+import { type ResponseInput, readResponse } from './input.ts';
+import { planOf, storedRequestOf } from './request.ts';
+
+/** A conversation in short. */
+export interface Compaction {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly output: readonly WireObject[];
+  readonly usage: Usage;
+}
+
+const asking =
+  'Write down, for yourself, what must be known to go on with this conversation: what the user wants, what was found out and decided, open calls and tasks, names, numbers and the like, word for word where that matters. Answer with these notes only.';
+const heading = 'Notes of the conversation so far:';
+
+/**
+ * Puts a conversation into one item that a new chain can begin with: the messages of the user stay as they are, the rest becomes notes of
+ * the model's. Nothing is stored but the ledger.
+ *
+ * @throws as `beginResponse`; and what the model refused.
+ */
+export async function compactResponse(
+  deps: Deps,
+  caller: Caller,
+  input: ResponseInput,
+  signal: AbortSignal,
+): Promise<Compaction> {
+  const read = readResponse({ ...input, store: false, background: false }, deps.settings);
+  const place = await findPlace(deps, caller, input, read);
+  const answerer = await findAnswerer(deps, caller, input, place.chat);
+  const items = await resolveItems(deps, caller, read.items);
+  const history = await historyOfPlace(deps, place);
+  requireCalls(read.items, items, history);
+  const id = deps.newId('compaction');
+  const given = await toMessages(deps, items, null, signal);
+  const question = await toMessages(deps, [{ itemId: '', item: messageItem(deps, asking) }], null, signal);
+  const transcript = [...history, ...given, ...question];
+  const request = {
+    ...storedRequestOf(input, read, answerer, []),
+    tools: [],
+    serverTools: [],
+    knowledge: null,
+    generateCitations: false,
+  };
+  const { toolChoice: _choice, offersAgentTools: _offers, responseFormat: _format, ...plain } = request;
+  const createdAt = Math.floor(deps.now().getTime() / 1000);
+  const head = { createdAt, conversationId: null, echo: read.echo };
+  const plan = planOf(caller, plain, answerer, transcript, head, { id, isStreaming: false });
+  const fold = new RunFold();
+  for await (const batch of deps.runs.runStateless(plan, signal).batches()) fold.add(batch);
+  const run = fold.snapshot();
+  const notes = run.output.flatMap((item) => (item.type === 'message' ? [item.text] : [])).join('\n');
+  if (run.status === 'failed' || run.status === 'cancelled' || notes.trim() === '') {
+    throw new DomainError(run.error?.code ?? 'UPSTREAM_ERROR', run.error?.message ?? 'The model wrote no notes');
+  }
+  const said = [...history, ...given].filter(({ role, isHidden, content }) => role === 'user' && !isHidden && content !== '');
+  return {
+    id,
+    createdAt,
+    output: [
+      ...said.map(({ content }) => messageItem(deps, content)),
+      { id: deps.newId('compaction'), type: 'compaction', encrypted_content: `${heading}\n${notes}` },
+    ],
+    usage: run.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
+  };
+}
+
+function messageItem(deps: Deps, text: string): WireObject {
+  const content = [{ type: 'input_text', text }];
+  return { id: deps.newId('message'), type: 'message', status: 'completed', role: 'user', content };
+}
