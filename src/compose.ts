@@ -4,6 +4,7 @@ import { registerAuditSweep } from './domain/audit.ts';
 import { registerChatFileSweep } from './domain/chat-files.ts';
 import type { Deps } from './domain/deps.ts';
 import { registerIdempotencySweep } from './domain/idempotency.ts';
+import { registerRunEventSweep } from './domain/runs.ts';
 import { createEgress } from './engine/egress/egress.ts';
 import { createPgBossJobs } from './engine/jobs/pg-boss.ts';
 import { createKnowledge } from './engine/knowledge/knowledge.ts';
@@ -55,6 +56,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
     registerAuditSweep(deps);
+    registerRunEventSweep(deps);
     registerChatFileSweep(deps);
     registerPurges(deps);
     await jobs.start();

@@ -76,6 +76,9 @@ export const settingsSchema = z.object({
     'Tokens that a process took from a limit are free again after it is silent for this long.',
   ),
   AUDIT_RETENTION_DAYS: count(365).describe('Age at which entries of the audit log are deleted.'),
+  RUN_EVENTS_RETENTION_DAYS: count(30).describe(
+    'Age at which the events of a chat run are deleted once it is over; what was said stays in its chat.',
+  ),
   RUN_TIMEOUT_MS: count(600_000).describe('A model run is cut off after this.'),
   THREAD_WAITING_MAX: count(20).describe('Requests that may wait on one thread while it answers another.'),
   RUN_LEASE_MS: count(15_000).describe('A stored run whose process is silent for this long is taken over.'),

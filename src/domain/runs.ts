@@ -123,10 +123,19 @@ export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: stri
   );
 }
 
+const sweepEveryMs = 3_600_000;
+
+/** Deletes events of runs that ended longer than RUN_EVENTS_RETENTION_DAYS ago, now and then. What was said stays in the chat. */
+export function registerRunEventSweep({ jobs, settings, storage }: Deps): void {
+  jobs.every('runs.sweep-events', sweepEveryMs, async (signal) => {
+    while (!signal.aborted && (await storage.runEvents.sweep(settings.RUN_EVENTS_RETENTION_DAYS)) > 0);
+  });
+}
+
 /**
  * The events of a run of a chat after a sequence number (-1: all), then as they happen. Leaving stops nothing.
  *
- * @throws DomainError NOT_FOUND before the stream opens.
+ * @throws DomainError NOT_FOUND before the stream opens, also for a run whose events are no longer kept.
  */
 export async function followRun(
   deps: Deps,
@@ -136,6 +145,10 @@ export async function followRun(
   signal: AbortSignal,
 ): Promise<RunEventStream> {
   const run = await getRun(deps, caller, id, chatId);
+  const isOver = run.status !== 'in_progress' && run.lastSequence > afterSequence;
+  if (isOver && !(await deps.storage.runEvents.has(run.id))) {
+    throw new DomainError('NOT_FOUND', 'The events of this run are no longer kept; what was said stands in its chat');
+  }
   return deps.runs.follow(run.id, afterSequence, signal);
 }
 

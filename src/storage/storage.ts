@@ -27,6 +27,7 @@ import { createMembershipStore, type MembershipStore } from './memberships.ts';
 import { openDatabase } from './open-database.ts';
 import { createOrganizationStore, type OrganizationStore } from './organizations.ts';
 import { createResponseStore, type ResponseStore } from './responses.ts';
+import { createRunEventStore, type RunEventStore } from './run-events.ts';
 import { createRunStore, type RunStore } from './runs.ts';
 import { createInProcessSignals } from './signals/in-process.ts';
 import { createPostgresSignals } from './signals/postgres.ts';
@@ -68,6 +69,7 @@ export interface Storage {
   readonly chatChanges: ChatChangeStore;
   readonly chatFiles: ChatFileStore;
   readonly runs: RunStore;
+  readonly runEvents: RunEventStore;
   readonly responses: ResponseStore;
   readonly threads: ThreadStore;
   readonly idempotency: IdempotencyStore;
@@ -119,6 +121,7 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
     chatChanges: createChatChangeStore(db, signals),
     chatFiles: createChatFileStore(db),
     runs: createRunStore(db),
+    runEvents: createRunEventStore(db),
     responses: createResponseStore(db),
     threads: createThreadStore(db, signals),
     idempotency: createIdempotencyStore(db),
