@@ -24,7 +24,8 @@ const filenameLengthMax = 200;
 const metadataBytesMax = 16_384;
 /** A record without its content expires after this. */
 export const recordLifeMs = 24 * 60 * 60 * 1_000;
-const sweepEveryMs = 10 * 60 * 1_000;
+const expireEveryMs = 10 * 60 * 1_000;
+const sweepEveryMs = 60 * 60 * 1_000;
 const sweptAtOnce = 500;
 
 /**
@@ -150,14 +151,20 @@ export function chatFileUrl(deps: Deps, { chatId, id }: ChatFile): string {
 
 /** Registers the sweep of records without content, and of files that a cut-off deletion left behind. */
 export function registerChatFileSweep(deps: Deps): void {
-  deps.jobs.every('chat-files.sweep', sweepEveryMs, (signal) => sweepChatFiles(deps, signal));
+  deps.jobs.every('chat-files.expire', expireEveryMs, (signal) => expireRecords(deps, signal));
+  deps.jobs.every('chat-files.sweep', sweepEveryMs, (signal) => sweepLeftBehind(deps, signal));
 }
 
-/** One sweep. @param signal ends it between two steps. */
-export async function sweepChatFiles(deps: Deps, signal: AbortSignal): Promise<void> {
+/** @param signal ends it between two steps. */
+export async function expireRecords(deps: Deps, signal: AbortSignal): Promise<void> {
   const { chatFiles } = deps.storage;
   const before = new Date(deps.now().getTime() - recordLifeMs);
   while (!signal.aborted && (await chatFiles.expire(before, sweptAtOnce)) === sweptAtOnce);
+}
+
+/** Bytes of chats that were deleted lately by a process that died before it removed them. */
+export async function sweepLeftBehind(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { chatFiles } = deps.storage;
   for (const chatId of await chatFiles.leftBehind(sweptAtOnce)) {
     if (signal.aborted) return;
     await removeBlobs(deps, await chatFiles.deleteAll(chatId));

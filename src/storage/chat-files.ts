@@ -20,7 +20,7 @@ export interface ChatFileStore {
   delete(chatId: string, id: string): Promise<readonly string[] | undefined>;
   /** Deletes all files of a chat. @returns the keys of the bytes that no file names any more. */
   deleteAll(chatId: string): Promise<readonly string[]>;
-  /** Deleted chats that still have files: their deletion was cut off. */
+  /** Chats deleted within two days that still have files: their deletion was cut off. */
   leftBehind(limit: number): Promise<readonly string[]>;
   /** Deletes records made before a moment that never got their content. @returns how many. */
   expire(before: Date, limit: number): Promise<number>;
@@ -101,7 +101,7 @@ export function createChatFileStore(db: Database): ChatFileStore {
     async leftBehind(limit) {
       const { rows } = await pool.query<{ chatId: string }>(
         `select distinct f."chatId" from chat_files f join chats c on c.id = f."chatId"
-         where f.status in ('UPLOADED', 'PENDING') and c."deletedAt" is not null limit $1`,
+         where f."deletedAt" is null and c."deletedAt" > now() - interval '2 days' limit $1`,
         [limit],
       );
       return rows.map(({ chatId }) => chatId);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sweepChatFiles } from '../../src/domain/chat-files.ts';
+import { expireRecords, sweepLeftBehind } from '../../src/domain/chat-files.ts';
 import type { TestClient } from '../support/client.ts';
 import { makeFor, type Organization, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -164,7 +164,7 @@ describe('POST /api/v1/chats/:chatId/file-records', () => {
     ]);
     const put = () => ann.put(`${recordsOf(chat)}/${file.id}/content`, '0123456789', { 'content-type': 'text/plain' });
     expect((await put()).status).toBe(404);
-    await sweepChatFiles(service.deps, new AbortController().signal);
+    await expireRecords(service.deps, new AbortController().signal);
     expect((await ann.get(filesOf(chat))).body.data.map(({ id }: { id: string }) => id)).toEqual([kept.id]);
     expect((await put()).status).toBe(404);
   });
@@ -207,6 +207,14 @@ describe('the content of a chat file', () => {
     await expect(blobs.read(keyOne)).rejects.toThrow('gone');
     await expect(blobs.read(keyTwo)).rejects.toThrow('gone');
   });
+});
+
+it('bytes that a cut-off deletion of a chat left behind are swept up', async () => {
+  const chat = await newChat();
+  const key = await keyOf((await upload(ann, chat)).id);
+  await service.deps.storage.db.pool.query('update chats set "deletedAt" = now() where id = $1', [chat.id]);
+  await sweepLeftBehind(service.deps, new AbortController().signal);
+  await expect(service.deps.storage.blobs.read(key)).rejects.toThrow('gone');
 });
 
 describe('who may use files of a chat', () => {
