@@ -19,18 +19,19 @@ beforeAll(async () => {
     groups.push((await ann.post('/api/v1/groups', { name, availability: 'EVERYONE', memberEmails: '' })).body.id);
   }
   for (let index = 0; index < agentsMade; index += 1) {
-    await make.agent({ owner: ann, name: `Agent ${index}`, groups: groups.slice(index % 3) });
+    const agent = await make.agent({ owner: ann, name: `Agent ${index}`, groups: groups.slice(index % 3) });
+    await make.apiDataSource({ owner: ann, agentId: agent.id, data: { number: index } });
   }
 });
 afterAll(() => service.close());
 
 describe('agents', () => {
-  it('costs at most 4 statements for 50 agents with groups, editors, names and the count', async () => {
+  it('costs at most 4 statements for 50 agents with groups, data sources, editors, names and the count', async () => {
     const query = `{ agents(first: ${agentsMade}) {
       totalCount
       pageInfo { hasNextPage endCursor }
       edges { cursor }
-      nodes { id name orgName userName hasUserChats isPremiumModel modelId groups { id name } editors { id } options { topP } }
+      nodes { id name orgName userName hasUserChats isPremiumModel modelId groups { id name } dataSources { id name indexStatus } editors { id } options { topP } }
     } }`;
     await ann.graphql(query);
     const { result, statements } = await countStatements(service, () => ann.graphql(query));
@@ -38,6 +39,7 @@ describe('agents', () => {
     expect(result.data.agents).toMatchObject({ totalCount: agentsMade, pageInfo: { hasNextPage: false } });
     expect(result.data.agents.nodes).toHaveLength(agentsMade);
     expect(result.data.agents.nodes.map(({ groups }: { groups: unknown[] }) => groups.length)).toContain(3);
+    for (const { dataSources } of result.data.agents.nodes) expect(dataSources).toHaveLength(1);
     expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(4);
     expect(statements.length).toBeGreaterThan(1); // The counter sees them.
   });
