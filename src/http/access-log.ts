@@ -51,7 +51,6 @@ export function createAccessLog(logger: Logger, handle: RequestListener): Access
     handle: (req, res) => {
       const startedMs = performance.now();
       const requestId = requestIdOf(req);
-      req.headers['x-request-id'] = requestId;
       res.once('close', () => add(lineOf(req, requestId, res.statusCode, res.writableFinished, performance.now() - startedMs)));
       handle(req, res);
     },

@@ -5,10 +5,16 @@ import type { Caller } from '../entities/caller.ts';
 
 const saneRequestId = /^[\w.:@/+=-]{1,128}$/;
 
-/** The id that logs and the reply carry: the caller's own when it is short and plain, else a new one. */
-export function requestIdOf(req: IncomingMessage): string {
+const idOfRequest = Symbol('requestId');
+
+/** The id that logs and the reply carry: the caller's own when it is short and plain, else a new one. The same whenever it is asked. */
+export function requestIdOf(req: IncomingMessage & { [idOfRequest]?: string }): string {
+  const known = req[idOfRequest];
+  if (known !== undefined) return known;
   const given = req.headers['x-request-id'];
-  return typeof given === 'string' && saneRequestId.test(given) ? given : `req_${randomUUID()}`;
+  const id = typeof given === 'string' && saneRequestId.test(given) ? given : `req_${randomUUID()}`;
+  req[idOfRequest] = id;
+  return id;
 }
 
 /**
