@@ -113,7 +113,13 @@ async function reset(client: PoolClient, chatId: string): Promise<ResetResult> {
   );
   const chat = rows[0];
   if (chat === undefined) return { kind: 'missing' };
-  if (chat.activeRunId !== null) return { kind: 'run-active', runId: chat.activeRunId };
+  // Also one that is paused, or waits for its turn.
+  const { rows: open } = await client.query<{ id: string }>(
+    `select id from runs where "chatId" = $1 and status = 'in_progress' limit 1`,
+    [chatId],
+  );
+  const runId = chat.activeRunId ?? open[0]?.id;
+  if (runId !== undefined) return { kind: 'run-active', runId };
   const runs = 'select id from runs where "chatId" = $1';
   await client.query(`delete from run_event_batches where "runId" in (${runs})`, [chatId]);
   await client.query(`delete from response_items where "runId" in (${runs})`, [chatId]);

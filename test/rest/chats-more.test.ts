@@ -171,6 +171,21 @@ describe('compressing a chat', () => {
     expect(JSON.stringify(upstream.requests.at(-1)?.body)).not.toContain('4711');
   });
 
+  it('works on the built-in model, which then answers from the summary', async () => {
+    const own = await make.agent({ owner: ann, modelId: 'parley/offline' });
+    const chat = await newChat(ann, own.id);
+    for (const prompt of [
+      'The keeper of the lighthouse is called Ingrid.',
+      'Good to know.',
+      'It rains today.',
+      'And tomorrow too.',
+    ])
+      await say(ann, chat, prompt);
+    const { body } = await ann.post(`${pathOf(chat)}/compress`);
+    expect(body.summary).toContain('Ingrid');
+    expect((await say(ann, chat, 'What is the keeper of the lighthouse called?')).message.content).toContain('Ingrid');
+  });
+
   it('does nothing to a short chat', async () => {
     const chat = await newChat();
     await say(ann, chat, 'Only one');
