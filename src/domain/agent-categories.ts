@@ -40,7 +40,7 @@ export async function renameAgentCategory(
 ): Promise<AgentCategory> {
   const category = await managedCategory(deps, caller, id);
   const name = readName(input.name);
-  const others = await deps.storage.agentCategories.list(caller.orgId);
+  const others = await deps.storage.agentCategories.list(category.orgId);
   requireFree(
     name,
     others.filter((other) => other.id !== category.id),
@@ -61,7 +61,9 @@ export async function deleteAgentCategory(deps: Deps, caller: Caller, id: string
 }
 
 async function managedCategory(deps: Deps, caller: Caller, id: string): Promise<AgentCategory> {
-  const found = isId('agentCategory', id) ? await deps.storage.agentCategories.find(id, caller.orgId) : undefined;
+  // INSTANCE keys administer every organization.
+  const orgId = caller.level === 'INSTANCE' ? undefined : caller.orgId;
+  const found = isId('agentCategory', id) ? await deps.storage.agentCategories.find(id, orgId) : undefined;
   if (found === undefined) throw missingCategory();
   requireAdministrator(caller);
   return found;

@@ -6,7 +6,8 @@ import type { Database } from './database.ts';
 export interface AgentCategoryStore {
   /** By name. */
   list(orgId: string): Promise<readonly AgentCategory[]>;
-  find(id: string, orgId: string): Promise<AgentCategory | undefined>;
+  /** @param orgId  undefined: of whatever organization. */
+  find(id: string, orgId: string | undefined): Promise<AgentCategory | undefined>;
   /** Those of the ids that are of the organization. */
   findMany(ids: readonly string[], orgId: string): Promise<readonly AgentCategory[]>;
   /** @throws DomainError CONFLICT when the organization has one of that name. */
@@ -20,7 +21,8 @@ export interface AgentCategoryStore {
 export function createAgentCategoryStore({ prisma, transaction }: Database): AgentCategoryStore {
   return {
     list: (orgId) => prisma.agentCategory.findMany({ where: { orgId }, orderBy: [{ name: 'asc' }, { id: 'asc' }] }),
-    find: async (id, orgId) => (await prisma.agentCategory.findFirst({ where: { id, orgId } })) ?? undefined,
+    find: async (id, orgId) =>
+      (await prisma.agentCategory.findFirst({ where: { id, ...(orgId === undefined ? {} : { orgId }) } })) ?? undefined,
     findMany: (ids, orgId) => prisma.agentCategory.findMany({ where: { id: { in: [...ids] }, orgId } }),
     create: (category) =>
       settled(prisma.agentCategory.create({ data: { ...category, updatedAt: category.createdAt } }), 'category'),

@@ -59,7 +59,7 @@ describe('the comparison', () => {
 });
 
 describe('an id of another organization looks like a missing one', () => {
-  it.each(calls)('$title', async (call) => {
+  it.each(calls.map((call) => [call.title, call] as const))('%s', async (_title, call) => {
     const { given } = lineOf(call);
     let base = await given(setting);
     const wrong: string[] = [];

@@ -56,7 +56,7 @@ describe('the table', () => {
 });
 
 describe('what everybody gets is what the table says', () => {
-  it.each(calls)('$title', async ({ title, operation, takesTicket, call }) => {
+  it.each(calls.map((call) => [call.title, call] as const))('%s', async (title, { operation, takesTicket, call }) => {
     const line = table[title] ?? table[operation];
     if (line === undefined) throw new Error(`${operation} has no line in test/contract/authorization/table.ts`);
     const wrong: string[] = [];

@@ -116,8 +116,8 @@ export const relations = {
   administersItsOwn: onlyFor(standing.filter((who) => !members.includes(who))),
   isAboveOrganizations: onlyFor(aboveOrganizations),
   isInstance: onlyFor(['instanceKey']),
-  /** To a category of the organization, which only keys that act in it reach. */
-  administersCategories: onlyFor(['orgAdmin', 'tenantKey'], ['tenantKeyElsewhere', 'instanceKey', ...elsewhere]),
+  /** To what it shows its members, which a TENANT key reaches only where it acts. */
+  administersContent: onlyFor(administrators, ['tenantKeyElsewhere', ...elsewhere]),
 } as const satisfies Record<string, Relation>;
 export type RelationName = keyof typeof relations;
 

@@ -73,11 +73,11 @@ export const table: Readonly<Record<string, Line>> = {
   })),
   'Query.agentCategories': line('anyone'),
   'Mutation.createAgentCategory': line('administersItsOwn', ({ world }) => ({ input: { name: world.name('Category') } })),
-  'Mutation.renameAgentCategory': line('administersCategories', ({ category, world }) => ({
+  'Mutation.renameAgentCategory': line('administersContent', ({ category, world }) => ({
     id: category,
     input: { name: world.name('Category') },
   })),
-  'Mutation.deleteAgentCategory': line('administersCategories', async ({ world }) => ({ id: await world.category() })),
+  'Mutation.deleteAgentCategory': line('administersContent', async ({ world }) => ({ id: await world.category() })),
 
   // what agents are made of
   'Query.agentTools': line('sees', ofAgent),
@@ -165,6 +165,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.responseInputItems': line('ownsResponse', byId('response')),
   'Query.activeRuns': line('anyone'),
   'Mutation.createResponse': line('sees', ({ agent }) => ({ input: { model: agent, input: 'Hello' } })),
+  'Mutation.compactResponse': line('sees', ({ agent }) => ({ input: { model: agent, input: 'Hello' } })),
   'Mutation.cancelResponse': line('ownsResponse', byId('response')),
   'Mutation.pauseResponse': conflict('ownsResponse', byId('response')),
   'Mutation.resumeResponse': conflict('ownsResponse', byId('response')),
