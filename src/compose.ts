@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { registerPurges } from './domain/administration.ts';
 import { registerAuditSweep } from './domain/audit.ts';
+import { registerOrphanSweep } from './domain/blobs.ts';
 import { registerChatFileSweep } from './domain/chat-files.ts';
 import type { Deps } from './domain/deps.ts';
 import { registerIdempotencySweep } from './domain/idempotency.ts';
@@ -12,6 +13,8 @@ import { createModelRouter } from './engine/models/router.ts';
 import { createRunEngine } from './engine/runs/engine.ts';
 import { createUsageLimits } from './engine/runs/usage-limits.ts';
 import { createAgentTools } from './engine/tools/agent-tools.ts';
+import { createPythonTool } from './engine/tools/python/python.ts';
+import type { ServerTools } from './engine/tools/server-tool.ts';
 import { makeId } from './entities/ids.ts';
 import type { Settings } from './settings.ts';
 import { openStorage } from './storage/storage.ts';
@@ -51,11 +54,12 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     });
     const egress = createEgress({ allow: settings.EGRESS_ALLOW, connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS });
     const agentTools = createAgentTools({ ...basics, egress });
-    const runs = createRunEngine({ ...basics, jobs, models, knowledge, limits, agentTools });
+    const runs = createRunEngine({ ...basics, jobs, models, knowledge, limits, agentTools, tools: serverTools(settings) });
     const deps: Deps = { ...basics, jobs, models, knowledge, runs, egress, publicUrl };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
     registerAuditSweep(deps);
+    registerOrphanSweep(deps);
     registerRunEventSweep(deps);
     registerChatFileSweep(deps);
     registerPurges(deps);
@@ -75,6 +79,16 @@ export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
   await deps.models.close();
   await deps.egress.close();
   await deps.storage.close();
+}
+
+/** Tools of the service that a request may switch on. */
+function serverTools(settings: Settings): ServerTools {
+  const python = createPythonTool({
+    timeoutMs: settings.PYTHON_TIMEOUT_MS,
+    memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
+    programsMax: settings.PYTHON_PROGRAMS_MAX,
+  });
+  return new Map([['python', python]]);
 }
 
 function newId(kind: Parameters<typeof makeId>[0]): string {

@@ -4,3 +4,18 @@ import type { Deps } from './deps.ts';
 export async function removeBlobs(deps: Deps, keys: readonly string[]): Promise<void> {
   for (const key of keys) await deps.storage.blobs.delete(key);
 }
+
+const sweepEveryMs = 3_600_000;
+/** Younger bytes may still get their row. */
+const rowWithinMs = 3_600_000;
+
+/** Deletes bytes whose row was never written, because the process died in between. */
+export function registerOrphanSweep({ jobs, storage, now }: Deps): void {
+  jobs.every('blobs.sweep', sweepEveryMs, async (signal) => {
+    const before = new Date(now().getTime() - rowWithinMs);
+    for await (const keys of storage.blobs.listOlder(before)) {
+      signal.throwIfAborted();
+      for (const key of await storage.orphanBlobs.among(keys)) await storage.blobs.delete(key);
+    }
+  });
+}

@@ -14,6 +14,8 @@ export interface Blobs {
   read(key: string): Promise<Buffer>;
   /** Missing keys are no error. */
   delete(key: string): Promise<void>;
+  /** Keys of what was written before a moment, some at a time. Also removes what writes that broke off before then left behind. */
+  listOlder(before: Date): AsyncIterable<readonly string[]>;
   /** Deletes everything of an organization: every key that begins with its id. */
   deleteOrganization(orgId: string): Promise<void>;
 }

@@ -26,6 +26,7 @@ import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge-i
 import { createMembershipStore, type MembershipStore } from './memberships.ts';
 import { openDatabase } from './open-database.ts';
 import { createOrganizationStore, type OrganizationStore } from './organizations.ts';
+import { createOrphanBlobStore, type OrphanBlobStore } from './orphan-blobs.ts';
 import { createResponseStore, type ResponseStore } from './responses.ts';
 import { createRunEventStore, type RunEventStore } from './run-events.ts';
 import { createRunStore, type RunStore } from './runs.ts';
@@ -46,6 +47,7 @@ import { createVault, type Vault } from './vault.ts';
 export interface Storage {
   readonly db: Database;
   readonly blobs: Blobs;
+  readonly orphanBlobs: OrphanBlobStore;
   readonly signals: Signals;
   readonly vault: Vault;
   readonly links: LinkSigner;
@@ -98,6 +100,7 @@ export async function openStorage(settings: Settings, onError: (error: Error, is
   return {
     db,
     blobs: createDiskBlobs(blobFolder(settings)),
+    orphanBlobs: createOrphanBlobStore(db),
     signals,
     vault: createVault(db, masterKeys),
     links: createLinkSigner(masterKeys),

@@ -1,13 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { DomainError } from '../../entities/errors.ts';
 import type { Blobs } from '../blobs.ts';
 
 const keyPattern = /^[a-zA-Z0-9_-]+(\/[a-zA-Z0-9_.-]+)*$/;
 const temporaryFolder = '.incoming';
+const listedAtOnce = 500;
 
 /**
  * Blobs as files of a folder. A blob is written beside, flushed to the disk and then renamed, so that a key names the whole blob or nothing,
@@ -42,8 +43,31 @@ export function createDiskBlobs(folder: string): Blobs {
     },
     read: (key) => readFile(pathOf(key)).catch(missing),
     delete: (key) => rm(pathOf(key), { force: true }),
+    async *listOlder(before) {
+      for await (const path of filesBefore(join(root, temporaryFolder), before)) await rm(path, { force: true });
+      let keys: string[] = [];
+      for await (const path of filesBefore(root, before)) {
+        const key = relative(root, path).split(sep).join('/');
+        if (keyPattern.test(key)) keys.push(key);
+        if (keys.length < listedAtOnce) continue;
+        yield keys;
+        keys = [];
+      }
+      if (keys.length > 0) yield keys;
+    },
     deleteOrganization: (orgId) => rm(pathOf(orgId), { force: true, recursive: true }),
   };
+}
+
+/** Files below a folder that were last written before a moment; what goes away meanwhile is passed over. */
+async function* filesBefore(folder: string, before: Date): AsyncIterable<string> {
+  const entries = await opendir(folder).catch(() => undefined);
+  if (entries === undefined) return;
+  for await (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesBefore(path, before);
+    else if (((await stat(path).catch(() => undefined))?.mtimeMs ?? Number.POSITIVE_INFINITY) < before.getTime()) yield path;
+  }
 }
 
 async function writeAndFlush(path: string, content: Readable | Uint8Array, sizeBytesMax: number) {
