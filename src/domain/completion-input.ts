@@ -91,6 +91,11 @@ export function readCompletion(input: CompletionInput, limits: Pick<Settings, 'M
   return request;
 }
 
+/** Names of the tools of the service that a request switches on. */
+export function serverToolNames(given: readonly CompletionToolInput[]): readonly string[] {
+  return [...new Set(given.flatMap(({ type }) => (Object.hasOwn(builtinTools, type) ? (builtinTools[type] ?? []) : [])))];
+}
+
 /** Reads the tools of a request, noting every fault. Those of the service have no definition here: only functions of the caller come out. */
 export function readTools(given: readonly CompletionToolInput[], faults: Faults): readonly ModelTool[] {
   const reserved = new Set(

@@ -11,7 +11,7 @@ import type { RunEventStream, RunSnapshot, Usage } from '../entities/run-event.t
 import { fillVariables } from './agent-parts/user-input.ts';
 import { requireNoToolConflict, withAgentTools } from './agent-tools.ts';
 import { agentForRun, modelIdOf } from './agents.ts';
-import { type CompletionInput, type CompletionRequest, readCompletion } from './completion-input.ts';
+import { type CompletionInput, type CompletionRequest, readCompletion, serverToolNames } from './completion-input.ts';
 import { questionOf } from './completion-messages.ts';
 import type { Deps } from './deps.ts';
 
@@ -129,6 +129,7 @@ function planOf(
     modelId: model.id,
     messages,
     ...withAgentTools(request.tools, agent),
+    serverTools: serverToolNames(input.tools ?? []),
     parameters: agent === undefined ? request.parameters : { ...parametersOf(agent.options), ...request.parameters },
     isStreaming: !inOnePiece,
     forgetsText: !inOnePiece,

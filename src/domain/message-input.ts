@@ -3,7 +3,7 @@ import type { PromptPart, ThreadMode, ToolOutputStatus } from '../entities/chat.
 import { DomainError } from '../entities/errors.ts';
 import { cutText, storableText } from '../lib/text.ts';
 import type { Settings } from '../settings.ts';
-import { type CompletionToolInput, readTools } from './completion-input.ts';
+import { type CompletionToolInput, readTools, serverToolNames } from './completion-input.ts';
 import { Faults } from './faults.ts';
 
 type Maybe<T> = T | null | undefined;
@@ -38,6 +38,8 @@ export interface ReadMessage {
   readonly text: string;
   readonly parts: readonly PromptPart[] | null;
   readonly tools: readonly ModelTool[];
+  /** Names of the tools of the service that the message switches on. */
+  readonly serverTools: readonly string[];
   readonly secrets: Readonly<Record<string, string>>;
 }
 
@@ -63,7 +65,7 @@ export function readMessage(input: SendMessageInput, limits: Pick<Settings, 'TOO
   const secrets = readSecrets(input.secrets, faults);
   faults.throwIfAny();
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-  return { text, parts: typeof input.prompt === 'string' ? null : parts, tools, secrets };
+  return { text, parts: typeof input.prompt === 'string' ? null : parts, tools, serverTools: serverToolNames(given), secrets };
 }
 
 /** @throws DomainError of the first fault, carrying all of them. */

@@ -227,7 +227,7 @@ async function modelFor(deps: Deps, modelId: string): Promise<ModelInfo> {
 function requestOf(
   chat: Chat,
   agent: RunnableAgent | undefined,
-  { text, tools }: ReadMessage,
+  { text, tools, serverTools }: ReadMessage,
   date: Date | undefined,
 ): StoredRequest {
   const { options = {}, dataSourceIds = [], orgId = '' } = agent ?? {};
@@ -238,6 +238,7 @@ function requestOf(
   return {
     instructions: [instructions.trim(), ...now].filter((part) => part !== '').join('\n\n'),
     ...withAgentTools(tools, agent),
+    serverTools,
     parameters: parametersOf(options),
     knowledge: dataSourceIds.length === 0 || question === '' ? null : { orgId, dataSourceIds, question },
     generateCitations: agent?.generateCitations ?? false,

@@ -252,6 +252,51 @@ describe('what is asked of the model', () => {
   });
 });
 
+describe('a tool of the service', () => {
+  it('runs, shows itself as items, and stands in the history of the next turn on every face', { timeout: 60_000 }, async () => {
+    const tools = [{ type: 'python' }];
+    const code = JSON.stringify({ code: 'print(6 * 7)' });
+    upstream.next({ toolCalls: [{ id: 'call_1', name: 'python', arguments: code }] }, { text: 'It is 42.' });
+    const { body } = await create({ tools });
+    expect(body).toMatchObject({ status: 'completed', tools });
+    const [call, output, message] = body.output;
+    expect(call).toMatchObject({ type: 'server_tool_call', call_id: 'call_1', name: 'python', arguments: code });
+    expect(message.content[0].text).toBe('It is 42.');
+    // A machine without a box answers an error in the item; the run goes on either way.
+    const told = output.error === null ? output.output : `Error: ${output.error.message}`;
+    expect(told).toMatch(/^42\n$|not available/);
+    const exchange = [
+      { role: 'assistant', tool_calls: [{ id: 'call_1' }] },
+      { role: 'tool', tool_call_id: 'call_1', content: told },
+    ];
+    expect(asked().messages).toMatchObject([{ role: 'user' }, ...exchange]);
+    await create({ input: 'Sure?', previous_response_id: body.id });
+    expect(asked().messages).toMatchObject([{ role: 'user' }, ...exchange, { content: 'It is 42.' }, { content: 'Sure?' }]);
+    await ann.post(`/api/v1/chats/${body.conversation.id}/messages`, { prompt: 'By v1' });
+    expect(asked().messages).toMatchObject([{ role: 'user' }, ...exchange, {}, {}, {}, { content: 'By v1' }]);
+    const chat = await ann.get(`/api/v1/chats/${body.conversation.id}`);
+    expect(chat.body.messages.map(({ role }: { role: string }) => role)).not.toContain('tool');
+  });
+
+  it('is called as often as max_tool_calls says', async () => {
+    const call = (id: string) => ({ id, name: 'python', arguments: '{}' });
+    upstream.next({ toolCalls: [call('call_1'), call('call_2')] }, { text: 'Enough.' });
+    const { body } = await create({ tools: [{ type: 'python' }], max_tool_calls: 1 });
+    const outputs = body.output.filter(({ type }: { type: string }) => type === 'server_tool_call_output');
+    expect(outputs.map(({ error }: { error: { code: string } }) => error.code)).toEqual(['invalid_value', 'max_tool_calls']);
+    expect(asked()).toMatchObject({ tool_choice: 'none' });
+  });
+
+  it('works in completions, which show nothing of it', { timeout: 60_000 }, async () => {
+    const code = JSON.stringify({ code: 'print(6 * 7)' });
+    upstream.next({ toolCalls: [{ id: 'call_1', name: 'python', arguments: code }] }, { text: 'It is 42.' });
+    const messages = [{ role: 'user', content: 'Hi' }];
+    const { body } = await ann.post('/api/v1/chat/completions', { model, messages, tools: [{ type: 'python' }] });
+    expect(body.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'It is 42.' } });
+    expect(body.choices[0].message).not.toHaveProperty('tool_calls');
+  });
+});
+
 describe('threads', () => {
   it('a response is a turn of a chat, which v1 goes on with', async () => {
     const { body } = await create({});

@@ -76,7 +76,7 @@ export class SchemaPrinter {
       const shown = isOmitted
         ? this.#output(field.type as GraphQLOutputType, node.selectionSet, context)
         : this.output(field.type, node.selectionSet, context);
-      properties[key] = described(shown, field.description);
+      properties[key] = { ...described(shown, field.description), ...ownKeys(field.extensions) };
       if (!isOmitted) required.push(key);
     }
     return this.#component(type.name, described({ type: 'object', properties, required }, type.description));
@@ -123,7 +123,8 @@ export class SchemaPrinter {
     for (const field of Object.values(type.getFields())) {
       const member = names.wire(field.name);
       const shown = described(this.input(field.type, names), field.description);
-      properties[member] = field.defaultValue === undefined ? shown : { ...shown, default: shownDefault(field.defaultValue) };
+      const own = { ...shown, ...ownKeys(field.extensions) };
+      properties[member] = field.defaultValue === undefined ? own : { ...own, default: shownDefault(field.defaultValue) };
       if (isNonNullType(field.type) && field.defaultValue === undefined) required.push(member);
     }
     const choice = type.isOneOf ? { minProperties: 1, maxProperties: 1 } : {};
@@ -157,6 +158,11 @@ export class SchemaPrinter {
       if (this.components[candidate] === undefined) return candidate;
     }
   }
+}
+
+/** What a field says of itself beyond the schema: `x-parley-extension`, … */
+function ownKeys({ openapi }: Readonly<Record<string, unknown>>): JsonSchema {
+  return typeof openapi === 'object' && openapi !== null ? (openapi as JsonSchema) : {};
 }
 
 /** A scalar may say more in `extensions.openapi` than its name does. */

@@ -1,0 +1,55 @@
+import { createRequire } from 'node:module';
+import { dirname, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Box, runInBox } from './run-in-box.ts';
+
+const entry = fileURLToPath(new URL('./child.ts', import.meta.url));
+const probeLimits = { timeoutMs: 20_000, memoryMaxBytes: 1024 * 1024 * 1024 };
+
+/**
+ * Finds what this machine boxes processes with: bubblewrap, else a network namespace of the kernel (`unshare`). Each is tried by running a
+ * program in it; undefined when none works. In every box the process has an empty environment and Node's permissions take files, child
+ * processes and addons from it.
+ */
+export async function findBox(): Promise<Box | undefined> {
+  for (const box of [bubblewrap(), namespace()]) {
+    const printed = await runInBox(box, 'print(6 * 7)', probeLimits, new AbortController().signal).catch(() => '');
+    if (printed === '42\n') return box;
+  }
+  return undefined;
+}
+
+function bubblewrap(): Box {
+  const system = ['/usr', '/lib', '/lib64', '/bin', '/sbin'].flatMap((path) => ['--ro-bind-try', path, path]);
+  const own = [process.execPath, ...roots()].flatMap((path) => ['--ro-bind', path, path]);
+  const walls = ['--unshare-all', '--die-with-parent', '--new-session', '--clearenv', '--proc', '/proc', '--dev', '/dev'];
+  return { command: '/usr/bin/bwrap', args: [...walls, ...system, ...own, '--', process.execPath, ...nodeArgs()] };
+}
+
+function namespace(): Box {
+  return {
+    command: '/usr/bin/unshare',
+    args: ['--map-root-user', '--net', '--pid', '--fork', '--kill-child', process.execPath, ...nodeArgs()],
+  };
+}
+
+function nodeArgs(): readonly string[] {
+  const readable = roots().flatMap((root) => [`--allow-fs-read=${root}/node_modules/*`, `--allow-fs-read=${root}/package.json`]);
+  return [
+    '--permission',
+    '--allow-worker',
+    `--allow-fs-read=${dirname(entry)}/*`,
+    ...readable,
+    '--no-warnings',
+    '--max-old-space-size=128',
+    entry,
+  ];
+}
+
+/** Where packages are, also when `node_modules` is a link, and where this code is. */
+function roots(): readonly string[] {
+  const resolved = createRequire(import.meta.url).resolve('csv-parse');
+  const packages = resolved.slice(0, resolved.lastIndexOf(`${sep}node_modules${sep}`));
+  const own = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/[\\/]$/, '');
+  return [...new Set([packages, own])];
+}

@@ -1,0 +1,99 @@
+import { DomainError } from '../../../entities/errors.ts';
+import type { ServerTool } from '../server-tool.ts';
+import { findBox } from './box.ts';
+import { type Box, type BoxLimits, runInBox } from './run-in-box.ts';
+
+const codeLengthMax = 100_000;
+
+/**
+ * Runs Python that a model wrote: CPython as WebAssembly, in a boxed process of its own for each program, with bounded time, memory and
+ * output. Where there is no box the tool answers an error that says so, and nothing is run.
+ *
+ * @param find  finds the box of this machine; asked at the first call.
+ *
+ * Cost: 0.7 s and about 200 MB for one program.
+ */
+export function createPythonTool(
+  limits: BoxLimits & { readonly programsMax: number },
+  find: () => Promise<Box | undefined> = findBox,
+): ServerTool {
+  let found: Promise<Box | undefined> | undefined;
+  const places = new Places(limits.programsMax);
+  return {
+    definition: {
+      name: 'python',
+      description: 'Runs a Python program and answers what it prints. There is no network, and nothing is kept between calls.',
+      parameters: {
+        type: 'object',
+        properties: { code: { type: 'string', description: 'The program. Print what you want to know.' } },
+        required: ['code'],
+        additionalProperties: false,
+      },
+    },
+    hint: 'Running Python',
+    async run(args, _secrets, signal) {
+      const code = codeOf(args);
+      found ??= find();
+      const box = await found;
+      if (box !== undefined) {
+        await places.take(signal);
+        try {
+          return await runInBox(box, code, limits, signal);
+        } finally {
+          places.leave();
+        }
+      }
+      const reason = 'there is no box to run it in (bubblewrap, or unshare with user namespaces)';
+      throw new DomainError('OVERLOADED', `Python is not available here: ${reason}`);
+    },
+  };
+}
+
+/** So many programs at one time; the others wait in order. */
+class Places {
+  private free: number;
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.free = count;
+  }
+
+  async take(signal: AbortSignal): Promise<void> {
+    if (this.free > 0) {
+      this.free -= 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = () => {
+        this.waiting.splice(this.waiting.indexOf(go), 1);
+        reject(signal.reason);
+      };
+      const go = () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.waiting.push(go);
+    });
+  }
+
+  leave(): void {
+    const next = this.waiting.shift();
+    if (next === undefined) this.free += 1;
+    else next();
+  }
+}
+
+/** @throws DomainError for arguments that are no program. */
+function codeOf(args: string): string {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(args);
+  } catch {
+    throw new DomainError('INVALID_JSON', 'The arguments are no JSON');
+  }
+  const code = typeof parsed === 'object' && parsed !== null && 'code' in parsed ? parsed.code : undefined;
+  if (typeof code !== 'string') throw new DomainError('INVALID_VALUE', 'The arguments must hold code, a string');
+  if (code.length > codeLengthMax) throw new DomainError('INVALID_VALUE', `code must have at most ${codeLengthMax} characters`);
+  return code;
+}

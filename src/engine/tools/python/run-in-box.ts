@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { DomainError } from '../../../entities/errors.ts';
+
+/** How a process is started that can open no file, reach no network and see nothing of ours. */
+export interface Box {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+export interface BoxLimits {
+  readonly timeoutMs: number;
+  readonly memoryMaxBytes: number;
+}
+
+const outputMaxBytes = 1_000_000;
+const lookEveryMs = 50;
+const pageBytes = 4_096;
+
+/**
+ * Runs one program in a process of its own and answers what it printed, errors included.
+ *
+ * @throws DomainError when it takes too long, too much memory or prints too much; the signal's reason. The process is killed then.
+ */
+export async function runInBox(
+  box: Box,
+  code: string,
+  { timeoutMs, memoryMaxBytes }: BoxLimits,
+  signal: AbortSignal,
+): Promise<string> {
+  signal.throwIfAborted();
+  const child = spawn(box.command, box.args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'], detached: true });
+  return new Promise((resolve, reject) => {
+    const printed: Buffer[] = [];
+    let sizeBytes = 0;
+    const end = (settle: () => void) => {
+      clearTimeout(clock);
+      clearInterval(watch);
+      signal.removeEventListener('abort', onAbort);
+      killGroup(child);
+      settle();
+    };
+    const fail = (message: string) => end(() => reject(new DomainError('INVALID_VALUE', message)));
+    const onAbort = () => end(() => reject(signal.reason));
+    const clock = setTimeout(() => fail(`The program was stopped: it ran longer than ${timeoutMs} ms`), timeoutMs);
+    const watch = setInterval(() => {
+      memoryOf(child.pid).then(
+        (bytes) => bytes > memoryMaxBytes && fail('The program was stopped: it took too much memory'),
+        () => undefined,
+      );
+    }, lookEveryMs);
+    signal.addEventListener('abort', onAbort, { once: true });
+    child.on('error', () => fail('The program could not be started'));
+    child.stdin.on('error', () => undefined);
+    child.stdout.on('data', (part: Buffer) => {
+      sizeBytes += part.length;
+      if (sizeBytes > outputMaxBytes) fail('The program was stopped: it printed too much');
+      else printed.push(part);
+    });
+    child.on('close', () => end(() => resolve(answerOf(Buffer.concat(printed).toString()))));
+    child.stdin.end(code);
+  });
+}
+
+function answerOf(text: string): string {
+  try {
+    const { stdout, stderr, exitCode } = JSON.parse(text) as { stdout: string; stderr: string; exitCode: number };
+    if (exitCode === 0) return stdout === '' ? stderr : stdout;
+    return `${stdout}${stderr}\n(exit code ${exitCode})`.trim();
+  } catch {
+    return '(the program ended without an answer)';
+  }
+}
+
+/** Resident memory of the process and those below it, one level at a time. */
+async function memoryOf(pid: number | undefined): Promise<number> {
+  if (pid === undefined) return 0;
+  const [statm, children] = await Promise.all([
+    readFile(`/proc/${pid}/statm`, 'utf8'),
+    readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => ''),
+  ]);
+  const own = Number(statm.split(' ')[1]) * pageBytes;
+  const below = await Promise.all(
+    children
+      .split(' ')
+      .filter(Boolean)
+      .map((child) => memoryOf(Number(child)).catch(() => 0)),
+  );
+  return below.reduce((sum, bytes) => sum + bytes, own);
+}
+
+/** The whole group: what the box started goes with it. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It is gone already.
+  }
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { findBox } from '../../src/engine/tools/python/box.ts';
+import { createPythonTool } from '../../src/engine/tools/python/python.ts';
+
+const limits = { programsMax: 2, timeoutMs: 15_000, memoryMaxBytes: 512 * 1024 * 1024 };
+const never = new AbortController().signal;
+const box = await findBox();
+const run = (code: string, own = limits, signal = never) =>
+  createPythonTool(own, async () => box).run(JSON.stringify({ code }), {}, signal);
+const attempt = (what: string) => `
+try:
+  ${what}
+except BaseException as e:
+  print('refused', type(e).__name__)
+`;
+
+describe.runIf(box !== undefined)('python in its box', () => {
+  it('answers what a program prints, and its errors', async () => {
+    expect(await run('print(sum(range(10)))')).toBe('45\n');
+    expect(await run('1/0')).toMatch(/ZeroDivisionError[\s\S]*exit code 1/);
+  });
+
+  it.each([
+    ['files of the machine', 'print(open("/etc/passwd").read())'],
+    ['other processes', 'import subprocess; print(subprocess.run(["id"], capture_output=True))'],
+    ['the network', 'import socket; socket.create_connection(("127.0.0.1", 80), 2); print("connected")'],
+    ['JavaScript', 'import js; print(js.process)'],
+    ['native code', 'import ctypes; print(ctypes.CDLL(None).getpid())'],
+  ])('has no way to %s', async (_what, code) => {
+    expect(await run(attempt(code))).toMatch(/^refused/);
+  });
+
+  it('sees nothing of our environment', async () => {
+    process.env.PARLEY_CANARY = 'canary-in-the-environment';
+    expect(await run('import os; print(dict(os.environ))')).not.toMatch(/canary|PARLEY/);
+    delete process.env.PARLEY_CANARY;
+  });
+
+  it.each([
+    ['time', 'while True: pass', { ...limits, timeoutMs: 3_000 }],
+    [
+      'memory',
+      'x = [bytearray(50_000_000) for _ in range(100)]\nprint(len(x))',
+      { ...limits, memoryMaxBytes: 300 * 1024 * 1024 },
+    ],
+  ])('is stopped when it takes too much %s', async (_what, code, own) => {
+    await expect(run(code, own)).rejects.toThrow(/stopped/);
+  });
+
+  it('is stopped with its run', async () => {
+    const controller = new AbortController();
+    const running = run('while True: pass', limits, controller.signal);
+    controller.abort(new Error('enough'));
+    await expect(running).rejects.toThrow('enough');
+  });
+});
+
+it('without a box nothing is run', async () => {
+  const tool = createPythonTool(limits, async () => undefined);
+  await expect(tool.run('{"code":"print(1)"}', {}, never)).rejects.toThrow(/not available/);
+});
+
+it.each(['', '[]', '{}', '{"code":1}', `{"code":"${'x'.repeat(100_001)}"}`])('refuses the arguments %.20s', async (args) => {
+  await expect(createPythonTool(limits, async () => undefined).run(args, {}, never)).rejects.toMatchObject({
+    name: 'DomainError',
+  });
+});
