@@ -49,6 +49,7 @@ export const errorCodes = {
   UPSTREAM_ERROR: server(502),
   OVERLOADED: server(503),
   UPSTREAM_TIMEOUT: server(504),
+  STORAGE_FULL: server(507),
 } as const satisfies Record<string, ErrorKind>;
 export type ErrorCode = keyof typeof errorCodes;
 
@@ -102,6 +103,15 @@ export function publicError(error: unknown): PublicError {
       detail: error.detail,
     };
   }
+  if (isDiskFull(error)) {
+    return {
+      ...errorCodes.STORAGE_FULL,
+      code: 'STORAGE_FULL',
+      message: 'The service has no room left to store this; nothing was kept, and it works again once there is room',
+      param: null,
+      detail: {},
+    };
+  }
   return {
     ...errorCodes.SERVER_ERROR,
     code: 'SERVER_ERROR',
@@ -109,6 +119,19 @@ export function publicError(error: unknown): PublicError {
     param: null,
     detail: {},
   };
+}
+
+/** Of the file system (a quota is as good as a full disk), or of the database, which has a number for it. */
+const diskFullCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT', '53100'];
+const causesMax = 5;
+
+function isDiskFull(error: unknown): boolean {
+  let cause = error;
+  for (let depth = 0; depth < causesMax && cause instanceof Error; depth += 1) {
+    if ('code' in cause && diskFullCodes.includes(cause.code)) return true;
+    cause = cause.cause;
+  }
+  return false;
 }
 
 /** `{"error":{…}}` as v1, completions and v2 show it. */
