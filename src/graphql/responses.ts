@@ -330,12 +330,17 @@ builder.subscriptionFields((t) => ({
     args: {
       id: t.arg.id({ description: idArg }),
       input: t.arg({ type: ResumeResponseInputType, required: false, description: 'How it goes on.' }),
+      wholeLog: t.arg.boolean({
+        required: true,
+        defaultValue: false,
+        description: 'REST: from the first event on; the face leaves out what the caller knows.',
+      }),
     },
-    subscribe: async (_root, { id, input }, context) => {
+    subscribe: async (_root, { id, input, wholeLog }, context) => {
       const { deps, caller, signal, notes } = context;
       const resumed = await resumeResponse(deps, caller, id, input ?? {}, signal);
-      if (notes === undefined) return followResponse(deps, caller, id, resumed.seenSequence, signal);
-      notes.set('seen-sequence', String(resumed.seenSequence));
+      if (!wholeLog) return followResponse(deps, caller, id, resumed.seenSequence, signal);
+      notes?.set('seen-sequence', String(resumed.seenSequence));
       return resumed.events;
     },
     resolve: (event) => event,

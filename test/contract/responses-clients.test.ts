@@ -3,7 +3,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { tool as langchainTool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
-import { Agent, OpenAIResponsesModel, Runner, tool as agentTool } from '@openai/agents';
+import { Agent, tool as agentTool, OpenAIResponsesModel, Runner } from '@openai/agents';
 import { generateText, isStepCount, type ModelMessage, streamText, tool } from 'ai';
 import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
@@ -77,7 +77,9 @@ describe.each([
     const final = await client().responses.stream({ model, input }).finalResponse();
     expect(final).toMatchObject({ status: 'completed', output_text: 'It is 3.' });
     upstream.next({ toolCalls: [call, { ...call, id: 'call_2' }] });
-    const calls = await client().responses.stream({ model, input, tools: [addTool] }).finalResponse();
+    const calls = await client()
+      .responses.stream({ model, input, tools: [addTool] })
+      .finalResponse();
     expect(calls.output).toMatchObject([
       { type: 'function_call', call_id: 'call_1', name: 'add', arguments: call.arguments, parsed_arguments: { a: 1, b: 2 } },
       { type: 'function_call', call_id: 'call_2' },
@@ -198,11 +200,19 @@ describe('@langchain/openai', () => {
 
   it('calls tools and takes their output', async () => {
     upstream.next({ toolCalls: [call] });
-    const add = langchainTool(({ a, b }: { a: number; b: number }) => String(a + b), { name: 'add', description: 'Adds', schema: numbers });
+    const add = langchainTool(({ a, b }: { a: number; b: number }) => String(a + b), {
+      name: 'add',
+      description: 'Adds',
+      schema: numbers,
+    });
     const bound = chat().bindTools([add]);
     const first = await bound.invoke(input);
     expect(first.tool_calls).toMatchObject([{ id: 'call_1', name: 'add', args: { a: 1, b: 2 } }]);
-    const second = await bound.invoke([new HumanMessage(input), first, new ToolMessage({ content: '3', tool_call_id: 'call_1' })]);
+    const second = await bound.invoke([
+      new HumanMessage(input),
+      first,
+      new ToolMessage({ content: '3', tool_call_id: 'call_1' }),
+    ]);
     expect(second.text).toBe('It is 3.');
     expect(upstream.requests[1]?.body?.messages).toContainEqual(toolOutput);
   });

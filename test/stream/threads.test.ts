@@ -11,7 +11,7 @@ let service: TestService;
 let ann: Person;
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
-const slow = { text: ['one ', 'two ', 'three ', 'four ', 'five ', 'six ', 'seven ', 'eight'], chunkDelayMs: 60 };
+const slow = { text: ['one ', 'two ', 'three ', 'four ', 'five ', 'six ', 'seven ', 'eight'], chunkDelayMs: 120 };
 
 beforeAll(async () => {
   upstream = await startUpstream();
@@ -66,10 +66,9 @@ describe('collect', () => {
     const { a, conversation } = await busyThread();
     const b = await send(conversation, 'B', { background: true });
     expect(b.body).toMatchObject({ status: 'in_progress', output: [], conversation: { id: conversation } });
-    const [c1, c2] = await Promise.all([
-      ann.fetch('POST', path, { model, input: 'C', conversation, background: true }, {}),
-      ann.fetch('POST', path, { model, input: 'D', conversation, background: true, instructions: 'Other.' }, {}),
-    ]);
+    const joins = (members: object) => ann.fetch('POST', path, { model, conversation, background: true, ...members }, {});
+    const c1 = await joins({ input: 'C' });
+    const c2 = await joins({ input: 'D', instructions: 'Other.' });
     expect(((await c1.json()) as WireEvent).id).toBe(b.body.id);
     expect(c1.headers.get('x-thread-attached')).toBe('collect');
     const d = (await c2.json()) as WireEvent;
@@ -120,7 +119,7 @@ describe('steer', () => {
   });
 
   it('closes calls that waited for the client, so that the next turn can be asked for', async () => {
-    upstream.next({ text: slow.text, toolCalls: [{ id: 'call_1', name: 'add', arguments: '{}' }], chunkDelayMs: 60 });
+    upstream.next({ text: slow.text, toolCalls: [{ id: 'call_1', name: 'add', arguments: '{}' }], chunkDelayMs: 120 });
     const tools = [{ type: 'function', name: 'add', parameters: { type: 'object' } }];
     const { body: a } = await ann.post(path, { model, input: 'A', tools, background: true });
     await spoken(a.id);

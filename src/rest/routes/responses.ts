@@ -20,7 +20,7 @@ const responseFields = `
 
 const creating = 'subscription ($input: ResponseInput!) { newResponseEvents(input: $input) { type sequence } }';
 const resuming =
-  'subscription ($responseId: ID!, $input: ResumeResponseInput) { resumedResponseEvents(id: $responseId, input: $input) { type sequence } }';
+  'subscription ($responseId: ID!, $input: ResumeResponseInput) { resumedResponseEvents(id: $responseId, input: $input, wholeLog: true) { type sequence } }';
 
 export const responseRoutes: readonly RouteRow[] = [
   {
