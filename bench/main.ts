@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { benchAgentKnowledge } from './agent-knowledge.ts';
 import { benchCompletions, type Row } from './completions/completions.ts';
 import { benchIndexing } from './indexing.ts';
 import { benchLists } from './lists.ts';
@@ -19,6 +20,7 @@ const rows: Row[] = [
 ];
 if ('indexing text'.includes(values.only)) rows.push(...(await benchIndexing()));
 if ('list of 100,000 chats'.includes(values.only)) rows.push(...(await benchLists()));
+if ('completion, agent over 100,000 passages'.includes(values.only)) rows.push(...(await benchAgentKnowledge()));
 let isMet = true;
 console.log(['', 'raw', 'parley', 'ratio', 'floor'].join('\t'));
 for (const row of rows) {
