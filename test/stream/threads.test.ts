@@ -91,10 +91,14 @@ describe('collect', () => {
 
   it('refuses what is too much to wait', async () => {
     const { a, conversation } = await busyThread({ ...slow, text: Array.from({ length: 400 }, () => 'x ') });
-    for (let n = 0; n < 20; n += 1) expect((await send(conversation, `B${n}`, { background: true })).status).toBe(200);
+    const waiting = (await send(conversation, 'B', { background: true })).body;
+    for (let n = 1; n < 20; n += 1) {
+      expect((await send(conversation, `B${n}`, { background: true })).body.id).toBe(waiting.id);
+    }
     const refused = await send(conversation, 'too much', { background: true });
     expect([refused.status, refused.body.error.code]).toEqual([429, 'thread_queue_full']);
     await ann.post(`${path}/${a.id}/cancel`);
+    await ended(waiting.id, 'completed');
   });
 });
 
