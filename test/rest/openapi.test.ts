@@ -37,9 +37,7 @@ describe('openapi.json', () => {
     const told = routes.map(({ row }) => at(printed, 'paths', row.path, row.method, 'security'));
     // The ticket of a signed link stands for a key: `{}` says that none need be sent.
     const orNone = (ticket: string | undefined) => (ticket === undefined ? [] : [{}]);
-    expect(told).toEqual(
-      routes.map(({ scope, row }) => [{ apiKey: scope === null ? [] : [scope] }, ...orNone(row.ticket)]),
-    );
+    expect(told).toEqual(routes.map(({ scope, row }) => [{ apiKey: scope === null ? [] : [scope] }, ...orNone(row.ticket)]));
   });
 });
 
