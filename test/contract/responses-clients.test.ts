@@ -182,7 +182,7 @@ describe.each([
       messages: [...messages, ...said, { role: 'user', content: 'And twice that?' }],
     });
     expect(next.text).toBe('It is 3.');
-    expect((upstream.requests[2]?.body?.messages as unknown[]).length).toBe(5);
+    expect(upstream.requests[2]?.body?.messages).toHaveLength(5);
   });
 });
 
