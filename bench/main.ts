@@ -1,8 +1,11 @@
 import { parseArgs } from 'node:util';
 import { benchAgentKnowledge } from './agent-knowledge.ts';
+import { benchAgentList } from './agent-list/agent-list.ts';
 import { benchCompletions, type Row } from './completions/completions.ts';
+import { benchOverload } from './completions/overload.ts';
 import { benchIndexing } from './indexing.ts';
 import { benchLists } from './lists.ts';
+import { benchStalledReaders } from './stalled-readers.ts';
 
 /**
  * `npm run bench [-- --only <part of a row's name>] [--streams 5000] [--profile <folder>]`: measures the service against a bare node:http
@@ -18,9 +21,13 @@ const rows: Row[] = [
     ...(values.profile === undefined ? {} : { profileDir: values.profile }),
   })),
 ];
+if ('overload'.includes(values.only)) rows.push(...(await benchOverload()));
 if ('indexing text'.includes(values.only)) rows.push(...(await benchIndexing()));
 if ('list of 100,000 chats'.includes(values.only)) rows.push(...(await benchLists()));
 if ('completion, agent over 100,000 passages'.includes(values.only)) rows.push(...(await benchAgentKnowledge()));
+if (['GraphQL: 50 agents', 'GraphQL: tiny query'].some((name) => name.includes(values.only)))
+  rows.push(...(await benchAgentList()));
+if ('stalled readers'.includes(values.only)) rows.push(...(await benchStalledReaders()));
 let isMet = true;
 console.log(['', 'raw', 'parley', 'ratio', 'floor'].join('\t'));
 for (const row of rows) {

@@ -1,33 +1,58 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import express from 'express';
+import type { GraphQLSchema } from 'graphql';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Deps } from './domain/deps.ts';
-import { DomainError, publicError } from './entities/errors.ts';
+import { operationScopes } from './domain/policy.ts';
+import { DomainError } from './entities/errors.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { createGraphqlHandler } from './graphql/server.ts';
 import { createAccessLog } from './http/access-log.ts';
 import { requestIdOf } from './http/context.ts';
-import { sendError } from './http/errors.ts';
+import { sendError, showError } from './http/errors.ts';
 import { healthHandler, readyHandler } from './http/health.ts';
 import { RunAdmission } from './http/limits.ts';
 import { Metrics, metricsHandler } from './http/metrics.ts';
 import { SseStreams } from './http/sse.ts';
 import { createRestRouter } from './rest/adapter.ts';
+import { checkRoutes, compileRoutes, type Route } from './rest/compile.ts';
+import { declarations } from './rest/openapi/declared/index.ts';
 import { createReference } from './rest/reference.ts';
 import { createResponseSocket } from './rest/responses-socket.ts';
 import { allRoutes } from './rest/routes/index.ts';
 
 export interface App {
   readonly handle: RequestListener;
-  /** For connections that want another protocol. */
+  /** Whether a request that offers another protocol gets it; any other is answered like one that offers none (`Upgrade: h2c` is a common offer). */
+  takesUpgrade(req: IncomingMessage): boolean;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Tells balancers to send no more and ends the streams that follow something without an end of its own. */
+  /** Tells balancers to send no more and ends the streams that follow something without an end of its own. May be told again. */
   stop(): void;
+  /**
+   * Loads what a start leaves out and only some calls need, so that the first of those does not wait for it, and checks the documents of the
+   * rows, which takes a tenth of a second.
+   *
+   * @throws Error naming a row that lies.
+   */
+  warm(): Promise<void>;
+  /** Lets go of connections that the server does not count among its own. */
+  cutOff(): void;
+}
+
+/** What both faces are over: the one schema, and the rows, checked against it. Needs nothing that a start has to wait for. */
+export interface Faces {
+  readonly schema: GraphQLSchema;
+  readonly routes: readonly Route[];
+}
+
+/** @throws Error naming everything of the schema that is not complete, and every row that does not hold; `App.warm` checks their documents. */
+export function createFaces(): Faces {
+  const schema = buildSchema();
+  return { schema, routes: compileRoutes(schema, allRoutes, operationScopes, declarations, { checksDocuments: false }) };
 }
 
 /** Joins both faces over one schema. The only file that sees every layer. */
-export function createApp(deps: Deps): App {
+export function createApp(deps: Deps, { schema, routes }: Faces): App {
   let isStopping = false;
   const { settings } = deps;
   const metrics = new Metrics();
@@ -37,28 +62,30 @@ export function createApp(deps: Deps): App {
     stallMs: settings.SSE_STALL_TIMEOUT_MS,
   });
   const admission = new RunAdmission(settings.RUNS_ACTIVE_MAX);
-  const schema = buildSchema();
   const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admission });
-  const rest = createRestRouter({ schema, rows: allRoutes, deps, metrics, streams, admission });
+  const rest = createRestRouter({ schema, routes, deps, metrics, streams, admission });
   const sockets = createResponseSocket(deps, schema, admission);
-  const reference = createReference(schema, allRoutes, packageJson.version);
+  const reference = createReference(schema, routes, packageJson.version);
   const pages = createPages(deps, metrics, () => isStopping);
   measure(metrics, deps, streams, admission);
-  // The faces stand before Express, which costs more than they do.
   const log = createAccessLog(deps.logger, (req, res) =>
     rest(req, res, () => graphql.handle(req, res, () => reference(req, res, () => pages(req, res)))),
   );
   return {
     handle: log.handle,
-    upgrade(req, socket, head) {
-      if (!sockets.upgrade(req, socket, head)) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
-    },
+    takesUpgrade: (req) => sockets.takes(req),
+    upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),
     stop() {
       isStopping = true;
       log.stop();
-      graphql.close();
-      sockets.close();
+      graphql.stop();
+      sockets.stop();
     },
+    async warm() {
+      await Promise.all([graphql.warm(), metrics.open()]);
+      await checkRoutes(schema, routes);
+    },
+    cutOff: () => sockets.cutOff(),
   };
 }
 
@@ -75,20 +102,19 @@ function measure(metrics: Metrics, { runs, jobs }: Deps, streams: SseStreams, ad
 
 /** What is neither face: health, metrics, and the answer to every other path. */
 function createPages(deps: Deps, metrics: Metrics, isStopping: () => boolean): RequestListener {
-  const pages = express();
-  pages.disable('x-powered-by');
-  pages.disable('etag');
-  pages.get('/healthz', healthHandler());
-  pages.get(
-    '/readyz',
-    readyHandler(async () => {
-      await deps.storage.db.pool.query('SELECT 1');
-    }, isStopping),
-  );
-  pages.get('/metrics', metricsHandler(metrics));
-  pages.use((req, res) => {
-    const missing = new DomainError('NOT_FOUND', `There is nothing at ${req.method} ${req.path}`);
-    sendError(res, publicError(missing), requestIdOf(req));
-  });
-  return pages;
+  const ready = readyHandler(async () => {
+    await deps.storage.db.pool.query('SELECT 1');
+  }, isStopping);
+  const pages = new Map<string, (req: IncomingMessage, res: ServerResponse) => void | Promise<void>>([
+    ['/healthz', healthHandler()],
+    ['/readyz', ready],
+    ['/metrics', metricsHandler(metrics)],
+  ]);
+  return (req, res) => {
+    const path = (req.url ?? '/').split('?')[0] ?? '/';
+    const page = req.method === 'GET' || req.method === 'HEAD' ? pages.get(path) : undefined;
+    const fail = (error: unknown) => sendError(res, showError(error, deps.logger, requestIdOf(req)), requestIdOf(req));
+    if (page === undefined) return fail(new DomainError('NOT_FOUND', `There is nothing at ${req.method} ${path}`));
+    void Promise.try(page, req, res).catch(fail);
+  };
 }

@@ -17,6 +17,7 @@ import { createPythonTool } from './engine/tools/python/python.ts';
 import type { ServerTools } from './engine/tools/server-tool.ts';
 import { makeId } from './entities/ids.ts';
 import type { Settings } from './settings.ts';
+import type { EmbeddedServer } from './storage/embedded/embedded.ts';
 import { openStorage } from './storage/storage.ts';
 
 export interface ComposeOptions {
@@ -28,13 +29,18 @@ export interface ComposeOptions {
   readonly environment?: (name: string) => string | undefined;
   /** Called when the database is gone for good. */
   readonly onFatal: (error: Error) => void;
+  /** The embedded database of the settings, when it has been started already. */
+  readonly embedded?: Promise<EmbeddedServer> | undefined;
 }
 
 /** Makes everything the domain works with, from the bottom up. `closeDeps` takes it down again. */
-export async function createDeps({ settings, logger, publicUrl, environment, onFatal }: ComposeOptions): Promise<Deps> {
-  const storage = await openStorage(settings, (error, isFatal) => {
-    if (isFatal) onFatal(error);
-    else logger.warn({ err: error }, 'the database connection failed and is replaced');
+export async function createDeps({ settings, logger, publicUrl, environment, onFatal, embedded }: ComposeOptions): Promise<Deps> {
+  const storage = await openStorage(settings, {
+    embedded,
+    onError(error, isFatal) {
+      if (isFatal) onFatal(error);
+      else logger.warn({ err: error }, 'the database connection failed and is replaced');
+    },
   });
   try {
     const basics = { settings, storage, logger, now: () => new Date(), newId };

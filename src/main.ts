@@ -1,5 +1,4 @@
-import { enableCompileCache } from 'node:module';
+// First, so that a second start finds all other modules stripped and compiled.
+import './lib/compile-cache.js';
 
-// Everything else is loaded after this, so that a second start finds its modules stripped and compiled.
-enableCompileCache();
 await import('./process.ts');

@@ -1,9 +1,14 @@
 import { existsSync } from 'node:fs';
 import { createLogger } from './http/logging.ts';
-import { startService } from './service.ts';
+import { optimizeEarly } from './lib/optimize-early.ts';
+import type { Service } from './service.ts';
 import { loadSettings, type Settings } from './settings.ts';
+import { startEmbeddedOf } from './storage/embedded/embedded.ts';
 import { FolderInUseError } from './storage/embedded/lock.ts';
 import { welcome } from './welcome.ts';
+
+/** The first requests go before. */
+const warmAfterMs = 500;
 
 const settings = readSettings();
 const logger = createLogger(settings);
@@ -15,15 +20,8 @@ process.on('uncaughtException', (error) => {
   process.exit();
 });
 
-const service = await startService(
-  settings,
-  logger,
-  (error) => {
-    logger.fatal({ err: error }, 'the embedded database ended; start Parley again');
-    process.exit(1);
-  },
-  readEnvironment,
-).catch((error: unknown) => refuse(error));
+const service = await start().catch((error: unknown) => refuse(error));
+optimizeEarly();
 
 let isStopping = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -38,8 +36,25 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-// Last: whoever waits for this line may send a signal at once.
+// Whoever waits for this line may send a signal at once.
 console.log(welcome(service.url, service.firstKey, settings));
+setTimeout(() => {
+  service.warm().catch((error: unknown) => {
+    logger.fatal({ err: error }, 'stopping: this Parley is not whole');
+    process.exit(1);
+  });
+}, warmAfterMs).unref();
+
+async function start(): Promise<Service> {
+  const onFatal = (error: Error) => {
+    logger.fatal({ err: error }, 'the embedded database ended; start Parley again');
+    process.exit(1);
+  };
+  // The database starts in its own thread while this one loads everything else.
+  const embedded = startEmbeddedOf(settings, onFatal);
+  const { startService } = await import('./service.ts');
+  return startService(settings, logger, onFatal, { environment: readEnvironment, embedded });
+}
 
 /** A variable that the operator's models file names for a key: no setting of its own. */
 function readEnvironment(name: string): string | undefined {

@@ -1,13 +1,15 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { createApp } from './app.ts';
+import { createApp, createFaces } from './app.ts';
 import { closeDeps, createDeps } from './compose.ts';
 import type { Deps } from './domain/deps.ts';
 import { type FirstKey, prepareFirstStart } from './domain/first-start.ts';
+import { lastWordsMs } from './engine/runs/engine.ts';
 import type { Settings } from './settings.ts';
+import type { EmbeddedServer } from './storage/embedded/embedded.ts';
 
 export interface Service {
   /** `http://host:port`, without a slash at the end. */
@@ -15,51 +17,83 @@ export interface Service {
   /** At the first start on an empty database only. */
   readonly firstKey: FirstKey | undefined;
   readonly deps: Deps;
-  /** Stops listening, lets what runs come to its end for at most `graceMs`, closes everything. */
+  /** Loads what a start leaves out and only some calls need. */
+  warm(): Promise<void>;
+  /**
+   * Stops listening, lets what runs come to its end, ends it itself a little before `graceMs` is over so that every stream has its proper
+   * last frame, cuts off who does not read that, and closes everything.
+   */
   close(graceMs: number): Promise<void>;
 }
+
+/** Imported, it would load all of fetch at once, for the names that this module exports besides: 30 ms of each start. */
+const { createServer } = process.getBuiltinModule('node:http');
+
+/** Longer than balancers and clients keep a connection (60 s at most, as a rule): one that is closed just as a request comes loses it. */
+const keepAliveMs = 72_000;
+const closeIdleEveryMs = 50;
 
 /** How long the first listing of the providers' models may hold up the start. */
 const modelsWarmMs = 750;
 
-/**
- * Starts one Parley: storage, engine, app, listen. What fails on the way takes down what was started before it.
- *
- * @param environment  reads the variables that a models file names for keys.
- */
+export interface StartOptions {
+  /** Reads the variables that a models file names for keys. */
+  readonly environment?: (name: string) => string | undefined;
+  /** The embedded database of the settings, when it has been started already. */
+  readonly embedded?: Promise<EmbeddedServer> | undefined;
+}
+
+/** Starts one Parley: storage, engine, app, listen. What fails on the way takes down what was started before it. */
 export async function startService(
   settings: Settings,
   logger: Logger,
   onFatal: (error: Error) => void,
-  environment?: (name: string) => string | undefined,
+  options: StartOptions = {},
 ): Promise<Service> {
   let publicUrl = settings.PUBLIC_URL?.replace(/\/+$/, '');
   const address = (port: number) => `http://${urlHost(settings.HOST)}:${port}`;
-  const deps = await createDeps({
+  const opening = createDeps({
     settings,
     logger,
     publicUrl: () => publicUrl ?? address(settings.PORT),
     onFatal,
-    ...(environment === undefined ? {} : { environment }),
+    ...options,
   });
+  // In this thread while the database opens in its own. A failure here is told once the database can be closed.
+  const making = Promise.try(createFaces);
+  making.catch(() => undefined);
+  const deps = await opening;
   try {
     const [firstKey] = await Promise.all([prepareFirstStart(deps), deps.models.warm(modelsWarmMs)]);
-    const app = createApp(deps);
-    const server = createServer(app.handle);
+    const app = createApp(deps, await making);
+    const server = createServer({ shouldUpgradeCallback: app.takesUpgrade }, app.handle);
     server.on('upgrade', app.upgrade);
     // Uploads and long bodies are bounded by size and by their own idle limits, not by a total time.
     server.requestTimeout = 0;
+    server.keepAliveTimeout = keepAliveMs;
     const { port } = await listen(server, settings);
     publicUrl ??= address(port);
     return {
       url: address(port),
       firstKey,
       deps,
+      warm: () => app.warm(),
       async close(graceMs) {
         const deadlineMs = performance.now() + graceMs;
+        const leftMs = () => Math.max(0, deadlineMs - performance.now());
         app.stop();
-        await drain(server, graceMs);
-        await closeDeps(deps, Math.max(0, deadlineMs - performance.now()));
+        const closed = closing(server);
+        if (!(await isWithin(closed, graceMs - lastWordsMs(graceMs)))) {
+          deps.runs.endAll();
+          // What came in meanwhile on connections that were open.
+          app.stop();
+        }
+        if (!(await isWithin(closed, leftMs()))) {
+          server.closeAllConnections();
+          app.cutOff();
+          await closed;
+        }
+        await closeDeps(deps, leftMs());
       },
     };
   } catch (error) {
@@ -76,15 +110,17 @@ async function listen(server: Server, { HOST, PORT }: Settings): Promise<Address
   return address;
 }
 
-/** Takes no new connections and lets replies in flight end; what is left after `graceMs` is cut off. */
-async function drain(server: Server, graceMs: number): Promise<void> {
+/** Takes no new connections. Resolves when the last reply is out and its connection closed. */
+function closing(server: Server): Promise<unknown> {
   const closed = once(server, 'close');
   server.close();
-  server.closeIdleConnections();
-  const isDrained = await Promise.race([closed.then(() => true), wait(graceMs, false, { ref: false })]);
-  if (isDrained) return;
-  server.closeAllConnections();
-  await closed;
+  // Those that are at work now become idle one after the other, and would be kept open for their next request.
+  const timer = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
+  return closed.finally(() => clearInterval(timer));
+}
+
+function isWithin(event: Promise<unknown>, timeMs: number): Promise<boolean> {
+  return Promise.race([event.then(() => true), wait(timeMs, false, { ref: false })]);
 }
 
 /** An address for people: the wildcard ones cannot be visited. */

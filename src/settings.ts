@@ -58,7 +58,7 @@ export const settingsSchema = z.object({
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
   CHAT_FILES_MAX: count(500).describe('Files of one chat.'),
   CHAT_FILE_TOKENS_MAX: count(50_000).describe('Tokens of text that the files of one message give a model; the rest is cut.'),
-  MESSAGES_MAX: count(2_000).describe('Most messages in one completion request.'),
+  MESSAGES_MAX: count(2_000).describe('Most messages in one request, and of a conversation that a model is given.'),
   TOOLS_MAX: count(128).describe('Most tools in one request.'),
   BUNDLE_CONTENT_MAX_BYTES: count(4 * MiB).describe('Most bytes of uploaded files that one exported agent carries.'),
   AGENT_DATA_SOURCES_MAX: count(1_000).describe('Most data sources of one agent.'),
@@ -90,6 +90,9 @@ export const settingsSchema = z.object({
   MODEL_IDLE_TIMEOUT_MS: count(120_000).describe('Longest silence within an answer.'),
   MODEL_RETRIES_MAX: z.coerce.number().int().min(0).max(10).default(2).describe('Further tries before the first token.'),
   TOOL_ROUNDS_MAX: count(16).describe('Model calls in one run: tools of the service answer between them.'),
+  SUBAGENTS_MAX: count(5).describe('Subagents that one call of deep_research may start; they work one after the other.'),
+  SUBAGENT_TIMEOUT_MS: count(120_000).describe('Time of one subagent.'),
+  SUBAGENT_OUTPUT_TOKENS_MAX: count(4_096).describe('Tokens that a subagent may write in one model call.'),
   API_FUNCTION_TIMEOUT_MS: count(30_000).describe('Time for one call of an API_FUNCTION tool, redirects included.'),
   API_FUNCTION_REPLY_MAX_BYTES: count(MiB).describe('Largest reply that an API_FUNCTION tool reads.'),
   TOOL_RESULT_MAX_CHARS: count(20_000).describe('Most of a tool result that a model is given, in UTF-16 code units.'),
@@ -99,7 +102,16 @@ export const settingsSchema = z.object({
   SSE_HEARTBEAT_MS: count(12_000).describe('Longest silence on an open stream.'),
   SSE_BUFFER_MAX_BYTES: count(MiB).describe('Most bytes that wait for a slow reader before more is read for it.'),
   SSE_STALL_TIMEOUT_MS: count(15_000).describe('A reader of a stream that takes nothing for this long is cut off.'),
-  SHUTDOWN_GRACE_MS: count(20_000).describe('Time for replies in flight after SIGTERM.'),
+  SOCKET_LIFETIME_MS: z.coerce
+    .number()
+    .int()
+    .positive()
+    .max(86_400_000)
+    .default(3_600_000)
+    .describe('A WebSocket of the responses takes no more requests after this, and is closed.'),
+  SHUTDOWN_GRACE_MS: count(20_000).describe(
+    'Time for replies in flight after SIGTERM. What still runs is ended a quarter of it, 3 seconds at most, before it is over.',
+  ),
   EXTRACT_TIMEOUT_MS: count(30_000).describe('Time to take the text out of one document.'),
   EXTRACT_MEMORY_MAX_BYTES: count(300 * MiB).describe('Memory that reading one document may take.'),
   EXTRACT_TEXT_MAX_CHARS: count(20_000_000).describe('Text of one document, in UTF-16 code units; one with more is refused.'),

@@ -2,6 +2,7 @@ import { mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../src/http/logging.ts';
+import { optimizeEarly } from '../../src/lib/optimize-early.ts';
 import { startService } from '../../src/service.ts';
 import { loadSettings } from '../../src/settings.ts';
 
@@ -16,6 +17,7 @@ const settings = loadSettings({
   OPENAI_BASE_URL: `${process.argv[2] ?? ''}/v1`,
   PARLEY_ADMIN_KEY: adminKey,
   LOG_FORMAT: 'json',
+  ...(process.argv[3] === undefined ? {} : { RUNS_ACTIVE_MAX: process.argv[3] }),
 });
 // The log as it is by default, written where nobody reads it.
 const log = openSync('/dev/null', 'w');
@@ -23,6 +25,7 @@ const logger = createLogger(settings, (lines) => void writeSync(log, lines));
 const service = await startService(settings, logger, (error) => {
   throw error;
 });
+optimizeEarly();
 const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
 await service.deps.models.list();
 const agents: Record<string, string> = {};

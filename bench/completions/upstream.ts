@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The mock upstream, in a process of its own. The model's name says what to do: `whole`, `burst-<chunks>` (all in one piece) or
- * `paced-<chunks>-<interval ms>`, where each chunk's text is the moment it was written, in µs.
+ * The mock upstream, in a process of its own. The model's name says what to do: `whole`, `burst-<chunks>` (all in one piece),
+ * `paced-<chunks>-<interval ms>`, where each chunk's text is the moment it was written, in µs, or `endless`, as fast as it is read.
  */
 const head =
   '{"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1795235197,"model":"bench","choices":[{"index":0,"delta":';
@@ -91,9 +91,20 @@ function send(paced: Paced): boolean {
   return true;
 }
 
+const longPiece = frame(`{"content":"${'x'.repeat(60_000)}"}`);
+
+function speak(response: ServerResponse): void {
+  response.writeHead(200, streamHead);
+  const more = () => {
+    while (!response.destroyed && response.write(longPiece));
+  };
+  response.on('drain', () => setImmediate(more));
+  more();
+}
+
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
-    const ids = ['whole', 'burst-1', 'burst-2000', 'paced-100-20', 'paced-50-200', 'paced-1-5'];
+    const ids = ['whole', 'burst-1', 'burst-2000', 'paced-10-20', 'paced-100-20', 'paced-50-200', 'paced-1-5', 'endless'];
     response.end(JSON.stringify({ object: 'list', data: ids.map((id) => ({ id, object: 'model', created: 1 })) }));
     return;
   }
@@ -108,7 +119,8 @@ const server = createServer((request, response) => {
     if (kind === 'burst') {
       response.writeHead(200, streamHead);
       response.end(burst(Number(chunks)));
-    } else if (kind === 'paced') pace(response, Number(chunks), Number(intervalMs));
+    } else if (kind === 'endless') speak(response);
+    else if (kind === 'paced') pace(response, Number(chunks), Number(intervalMs));
     else {
       response.writeHead(200, wholeHead);
       response.end(whole);

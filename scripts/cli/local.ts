@@ -12,6 +12,7 @@ import { createLogger } from '../../src/http/logging.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { SseStreams } from '../../src/http/sse.ts';
 import { createRestRouter } from '../../src/rest/adapter.ts';
+import { compileRoutes } from '../../src/rest/compile.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { FolderInUseError } from '../../src/storage/embedded/lock.ts';
@@ -44,7 +45,7 @@ export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): 
     const { settings } = deps;
     const rest = createRestRouter({
       schema,
-      rows: allRoutes,
+      routes: compileRoutes(schema, allRoutes),
       deps,
       metrics: new Metrics(),
       streams: new SseStreams({

@@ -129,12 +129,22 @@ export function requireNoToolConflict(
   agent: AgentRunParts,
 ): void {
   if (agent.tools.length === 0) return;
+  const functions = given.flatMap(({ function: own }, index) =>
+    own === undefined || own === null ? [] : [[own.name, `tools[${index}].function.name`] as const],
+  );
+  requireFreeNames(functions, agent);
+}
+
+/**
+ * The same for functions of any format.
+ *
+ * @param functions  the name of each, and where the request has it.
+ * @throws DomainError TOOL_NAME_CONFLICT
+ */
+export function requireFreeNames(functions: Iterable<readonly [name: string, param: string]>, agent: AgentRunParts): void {
+  if (agent.tools.length === 0) return;
   const names = new Set(agent.tools.filter(({ type }) => type !== 'MCP_SERVER').map(({ name }) => name));
-  for (const [index, { function: own }] of given.entries()) {
-    if (own === undefined || own === null || !names.has(own.name)) continue;
-    const param = `tools[${index}].function.name`;
-    throw nameConflict(param, own.name);
-  }
+  for (const [name, param] of functions) if (names.has(name)) throw nameConflict(param, name);
 }
 
 function nameConflict(param: string, name: string): DomainError {

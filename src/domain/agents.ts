@@ -4,6 +4,7 @@ import type { Agent, AgentListScope, AgentView, RunnableAgent } from '../entitie
 import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { isId } from '../entities/ids.ts';
+import type { Members } from '../entities/members.ts';
 import type { Page, PageRequest } from '../entities/page.ts';
 import type { AgentChanges } from '../storage/agents.ts';
 import { canEditAgent, canManageAgent, canSeeAgent, isAdministrator, listedAgents, usableAgents } from './access.ts';
@@ -63,10 +64,17 @@ function admitted(caller: Caller, agent: RunnableAgent | undefined): RunnableAge
 /**
  * Agents of a list scope, newest first. Cost: one statement, flat in the depth of the page.
  *
+ * @param members  what will be read of them, besides what a page stands on; everything when absent.
  * @throws DomainError INVALID_VALUE for a search of more than 200 characters.
  */
-export async function listAgents(deps: Deps, caller: Caller, query: AgentListQuery, page: PageRequest): Promise<Page<AgentView>> {
-  return deps.storage.agents.list(listedAgents(caller, query.scope ?? 'ALL'), narrowing(query), caller.userId, page);
+export async function listAgents(
+  deps: Deps,
+  caller: Caller,
+  query: AgentListQuery,
+  page: PageRequest,
+  members?: Members<AgentView>,
+): Promise<Page<AgentView>> {
+  return deps.storage.agents.list(listedAgents(caller, query.scope ?? 'ALL'), narrowing(query), caller.userId, page, members);
 }
 
 function narrowing({ groupId, categoryId, approvedByOrg, search }: AgentListQuery): AgentFilter {

@@ -4,6 +4,7 @@ import { DomainError } from '../entities/errors.ts';
 import type { Settings } from '../settings.ts';
 import { readMessages } from './completion-messages.ts';
 import { Faults } from './faults.ts';
+import { readRunOptions } from './run-options.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -80,6 +81,7 @@ export function readCompletion(input: CompletionInput, limits: Pick<Settings, 'M
   faults.requireCount('tools', given, limits.TOOLS_MAX);
   faults.throwIfAny();
   const tools = readTools(given, faults);
+  readRunOptions('options', input.options, faults);
   const request = {
     messages: readMessages(input.messages, faults),
     tools,
@@ -145,7 +147,8 @@ function readToolChoice(choice: unknown, tools: readonly ModelTool[], faults: Fa
   }
   const inner = isObject(choice) && isObject(choice.function) ? choice.function : choice;
   const name = isObject(inner) ? inner.name : undefined;
-  if (typeof name !== 'string') {
+  const isFunction = !isObject(choice) || choice.type === undefined || choice.type === 'function';
+  if (typeof name !== 'string' || !isFunction) {
     faults.add('toolChoice', 'tool_choice must be "auto", "none", "required" or {"type":"function","function":{"name":…}}');
     return undefined;
   }

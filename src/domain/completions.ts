@@ -122,7 +122,7 @@ function planOf(
   const instructions = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, {}).trim();
   const messages: readonly ModelMessage[] =
     instructions === '' ? request.messages : [{ role: 'system', content: instructions }, ...request.messages];
-  const question = agent === undefined || agent.dataSourceIds.length === 0 ? '' : questionOf(messages);
+  const question = agent === undefined || agent.dataSourceIds.length === 0 ? '' : questionOf(messages).trim();
   const inputTokensMax = agent?.options.maxInputTokens?.[0];
   if (inputTokensMax !== undefined) requireInputFits(messages, inputTokensMax);
   return {
@@ -139,7 +139,7 @@ function planOf(
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(responseFormat === undefined ? {} : { responseFormat }),
     ...(typeof input.parallelToolCalls === 'boolean' ? { parallelToolCalls: input.parallelToolCalls } : {}),
-    ...(agent === undefined || question.trim() === ''
+    ...(agent === undefined || agent.dataSourceIds.length === 0
       ? {}
       : { knowledge: { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question } }),
   };

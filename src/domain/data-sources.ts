@@ -3,6 +3,7 @@ import type { Caller } from '../entities/caller.ts';
 import { type DataSource, type DataSourceType, isConnectedType, type RefreshPeriod } from '../entities/data-source.ts';
 import { DomainError } from '../entities/errors.ts';
 import { isId } from '../entities/ids.ts';
+import type { Members } from '../entities/members.ts';
 import type { Page, PageRequest } from '../entities/page.ts';
 import { dataSourceOrders, type DataSourceListQuery as StoreQuery, type UsingAgent } from '../storage/data-sources.ts';
 import { canEditAgent, canEditDataSource, editableAgents, usableAgents, visibleDataSources } from './access.ts';
@@ -27,11 +28,9 @@ export async function listDataSourcesOfAgents(
   deps: Deps,
   caller: Caller,
   agentIds: readonly string[],
+  members?: Members<DataSource>,
 ): Promise<readonly (readonly DataSource[])[]> {
-  const byAgent = Map.groupBy(
-    await deps.storage.dataSources.ofAgents(agentIds, visibleDataSources(caller)),
-    ({ agentId }) => agentId,
-  );
+  const byAgent = await deps.storage.dataSources.ofAgents(agentIds, visibleDataSources(caller), members);
   return agentIds.map((id) => byAgent.get(id) ?? []);
 }
 

@@ -1,12 +1,15 @@
 import { DomainError, type ErrorCode, type Fault } from '../entities/errors.ts';
 
+/** More faults than this help nobody, and a hostile body must not make a long reply. */
+const faultsMax = 20;
+
 /** Gathers what is wrong with an input, so that one reply can name every fault. */
 export class Faults {
   readonly #faults: Fault[] = [];
 
   /** @param param  the member as the caller wrote it: `options.temperature[1]`. */
   add(param: string, message: string, code: ErrorCode = 'INVALID_VALUE'): void {
-    this.#faults.push({ code, message, param });
+    if (this.#faults.length < faultsMax) this.#faults.push({ code, message, param });
   }
 
   requireLength(param: string, text: string, max: number): void {

@@ -51,7 +51,7 @@ export async function listGroupsOfAgents(
   caller: Caller,
   agentIds: readonly string[],
 ): Promise<readonly (readonly Group[])[]> {
-  const byAgent = Map.groupBy(await deps.storage.groups.ofAgents(agentIds, visibleGroups(caller)), ({ agentId }) => agentId);
+  const byAgent = await deps.storage.groups.ofAgents(agentIds, visibleGroups(caller));
   return agentIds.map((id) => byAgent.get(id) ?? []);
 }
 

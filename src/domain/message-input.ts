@@ -5,6 +5,7 @@ import { cutText, storableText } from '../lib/text.ts';
 import type { Settings } from '../settings.ts';
 import { type CompletionToolInput, readTools, serverToolNames } from './completion-input.ts';
 import { Faults } from './faults.ts';
+import { readRunOptions } from './run-options.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -61,7 +62,7 @@ export function readMessage(input: SendMessageInput, limits: Pick<Settings, 'TOO
   const given = input.tools ?? [];
   faults.requireCount('tools', given, limits.TOOLS_MAX);
   const tools = given.length > limits.TOOLS_MAX ? [] : readTools(given, faults);
-  readOptions(input.options, faults);
+  readRunOptions('options', input.options, faults);
   const secrets = readSecrets(input.secrets, faults);
   faults.throwIfAny();
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
@@ -80,7 +81,7 @@ export function readToolOutputs(input: SubmitToolOutputsInput): {
     if (seen.has(toolCallId)) faults.add(`outputs[${index}].toolCallId`, `outputs[${index}].toolCallId stands there twice`);
     seen.add(toolCallId);
   }
-  readOptions(input.options, faults);
+  readRunOptions('options', input.options, faults);
   const secrets = readSecrets(input.secrets, faults);
   faults.throwIfAny();
   return { outputs: input.outputs.map((output) => ({ ...output, output: storableText(output.output) })), secrets };
@@ -137,12 +138,6 @@ function readPart(part: unknown, at: string, faults: Faults): readonly PromptPar
     return [];
   }
   return [{ type, url: storableText(value) }];
-}
-
-function readOptions(options: unknown, faults: Faults): void {
-  if (options !== undefined && options !== null && !isObject(options)) {
-    faults.add('options', 'options must be an object', 'INVALID_TYPE');
-  }
 }
 
 /** Names and values are checked; what they hold is never repeated in a message. */

@@ -172,12 +172,13 @@ interface Beginning {
 async function begin(
   deps: Deps,
   caller: Caller,
-  { chat, modelId, request, secrets, threadMode }: Beginning,
+  { chat, modelId, request: given, secrets, threadMode }: Beginning,
   turn: Pick<Turn, 'lastMessages'> & { messages(last: readonly ChatMessage[], run: NewRun): readonly NewMessage[] },
 ): Promise<Run> {
   await deps.runs.requireRoom(caller.orgId);
   const { orgId, userId, keyId } = caller;
   const { id: chatId, agentId } = chat;
+  const request = { ...given, needsSecrets: Object.keys(secrets).length > 0 };
   const run: NewRun = { id: deps.newId('run'), createdAt: deps.now(), orgId, userId, keyId, agentId, chatId, modelId, request };
   for (let attempt = 0; ; attempt += 1) {
     const result = await deps.storage.chats.startTurn({
@@ -240,7 +241,7 @@ function requestOf(
     ...withAgentTools(tools, agent),
     serverTools,
     parameters: parametersOf(options),
-    knowledge: dataSourceIds.length === 0 || question === '' ? null : { orgId, dataSourceIds, question },
+    knowledge: dataSourceIds.length === 0 ? null : { orgId, dataSourceIds, question },
     generateCitations: agent?.generateCitations ?? false,
     hidesSteps: agent?.intermediateStepsVisible !== true,
     chatName: chatNameOf(text),

@@ -78,7 +78,7 @@ export interface ChatMessage {
   readonly status: 'completed' | 'incomplete';
   /**
    * For the model only, as messages of the model port. On role user: what it is given in place of the content. On role assistant: what
-   * stands before it, such as calls of tools of the service with their outputs.
+   * stands before it, such as calls of tools of the service with their outputs. On role tool: what follows the outputs, such as images.
    */
   readonly context: readonly unknown[] | null;
   /** Left out of transcripts: instructions, hidden parts. */

@@ -24,6 +24,7 @@ export const errorCodes = {
   MUTUALLY_EXCLUSIVE_PARAMETERS: invalid(400),
   PREVIOUS_RESPONSE_NOT_FOUND: invalid(400),
   CONTENT_FILTER: invalid(400),
+  WEBSOCKET_CONNECTION_LIMIT_REACHED: invalid(400),
   INVALID_API_KEY: invalid(401),
   INSUFFICIENT_SCOPE: { status: 403, type: 'permission_error' },
   FORBIDDEN: { status: 403, type: 'permission_error' },
@@ -46,6 +47,8 @@ export const errorCodes = {
   INSUFFICIENT_QUOTA: { status: 429, type: 'insufficient_quota' },
   CLIENT_CLOSED_REQUEST: invalid(499),
   SERVER_ERROR: server(500),
+  /** The model answered, but not as it was asked to. */
+  MODEL_ERROR: server(502),
   UPSTREAM_ERROR: server(502),
   OVERLOADED: server(503),
   UPSTREAM_TIMEOUT: server(504),
@@ -112,6 +115,15 @@ export function publicError(error: unknown): PublicError {
       detail: {},
     };
   }
+  if (isDatabaseAway(error)) {
+    return {
+      ...errorCodes.OVERLOADED,
+      code: 'OVERLOADED',
+      message: 'The service does not reach its database at the moment; try again shortly',
+      param: null,
+      detail: { retryAfterSeconds: 1 },
+    };
+  }
   return {
     ...errorCodes.SERVER_ERROR,
     code: 'SERVER_ERROR',
@@ -123,15 +135,30 @@ export function publicError(error: unknown): PublicError {
 
 /** Of the file system (a quota is as good as a full disk), or of the database, which has a number for it. */
 const diskFullCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT', '53100'];
+/** Of the network; of PostgreSQL: stopped, starting, connection lost, no connection left; of Prisma: not reached, closed, no connection. */
+const databaseAwayCodes: readonly unknown[] = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'],
+  ...['57P01', '57P02', '57P03', '08000', '08001', '08003', '08006', '53300', 'P1001', 'P1017', 'P2024'],
+];
 const causesMax = 5;
 
 function isDiskFull(error: unknown): boolean {
-  let cause = error;
-  for (let depth = 0; depth < causesMax && cause instanceof Error; depth += 1) {
-    if ('code' in cause && diskFullCodes.includes(cause.code)) return true;
-    cause = cause.cause;
-  }
-  return false;
+  return causesOf(error).some((cause) => 'code' in cause && diskFullCodes.includes(cause.code));
+}
+
+/** Broken and refused connections, and a server that stops, starts or has none to give; the client library has no code for its own. */
+function isDatabaseAway(error: unknown): boolean {
+  return causesOf(error).some(
+    (cause) =>
+      ('code' in cause && databaseAwayCodes.includes(cause.code)) ||
+      /^(?:Connection terminated|timeout exceeded when trying to connect)/.test(cause.message),
+  );
+}
+
+function causesOf(error: unknown): readonly Error[] {
+  const causes: Error[] = [];
+  for (let cause = error; causes.length < causesMax && cause instanceof Error; cause = cause.cause) causes.push(cause);
+  return causes;
 }
 
 /** `{"error":{…}}` as v1, completions and v2 show it. */

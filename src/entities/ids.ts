@@ -36,6 +36,8 @@ export const idPrefixes = {
   completion: 'chatcmpl',
   compaction: 'cmp',
   input: 'in',
+  subagent: 'sub',
+  request: 'req',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 

@@ -18,3 +18,30 @@ export interface ResponseItem {
   readonly itemId: string;
   readonly item: WireObject;
 }
+
+/** Items of tools that other services run: they are kept and listed, but no model is told of them. */
+export const foreignItemTypes: readonly string[] = [
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+  'computer_call',
+  'computer_call_output',
+  'local_shell_call',
+  'local_shell_call_output',
+  'mcp_call',
+  'mcp_list_tools',
+  'mcp_approval_request',
+  'mcp_approval_response',
+];
+
+/** What a request may ask for beyond what a response holds by itself. */
+export const includableMembers: readonly string[] = [
+  'file_search_call.results',
+  'web_search_call.results',
+  'web_search_call.action.sources',
+  'message.input_image.image_url',
+  'message.output_text.logprobs',
+  'computer_call_output.output.image_url',
+  'code_interpreter_call.outputs',
+  'reasoning.encrypted_content',
+];

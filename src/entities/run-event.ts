@@ -13,6 +13,25 @@ export interface Usage {
   readonly reasoningTokens: number;
 }
 
+/** What one model call of a run cost: what its row in the ledger is made of. */
+export interface SpentCall {
+  /** Of that row, so that it is there once, whoever writes it. */
+  readonly entryId: string;
+  readonly modelId: string;
+  readonly usage: Usage;
+}
+
+/** How likely a token of a text was, in the form of the responses format. */
+export interface TokenLogprob {
+  readonly token: string;
+  /** The logarithm of its probability. */
+  readonly logprob: number;
+  /** In UTF-8; empty when the provider does not say. */
+  readonly bytes: readonly number[];
+  /** The likeliest tokens in its place. */
+  readonly top_logprobs: readonly Omit<TokenLogprob, 'top_logprobs'>[];
+}
+
 export interface SelectionMetadata {
   readonly provider: string;
   readonly model: string;
@@ -32,6 +51,10 @@ export type RunItem =
       readonly status: ItemStatus;
       readonly text: string;
       readonly citations: readonly Citation[];
+      /** The text is what the model said in place of an answer. */
+      readonly isRefusal?: boolean;
+      /** Of its tokens, where the request asks for them and the provider tells. */
+      readonly logprobs?: readonly TokenLogprob[];
     }
   | {
       readonly type: 'function_call';
@@ -60,6 +83,29 @@ export type RunItem =
     };
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
+export const subagentStatuses = ['in_progress', 'completed', 'failed', 'cancelled'] as const;
+/** A model run within a call of a tool of the service: it works on one task and knows nothing else of the conversation. */
+export interface Subagent {
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  /** The agent whose knowledge it has; null for a bare model. */
+  readonly agentId: string | null;
+  /** The subagent that started it; null: the run itself did. */
+  readonly parentId: string | null;
+  readonly task: string;
+  readonly status: (typeof subagentStatuses)[number];
+  /** 1 below the run itself. */
+  readonly depth: number;
+}
+export interface EndedSubagent extends Subagent {
+  readonly status: Exclude<Subagent['status'], 'in_progress'>;
+  /** What it found out, or why it did not. */
+  readonly summary: string;
+  /** Part of the usage of its run; null where nobody knows it any more. */
+  readonly usage: Usage | null;
+}
+
 /** The state of a run as its lifecycle events carry it. */
 export interface RunSnapshot {
   readonly runId: string;
@@ -69,8 +115,12 @@ export interface RunSnapshot {
   readonly usage: Usage | null;
   readonly selection: SelectionMetadata | null;
   readonly output: readonly RunItem[];
+  /** The class of service in which the provider said it answered last. */
+  readonly serviceTier?: string;
   /** With the end of a run that completed: milliseconds since the epoch. */
   readonly completedAtMs?: number;
+  /** With the end of a run that was cut by force: what it said is not in its chat. */
+  readonly isCut?: true;
   /** On `response.created` of a response only: what all its frames repeat. */
   readonly head?: ResponseHead;
 }
@@ -91,20 +141,34 @@ export type RunEventBody =
       readonly statusHints?: readonly string[];
     }
   | { readonly type: 'response.content_part.added'; readonly outputIndex: number; readonly itemId: string }
-  | { readonly type: 'response.output_text.delta'; readonly outputIndex: number; readonly itemId: string; readonly json: string }
+  | {
+      readonly type: 'response.output_text.delta';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly json: string;
+      /** Of the tokens told with it, where the request asks for them and the provider tells. */
+      readonly logprobs?: readonly TokenLogprob[];
+    }
   | {
       readonly type: 'response.output_text.annotation.added';
       readonly outputIndex: number;
       readonly itemId: string;
       readonly citation: Citation;
     }
-  | { readonly type: 'response.output_text.done'; readonly outputIndex: number; readonly itemId: string; readonly text: string }
+  | {
+      readonly type: 'response.output_text.done';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly text: string;
+      readonly logprobs?: readonly TokenLogprob[];
+    }
   | {
       readonly type: 'response.content_part.done';
       readonly outputIndex: number;
       readonly itemId: string;
       readonly text: string;
       readonly citations: readonly Citation[];
+      readonly logprobs?: readonly TokenLogprob[];
     }
   | {
       readonly type: 'response.reasoning_text.delta';
@@ -128,15 +192,54 @@ export type RunEventBody =
   | { readonly type: 'response.server_tool_call.in_progress'; readonly outputIndex: number; readonly itemId: string }
   | { readonly type: 'response.server_tool_call.completed'; readonly outputIndex: number; readonly itemId: string }
   | { readonly type: 'response.server_tool_call.failed'; readonly outputIndex: number; readonly itemId: string }
+  | SubagentEventBody
   | { readonly type: 'response.output_item.done'; readonly outputIndex: number; readonly item: RunItem }
   /** Retrieval and other work between model calls; shown only where the agent shows intermediate steps. */
   | { readonly type: 'parley.step'; readonly name: string; readonly detail: Readonly<Record<string, unknown>> }
   /** Others put messages into the running turn (thread mode steer): what they add to the chat stands here, at its place. */
   | { readonly type: 'parley.input'; readonly messages: readonly NewMessage[] }
+  /**
+   * What a stored run has cost so far, and by which calls since the last such event: between its steps, for whoever has to end it in the
+   * place of a dead process. Its last event has the whole.
+   */
+  | { readonly type: 'parley.usage'; readonly usage: Usage; readonly calls: readonly SpentCall[] }
   | { readonly type: 'response.completed'; readonly run: RunSnapshot }
   | { readonly type: 'response.failed'; readonly run: RunSnapshot }
   /** Also ends a cancelled run: `run.status` is then `cancelled`. */
   | { readonly type: 'response.incomplete'; readonly run: RunSnapshot };
+
+/** Between the `in_progress` of the call that starts subagents and its end. Each that was started is completed exactly once. */
+export type SubagentEventBody =
+  | {
+      readonly type: 'response.subagent.started';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly subagent: Subagent;
+    }
+  | {
+      readonly type: 'response.subagent.progress';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly subagentId: string;
+      /** For a user interface to show. */
+      readonly message: string;
+      /** 0 to 1, where it can be told. */
+      readonly progress: number | null;
+      /** So far. */
+      readonly usage: Usage | null;
+    }
+  | {
+      readonly type: 'response.subagent.completed';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly subagent: EndedSubagent;
+    };
+/** The same where the call that it is about is known. */
+export type SubagentNews = SubagentEventBody extends infer Body
+  ? Body extends SubagentEventBody
+    ? Omit<Body, 'outputIndex' | 'itemId'>
+    : never
+  : never;
 
 /** Whether a run stops with it. One that was paused may go on behind it: see `isLast`. */
 export function isTerminal(event: RunEvent): boolean {

@@ -18,6 +18,7 @@ import { AgentOptionsType, AgentProfileType } from './agent-parts.ts';
 import { builder } from './builder.ts';
 import { connectionOf, pageArgs, pageRequest } from './connection.ts';
 import { GroupType } from './groups.ts';
+import { membersRead, reading } from './members.ts';
 import { NodeType, registerNode } from './node.ts';
 
 const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement({
@@ -29,6 +30,10 @@ const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement(
   }),
 });
 
+const reads = reading<AgentView>;
+/** What decides about who may edit and manage an agent. */
+const editable = ['orgId', 'userId', 'editors'] as const;
+
 export const AgentType = builder.objectRef<AgentView>('Agent').implement({
   description: 'A configured assistant: instructions, a model, and who may use it. REST calls it an AI.',
   interfaces: [NodeType],
@@ -38,12 +43,14 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
     name: t.exposeString('name', { description: 'Shown to users; never blank.' }),
     description: t.exposeString('description', { description: 'What it is for.' }),
     instructions: t.string({
+      extensions: reads('instructions', ...editable),
       nullable: true,
       description: 'What the model is told first. Null for callers who may use the agent but not edit it.',
       resolve: (agent, _args, { caller }) => (canEditAgent(caller, agent) ? agent.instructions : null),
     }),
     introduction: t.exposeString('introduction', { nullable: true, description: 'How it greets at the start of a chat.' }),
     seed: t.string({
+      extensions: reads('seed'),
       description: 'Text that new chats begin from; empty when there is none.',
       resolve: ({ seed }) => seed ?? '',
     }),
@@ -53,10 +60,12 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
     userId: t.exposeID('userId', { description: 'Its owner.' }),
     userName: t.exposeString('userName', { description: 'The name of its owner.' }),
     categoryId: t.string({
+      extensions: reads('categoryId', 'orgCategoryIds'),
       description: "Its first category of the organization's own; empty when there is none.",
       resolve: ({ categoryId, orgCategoryIds }) => categoryId ?? orgCategoryIds[0] ?? '',
     }),
     profile: t.field({
+      extensions: reads('profile'),
       type: AgentProfileType,
       description: 'How it is presented; empty members until a profile is made.',
       resolve: ({ profile }) => profile ?? {},
@@ -71,27 +80,37 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
       description: 'Whether users see the steps between question and answer.',
     }),
     modelId: t.string({
+      extensions: reads('modelId'),
       description: 'The model that answers; the default model while none is chosen.',
       resolve: (agent, _args, { deps }) => modelIdOf(deps, agent),
     }),
-    options: t.field({ type: AgentOptionsType, description: 'How the model samples.', resolve: ({ options }) => options }),
+    options: t.field({
+      extensions: reads('options'),
+      type: AgentOptionsType,
+      description: 'How the model samples.',
+      resolve: ({ options }) => options,
+    }),
     groupIds: t.field({
+      extensions: reads('groupIds'),
       type: ['ID'],
       description: 'Groups it is shared with where the visibility is GROUP.',
       resolve: ({ groupIds }) => groupIds,
     }),
     groups: t.loadableList({
+      extensions: reads('id'),
       type: GroupType,
       description: 'Those groups, as far as the caller sees them.',
       load: (agentIds: string[], { deps, caller }) => listGroupsOfAgents(deps, caller, agentIds) as never,
       resolve: ({ id }) => id,
     }),
     editors: t.field({
+      extensions: reads('editors'),
       type: [AgentEditorType],
       description: 'Users who may edit it besides the owner.',
       resolve: ({ editors }) => editors,
     }),
     publicCategories: t.field({
+      extensions: reads('publicCategories'),
       type: [PublicCategoryType],
       description: 'Where the public catalog lists it.',
       resolve: ({ publicCategories }) => publicCategories,
@@ -100,20 +119,27 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
     messageCount: t.exposeInt('messageCount', { description: 'Messages in all its chats, of users and of the agent.' }),
     ratingCount: t.exposeInt('ratingCount', { description: 'How many ratings it has.' }),
     rating: t.float({
+      extensions: reads('ratingCount', 'ratingSum'),
       description: 'The mean of its ratings; 0 while there is none.',
       resolve: ({ ratingCount, ratingSum }) => (ratingCount === 0 ? 0 : ratingSum / ratingCount),
     }),
     ownRating: t.loadable({
+      extensions: reads('id'),
       type: 'Int',
       nullable: true,
       description: "The caller's own rating of it, 1 to 5; null while there is none.",
       load: (ids: string[], { deps, caller }) => ownRatings(deps, caller, ids) as never,
       resolve: ({ id }) => id,
     }),
-    isShared: t.boolean({ description: 'Whether anybody besides its owner may use it.', resolve: isShared }),
+    isShared: t.boolean({
+      extensions: reads('isOpenToOthers', 'editors'),
+      description: 'Whether anybody besides its owner may use it.',
+      resolve: isShared,
+    }),
     hasUserChats: t.exposeBoolean('hasUserChats', { description: 'Whether the caller has chats with it.' }),
     isApprovedByOrg: t.exposeBoolean('isApprovedByOrg', { description: 'Whether an administrator approved it.' }),
     isPremiumModel: t.boolean({
+      extensions: reads('modelId'),
       description: 'Whether its model is marked as premium.',
       resolve: (agent, _args, { deps }) => {
         // No promise for each agent of a list where the models are known.
@@ -123,10 +149,12 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
     }),
     isDeleted: t.exposeBoolean('isDeleted', { description: 'True only in the reply of its deletion.' }),
     canEdit: t.boolean({
+      extensions: reads(...editable),
       description: 'Whether the caller may edit it.',
       resolve: (agent, _args, { caller }) => canEditAgent(caller, agent),
     }),
     canManage: t.boolean({
+      extensions: reads(...editable),
       description: 'Whether the caller may delete it and change its visibility, groups and editors.',
       resolve: (agent, _args, { caller }) => canManageAgent(caller, agent),
     }),
@@ -165,8 +193,10 @@ builder.queryFields((t) => ({
       }),
       ...pageArgs(t.arg),
     },
-    resolve: (_root, { first, after, ...query }, context) =>
-      listAgents(context.deps, context.caller, query, pageRequest(context, { first, after })),
+    resolve: (_root, { first, after, ...query }, context, info) => {
+      const page = pageRequest(context, { first, after });
+      return listAgents(context.deps, context.caller, query, page, membersRead(info, 'Agent'));
+    },
   }),
 }));
 

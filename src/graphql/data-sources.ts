@@ -1,20 +1,16 @@
 import { canEditDataSource } from '../domain/access.ts';
 import { findUsersById } from '../domain/accounts.ts';
-import { addApiDataSource, addFileDataSource, attachDataSource } from '../domain/add-data-sources.ts';
 import { watchDataSource } from '../domain/data-source-changes.ts';
 import {
-  bulkDeleteDataSources,
-  deleteDataSource,
   getDataSource,
   listAgentsOfDataSources,
   listDataSources,
   listDataSourcesOfAgent,
   listDataSourcesOfAgents,
   orderedPageShape,
-  refreshDataSource,
-  updateDataSource,
 } from '../domain/data-sources.ts';
 import { requireScope } from '../domain/policy.ts';
+import type { AgentView } from '../entities/agent.ts';
 import {
   type DataSource,
   dataSourceTypes,
@@ -31,6 +27,7 @@ import { AgentType } from './agents.ts';
 import { builder } from './builder.ts';
 import { connectionOf, pageArgs, pageRequest } from './connection.ts';
 import { enumOf } from './enums.ts';
+import { membersRead, reading } from './members.ts';
 import { NodeType, registerNode } from './node.ts';
 
 export const DataSourceKind = enumOf('DataSourceType', 'Where the knowledge of a source comes from.', dataSourceTypes, {
@@ -84,6 +81,8 @@ const UsingAgentType = builder.objectRef<UsingAgent>('UsingAgent').implement({
   }),
 });
 
+const reads = reading<DataSource>;
+
 export const DataSourceType = builder.objectRef<DataSource>('DataSource').implement({
   description: 'A connected body of knowledge. Any number of agents of its organization may have it attached.',
   interfaces: [NodeType],
@@ -101,15 +100,18 @@ export const DataSourceType = builder.objectRef<DataSource>('DataSource').implem
     type: t.expose('type', { type: DataSourceKind, description: 'Where its knowledge comes from.' }),
     refreshPeriod: t.expose('refreshPeriod', { type: RefreshPeriodType, description: 'How often it is read again by itself.' }),
     indexStatus: t.field({
+      extensions: reads('counts', 'isDeleting', 'errorCode'),
       type: IndexStatusType,
       description: 'How far indexing is, from its items.',
       resolve: sourceIndexStatus,
     }),
     indexPercentage: t.string({
+      extensions: reads('counts'),
       description: 'Whole percent from "0" to "100"; "100" only when nothing is left to do.',
       resolve: (source) => String(sourceIndexPercentage(source)),
     }),
     data: t.field({
+      extensions: reads('data'),
       type: 'JSON',
       description: 'What it was added with; the shape depends on its type.',
       resolve: ({ data }) => data,
@@ -126,21 +128,25 @@ export const DataSourceType = builder.objectRef<DataSource>('DataSource').implem
     orgVisible: t.exposeBoolean('orgVisible', { description: 'Whether everyone in its organization sees it and may attach it.' }),
     usageCount: t.exposeInt('usageCount', { description: 'How many agents have it attached.' }),
     statistics: t.field({
+      extensions: reads('counts'),
       type: IndexingStatisticsType,
       description: 'Its items by what they are doing.',
       resolve: ({ counts }) => indexingStatistics(counts),
     }),
     canEdit: t.boolean({
+      extensions: reads('orgId', 'ownerUserId'),
       description: 'Whether the caller may change, refresh or delete it.',
       resolve: (source, _args, { caller }) => canEditDataSource(caller, source),
     }),
     ais: t.loadableList({
+      extensions: reads('id'),
       type: UsingAgentType,
       description: 'The agents that have it attached, as far as the caller may use them.',
       load: (ids: string[], { deps, caller }) => listAgentsOfDataSources(deps, caller, ids) as never,
       resolve: ({ id }) => id,
     }),
     ownerUser: t.loadable({
+      extensions: reads('ownerUserId'),
       type: UserType,
       description: 'Who added it.',
       load: (ids: string[], { deps }) => findUsersById(deps, ids) as never,
@@ -157,10 +163,14 @@ registerNode('dataSource', {
 
 builder.objectField(AgentType, 'dataSources', (t) =>
   t.loadableList({
+    extensions: reading<AgentView>('id'),
     type: DataSourceType,
     description:
       'The data sources attached to it, as far as the caller sees them, newest first. Needs the scope DATA_SOURCES:READ.',
-    load: (ids: string[], { deps, caller }) => listDataSourcesOfAgents(deps, caller, ids) as never,
+    // Each place of a document has a loader of its own, since each reads other members.
+    byPath: true,
+    load: (ids: string[], { deps, caller }, _args, info) =>
+      listDataSourcesOfAgents(deps, caller, ids, membersRead(info, 'DataSource')) as never,
     resolve: ({ id }, _args, { caller }) => {
       requireScope(caller, 'Query.dataSources');
       return id;
@@ -213,126 +223,6 @@ builder.queryFields((t) => ({
     description: 'The data sources attached to an agent, as far as the caller sees them, newest first.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
     resolve: async (_root, { agentId }, { deps, caller }) => [...(await listDataSourcesOfAgent(deps, caller, agentId))],
-  }),
-}));
-
-const AddApiDataSourceInput = builder.inputType('AddApiDataSourceInput', {
-  description: "A new source with a payload of one's own.",
-  fields: (t) => ({
-    name: t.string({ description: '1 to 200 characters.' }),
-    data: t.field({ type: 'JSON', description: 'The knowledge: an object.' }),
-  }),
-});
-
-const UpdateDataSourceInput = builder.inputType('UpdateDataSourceInput', {
-  description: 'Changes of a source: absent members are kept, null gives back the default.',
-  fields: (t) => ({
-    refreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: 'How often it is read again by itself.' }),
-    cite: t.boolean({ required: false, description: 'Whether answers may cite it.' }),
-    ais: t.idList({
-      required: false,
-      description: 'Replaces the agents that have it attached, as far as the caller may edit them; at most 1,000.',
-    }),
-    orgVisible: t.boolean({ required: false, description: 'Whether everyone in its organization sees it and may attach it.' }),
-  }),
-});
-
-interface AttachedDataSource {
-  readonly aiId: string;
-  readonly dataSourceId: string;
-}
-const AttachDataSourcePayload = builder.objectRef<AttachedDataSource>('AttachDataSourcePayload').implement({
-  description: 'What was attached to what.',
-  fields: (t) => ({
-    aiId: t.exposeID('aiId', { description: 'The id of the agent.' }),
-    dataSourceId: t.exposeID('dataSourceId', { description: 'The id of the source.' }),
-  }),
-});
-const AttachDataSourceInput = builder.inputType('AttachDataSourceInput', {
-  description: 'A source that exists.',
-  fields: (t) => ({ dataSourceId: t.id({ description: 'Its id.' }) }),
-});
-
-interface DeletedDataSources {
-  readonly aiId: string;
-  readonly dataSourceIds: readonly string[];
-}
-const BulkDeleteDataSourcesPayload = builder.objectRef<DeletedDataSources>('BulkDeleteDataSourcesPayload').implement({
-  description: 'What was deleted.',
-  fields: (t) => ({
-    aiId: t.exposeID('aiId', { description: 'The id of the agent.' }),
-    dataSourceIds: t.idList({
-      description: 'The ids of the deleted sources.',
-      resolve: ({ dataSourceIds }) => [...dataSourceIds],
-    }),
-  }),
-});
-const BulkDeleteDataSourcesInput = builder.inputType('BulkDeleteDataSourcesInput', {
-  description: 'Sources of one agent.',
-  fields: (t) => ({ dataSourceIds: t.idList({ description: '1 to 1,000 ids of sources that the agent has attached.' }) }),
-});
-
-builder.mutationFields((t) => ({
-  addApiDataSource: t.field({
-    type: DataSourceType,
-    description: 'Adds a source with a JSON payload to an agent, and has it indexed.',
-    args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      input: t.arg({ type: AddApiDataSourceInput, description: 'What it is.' }),
-    },
-    resolve: (_root, { agentId, input }, { deps, caller }) => addApiDataSource(deps, caller, agentId, input),
-  }),
-  addFileDataSource: t.field({
-    type: DataSourceType,
-    description:
-      'Adds a file to an agent, and has it indexed: Markdown, text, PDF, HTML, CSV or JSON, found out from its content.',
-    args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      file: t.arg({ type: 'File', description: 'The file; at most UPLOAD_MAX_BYTES of the service.' }),
-    },
-    resolve: (_root, { agentId, file }, { deps, caller }) => addFileDataSource(deps, caller, agentId, file),
-  }),
-  attachDataSource: t.field({
-    type: AttachDataSourcePayload,
-    description: 'Attaches a source that exists to an agent.',
-    args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      input: t.arg({ type: AttachDataSourceInput, description: 'The source.' }),
-    },
-    resolve: (_root, { agentId, input }, { deps, caller }) => attachDataSource(deps, caller, agentId, input.dataSourceId),
-  }),
-  updateDataSource: t.field({
-    type: DataSourceType,
-    description: 'Changes a source, for its owner and administrators.',
-    args: {
-      id: t.arg.id({ description: 'The id of the source.' }),
-      input: t.arg({ type: UpdateDataSourceInput, description: 'What changes.' }),
-    },
-    resolve: (_root, { id, input }, { deps, caller }) => updateDataSource(deps, caller, id, input),
-  }),
-  deleteDataSource: t.field({
-    type: DataSourceType,
-    description: 'Deletes a source and everything behind it, for its owner and administrators. Answers what it was.',
-    args: { id: t.arg.id({ description: 'The id of the source.' }) },
-    resolve: (_root, { id }, { deps, caller }) => deleteDataSource(deps, caller, id),
-  }),
-  bulkDeleteDataSources: t.field({
-    type: BulkDeleteDataSourcesPayload,
-    description: 'Deletes sources of an agent, all or none.',
-    args: {
-      agentId: t.arg.id({ description: 'The id of the agent.' }),
-      input: t.arg({ type: BulkDeleteDataSourcesInput, description: 'Which.' }),
-    },
-    resolve: (_root, { agentId, input }, { deps, caller }) => bulkDeleteDataSources(deps, caller, agentId, input.dataSourceIds),
-  }),
-  refreshDataSource: t.field({
-    type: DataSourceType,
-    description: 'Has a source read again. What is indexed goes on answering until the new state is complete.',
-    args: {
-      id: t.arg.id({ description: 'The id of the source.' }),
-      forceRefresh: t.arg.boolean({ required: false, defaultValue: false, description: 'Also when the content is unchanged.' }),
-    },
-    resolve: (_root, { id, forceRefresh }, { deps, caller }) => refreshDataSource(deps, caller, id, forceRefresh ?? false),
   }),
 }));
 

@@ -3,13 +3,6 @@ import { chatModes } from '../entities/response.ts';
 import { builder } from './builder.ts';
 import { wireEnumOf } from './enums.ts';
 
-/** Marks in the REST description what the service adds to the common format. */
-function extension(behavior?: string) {
-  return {
-    openapi: { 'x-parley-extension': true, ...(behavior === undefined ? {} : { 'x-parley-extension-behavior': behavior }) },
-  };
-}
-
 const ChatModeType = wireEnumOf('ChatMode', 'How far a response may act.', chatModes, {
   execute: 'The model may call every tool of the request.',
   chat: 'No tools of the service; functions of the caller stay.',
@@ -62,7 +55,6 @@ export const ResponseInputType = builder.inputType('ResponseInput', {
       type: 'JSON',
       required: false,
       description: 'An object: `effort` is none, minimal, low, medium, high or xhigh; `summary` is auto, concise or detailed.',
-      extensions: { openapi: { 'x-parley-extension-values': ['none', 'xhigh'] } },
     }),
     include: t.field({ type: ['String'], required: false, description: 'Further parts of the reply, as the format names them.' }),
     truncation: t.string({
@@ -100,7 +92,10 @@ export const ResponseInputType = builder.inputType('ResponseInput', {
       description:
         'An object: `include_extensions: false` leaves out what the service adds to the format; `include_obfuscation` is ignored.',
     }),
-    serviceTier: t.string({ required: false, description: 'auto, default, flex, scale or priority; changes nothing here.' }),
+    serviceTier: t.string({
+      required: false,
+      description: 'auto, default, flex, scale or priority: the class of service, for providers that have such.',
+    }),
     safetyIdentifier: t.string({ required: false, description: 'Repeated in the response.' }),
     promptCacheKey: t.string({ required: false, description: 'Repeated in the response.' }),
     user: t.string({ required: false, description: 'Repeated in the response.' }),
@@ -108,25 +103,21 @@ export const ResponseInputType = builder.inputType('ResponseInput', {
       type: ChatModeType,
       required: false,
       description: 'Default execute.',
-      extensions: extension('chat-mode'),
     }),
     threadMode: t.field({
       type: ResponseThreadModeType,
       required: false,
       description: 'Default collect. Without effect while nothing is at work on the thread, and without `store`.',
-      extensions: extension('thread-mode'),
     }),
     userSecrets: t.field({
       type: 'JSON',
       required: false,
       description: 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.',
-      extensions: extension('user-secrets'),
     }),
     options: t.field({
       type: 'JSON',
       required: false,
       description: 'ChatOptions: an object; unknown members are ignored.',
-      extensions: extension('chat-options'),
     }),
   }),
 });
@@ -141,7 +132,6 @@ export const ResumeResponseInputType = builder.inputType('ResumeResponseInput', 
       type: 'JSON',
       required: false,
       description: 'Secrets for tools, again: they are not stored.',
-      extensions: extension('user-secrets'),
     }),
   }),
 });

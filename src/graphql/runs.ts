@@ -7,7 +7,8 @@ import { CitationType, MessageType, ToolCallType, ToolOutputStatusType } from '.
 import { ToolInput } from './completion-inputs.ts';
 import { wireEnumOf } from './enums.ts';
 import { NodeType, registerNode } from './node.ts';
-import { RunErrorType, RunEventType, RunStatusType, SelectionType, UsageType } from './run-events.ts';
+import { RunEventType } from './run-events.ts';
+import { RunErrorType, RunStatusType, SelectionType, UsageType } from './run-parts.ts';
 
 export const RunType = builder.objectRef<Run>('Run').implement({
   description: 'One answer of an agent in a chat: from the message that asks for it to its end.',
@@ -85,6 +86,8 @@ const ThreadModeType = wireEnumOf('ThreadMode', 'What becomes of a message while
 
 const secretsDescription = 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.';
 
+const streamDescription = 'REST: whether to answer as an event stream.';
+
 const SendMessageInput = builder.inputType('SendMessageInput', {
   description: 'A message to a chat.',
   fields: (t) => ({
@@ -99,6 +102,7 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
     tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
     secrets: t.field({ type: 'JSON', required: false, description: secretsDescription }),
     threadMode: t.field({ type: ThreadModeType, required: false, description: 'Default collect.' }),
+    stream: t.boolean({ required: false, description: streamDescription }),
   }),
 });
 
@@ -118,6 +122,7 @@ const SubmitToolOutputsInput = builder.inputType('SubmitToolOutputsInput', {
     outputs: t.field({ type: [ToolOutputInput], description: 'One for each call.' }),
     options: t.field({ type: 'JSON', required: false, description: 'ChatOptions: an object; unknown members are ignored.' }),
     secrets: t.field({ type: 'JSON', required: false, description: secretsDescription }),
+    stream: t.boolean({ required: false, description: streamDescription }),
   }),
 });
 

@@ -42,11 +42,13 @@ import './usage.ts';
 import './chats.ts';
 import './chat-changes.ts';
 import './chat-files.ts';
+import './data-source-changes.ts';
 import './data-sources.ts';
 import './data-source-kinds.ts';
 import './signed-uploads.ts';
 import './knowledge-items.ts';
 import './runs.ts';
+import './subagent-events.ts';
 import './responses.ts';
 
 const roots = {

@@ -39,8 +39,13 @@ export interface GraphqlOptions {
 export interface GraphqlHandler {
   /** Answers what is under `/graphql`; anything else goes to `next`. */
   handle(req: IncomingMessage, res: ServerResponse, next: () => void): void;
-  /** Ends every open stream with an error that says so: the process is going down. */
-  close(): void;
+  /**
+   * The process is going down: ends every open stream that has no end of its own, with an error that says so. One that shows a run goes on
+   * to the run's end.
+   */
+  stop(): void;
+  /** Loads what only some calls need, so that the first of them does not wait for it. */
+  warm(): Promise<void>;
 }
 
 /**
@@ -58,7 +63,8 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
       else if (path === '/graphql/stream') void face.serve(req, res, true);
       else next();
     },
-    close: () => face.close(),
+    stop: () => face.stop(),
+    warm: () => face.warm(),
   };
 }
 
@@ -82,7 +88,7 @@ class GraphqlFace {
     this.#documents = new Documents(schema, deps.settings);
     const watch: WatchKey = keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
     const parts = { deps, documents: this.#documents, source: new EventSource(schema), sse: streams, watchKey: watch, admission };
-    this.#quick = new Quick(schema, this.#documents);
+    this.#quick = new Quick(this.#documents);
     this.#streams = new EventStreams(parts);
     this.#connections = new SingleConnections(parts);
     this.#yoga = new YogaDoor(schema, this.#documents);
@@ -111,10 +117,14 @@ class GraphqlFace {
     }
   }
 
-  close(): void {
+  async warm(): Promise<void> {
+    await this.#yoga.open();
+  }
+
+  stop(): void {
     const reason = new DomainError('OVERLOADED', 'The service is stopping; connect again', { retryAfterSeconds: 1 });
-    this.#streams.close(reason);
-    this.#connections.close(JSON.stringify({ errors: [presentError(reason, { requestId: '', logger: this.#deps.logger })] }));
+    this.#streams.stop(reason);
+    this.#connections.stopAll(JSON.stringify({ errors: [presentError(reason, { requestId: '', logger: this.#deps.logger })] }));
   }
 
   async #query(call: Call): Promise<void> {

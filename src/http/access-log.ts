@@ -3,7 +3,7 @@ import { type Logger, symbols } from 'pino';
 import { requestIdOf } from './context.ts';
 
 const flushEveryMs = 100;
-const flushAtChars = 32_768;
+const flushAtReplies = 500;
 /** Longer parts of a path are tokens of signed links, or nothing of ours. */
 const segmentCharsMax = 64;
 const infoLevel = 30;
@@ -26,32 +26,48 @@ export interface AccessLog {
   stop(): void;
 }
 
+/** What a line tells of one reply. */
+interface LoggedReply {
+  readonly req: NotedRequest;
+  readonly requestId: string;
+  readonly status: number;
+  readonly isWhole: boolean;
+  readonly atMs: number;
+  readonly durationMs: number;
+}
+
 /**
- * Puts the log in front of a handler. Lines are put together by hand and written many at a time: through the logger each would cost
- * several times the rest of a small request. They pass the logger's own filter of secrets.
+ * Puts the log in front of a handler. Lines are put together by hand, many at a time and behind the replies: through the logger each
+ * would cost several times the rest of a small request. They pass the logger's own filter of secrets.
  */
 export function createAccessLog(logger: Logger, handle: RequestListener): AccessLog {
   if (!logger.isLevelEnabled('info')) return { handle, stop: () => undefined };
   const target = streamOf(logger);
-  let waiting = '';
+  let waiting: LoggedReply[] = [];
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (waiting !== '') target.write(waiting);
-    waiting = '';
+    if (waiting.length === 0) return;
+    let lines = '';
+    for (const reply of waiting) lines += lineOf(reply);
+    waiting = [];
+    target.write(lines);
   };
-  const add = (line: string) => {
-    waiting += line;
-    if (isStopped || waiting.length >= flushAtChars) flush();
+  const add = (reply: LoggedReply) => {
+    waiting.push(reply);
+    if (isStopped || waiting.length >= flushAtReplies) flush();
     else timer ??= setTimeout(flush, flushEveryMs).unref();
   };
   return {
     handle: (req, res) => {
       const startedMs = performance.now();
       const requestId = requestIdOf(req);
-      res.once('close', () => add(lineOf(req, requestId, res.statusCode, res.writableFinished, performance.now() - startedMs)));
+      res.once('close', () => {
+        const durationMs = performance.now() - startedMs;
+        add({ req, requestId, status: res.statusCode, isWhole: res.writableFinished, atMs: Date.now(), durationMs });
+      });
       handle(req, res);
     },
     stop() {
@@ -61,9 +77,9 @@ export function createAccessLog(logger: Logger, handle: RequestListener): Access
   };
 }
 
-function lineOf(req: NotedRequest, requestId: string, status: number, isWhole: boolean, durationMs: number): string {
+function lineOf({ req, requestId, status, isWhole, atMs, durationMs }: LoggedReply): string {
   const keyId = req[keyOfRequest];
-  return `{"level":${infoLevel},"time":"${new Date().toISOString()}","requestId":"${requestId}","method":"${req.method}","path":${shownPath(
+  return `{"level":${infoLevel},"time":"${new Date(atMs).toISOString()}","requestId":"${requestId}","method":"${req.method}","path":${shownPath(
     req.url ?? '/',
   )},"status":${status},"durationMs":${Math.round(durationMs * 10) / 10}${keyId === undefined ? '' : `,"keyId":"${keyId}"`}${
     isWhole ? '' : ',"isWhole":false'

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/caller.ts';
+import { makeId } from '../entities/ids.ts';
 
 const saneRequestId = /^[\w.:@/+=-]{1,128}$/;
 
@@ -12,7 +12,7 @@ export function requestIdOf(req: IncomingMessage & { [idOfRequest]?: string }): 
   const known = req[idOfRequest];
   if (known !== undefined) return known;
   const given = req.headers['x-request-id'];
-  const id = typeof given === 'string' && saneRequestId.test(given) ? given : `req_${randomUUID()}`;
+  const id = typeof given === 'string' && saneRequestId.test(given) ? given : makeId('request', Date.now());
   req[idOfRequest] = id;
   return id;
 }
@@ -34,6 +34,10 @@ export class CallContext {
     this.caller = caller;
     this.requestId = requestId;
     this.#res = res;
+  }
+
+  get hasNotes(): boolean {
+    return this.#notes !== undefined;
   }
 
   /** What a resolver tells the REST face besides its result; a name that begins with `x-` is a header of the reply. */

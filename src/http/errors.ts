@@ -22,7 +22,7 @@ export function isAbort(error: unknown): boolean {
 
 /**
  * What may be shown of any failure. What is not a DomainError is a bug and is logged whole; only the request id goes out.
- * The bodies that Express or Node refuse themselves never come here.
+ * What Node refuses itself never comes here.
  */
 export function showError(error: unknown, logger: Logger, requestId: string): PublicError {
   const inner = unwrapError(error);
@@ -42,6 +42,18 @@ export function sendError(
   sendJson(res, shown.status, JSON.stringify(errorText(shown)), requestId, [...errorHeaders(shown), ...extraHeaders]);
 }
 
+/** An error of the REST faces as it goes out, made once for all: what is refused by the thousand must cost next to nothing. */
+export interface MadeError {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: readonly string[];
+}
+
+export function makeError(error: DomainError, form = (shown: PublicError) => shown): MadeError {
+  const shown = form(publicError(error));
+  return { status: shown.status, text: JSON.stringify(errorText(shown)), headers: errorHeaders(shown) };
+}
+
 /** The common error object; several faults of one body stand under `errors` as well. */
 function errorText(shown: PublicError) {
   const body = errorBody(shown);
@@ -51,7 +63,8 @@ function errorText(shown: PublicError) {
   return { error: { ...body.error, errors } };
 }
 
-function errorHeaders(shown: PublicError): string[] {
+/** What an error reply says besides its body, as a flat list of names and values. */
+export function errorHeaders(shown: PublicError): string[] {
   const headers: string[] = [];
   const { retryAfterSeconds } = shown.detail;
   if (retryAfterSeconds !== undefined) headers.push('retry-after', String(Math.max(1, Math.ceil(retryAfterSeconds))));

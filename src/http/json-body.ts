@@ -11,13 +11,9 @@ import { limitIdle } from './idle.ts';
  * @throws DomainError UNSUPPORTED_MEDIA_TYPE, REQUEST_TOO_LARGE (also when the length was not declared), INVALID_JSON with the position,
  * CLIENT_CLOSED_REQUEST.
  */
-export async function readJsonBody(
-  req: IncomingMessage,
-  maxBytes: number,
-  idleMs: number,
-): Promise<{ text: string; value: unknown }> {
+export function readJsonBody(req: IncomingMessage, maxBytes: number, idleMs: number): Promise<{ text: string; value: unknown }> {
   requireJsonType(req);
-  return parseJsonBody(await readBytes(req, maxBytes, idleMs));
+  return readBytes(req, maxBytes, idleMs).then(parseJsonBody);
 }
 
 /** @throws DomainError INVALID_JSON; `param` is null, the position stands in the message. */
@@ -61,6 +57,13 @@ export function readBytes(req: IncomingMessage, maxBytes: number, idleMs: number
     let others: Buffer[] | undefined;
     let sizeBytes = 0;
     const stopWaiting = limitIdle(req, idleMs, reject);
+    let isWhole = false;
+    const finish = () => {
+      if (isWhole) return;
+      isWhole = true;
+      stopWaiting();
+      resolve(others === undefined ? (first ?? emptyBytes) : Buffer.concat(others, sizeBytes));
+    };
     req.on('data', (chunk: Buffer) => {
       sizeBytes += chunk.length;
       if (sizeBytes > maxBytes) {
@@ -73,11 +76,10 @@ export function readBytes(req: IncomingMessage, maxBytes: number, idleMs: number
       if (first === undefined) first = chunk;
       else if (others === undefined) others = [first, chunk];
       else others.push(chunk);
+      // Nothing follows, and the end is told some turns of the loop later.
+      if (sizeBytes === declared) finish();
     });
-    req.on('end', () => {
-      stopWaiting();
-      resolve(others === undefined ? (first ?? emptyBytes) : Buffer.concat(others, sizeBytes));
-    });
+    req.on('end', finish);
     req.on('error', () => {
       stopWaiting();
       reject(new DomainError('CLIENT_CLOSED_REQUEST', 'The body ended before it was complete'));

@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module';
 import { type Logger, pino, stdTimeFunctions } from 'pino';
-import pretty from 'pino-pretty';
 import type { Settings } from '../settings.ts';
 
 /** Members that hold secrets wherever they appear in a logged object. */
@@ -49,6 +49,8 @@ function describeError(error: unknown): unknown {
 }
 
 function prettyLines(): (line: string) => void {
+  // Only people at a terminal need it: a service that logs JSON starts without.
+  const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   const stream = pretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss', sync: true });
   return (line) => void stream.write(line);
 }

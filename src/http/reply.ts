@@ -50,6 +50,11 @@ const discardMaxMs = 10_000;
  * ten seconds the connection is cut.
  */
 export function discardBody(req: IncomingMessage, maxBytes: number): void {
+  // What came in one piece with its head is over in a moment, and needs nobody to watch it.
+  if (!req.complete) queueMicrotask(() => discardRest(req, maxBytes));
+}
+
+function discardRest(req: IncomingMessage, maxBytes: number): void {
   if (req.complete || req.destroyed) return;
   let seenBytes = 0;
   const timer = setTimeout(() => req.destroy(), discardMaxMs);

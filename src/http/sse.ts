@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { securityHeaders } from './reply.ts';
 
 export interface SseLimits {
@@ -28,17 +29,10 @@ export class SseStreams {
 
   /** Writes the head; it leaves with the first frames, or with `flush`. */
   start(res: ServerResponse, requestId: string, headers: readonly string[]): SseStream {
-    res.writeHead(200, [
-      'content-type',
-      'text/event-stream; charset=utf-8',
-      'x-accel-buffering',
-      'no',
-      'x-request-id',
-      requestId,
-      ...streamSecurityHeaders,
-      ...headers,
-    ]);
+    res.writeHead(200, ['x-request-id', requestId, ...streamHeaders, ...headers]);
     const stream = new SseStream(res, this.#limits.bufferMaxBytes, () => this.#nowMs);
+    // Its reader left while the stream was being opened: 'close' has been told, and is not told again.
+    if (res.destroyed) return stream;
     this.#open.add(stream);
     res.once('close', () => this.#remove(stream));
     this.#timer ??= this.#startTimer();
@@ -60,10 +54,13 @@ export class SseStreams {
   #remove(stream: SseStream): void {
     this.#open.delete(stream);
     stream.closed();
-    if (this.#open.size === 0) this.close();
   }
 
   #tick(): void {
+    if (this.#open.size === 0) {
+      this.close();
+      return;
+    }
     this.#nowMs = performance.now();
     const quietSinceMs = this.#nowMs - this.#limits.heartbeatMs + this.#tickMs;
     const stalledSinceMs = this.#nowMs - this.#limits.stallMs;
@@ -82,6 +79,7 @@ export class SseStream {
   #wake: (() => void) | undefined;
   #drained: Promise<void> | undefined;
   #isHeadOut = false;
+  #isGathering = false;
 
   constructor(res: ServerResponse, bufferMaxBytes: number, nowMs: () => number) {
     this.#res = res;
@@ -114,7 +112,10 @@ export class SseStream {
   }
 
   end(text: string): void {
-    if (!this.isClosed) this.#res.end(text);
+    if (this.isClosed) return;
+    if (this.#res.socket !== null) this.#gather(this.#res.socket);
+    if (text !== '') this.#send(text);
+    this.#res.end();
   }
 
   tick(quietSinceMs: number, stalledSinceMs: number): void {
@@ -135,6 +136,9 @@ export class SseStream {
   async #writeSlices(text: string): Promise<void> {
     for (let start = 0; start < text.length && !this.isClosed; ) {
       let end = Math.min(text.length, start + this.#bufferMaxBytes);
+      // At the end of a frame, where there is one: some clients parse each read on its own.
+      const frameEnd = end < text.length ? text.lastIndexOf('\n\n', end - 2) : -1;
+      if (frameEnd > start) end = frameEnd + 2;
       // Never between the halves of a surrogate pair: each half alone would be written as a replacement character.
       if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end += 1;
       await this.#writePiece(text.slice(start, end));
@@ -156,28 +160,36 @@ export class SseStream {
   }
 
   /**
-   * Writes one chunk of the reply. Node makes four writes and a deferred `writev` of a chunk, half of what a paced stream costs; here it
-   * is one write of one string. Where the reply is not an ordinary chunked one (HTTP/1.0, HEAD, waiting behind a pipelined reply), Node does it.
+   * Writes one chunk of the reply. Node makes four writes of a chunk, half of what a paced stream costs; here it is one string. Where the
+   * reply is not an ordinary chunked one (HTTP/1.0, HEAD, waiting behind a pipelined reply), Node does it.
    */
   #send(text: string): boolean {
     const { socket, req } = this.#res;
     if (socket === null || req.method === 'HEAD') return this.#sendByNode(text);
-    const isFirst = !this.#isHeadOut;
-    if (isFirst) {
-      // Head and first chunk leave together.
-      socket.cork();
+    if (!this.#isHeadOut) {
+      this.#gather(socket);
       this.flush();
     }
-    try {
-      if (!this.#res.chunkedEncoding) return this.#sendByNode(text);
-      const sizeBytes = Buffer.byteLength(text);
-      const isAscii = sizeBytes === text.length;
-      const isFree = socket.write(`${sizeBytes.toString(16)}\r\n${text}\r\n`, isAscii ? 'latin1' : 'utf8');
-      if (!isFree) socket.once('drain', this.#onDrain);
-      return isFree;
-    } finally {
-      if (isFirst) socket.uncork();
-    }
+    if (!this.#res.chunkedEncoding) return this.#sendByNode(text);
+    const sizeBytes = Buffer.byteLength(text);
+    const isAscii = sizeBytes === text.length;
+    const isFree = socket.write(`${sizeBytes.toString(16)}\r\n${text}\r\n`, isAscii ? 'latin1' : 'utf8');
+    if (!isFree) socket.once('drain', this.#onDrain);
+    return isFree;
+  }
+
+  /**
+   * What is written until the end of this tick leaves in one system call, the dearest part of a small write: the head with the first
+   * frames, and a short answer, which the provider sends in one piece, with its end.
+   */
+  #gather(socket: Socket): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    socket.cork();
+    process.nextTick(() => {
+      this.#isGathering = false;
+      socket.uncork();
+    });
   }
 
   #sendByNode(text: string): boolean {
@@ -198,6 +210,10 @@ export class SseStream {
 }
 
 /** As on every reply, but for the cache rule: proxies must neither keep nor gather a stream. */
-const streamSecurityHeaders: readonly string[] = securityHeaders.map((text) =>
-  text === 'no-store' ? 'no-cache, no-transform' : text,
-);
+const streamHeaders: readonly string[] = [
+  'content-type',
+  'text/event-stream; charset=utf-8',
+  'x-accel-buffering',
+  'no',
+  ...securityHeaders.map((text) => (text === 'no-store' ? 'no-cache, no-transform' : text)),
+];

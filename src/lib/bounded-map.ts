@@ -19,6 +19,10 @@ export class BoundedMap<Key, Value> {
     return this.#entries.has(key);
   }
 
+  entries(): IterableIterator<[Key, Value]> {
+    return this.#entries.entries();
+  }
+
   set(key: Key, value: Value): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

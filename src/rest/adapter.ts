@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { execute, type GraphQLSchema } from 'graphql';
+import { execute } from 'graphql';
 import { authenticateKey, watchKey } from '../domain/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import { runOnce } from '../domain/idempotency.ts';
@@ -10,47 +10,28 @@ import { type Authenticate, authenticate, bearerSecret } from '../http/authentic
 import { CallContext, requestIdOf } from '../http/context.ts';
 import { sendDownload } from '../http/download.ts';
 import { sendError, showError } from '../http/errors.ts';
+import { takesExtensions } from '../http/extensions.ts';
 import { readJsonBody } from '../http/json-body.ts';
-import type { RunAdmission } from '../http/limits.ts';
-import type { Metrics, RouteMeter } from '../http/metrics.ts';
+import { type MadeRefusals, makeRefusals } from '../http/limits.ts';
+import type { RouteMeter } from '../http/metrics.ts';
 import { readRawUpload } from '../http/raw-upload.ts';
 import { discardBody, sendEmpty, sendJson } from '../http/reply.ts';
-import type { SseStreams } from '../http/sse.ts';
 import { readUpload, type Upload } from '../http/upload.ts';
-import { compileRoutes, type Route } from './compile.ts';
-import type { OperationScopes } from './document.ts';
-import { callerError } from './error-params.ts';
+import type { Route } from './compile.ts';
+import { callerError, pathError } from './error-params.ts';
+import type { RestOptions } from './options.ts';
 import { PathTable } from './paths.ts';
 import { noHeaders, type Reply, replyOf } from './reply.ts';
 import type { RouteRow } from './route.ts';
 import { foldStream, sendStream } from './stream.ts';
 import { type RequestParts, readVariables, streamMember } from './variables.ts';
 
-export interface RestOptions {
-  readonly schema: GraphQLSchema;
-  readonly rows: readonly RouteRow[];
-  readonly deps: Deps;
-  readonly metrics: Metrics;
-  readonly streams: SseStreams;
-  /** Shared with the other face: it limits the process. */
-  readonly admission: RunAdmission;
-  /** The policy table; domain/policy.ts unless a test has its own. */
-  readonly scopes?: OperationScopes;
-  /** Who a key belongs to and when it ends; domain/api-keys.ts unless a test has its own. */
-  readonly keys?: {
-    readonly authenticate: Authenticate;
-    readonly watch: (caller: Caller, onEnd: () => void) => () => void;
-  };
-}
-
-/** A handler for Express, or for Node alone: what is not under `/api/` goes to `next`. */
+/** A handler as Express has them, and Node alone: what is not under `/api/` goes to `next`. */
 export type RestRouter = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
 
 /**
  * The REST face: finds the row, asks the door and the scope, reads the body, runs the row's document in this process, wraps the reply.
- * Nothing of Express stands on the path of a request, and what does not change between calls is made here, once.
- *
- * @throws Error naming every row that does not hold.
+ * No framework stands on the path of a request, and what does not change between calls is made here, once.
  */
 export function createRestRouter(options: RestOptions): RestRouter {
   const face = new RestFace(options);
@@ -66,6 +47,8 @@ interface Served {
   readonly meter: RouteMeter;
   /** Flat list of the row's own headers. */
   readonly headers: readonly string[];
+  /** Where every call of it holds a run, and can be refused unread: with what. */
+  readonly refusals: MadeRefusals | undefined;
 }
 
 /** One request on its way. */
@@ -90,15 +73,17 @@ class RestFace {
   readonly #watch: (caller: Caller, onEnd: () => void) => () => void;
 
   constructor(options: RestOptions) {
-    const { schema, rows, deps, metrics } = options;
+    const { routes, deps, metrics } = options;
     this.#options = options;
     this.#deps = deps;
     this.#unmatched = metrics.meter('none');
     this.#lookUp = options.keys?.authenticate ?? ((secret) => authenticateKey(deps, secret));
     this.#watch = options.keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
-    for (const route of compileRoutes(schema, rows, options.scopes)) {
+    for (const route of routes) {
       const { row } = route;
-      const served = { route, meter: metrics.meter(row.operationId), headers: flat(row.headers ?? {}) };
+      const holdsRun = row.fold !== undefined || row.stream?.when === 'always';
+      const refusals = holdsRun ? makeRefusals(row.errorForm) : undefined;
+      const served = { route, meter: metrics.meter(row.operationId), headers: flat(row.headers ?? {}), refusals };
       this.#table.add(row.method.toUpperCase(), row.path, served);
     }
   }
@@ -136,6 +121,11 @@ class RestFace {
       const { scope, row } = served.route;
       if (scope !== null && !caller.scopes.has(scope)) {
         throw new DomainError('INSUFFICIENT_SCOPE', `${row.operationId} needs a key with the scope ${scope}`);
+      }
+      const { refusals } = served;
+      if (refusals !== undefined && this.#options.admission.isRefused(req, res, caller.keyId, requestId, refusals)) {
+        discardBody(req, this.#deps.settings.UPLOAD_MAX_BYTES);
+        return;
       }
       const context = new CallContext(this.#deps, caller, requestId, res);
       await this.#answer({ req, res, requestId, served, path: place.values, query, context, sizeBytesMax });
@@ -220,7 +210,8 @@ class RestFace {
       variableValues: variables,
       contextValue: context,
     });
-    return replyOf(route, result instanceof Promise ? await result : result);
+    const showsExtensions = takesExtensions((name) => context.header(name));
+    return replyOf(route, result instanceof Promise ? await result : result, showsExtensions);
   }
 
   async #stream(call: Call, body: unknown): Promise<void> {
@@ -234,7 +225,8 @@ class RestFace {
       context.abort(new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired'));
     });
     try {
-      const source = await stream(variables, context);
+      const opened = stream(variables, context);
+      const source = opened instanceof Promise ? await opened : opened;
       await sendStream(this.#options.streams, row.stream.encoder, { source, variables, context, res, headers: served.headers });
     } finally {
       stopWatching();
@@ -248,7 +240,7 @@ class RestFace {
       if (!res.writableEnded) res.destroy();
       return;
     }
-    sendError(res, route === undefined ? shown : callerError(route, shown), requestId);
+    sendError(res, route === undefined ? pathError(req.url ?? '', shown) : callerError(route, shown), requestId);
     discardBody(req, this.#deps.settings.UPLOAD_MAX_BYTES);
   }
 }

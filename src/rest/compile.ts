@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type FieldNode,
   type GraphQLSchema,
@@ -12,9 +13,11 @@ import {
 import { operationScopes } from '../domain/policy.ts';
 import type { Scope } from '../entities/caller.ts';
 import { compileReader, type Reader, type ReadMode } from './body.ts';
-import { compileDocument, isFileType, type OperationScopes, type RowDocument } from './document.ts';
+import { checkDocument, compileDocument, isFileType, type OperationScopes, type RowDocument } from './document.ts';
 import { Faults } from './faults.ts';
 import { memberNames } from './member-names.ts';
+import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
+import { declarations as ownDeclarations } from './openapi/declared/index.ts';
 import { compileParameter, type ParameterReader } from './parameters.ts';
 import type { RouteRow } from './route.ts';
 import { compileSource, type OpenSource } from './subscribe.ts';
@@ -59,8 +62,13 @@ export interface Route {
   readonly isRun: boolean;
 }
 
+export interface CompileOptions {
+  /** Whether documents are checked now, or left to `checkRoutes`: that is most of the work, and a start can do it when it is over. */
+  readonly checksDocuments: boolean;
+}
+
 /**
- * Checks every row against the schema and the policy table and makes what its handler needs.
+ * Checks every row against the schema, the policy table and the declared schemas, and makes what its handler needs.
  *
  * @throws Error naming each row that lies and why: such a row cannot start the server.
  */
@@ -68,7 +76,10 @@ export function compileRoutes(
   schema: GraphQLSchema,
   rows: readonly RouteRow[],
   scopes: OperationScopes = operationScopes,
+  declarations: Declarations = ownDeclarations,
+  { checksDocuments }: CompileOptions = { checksDocuments: true },
 ): readonly Route[] {
+  checkDeclarations(schema, declarations);
   const problems: string[] = [];
   const seen = new Set<string>();
   const routes = rows.flatMap((row) => {
@@ -77,6 +88,8 @@ export function compileRoutes(
         if (seen.has(key)) throw new Error(`${key} is taken by another row`);
         seen.add(key);
       }
+      checkSchemas(row, declarations);
+      if (checksDocuments) checkRow(schema, row);
       return [compileRoute(schema, row, scopes)];
     } catch (error) {
       problems.push(`${row.operationId}: ${error instanceof Error ? error.message : String(error)}`);
@@ -85,6 +98,27 @@ export function compileRoutes(
   });
   if (problems.length > 0) throw new Error(`REST rows that do not hold\n  ${problems.join('\n  ')}`);
   return routes;
+}
+
+/**
+ * Checks the documents of rows that were compiled unchecked, one row at a time with everything else in between.
+ *
+ * @throws Error naming the first row that lies and why.
+ */
+export async function checkRoutes(schema: GraphQLSchema, routes: readonly Route[]): Promise<void> {
+  for (const { row } of routes) {
+    await nextTurn();
+    try {
+      checkRow(schema, row);
+    } catch (error) {
+      throw new Error(`REST row that does not hold: ${row.operationId}`, { cause: error });
+    }
+  }
+}
+
+function checkRow(schema: GraphQLSchema, { document, stream, fold }: RouteRow): void {
+  const sources = new Set([document, stream?.document, fold?.document]);
+  for (const source of sources) if (source !== undefined) checkDocument(schema, source);
 }
 
 function compileRoute(schema: GraphQLSchema, row: RouteRow, scopes: OperationScopes): Route {
@@ -157,6 +191,13 @@ function requireVariable(main: RowDocument, name: string, from: string): void {
   if (!main.variables.has(name)) throw new Error(`${from} names ${name}, which is no variable of the document`);
 }
 
+function checkSchemas({ reply, fold, stream, socket }: RouteRow, { schemas }: Declarations): void {
+  for (const name of [reply, stream?.event, socket?.request, socket?.event]) {
+    if (name !== undefined && !Object.hasOwn(schemas, name)) throw new Error(`no schema ${name} is declared`);
+  }
+  if (reply !== undefined && fold === undefined) throw new Error('reply needs a fold: other replies follow the document');
+}
+
 /** What the reply is made from must be selected. */
 function checkReply(row: RouteRow, main: RowDocument): void {
   const type = isNonNullType(main.rootField.type) ? main.rootField.type.ofType : main.rootField.type;
@@ -168,8 +209,8 @@ function checkReply(row: RouteRow, main: RowDocument): void {
     throw new Error(`page: ${row.page} needs pageInfo`);
   if (row.page === 'total' && !selected.has('totalCount')) throw new Error('page: total needs totalCount');
   const everywhere = allKeys(main.rootNode.selectionSet);
-  for (const name of row.omitNull ?? [])
-    if (!everywhere.has(name)) throw new Error(`omitNull names ${name}, which is not selected`);
+  for (const name of [...(row.omitNull ?? []), ...(row.extensionMembers ?? [])])
+    if (!everywhere.has(name)) throw new Error(`${name} is left out when null, and not selected`);
 }
 
 function selectedKeys(set: SelectionSetNode | undefined): Set<string> {
@@ -251,7 +292,9 @@ function checkExample(route: Route): void {
   )
     return;
   const faults = new Faults();
-  route.plain.body(route.row.example, faults);
+  for (const body of [route.row.example, ...(route.row.shown?.body === undefined ? [] : [route.row.shown.body])]) {
+    route.plain.body(body, faults);
+  }
   const [first] = faults.found;
   if (first !== undefined) throw new Error(`its example is refused: ${first.message}`);
 }

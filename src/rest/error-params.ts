@@ -1,3 +1,4 @@
+import { responseError } from '../domain/responses/wire.ts';
 import type { PublicError } from '../entities/errors.ts';
 import type { Route } from './compile.ts';
 import { memberNames } from './member-names.ts';
@@ -6,15 +7,31 @@ import { memberNames } from './member-names.ts';
  * A failure with the members that were wrong as this caller writes them. The domain names arguments (`first`) and members in camelCase;
  * the caller of a row knows the row's variables (`limit`) and, in a snake-case body, `max_tokens`.
  */
-export function callerError(route: Route, shown: PublicError): PublicError {
+export function callerError(route: Route, error: PublicError): PublicError {
+  const shown = route.row.errorForm?.(error) ?? error;
   const { faults } = shown.detail;
   const param = shown.param === null || shown.param === '' ? null : callerPath(route, shown.param);
-  if (faults === undefined) return { ...shown, param };
+  const told = renamedFault(shown, param);
+  if (faults === undefined) return told;
   return {
-    ...shown,
-    param,
-    detail: { ...shown.detail, faults: faults.map((fault) => ({ ...fault, param: callerPath(route, fault.param) })) },
+    ...told,
+    detail: { ...shown.detail, faults: faults.map((fault) => renamedFault(fault, callerPath(route, fault.param))) },
   };
+}
+
+/** A failure where no row is: what a path begins with says which format its callers read. */
+export function pathError(url: string, error: PublicError): PublicError {
+  return /^\/api\/v2(?:[/?]|$)/.test(url) ? responseError(error) : error;
+}
+
+/** With another name for the member that was wrong, also where the message begins with it. */
+export function renamedFault<Told extends Pick<PublicError, 'message' | 'param'>, Param extends Told['param']>(
+  told: Told,
+  param: Param,
+) {
+  const { message } = told;
+  const isNamed = param !== null && told.param !== null && message.startsWith(`${told.param} `);
+  return { ...told, param, message: isNamed ? `${param}${message.slice(told.param?.length)}` : message };
 }
 
 function callerPath(route: Route, param: string): string {

@@ -3,9 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { GraphQLSchema } from 'graphql';
-import { compileRoutes } from './compile.ts';
+import type { Route } from './compile.ts';
 import { printOpenApi } from './openapi/document.ts';
-import type { RouteRow } from './route.ts';
 
 const page = `<!doctype html>
 <html lang="en">
@@ -32,6 +31,7 @@ const startScript = `SwaggerUIBundle({
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
+  showExtensions: true,
   validatorUrl: null,
 });
 `;
@@ -59,7 +59,7 @@ interface Asset {
  */
 export function createReference(
   schema: GraphQLSchema,
-  rows: readonly RouteRow[],
+  routes: readonly Route[],
   version: string,
 ): (req: IncomingMessage, res: ServerResponse, next: () => void) => void {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
@@ -71,7 +71,7 @@ export function createReference(
         type: 'application/json; charset=utf-8',
         // Printed at the first call: most processes are never asked.
         load: () => {
-          openapi ??= JSON.stringify(printOpenApi(schema, compileRoutes(schema, rows), version));
+          openapi ??= JSON.stringify(printOpenApi(schema, routes, version));
           return openapi;
         },
       },

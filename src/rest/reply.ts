@@ -14,7 +14,7 @@ export interface Reply {
 export const noHeaders: Readonly<Record<string, string>> = {};
 
 /** Makes the reply of an executed row. @throws whatever its resolvers threw. */
-export function replyOf(route: Route, result: ExecutionResult): Reply {
+export function replyOf(route: Route, result: ExecutionResult, showsExtensions = true): Reply {
   const { row } = route;
   const [error] = result.errors ?? [];
   if (error !== undefined) {
@@ -26,11 +26,9 @@ export function replyOf(route: Route, result: ExecutionResult): Reply {
   if (status === 204) return { status, text: undefined, headers: noHeaders };
   const value = result.data?.[route.main.responseKey];
   const body = row.wrap === undefined ? value : wrapped(row, value);
-  return {
-    status,
-    text: JSON.stringify(row.omitNull === undefined ? body : withoutNulls(body, new Set(row.omitNull))),
-    headers: noHeaders,
-  };
+  const omitted = [...(row.omitNull ?? []), ...(showsExtensions ? [] : (row.extensionMembers ?? []))];
+  const text = JSON.stringify(omitted.length === 0 ? body : withoutNulls(body, new Set(omitted)));
+  return { status, text, headers: noHeaders };
 }
 
 interface ConnectionValue {

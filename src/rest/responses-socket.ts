@@ -8,15 +8,19 @@ import { requireScope } from '../domain/policy.ts';
 import { beginResponse } from '../domain/responses/create.ts';
 import type { ResponseInput } from '../domain/responses/input.ts';
 import { ConnectionMemory } from '../domain/responses/memory.ts';
+import { responseError } from '../domain/responses/wire.ts';
 import { RunFold } from '../engine/runs/fold.ts';
 import type { Caller } from '../entities/caller.ts';
-import { DomainError, errorBody, type PublicError } from '../entities/errors.ts';
+import { DomainError, type ErrorCode, errorBody, type PublicError } from '../entities/errors.ts';
 import { authenticate } from '../http/authenticate.ts';
 import { requestIdOf } from '../http/context.ts';
-import { showError } from '../http/errors.ts';
+import { errorHeaders, showError } from '../http/errors.ts';
+import { takesExtensions } from '../http/extensions.ts';
 import type { RunAdmission } from '../http/limits.ts';
+import { jsonType, securityHeaders } from '../http/reply.ts';
 import { compileReader, type Reader, throwFaults } from './body.ts';
 import { ResponseProjection } from './encode/response.ts';
+import { renamedFault } from './error-params.ts';
 import { Faults } from './faults.ts';
 import { type MemberNames, memberNames } from './member-names.ts';
 
@@ -27,9 +31,11 @@ const pingEveryMs = 30_000;
 const operation = 'Subscription.newResponseEvents';
 
 export interface ResponseSocket {
-  /** @returns false when the upgrade is none of ours. */
-  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
-  close(): void;
+  takes(req: IncomingMessage): boolean;
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** The process is going down: each connection is closed behind the response it is at. */
+  stop(): void;
+  cutOff(): void;
 }
 
 /**
@@ -41,23 +47,34 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
   if (!isInputObjectType(type)) throw new Error('the schema has no ResponseInput');
   const names = memberNames({ bodyCase: 'snake' });
   const read = compileReader(type, names, 'coerced');
+  const connections = new Set<Connection>();
   const server = new WebSocketServer({ noServer: true, maxPayload: deps.settings.BODY_MAX_BYTES, perMessageDeflate: false });
   return {
+    takes({ url = '', headers, method }) {
+      return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && url.split('?')[0] === path;
+    },
     upgrade(req, socket, head) {
-      if ((req.url ?? '').split('?')[0] !== path) return false;
       socket.on('error', () => socket.destroy());
       open(deps, req).then(
         (caller) =>
           server.handleUpgrade(req, socket, head, (opened) => {
-            new Connection({ deps, admission, read, names, caller, socket: opened, requestId: requestIdOf(req), req }).begin();
+            const parts = { deps, admission, read, names, caller, socket: opened, requestId: requestIdOf(req), req };
+            const connection = new Connection(parts);
+            connections.add(connection);
+            opened.once('close', () => connections.delete(connection));
+            connection.begin();
           }),
-        (error: unknown) => refuse(socket, showError(error, deps.logger, requestIdOf(req))),
+        (error: unknown) => {
+          const requestId = requestIdOf(req);
+          refuse(socket, responseError(showError(error, deps.logger, requestId)), requestId);
+        },
       );
-      return true;
     },
-    close() {
-      for (const socket of server.clients) socket.close(1001, 'The service stops');
-      server.close();
+    stop() {
+      for (const connection of connections) connection.stop();
+    },
+    cutOff() {
+      for (const socket of server.clients) socket.terminate();
     },
   };
 }
@@ -68,11 +85,13 @@ async function open(deps: Deps, req: IncomingMessage): Promise<Caller> {
   return caller;
 }
 
-function refuse(socket: Duplex, shown: PublicError): void {
+function refuse(socket: Duplex, shown: PublicError, requestId: string): void {
   const body = JSON.stringify(errorBody(shown));
-  socket.end(
-    `HTTP/1.1 ${shown.status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  const names = ['content-type', jsonType, 'content-length', String(Buffer.byteLength(body)), 'x-request-id', requestId];
+  const headers = [...names, ...securityHeaders, ...errorHeaders(shown), 'connection', 'close'];
+  const lines = Array.from({ length: headers.length / 2 }, (_, index) => `${headers[index * 2]}: ${headers[index * 2 + 1]}\r\n`);
+  const { STATUS_CODES } = process.getBuiltinModule('node:http');
+  socket.end(`HTTP/1.1 ${shown.status} ${STATUS_CODES[shown.status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
 interface ConnectionParts {
@@ -88,38 +107,85 @@ interface ConnectionParts {
 
 class Connection {
   readonly #parts: ConnectionParts;
-  readonly #memory = new ConnectionMemory();
+  readonly #memory: ConnectionMemory;
   readonly #left = new AbortController();
   #waiting = 0;
+  #waitingBytes = 0;
   #tail: Promise<void> = Promise.resolve();
+  #isStopping = false;
+  #isOver = false;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
+    // As much as a client could send again that remembers by itself.
+    this.#memory = new ConnectionMemory(parts.deps.settings.BODY_MAX_BYTES);
   }
 
   begin(): void {
     const { socket, deps, caller } = this.#parts;
-    const stopWatching = watchKey(deps, caller, () => socket.close(1008, 'The API key was revoked or has expired'));
+    const stopWatching = watchKey(deps, caller, () =>
+      this.#end('INVALID_API_KEY', 'The API key was revoked or has expired', 1008),
+    );
     const ping = setInterval(() => socket.ping(), pingEveryMs).unref();
+    const limit = setTimeout(() => this.#reachLimit(), deps.settings.SOCKET_LIFETIME_MS).unref();
     socket.on('error', () => socket.terminate());
     socket.on('close', () => {
       clearInterval(ping);
+      clearTimeout(limit);
       stopWatching();
       this.#left.abort();
     });
     socket.on('message', (data, isBinary) => {
-      if (isBinary || this.#waiting >= waitingMax) {
-        const message = isBinary ? 'Messages must be text' : `At most ${waitingMax} requests may wait on one connection`;
-        this.#error(new DomainError(isBinary ? 'INVALID_TYPE' : 'RATE_LIMIT_EXCEEDED', message));
+      if (this.#isOver) return;
+      const text = String(data);
+      const sizeBytes = Buffer.byteLength(text);
+      const refusal = isBinary ? new DomainError('INVALID_TYPE', 'Messages must be text') : this.#refusal(sizeBytes);
+      if (refusal !== undefined) {
+        this.#error(refusal);
         return;
       }
       this.#waiting += 1;
+      this.#waitingBytes += sizeBytes;
       this.#tail = this.#tail
-        .then(() => this.#answer(String(data)))
+        .then(() => this.#answer(text))
         .finally(() => {
           this.#waiting -= 1;
+          this.#waitingBytes -= sizeBytes;
+          if (this.#isStopping && this.#waiting === 0) this.#close();
         });
     });
+  }
+
+  /** Why a request may not wait behind the others. */
+  #refusal(sizeBytes: number): DomainError | undefined {
+    if (this.#waiting === 0) return undefined;
+    const { BODY_MAX_BYTES: bytesMax } = this.#parts.deps.settings;
+    if (this.#waiting < waitingMax && this.#waitingBytes + sizeBytes <= bytesMax) return undefined;
+    const message = `At most ${waitingMax} requests, of ${bytesMax} bytes together, may wait on one connection`;
+    return new DomainError('RATE_LIMIT_EXCEEDED', message);
+  }
+
+  /** Takes nothing new; what is being answered is answered. */
+  stop(): void {
+    this.#isStopping = true;
+    if (this.#waiting === 0) this.#close();
+  }
+
+  /** As the format has it: what was asked before is answered, what comes now is not read. The client connects again. */
+  #reachLimit(): void {
+    this.#isOver = true;
+    const message = 'This connection is as old as it may get; connect again';
+    this.#tail = this.#tail.then(() => this.#end('WEBSOCKET_CONNECTION_LIMIT_REACHED', message, 1000));
+  }
+
+  /** Tells why before it closes. */
+  #end(code: ErrorCode, message: string, closeCode: number): void {
+    this.#error(new DomainError(code, message));
+    this.#parts.socket.close(closeCode, message);
+  }
+
+  #close(): void {
+    this.#parts.socket.close(1001, 'The service stops');
   }
 
   async #answer(text: string): Promise<void> {
@@ -127,6 +193,7 @@ class Connection {
     const { caller, admission } = this.#parts;
     let input: ResponseInput | undefined;
     try {
+      if (this.#isStopping) throw new DomainError('OVERLOADED', 'The service is stopping; connect again');
       input = this.#read(text);
       admission.enter(caller.keyId);
       try {
@@ -143,25 +210,36 @@ class Connection {
   async #run(input: ResponseInput): Promise<void> {
     const { deps, caller, req } = this.#parts;
     const { streamOptions } = input as { readonly streamOptions?: { readonly include_extensions?: unknown } | null };
-    const isOff = req.headers['x-parley-extensions'] === 'off' || streamOptions?.include_extensions === false;
+    const isTaken = takesExtensions((name) => [req.headers[name]].flat()[0]);
+    const hasExtensions = isTaken && streamOptions?.include_extensions !== false;
     // One event is one write: some clients parse each read on its own.
     const projection = new ResponseProjection(
       (_type, json) => {
         this.#send(json);
         return '';
       },
-      { hasExtensions: !isOff, startingAfter: -1, seenSequence: -1 },
+      { hasExtensions, startingAfter: -1, seenSequence: -1 },
     );
-    const begun = await beginResponse(deps, caller, { ...input, stream: true }, this.#left.signal, this.#memory);
-    const fold = new RunFold();
-    for await (const batch of begun.events.batches()) {
-      projection.project(batch);
-      if (!begun.isStored) fold.add(batch);
+    // Of this request alone: a connection lives for many, and what listens for the end of one must go with it.
+    const request = new AbortController();
+    const leave = () => request.abort();
+    this.#left.signal.addEventListener('abort', leave, { once: true });
+    try {
+      const begun = await beginResponse(deps, caller, { ...input, stream: true }, request.signal, this.#memory);
+      const fold = new RunFold();
+      for await (const batch of begun.events.batches()) {
+        projection.project(batch);
+        fold.add(batch);
+      }
+      const run = fold.snapshot();
+      if (run.status === 'failed') this.#memory.forget(input.previousResponseId);
+      else if (run.status !== 'cancelled' && begun.transcript !== undefined) this.#memory.keep(run, begun.transcript);
+    } catch (error) {
+      leave();
+      throw error;
+    } finally {
+      this.#left.signal.removeEventListener('abort', leave);
     }
-    if (begun.transcript === undefined) return;
-    const run = fold.snapshot();
-    if (run.status === 'completed' || run.status === 'incomplete') this.#memory.keep(run, begun.transcript);
-    else this.#memory.forget(input.previousResponseId);
   }
 
   /** @throws DomainError for a message that is no request. */
@@ -175,7 +253,6 @@ class Connection {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw new DomainError('INVALID_TYPE', 'A message must be one JSON object');
     }
-    if (text.includes('\\u0000')) throw new DomainError('INVALID_VALUE', 'A message must not contain the NUL character');
     const { type, response, ...members } = value as Record<string, unknown>;
     if (type !== 'response.create') {
       throw new DomainError('INVALID_VALUE', 'type must be response.create', { param: 'type' });
@@ -189,8 +266,8 @@ class Connection {
 
   #error(error: unknown): void {
     const { deps, requestId, names } = this.#parts;
-    const shown = showError(error, deps.logger, requestId);
-    const { message, type, param, code } = errorBody({ ...shown, param: wireParam(shown.param, names) }).error;
+    const shown = responseError(showError(error, deps.logger, requestId));
+    const { message, type, param, code } = errorBody(renamedFault(shown, wireParam(shown.param, names))).error;
     this.#send(
       JSON.stringify({ type: 'error', status: shown.status, code, message, param, error: { type, code, message, param } }),
     );

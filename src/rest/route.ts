@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/caller.ts';
+import type { PublicError } from '../entities/errors.ts';
 import type { RunEvent } from '../entities/run-event.ts';
 
 /**
@@ -54,17 +55,39 @@ export interface RouteRow {
   readonly page?: 'pagination' | 'total' | 'cursor';
   /** Members left out of the reply when null. */
   readonly omitNull?: readonly string[];
+  /** The operation is one that the common format does not have: the id of its behavior (docs/responses.md). */
+  readonly extension?: string;
+  /** What the service adds to a common format: left out of the reply, when null, under `x-parley-extensions: off`. */
+  readonly extensionMembers?: readonly string[];
   /** The reply is the fold of a run's events: the subscription's source stream is read to its end and folded. */
   readonly fold?: RunFold;
+  /** The declared schema (openapi/declared/) of what `fold` makes, where that is not what `document` selects. */
+  readonly reply?: string;
   /** Answers as SSE when `when` says so. */
   readonly stream?: StreamReply;
   /** The reply is bytes, served inert: the document says who may have them and that they are there, then this opens them. */
   readonly download?: OpenDownload;
+  /** How the format of this row tells a failure; default: as every face does. */
+  readonly errorForm?: (shown: PublicError) => PublicError;
+  /** Asks a model, and so may fail as a model does, though it is no run. */
+  readonly asksModel?: boolean;
   readonly isDeprecated?: boolean;
   /** Sent with every reply. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Headers that some replies have, with what each means. */
+  readonly replyHeaders?: Readonly<Record<string, string>>;
+  /** The declared schemas of the messages of a WebSocket on the same path. */
+  readonly socket?: { readonly request: string; readonly event: string };
   /** The largest example body that works, for OpenAPI and for the table-wide tests. */
   readonly example?: Readonly<Record<string, unknown>>;
+  /** What OpenAPI shows first: a body in short, the reply to it, and an event of its stream. A test sends the one and compares the others. */
+  readonly shown?: ShownExample;
+}
+
+export interface ShownExample {
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly reply: unknown;
+  readonly event?: unknown;
 }
 
 export interface StreamReply {
@@ -80,6 +103,8 @@ export interface StreamReply {
   /** Instead of `resume`: the encoder numbers its own frames, always gets the whole stream, and finds that number under `lastFrame`. */
   readonly resumesFrames?: boolean;
   readonly encoder: StreamEncoderFactory;
+  /** The declared schema (openapi/declared/) of the `data` of its frames. */
+  readonly event?: string;
 }
 
 /** Opens what a row's document found, for its caller. @throws DomainError NOT_FOUND */

@@ -23,13 +23,15 @@ export interface StreamCall {
 export async function sendStream(streams: SseStreams, factory: StreamEncoderFactory, call: StreamCall): Promise<void> {
   const { context, res } = call;
   const batches = call.source[Symbol.asyncIterator]();
-  const first = await batches.next();
+  const coming = batches.next();
+  // Made while the model thinks: what is ready before the first token does not hold it up.
+  const encoder = factory(call.variables, encoderContext(context));
+  const first = await coming;
   if (res.destroyed) {
     await batches.return?.();
     return;
   }
-  const encoder = factory(call.variables, encoderContext(context));
-  const stream = streams.start(res, context.requestId, [...call.headers, ...Object.entries(notedHeaders(context)).flat()]);
+  const stream = streams.start(res, context.requestId, withNotes(call.headers, context));
   try {
     const last = await pump(stream, encoder, batches, first);
     const ended: unknown = context.signal.aborted ? context.signal.reason : undefined;
@@ -74,9 +76,19 @@ export async function foldStream(fold: RunFold, call: Omit<StreamCall, 'res' | '
   return { status: 200, text: sum.body(), headers: { ...sum.headers?.(), ...notedHeaders(context) } };
 }
 
+function withNotes(headers: readonly string[], context: CallContext): readonly string[] {
+  return context.hasNotes ? [...headers, ...Object.entries(notedHeaders(context)).flat()] : headers;
+}
+
 function encoderContext(context: CallContext): EncoderContext {
-  const nowMs = context.deps.now().getTime();
-  return { requestId: context.requestId, nowMs, header: (name) => context.header(name), notes: context.notes };
+  return {
+    requestId: context.requestId,
+    nowMs: context.deps.now().getTime(),
+    header: (name) => context.header(name),
+    get notes() {
+      return context.notes;
+    },
+  };
 }
 
 /** Notes under the name of a header are sent as one. */

@@ -13,7 +13,8 @@ import type { RowDocument } from './document.ts';
 import type { Variables } from './route.ts';
 
 /** Opens the source stream of a subscription for one call. @throws whatever its `subscribe` resolver throws. */
-export type OpenSource = (variables: Variables, context: CallContext) => Promise<AsyncIterable<readonly RunEvent[]>>;
+export type OpenSource = (variables: Variables, context: CallContext) => MaybePromise<AsyncIterable<readonly RunEvent[]>>;
+type MaybePromise<T> = T | Promise<T>;
 
 /**
  * Compiles a row's subscription into a call of the field's own `subscribe` resolver: the same code and the same access rules as under
@@ -40,12 +41,9 @@ export function compileSource(schema: GraphQLSchema, row: RowDocument): OpenSour
     rootValue: undefined,
     operation,
   };
-  return async (variables, context) => {
-    const source: unknown = await subscribe(undefined, readArguments(variables), context, {
-      ...staticInfo,
-      variableValues: variables,
-    });
-    return batchesOf(source);
+  return (variables, context) => {
+    const source: unknown = subscribe(undefined, readArguments(variables), context, { ...staticInfo, variableValues: variables });
+    return source instanceof Promise ? source.then(batchesOf) : batchesOf(source);
   };
 }
 

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { AgentFilter } from '../entities/access.ts';
 import type { Agent, AgentEditor, AgentView } from '../entities/agent.ts';
 import { isAny } from '../entities/filter.ts';
+import { type Members, reads } from '../entities/members.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../entities/page.ts';
 import { agentCondition } from './agent-filter.ts';
 import { Parameters, prepared } from './where.ts';
@@ -15,17 +16,74 @@ interface AgentViewRow extends Agent {
   readonly isOpenToOthers: boolean;
 }
 
-/** Everything that is shown of an agent, in the one statement that finds it. `a` is the agent; `viewer` the placeholder of a user id. */
-function viewColumns(viewer: string): string {
-  return `a.*, o.name as "orgName", coalesce(u.name, '') as "userName",
-    coalesce((select json_agg(json_build_object('id', eu.id, 'name', eu.name, 'email', eu.email) order by e."createdAt", eu.id)
-      from agent_editors e join users eu on eu.id = e."userId" where e."agentId" = a.id), '[]') as editors,
-    array(select g."groupId" from agent_groups g where g."agentId" = a.id order by g."createdAt", g."groupId") as "groupIds",
-    exists (select 1 from chats hc where hc."agentId" = a.id and hc."userId" = ${viewer} and hc."deletedAt" is null) as "hasUserChats",
-    case when a.visibility = 'GROUP' then exists (select 1 from agent_groups og join group_members om on om."groupId" = og."groupId"
-      where og."agentId" = a.id and om."userId" <> a."userId") else a.visibility <> 'PRIVATE' end as "isOpenToOthers"`;
+type AgentMembers = Members<AgentView>;
+
+/** What the table itself holds of an agent. */
+const ownColumns = [
+  'id',
+  'createdAt',
+  'updatedAt',
+  'orgId',
+  'userId',
+  'name',
+  'description',
+  'instructions',
+  'introduction',
+  'seed',
+  'src',
+  'modelId',
+  'visibility',
+  'listInOrgCatalog',
+  'listInPublicCatalog',
+  'listInTenantCatalog',
+  'isApprovedByOrg',
+  'chatLogsVisible',
+  'generateCitations',
+  'intermediateStepsVisible',
+  'options',
+  'profile',
+  'publicCategories',
+  'orgCategoryIds',
+  'categoryId',
+  'messageCount',
+  'ratingCount',
+  'ratingSum',
+  'isDeleted',
+] as const satisfies readonly (keyof Agent)[];
+/** What a page of a list stands on. */
+const keyColumns: ReadonlySet<string> = new Set(['id', 'createdAt']);
+
+/** What is shown of an agent, in the one statement that finds it: select list and joins. `a` is the agent. */
+function viewSql(members: AgentMembers, viewerId: string, parameters: Parameters): { columns: string; joins: string } {
+  const columns = ownColumns.filter((name) => keyColumns.has(name) || reads(members, name)).map((name) => `a."${name}"`);
+  let joins = '';
+  if (reads(members, 'orgName')) {
+    columns.push('o.name as "orgName"');
+    joins += ' join organizations o on o.id = a."orgId"';
+  }
+  if (reads(members, 'userName')) {
+    columns.push(`coalesce(u.name, '') as "userName"`);
+    joins += ' left join users u on u.id = a."userId"';
+  }
+  if (reads(members, 'editors', 'editorIds')) {
+    columns.push(`coalesce((select json_agg(json_build_object('id', eu.id, 'name', eu.name, 'email', eu.email) order by e."createdAt", eu.id)
+      from agent_editors e join users eu on eu.id = e."userId" where e."agentId" = a.id), '[]') as editors`);
+  }
+  if (reads(members, 'groupIds')) {
+    columns.push(
+      `array(select g."groupId" from agent_groups g where g."agentId" = a.id order by g."createdAt", g."groupId") as "groupIds"`,
+    );
+  }
+  if (reads(members, 'hasUserChats')) {
+    columns.push(`exists (select 1 from chats hc
+      where hc."agentId" = a.id and hc."userId" = ${parameters.add(viewerId)} and hc."deletedAt" is null) as "hasUserChats"`);
+  }
+  if (reads(members, 'isOpenToOthers')) {
+    columns.push(`case when a.visibility = 'GROUP' then exists (select 1 from agent_groups og join group_members om on om."groupId" = og."groupId"
+      where og."agentId" = a.id and om."userId" <> a."userId") else a.visibility <> 'PRIVATE' end as "isOpenToOthers"`);
+  }
+  return { columns: columns.join(', '), joins };
 }
-const viewTables = 'join organizations o on o.id = a."orgId" left join users u on u.id = a."userId"';
 
 export async function findAgents(
   pool: Pool,
@@ -34,7 +92,8 @@ export async function findAgents(
   viewerId: string,
 ): Promise<readonly AgentView[]> {
   const parameters = new Parameters();
-  const text = `select ${viewColumns(parameters.add(viewerId))} from agents a ${viewTables}
+  const { columns, joins } = viewSql(undefined, viewerId, parameters);
+  const text = `select ${columns} from agents a ${joins}
     where a.id = any(${parameters.add(ids)}::text[]) and not a."isDeleted" and ${agentCondition(filter, parameters)}`;
   const { rows } = await pool.query<AgentViewRow>(prepared(text, parameters.values));
   return rows.map(viewOf);
@@ -45,6 +104,7 @@ interface ListRequest {
   readonly narrow: AgentFilter;
   readonly viewerId: string;
   readonly page: PageRequest;
+  readonly members: AgentMembers;
   countAll(): Promise<number>;
 }
 
@@ -54,10 +114,10 @@ interface ListRequest {
  */
 export async function listAgents(
   pool: Pool,
-  { filter, narrow, viewerId, page, countAll }: ListRequest,
+  { filter, narrow, viewerId, page, members, countAll }: ListRequest,
 ): Promise<Page<AgentView>> {
   const parameters = new Parameters();
-  const viewer = parameters.add(viewerId);
+  const { columns, joins } = viewSql(members, viewerId, parameters);
   const limit = parameters.add(page.limit + 1);
   const after = afterCondition(page, parameters);
   const branches = alternatives(filter).map(
@@ -65,9 +125,9 @@ export async function listAgents(
       where not a."isDeleted" and ${agentCondition(branch, parameters)} and ${agentCondition(narrow, parameters)} and ${after}
       order by a."createdAt" desc, a.id desc limit ${limit})`,
   );
-  const text = `select ${viewColumns(viewer)}
+  const text = `select ${columns}
     from (select found.id from (${branches.join(' union ')}) found order by found."createdAt" desc, found.id desc limit ${limit}) listed
-    join agents a on a.id = listed.id ${viewTables}
+    join agents a on a.id = listed.id ${joins}
     order by a."createdAt" desc, a.id desc`;
   const { rows } = await pool.query<AgentViewRow>(prepared(text, parameters.values));
   return pageOf(rows.map(viewOf), page, timeKey, countAll);
@@ -94,6 +154,8 @@ function afterCondition({ after }: PageRequest, parameters: Parameters): string 
   return `(a."createdAt", a.id) < (${parameters.add(createdAt)}::timestamptz, ${parameters.add(id)}::text)`;
 }
 
-function viewOf(row: AgentViewRow): AgentView {
-  return { ...row, editorIds: new Set(row.editors.map(({ id }) => id)) };
+/** Editors are missing where nobody reads them. */
+function viewOf(row: Omit<AgentViewRow, 'editors'> & Partial<Pick<AgentViewRow, 'editors'>>): AgentView {
+  if (row.editors === undefined) return row as AgentView;
+  return { ...row, editors: row.editors, editorIds: new Set(row.editors.map(({ id }) => id)) };
 }

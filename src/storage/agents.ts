@@ -2,6 +2,7 @@ import type { AgentFilter } from '../entities/access.ts';
 import type { Agent, AgentView, RunnableAgent } from '../entities/agent.ts';
 import { DomainError } from '../entities/errors.ts';
 import { everything } from '../entities/filter.ts';
+import type { Members } from '../entities/members.ts';
 import type { Page, PageRequest } from '../entities/page.ts';
 import { countAgents, findAgents, listAgents } from './agent-queries.ts';
 import { createRunnableAgents } from './agent-runnable.ts';
@@ -43,7 +44,13 @@ export interface AgentStore {
   /** Those of the ids that exist and match, in no order. */
   findMany(ids: readonly string[], filter: AgentFilter, viewerId: string): Promise<readonly AgentView[]>;
   /** Newest first. One statement, whatever the page holds; the count is another, when it is asked for. */
-  list(filter: AgentFilter, narrow: AgentFilter, viewerId: string, page: PageRequest): Promise<Page<AgentView>>;
+  list(
+    filter: AgentFilter,
+    narrow: AgentFilter,
+    viewerId: string,
+    page: PageRequest,
+    members?: Members<AgentView>,
+  ): Promise<Page<AgentView>>;
   create(agent: NewAgent): Promise<AgentView>;
   update(id: string, changes: AgentChanges, viewerId: string): Promise<AgentView>;
   /** @returns false when it was deleted before. */
@@ -69,8 +76,8 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
     findRunnable: runnable.find,
     find,
     findMany: (ids, filter, viewerId) => findAgents(pool, ids, filter, viewerId),
-    list: (filter, narrow, viewerId, page) =>
-      listAgents(pool, { filter, narrow, viewerId, page, countAll: () => countAgents(pool, filter, narrow) }),
+    list: (filter, narrow, viewerId, page, members) =>
+      listAgents(pool, { filter, narrow, viewerId, page, members, countAll: () => countAgents(pool, filter, narrow) }),
     async create({ editorIds = [], groupIds = [], ...agent }) {
       const creation = prisma.agent.create({
         data: {

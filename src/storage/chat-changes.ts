@@ -115,7 +115,7 @@ async function reset(client: PoolClient, chatId: string): Promise<ResetResult> {
   if (chat === undefined) return { kind: 'missing' };
   // Also one that is paused, or waits for its turn.
   const { rows: open } = await client.query<{ id: string }>(
-    `select id from runs where "chatId" = $1 and status = 'in_progress' limit 1`,
+    `select id from runs where "chatId" = $1 and (status = 'in_progress' or "incompleteReason" = 'paused') limit 1`,
     [chatId],
   );
   const runId = chat.activeRunId ?? open[0]?.id;

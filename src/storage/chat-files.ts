@@ -1,6 +1,9 @@
 import type { PoolClient } from 'pg';
+import type { ChatFilter } from '../entities/access.ts';
 import type { ChatFile } from '../entities/chat-file.ts';
+import { chatCondition } from './chat-filter.ts';
 import type { Database } from './database.ts';
+import { Parameters } from './where.ts';
 
 export type NewChatFile = Omit<ChatFile, 'deletedAt'>;
 
@@ -9,6 +12,8 @@ export interface ChatFileStore {
   create(file: NewChatFile, filesMax: number): Promise<boolean>;
   find(chatId: string, id: string): Promise<ChatFile | undefined>;
   findMany(chatId: string, ids: readonly string[]): Promise<readonly ChatFile[]>;
+  /** Those among `ids` that are in a chat the filter lets through, whichever. */
+  findInChats(ids: readonly string[], filter: ChatFilter): Promise<readonly ChatFile[]>;
   /** Those of each of some chats that are not deleted, oldest first. */
   listOf(chatIds: readonly string[]): Promise<readonly ChatFile[]>;
   /** Gives a record its bytes, once. @returns false when it has them already, expired, or is gone. */
@@ -66,6 +71,16 @@ export function createChatFileStore(db: Database): ChatFileStore {
       const { rows } = await pool.query<ChatFile>(
         'select * from chat_files where id = any($2::text[]) and "chatId" = $1 and "deletedAt" is null',
         [chatId, ids],
+      );
+      return rows;
+    },
+    async findInChats(ids, filter) {
+      const parameters = new Parameters();
+      const { rows } = await pool.query<ChatFile>(
+        `select f.* from chat_files f join chats c on c.id = f."chatId" left join agents a on a.id = c."agentId"
+         where f.id = any(${parameters.add(ids)}::text[]) and f."deletedAt" is null and c."deletedAt" is null
+           and ${chatCondition(filter, parameters)}`,
+        [...parameters.values],
       );
       return rows;
     },

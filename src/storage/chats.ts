@@ -58,7 +58,7 @@ export interface ChatStore {
   delete(id: string): Promise<boolean>;
   /** The last `limit` messages of each of some chats, by chat and in order, without hidden ones. */
   messagesOf(chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]>;
-  /** The last `limit` messages for a model: also hidden ones. With `upToRunId`: none behind the messages of that run. */
+  /** The last `limit` messages for a model: also hidden ones. With `upToRunId`: none behind the messages of that run, or of those begun before it when it has none. */
   history(chatId: string, limit: number, upToRunId?: string): Promise<readonly ChatMessage[]>;
   findMessage(chatId: string, messageId: string): Promise<ChatMessage | undefined>;
   messagesOfRun(runId: string): Promise<readonly ChatMessage[]>;
@@ -116,14 +116,16 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
           [id],
         );
         if (rows[0] === undefined) return false;
-        await client.query(`delete from run_event_batches where "runId" in (select id from runs where "chatId" = $1)`, [id]);
-        await client.query(`delete from response_items where "runId" in (select id from runs where "chatId" = $1)`, [id]);
-        await client.query('delete from runs where "chatId" = $1', [id]);
-        const { rows: removed } = await client.query<{ role: string }>(
-          'delete from messages where "chatId" = $1 returning role',
+        // The runs first: what is at work writes its events behind a lock on its run, and would leave some of them here for ever.
+        const { rows: runs } = await client.query<{ id: string }>('delete from runs where "chatId" = $1 returning id', [id]);
+        const runIds = runs.map((run) => run.id);
+        await client.query('delete from run_event_batches where "runId" = any($1::text[])', [runIds]);
+        await client.query('delete from response_items where "runId" = any($1::text[])', [runIds]);
+        const { rows: removed } = await client.query<{ isSpoken: boolean }>(
+          `delete from messages where "chatId" = $1 returning (role in ('user', 'assistant') and not "isHidden") as "isSpoken"`,
           [id],
         );
-        const spoken = removed.filter(({ role }) => role === 'user' || role === 'assistant').length;
+        const spoken = removed.filter(({ isSpoken }) => isSpoken).length;
         await client.query('update agents set "messageCount" = "messageCount" - $2 where id = $1', [rows[0].agentId, spoken]);
         return true;
       });
@@ -136,7 +138,9 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
       const { rows } = await pool.query<ChatMessage>(
         `select * from (
            select * from messages where "chatId" = $1
-             and ordinal <= (select max(ordinal) from messages where "chatId" = $1 and "runId" = $3)
+             and ordinal <= coalesce((select max(ordinal) from messages where "chatId" = $1 and "runId" = $3),
+               (select max(m.ordinal) from messages m left join runs r on r.id = m."runId"
+                where m."chatId" = $1 and (r.id is null or r."createdAt" < (select "createdAt" from runs where id = $3))))
            order by ordinal desc limit $2) m order by ordinal`,
         [chatId, limit, upToRunId],
       );

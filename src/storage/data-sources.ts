@@ -1,10 +1,13 @@
 import type { PoolClient } from 'pg';
 import type { AgentFilter, DataSourceFilter } from '../entities/access.ts';
-import type { DataSource, DataSourceType, ItemCounts, RefreshPeriod } from '../entities/data-source.ts';
+import type { DataSource, DataSourceType, RefreshPeriod } from '../entities/data-source.ts';
+import { type Members, reads } from '../entities/members.ts';
 import { type Page, type PageRequest, pageOf, type SortKey } from '../entities/page.ts';
 import { agentCondition } from './agent-filter.ts';
+import { columnsOf, counts, type DataSourceRow, dataSourceOf, usageSql } from './data-source-columns.ts';
 import { dataSourceCondition } from './data-source-filter.ts';
 import type { Database } from './database.ts';
+import { byOwner, type Linked, linksSql } from './links.ts';
 import type { Signals } from './signals.ts';
 import { containing, Parameters, prepared } from './where.ts';
 
@@ -50,11 +53,12 @@ export interface DataSourceStore {
   find(id: string, filter: DataSourceFilter): Promise<DataSource | undefined>;
   /** Those of the ids that exist and match, in no order. */
   findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly DataSource[]>;
-  /** The sources of many agents in one statement, newest attached first. */
+  /** The sources of many agents in one statement, newest attached first. `members`: what will be read of them besides their ids. */
   ofAgents(
     agentIds: readonly string[],
     filter: DataSourceFilter,
-  ): Promise<readonly (DataSource & { readonly agentId: string })[]>;
+    members?: Members<DataSource>,
+  ): Promise<ReadonlyMap<string, readonly DataSource[]>>;
   list(filter: DataSourceFilter, query: DataSourceListQuery, page: PageRequest): Promise<Page<DataSource>>;
   /** The agents that match and have the sources attached, by name. */
   agentsOf(dataSourceIds: readonly string[], filter: AgentFilter): Promise<readonly UsingAgent[]>;
@@ -79,24 +83,18 @@ export interface DataSourceChanges {
   readonly detach?: readonly string[];
 }
 
-const usageSql = `(select count(*)::int from agent_data_sources y join agents z on z.id = y."agentId" and not z."isDeleted"
-  where y."dataSourceId" = s.id)`;
 /** Null stands before every time: what was never indexed is the oldest. */
 const lastIndexedSql = `coalesce(s."lastIndexedAt", 'epoch'::timestamptz)`;
 const orderSql = { createdAt: 's."createdAt"', lastIndexedAt: lastIndexedSql, usageCount: usageSql };
 const orderType = { createdAt: 'timestamptz', lastIndexedAt: 'timestamptz', usageCount: 'int' };
 
-const columns = `s.*, ${usageSql} as "usageCount", counts.*`;
-/** Counted at every reading: nothing that could drift from the items. */
-const counts = `cross join lateral (
-  select count(*) filter (where i."indexStatus" = 'INITIALIZED')::int as initialized,
-    count(*) filter (where i."indexStatus" = 'QUEUED')::int as queued,
-    count(*) filter (where i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING'))::int as active,
-    count(*) filter (where i."indexStatus" = 'INDEXED')::int as indexed,
-    count(*) filter (where i."indexStatus" = 'SKIPPED')::int as skipped,
-    count(*) filter (where i."indexStatus" in ('FAILED', 'CANCELLED'))::int as failed,
-    coalesce(sum(i."indexPercentage") filter (where i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING')), 0)::int as "percentSum"
-  from knowledge_items i where i."dataSourceId" = s.id) as counts`;
+const columns = columnsOf(undefined);
+const attachments = {
+  table: 'agent_data_sources',
+  owner: 'agentId',
+  thing: 'dataSourceId',
+  order: 'x."createdAt" desc, x."dataSourceId" desc',
+};
 
 export function createDataSourceStore(db: Database, signals: Signals): DataSourceStore {
   const { pool } = db;
@@ -117,14 +115,13 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
   return {
     findMany,
     find: async (id, filter) => (await findMany([id], filter))[0],
-    async ofAgents(agentIds, filter) {
+    async ofAgents(agentIds, filter, members) {
       const parameters = new Parameters();
-      const text = `select ${columns}, x."agentId" from agent_data_sources x
-        join data_sources s on s.id = x."dataSourceId" and s."deletingAt" is null ${counts}
-        where x."agentId" = any(${parameters.add(agentIds)}::text[]) and ${dataSourceCondition(filter, parameters)}
-        order by x."createdAt" desc, s.id desc`;
-      const { rows } = await pool.query<DataSourceRow & { agentId: string }>(prepared(text, parameters.values));
-      return rows.map((row) => ({ ...dataSourceOf(row), agentId: row.agentId }));
+      const text = `select ${columnsOf(members)}, given.links from ${linksSql(attachments, parameters.add(agentIds))} given
+        join data_sources s on s.id = given.id and s."deletingAt" is null ${reads(members, 'counts') ? counts : ''}
+        where ${dataSourceCondition(filter, parameters)}`;
+      const { rows } = await pool.query<DataSourceRow & Linked>(prepared(text, parameters.values));
+      return byOwner(rows, dataSourceOf);
     },
     async list(filter, query, page) {
       const parameters = new Parameters();
@@ -261,29 +258,4 @@ function keyOf(source: DataSource, orderBy: DataSourceListQuery['orderBy']): Sor
   if (orderBy === 'usageCount') return [source.usageCount, source.id];
   const time = orderBy === 'createdAt' ? source.createdAt : (source.lastIndexedAt ?? new Date(0));
   return [time.toISOString(), source.id];
-}
-
-type DataSourceRow = Omit<DataSource, 'counts' | 'isDeleting'> & ItemCounts & { readonly deletingAt: Date | null };
-
-function dataSourceOf(row: DataSourceRow): DataSource {
-  const { initialized, queued, active, indexed, skipped, failed, percentSum } = row;
-  return {
-    id: row.id,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    lastIndexedAt: row.lastIndexedAt,
-    orgId: row.orgId,
-    ownerUserId: row.ownerUserId,
-    name: row.name,
-    type: row.type,
-    refreshPeriod: row.refreshPeriod,
-    data: row.data,
-    cite: row.cite,
-    orgVisible: row.orgVisible,
-    isDeleting: row.deletingAt !== null,
-    errorCode: row.errorCode,
-    errorMessage: row.errorMessage,
-    usageCount: row.usageCount,
-    counts: { initialized, queued, active, indexed, skipped, failed, percentSum },
-  };
 }

@@ -2,6 +2,7 @@ import type { GroupFilter, GroupLeaf } from '../entities/access.ts';
 import type { Group, GroupMember } from '../entities/group.ts';
 import { settled } from './conflicts.ts';
 import type { Database } from './database.ts';
+import { byOwner, type Linked, linksSql } from './links.ts';
 import type { Signals } from './signals.ts';
 import { conditionOf, Parameters, prepared } from './where.ts';
 
@@ -18,7 +19,7 @@ export interface GroupStore {
   /** Newest first. */
   list(filter: GroupFilter, limit: number): Promise<readonly Group[]>;
   /** The groups of many agents in one statement, in the order they were given to each. */
-  ofAgents(agentIds: readonly string[], filter: GroupFilter): Promise<readonly (Group & { readonly agentId: string })[]>;
+  ofAgents(agentIds: readonly string[], filter: GroupFilter): Promise<ReadonlyMap<string, readonly Group[]>>;
   /** The members of many groups in one statement, oldest first. */
   membersOf(groupIds: readonly string[]): Promise<readonly GroupMember[]>;
   countMembers(groupId: string): Promise<number>;
@@ -30,6 +31,8 @@ export interface GroupStore {
   ): Promise<Group>;
   delete(id: string): Promise<void>;
 }
+
+const agentGroups = { table: 'agent_groups', owner: 'agentId', thing: 'groupId', order: 'x."createdAt", x."groupId"' };
 
 export function createGroupStore({ pool, prisma }: Database, signals: Signals): GroupStore {
   async function findMany(ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]> {
@@ -49,10 +52,10 @@ export function createGroupStore({ pool, prisma }: Database, signals: Signals): 
     },
     async ofAgents(agentIds, filter) {
       const parameters = new Parameters();
-      const text = `select g.*, ag."agentId" from agent_groups ag join groups g on g.id = ag."groupId"
-        where ag."agentId" = any(${parameters.add(agentIds)}::text[]) and ${groupCondition(filter, parameters)}
-        order by ag."createdAt", g.id`;
-      return (await pool.query<Group & { agentId: string }>(prepared(text, parameters.values))).rows;
+      const text = `select g.*, given.links from ${linksSql(agentGroups, parameters.add(agentIds))} given
+        join groups g on g.id = given.id where ${groupCondition(filter, parameters)}`;
+      const { rows } = await pool.query<Group & Linked>(prepared(text, parameters.values));
+      return byOwner(rows, ({ links: _links, ...group }) => group);
     },
     membersOf: (groupIds) =>
       prisma.groupMember.findMany({

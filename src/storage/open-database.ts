@@ -1,20 +1,24 @@
 import { mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Settings } from '../settings.ts';
 import type { Database } from './database.ts';
-import { startEmbedded } from './embedded/embedded.ts';
+import { type EmbeddedServer, startEmbeddedOf } from './embedded/embedded.ts';
 import { PrismaClient } from './generated/client.ts';
 import { migrate } from './migrate.ts';
 
 export interface OpenDatabaseOptions {
   /** Called for failures outside any call: a lost idle connection (it is replaced), or the end of the embedded database (it is not). */
   readonly onError: (error: Error, isFatal: boolean) => void;
+  /** The embedded database of these settings, when somebody has started it already. */
+  readonly embedded?: Promise<EmbeddedServer> | undefined;
 }
 
 /** More connections only queue in front of the embedded database, which works through one query at a time. */
 const embeddedConnectionsMax = 10;
+
+/** A process that stops in the middle of a transaction holds its locks no longer than this. Ours never wait for anything but the database. */
+const idleTransactionMs = 10_000;
 
 /**
  * Opens the database that the settings name, brings it to the newest schema, and connects the one pool and the one Prisma client on it.
@@ -23,11 +27,12 @@ const embeddedConnectionsMax = 10;
  */
 export async function openDatabase(settings: Settings, options: OpenDatabaseOptions): Promise<Database> {
   mkdirSync(settings.DATA_DIR, { recursive: true, mode: 0o700 });
-  if (settings.DATABASE_URL !== undefined) {
+  const starting = options.embedded ?? startEmbeddedOf(settings, (error) => options.onError(error, true));
+  if (starting === undefined) {
     const connection = { connectionString: settings.DATABASE_URL, max: settings.DATABASE_POOL_MAX };
     return connect('server', connection, options, async () => {});
   }
-  const embedded = await startEmbedded(resolve(settings.DATA_DIR), (error) => options.onError(error, true));
+  const embedded = await starting;
   const connection = { ...embedded.connection, max: Math.min(settings.DATABASE_POOL_MAX, embeddedConnectionsMax) };
   return connect('embedded', connection, options, () => embedded.close());
 }
@@ -43,6 +48,8 @@ async function connect(
     application_name: 'parley',
     idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: 30_000,
+    // Not as a parameter of the connection: poolers in between refuse those that they do not know.
+    ...(kind === 'embedded' ? {} : { onConnect: limitTransactions }),
   });
   let isClosing = false;
   pool.on('error', (error) => {
@@ -72,6 +79,10 @@ async function connect(
     await close();
     throw error;
   }
+}
+
+async function limitTransactions(client: ClientBase): Promise<void> {
+  await client.query(`SET idle_in_transaction_session_timeout = ${idleTransactionMs}`);
 }
 
 async function transaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {

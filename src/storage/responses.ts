@@ -1,9 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
+import type { NewMessage } from '../entities/chat.ts';
 import type { ResponseItem, WireObject } from '../entities/response.ts';
 import type { Run } from '../entities/run.ts';
 import type { RunItem } from '../entities/run-event.ts';
 import type { Database } from './database.ts';
-import { type RunRow, runOf } from './runs.ts';
+import { type RunRow, runOf, withTimes } from './runs.ts';
 
 /** Whose responses: those of one user in one organization. */
 export interface ResponseOwner {
@@ -31,6 +32,8 @@ export interface ResponseStore {
     id: string,
     page: ItemPage,
   ): Promise<{ readonly items: readonly WireObject[]; readonly hasMore: boolean } | undefined>;
+  /** What a response was given that has not entered its chat: it waits, or never began. */
+  findPending(id: string): Promise<readonly NewMessage[]>;
   /** Whether only one caller waits for it: it gathered no others, and is not in the background. */
   isAlone(id: string): Promise<boolean>;
   /** Removes a response that is over, with what it left in its chat; a chat that holds nothing any more goes with it. */
@@ -63,7 +66,8 @@ export function createResponseStore(db: Database): ResponseStore {
       let bound: number | null = null;
       if (after !== undefined) {
         const { rows } = await pool.query<{ ordinal: number }>(
-          `select ordinal from response_items where "runId" = $1 and direction = 'input' and "itemId" = $2`,
+          `select ordinal from response_items where "runId" = $1 and direction = 'input' and "itemId" = $2
+           order by ordinal ${isRising ? 'desc' : 'asc'} limit 1`,
           [id, after],
         );
         if (rows[0] === undefined) return undefined;
@@ -76,6 +80,13 @@ export function createResponseStore(db: Database): ResponseStore {
         [id, bound, limit + 1],
       );
       return { items: rows.slice(0, limit).map(({ item }) => item), hasMore: rows.length > limit };
+    },
+    async findPending(id) {
+      const { rows } = await pool.query<{ messages: readonly NewMessage[] | null }>(
+        'select "pendingMessages" as messages from runs where id = $1',
+        [id],
+      );
+      return (rows[0]?.messages ?? []).map(withTimes);
     },
     async isAlone(id) {
       const { rowCount } = await pool.query(

@@ -2,12 +2,11 @@ import type { PoolClient } from 'pg';
 import type { ChatFilter } from '../entities/access.ts';
 import type { NewMessage } from '../entities/chat.ts';
 import type { ErrorCode } from '../entities/errors.ts';
-import { isId } from '../entities/ids.ts';
 import type { NewRun, Run } from '../entities/run.ts';
-import type { RunEvent, RunItem, RunSnapshot } from '../entities/run-event.ts';
+import type { RunEvent } from '../entities/run-event.ts';
 import { chatCondition } from './chat-filter.ts';
-import { addMessages } from './chat-messages.ts';
 import type { Database } from './database.ts';
+import { appendTo, type Finished, finishRun, type RunEnding } from './run-writes.ts';
 import { Parameters } from './where.ts';
 
 /** A run in the hands of this process: what it writes counts as long as nobody has taken a later lease. */
@@ -19,19 +18,15 @@ export interface LeasedRun extends Run {
   readonly attempt: number;
   readonly isCancelRequested: boolean;
   readonly isPauseRequested: boolean;
+  /** Of a response: it goes on when nobody reads it. */
+  readonly isBackground: boolean;
 }
 
-/** How a run ended, to be written in one transaction. */
-export interface RunEnding {
-  /** The last events; the terminal one stands at the end. */
-  readonly events: readonly RunEvent[];
-  readonly run: RunSnapshot;
-  readonly messages: readonly NewMessage[];
-  /** Given to the chat when it has no name yet. */
-  readonly chatName: string | null;
-  /** What it said leaves the chat (thread mode force); its log keeps it. */
-  readonly dropsOutput?: boolean;
-}
+/**
+ * How a lease is taken. `free`: nobody holds the run, or nobody does any more. `forced`: from whoever holds it. `ending`: the same, and only
+ * to write the end of the run: it is not begun again.
+ */
+export type LeaseManner = 'free' | 'forced' | 'ending';
 
 export interface LeaseState {
   readonly id: string;
@@ -42,23 +37,26 @@ export interface LeaseState {
   readonly steerCount: number;
 }
 
-/** `nextRunId`: the run that waited for this one and may begin now. */
-export interface Finished {
-  readonly nextRunId: string | null;
-}
-
 export interface RunStore {
   find(id: string): Promise<Run | undefined>;
   /** The run if its chat matches. */
   findInChats(id: string, filter: ChatFilter): Promise<Run | undefined>;
   /** With what a run was begun. */
   findRequest(id: string): Promise<{ readonly modelId: string; readonly request: unknown } | undefined>;
-  /** Takes the run when nobody holds it, or nobody does any more; `isForced` takes it from whoever does. */
-  lease(id: string, owner: string, leaseMs: number, isForced: boolean): Promise<LeasedRun | undefined>;
+  /** Takes the run. @returns undefined when it is over, waits, or cannot be taken in this manner. */
+  lease(id: string, owner: string, leaseMs: number, manner: LeaseManner): Promise<LeasedRun | undefined>;
+  /** Whether somebody began the run anew after this attempt. */
+  wasBegunAgain(id: string, attempt: number): Promise<boolean>;
   /** Runs that somebody should take: their lease is over. With `allBefore`, every one made before then that has not ended, without limit. */
   findAbandoned(limit: number, allBefore?: Date): Promise<readonly string[]>;
   /** Extends the leases that `owner` still holds, and returns those. */
   extend(owner: string, ids: readonly string[], leaseMs: number): Promise<readonly LeaseState[]>;
+  /** Extends what `owner` has on runs that it alone may begin, because it has their secrets, and returns those that are still its own. */
+  reserve(
+    owner: string,
+    ids: readonly string[],
+    leaseMs: number,
+  ): Promise<readonly { readonly id: string; readonly isWaiting: boolean }[]>;
   /** Gives a lease back, so that another process takes the run at once. */
   release(id: string, fence: number): Promise<void>;
   /** @returns false when the lease was lost: nothing was written. Writing the same batch again is harmless. */
@@ -96,20 +94,10 @@ export interface RunRow extends Omit<Run, 'error'> {
   readonly attempt: number;
   readonly cancelRequestedAt: Date | null;
   readonly pauseRequestedAt: Date | null;
+  readonly isBackground: boolean;
 }
 
 export const milliseconds = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
-/** Holds the row against a taker of the lease until this statement is committed. */
-const heldRun = `held as (select id from runs where id = $1 and fence = $2 and status = 'in_progress' for no key update)`;
-
-const appendBatch = {
-  name: 'run_append',
-  text: `with ${heldRun}, added as (
-      insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
-      select id, $3, $4, $5::json from held on conflict do nothing)
-    select 1 from held`,
-};
-
 export function createRunStore(db: Database): RunStore {
   const { pool } = db;
   return {
@@ -131,15 +119,21 @@ export function createRunStore(db: Database): RunStore {
       );
       return rows[0];
     },
-    async lease(id, owner, leaseMs, isForced) {
+    async lease(id, owner, leaseMs, manner) {
       const { rows } = await pool.query<RunRow>(
-        `update runs set "leaseOwner" = $2, "leaseUntil" = now() + ${milliseconds('$3')}, fence = fence + 1, attempt = attempt + 1,
+        `update runs set "leaseOwner" = $2, "leaseUntil" = now() + ${milliseconds('$3')}, fence = fence + 1,
+           attempt = attempt + case when $4 = 'ending' then 0 else 1 end,
            "startedAt" = coalesce("startedAt", now()), "updatedAt" = now()
-         where id = $1 and status = 'in_progress' and not "isWaiting" and ($4 or "leaseOwner" is null or "leaseUntil" < now())
+         where id = $1 and status = 'in_progress' and not "isWaiting"
+           and ($4 <> 'free' or "leaseOwner" is null or "leaseOwner" = $2 or "leaseUntil" < now())
          returning *`,
-        [id, owner, leaseMs, isForced],
+        [id, owner, leaseMs, manner],
       );
       return rows[0] === undefined ? undefined : leasedOf(rows[0]);
+    },
+    async wasBegunAgain(id, attempt) {
+      const { rowCount } = await pool.query('select 1 from runs where id = $1 and attempt > $2', [id, attempt]);
+      return rowCount === 1;
     },
     async findAbandoned(limit, allBefore) {
       const { rows } = await pool.query<{ id: string }>(
@@ -154,6 +148,20 @@ export function createRunStore(db: Database): RunStore {
          where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'
          returning id, fence, "cancelRequestedAt" is not null as "isCancelRequested",
            "pauseRequestedAt" is not null as "isPauseRequested", jsonb_array_length(steers) as "steerCount"`,
+        [owner, ids, leaseMs],
+      );
+      return rows;
+    },
+    async reserve(owner, ids, leaseMs) {
+      // A row that somebody changes right now is extended the next time: waiting for it, with others locked, could wait for ever.
+      const { rows } = await pool.query<{ id: string; isWaiting: boolean }>(
+        `with mine as (
+           select id, "isWaiting" from runs where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'),
+         free as (
+           select id from runs where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'
+           for no key update skip locked),
+         extended as (update runs set "leaseUntil" = now() + ${milliseconds('$3')} where id in (select id from free))
+         select id, "isWaiting" from mine`,
         [owner, ids, leaseMs],
       );
       return rows;
@@ -237,92 +245,6 @@ export async function addRun(client: Pick<PoolClient, 'query'>, run: NewRun, lea
   );
 }
 
-export async function appendTo(
-  client: Pick<PoolClient, 'query'>,
-  id: string,
-  fence: number,
-  events: readonly RunEvent[],
-): Promise<boolean> {
-  const values = [id, fence, events[0]?.sequence, events.at(-1)?.sequence, JSON.stringify(events)];
-  const { rowCount } = await client.query({ ...appendBatch, values });
-  return rowCount === 1;
-}
-
-async function finishRun(
-  db: Database,
-  id: string,
-  fence: number,
-  { events, run, messages, chatName, dropsOutput }: RunEnding,
-): Promise<Finished | undefined> {
-  return db.transaction(async (client) => {
-    // The chat before the run, as everybody locks them who changes both.
-    await client.query('select 1 from chats where id = (select "chatId" from runs where id = $1) for update', [id]);
-    if (!(await appendTo(client, id, fence, events))) return undefined;
-    const { rows } = await client.query<{ chatId: string | null; steers: readonly (readonly NewMessage[])[] }>(
-      `update runs set status = $3, "incompleteReason" = $4, "errorCode" = $5, "errorMessage" = $6, usage = $7, selection = $8,
-         "lastSequence" = $9, "endedAt" = now(), "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null
-       where id = $1 and fence = $2 returning "chatId", steers`,
-      [
-        id,
-        fence,
-        run.status,
-        run.incompleteReason,
-        run.error?.code,
-        run.error?.message,
-        run.usage === null ? null : JSON.stringify(run.usage),
-        run.selection === null ? null : JSON.stringify(run.selection),
-        events.at(-1)?.sequence,
-      ],
-    );
-    const chatId = rows[0]?.chatId ?? null;
-    if (isId('response', id)) await keepOutput(client, id, run.output);
-    if (chatId === null) return { nextRunId: null };
-    if (dropsOutput === true) await client.query(`delete from messages where "runId" = $1 and role = 'assistant'`, [id]);
-    await client.query(
-      `update chats set "activeRunId" = null, "updatedAt" = now(), name = case when name = '' then coalesce($3, name) else name end
-       where id = $1 and "activeRunId" = $2`,
-      [chatId, id, chatName],
-    );
-    // What was put into the run in its last moments, and not taken, is for the next turn.
-    const known = new Set(messages.map((message) => message.id));
-    const untaken = (rows[0]?.steers ?? []).flat().filter((message) => !known.has(message.id));
-    await addMessages(client, chatId, [...messages, ...untaken]);
-    return { nextRunId: await beginNext(client, chatId) };
-  });
-}
-
-/** Hands a chat that nobody holds to the run that waits first. The chat's row must be locked. @returns the run that may begin. */
-export async function beginNext(client: PoolClient, chatId: string): Promise<string | null> {
-  const { rows } = await client.query<{ id: string; pendingMessages: readonly NewMessage[] | null }>(
-    `select id, "pendingMessages" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
-     and exists (select 1 from chats where id = $1 and "activeRunId" is null)
-     order by "queuePosition", id limit 1 for update`,
-    [chatId],
-  );
-  if (rows[0] === undefined) return null;
-  const { id, pendingMessages } = rows[0];
-  await addMessages(client, chatId, pendingMessages ?? []);
-  await client.query(
-    `update runs set "isWaiting" = false, "pendingMessages" = null, "leaseOwner" = null, "leaseUntil" = now() + interval '2 seconds'
-     where id = $1`,
-    [id],
-  );
-  await client.query('update chats set "activeRunId" = $2, "lastRunId" = $2, "updatedAt" = now() where id = $1', [chatId, id]);
-  return id;
-}
-
-/** Output items can be referred to by later requests. A run that went on after a pause has more of them than before. */
-async function keepOutput(client: PoolClient, id: string, output: readonly RunItem[]): Promise<void> {
-  const rows = output.map((item, ordinal) => ({ ordinal, itemId: item.id, item }));
-  await client.query(
-    `insert into response_items ("runId", direction, ordinal, "itemId", "orgId", "userId", item)
-     select r.id, 'output', i.ordinal, i."itemId", r."orgId", r."userId", i.item
-     from json_to_recordset($2::json) as i(ordinal int, "itemId" text, item json), runs r where r.id = $1
-     on conflict ("runId", direction, ordinal) do update set "itemId" = excluded."itemId", item = excluded.item`,
-    [id, JSON.stringify(rows)],
-  );
-}
-
 export function runOf(row: RunRow): Run {
   const { id, createdAt, startedAt, endedAt, orgId, userId, agentId, chatId, modelId, status, incompleteReason } = row;
   const error = row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' };
@@ -334,7 +256,7 @@ export function runOf(row: RunRow): Run {
 }
 
 function leasedOf(row: RunRow): LeasedRun {
-  const { keyId, request, fence, attempt, cancelRequestedAt, pauseRequestedAt } = row;
-  const isCancelRequested = cancelRequestedAt !== null;
-  return { ...runOf(row), keyId, request, fence, attempt, isCancelRequested, isPauseRequested: pauseRequestedAt !== null };
+  const { keyId, request, fence, attempt, cancelRequestedAt, pauseRequestedAt, isBackground } = row;
+  const asked = { isCancelRequested: cancelRequestedAt !== null, isPauseRequested: pauseRequestedAt !== null };
+  return { ...runOf(row), keyId, request, fence, attempt, isBackground, ...asked };
 }

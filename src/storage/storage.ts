@@ -24,7 +24,7 @@ import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts'
 import { createIndexingStore, type IndexingStore } from './indexing.ts';
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge-items.ts';
 import { createMembershipStore, type MembershipStore } from './memberships.ts';
-import { openDatabase } from './open-database.ts';
+import { type OpenDatabaseOptions, openDatabase } from './open-database.ts';
 import { createOrganizationStore, type OrganizationStore } from './organizations.ts';
 import { createOrphanBlobStore, type OrphanBlobStore } from './orphan-blobs.ts';
 import { createResponseStore, type ResponseStore } from './responses.ts';
@@ -87,12 +87,12 @@ export interface Storage {
 /**
  * Opens all that is kept.
  *
- * @param onError  hears of failures outside any call; after a fatal one nothing can be stored any more.
  * @throws FolderInUseError when another process has the data folder of the embedded database.
  */
-export async function openStorage(settings: Settings, onError: (error: Error, isFatal: boolean) => void): Promise<Storage> {
+export async function openStorage(settings: Settings, options: OpenDatabaseOptions): Promise<Storage> {
+  const { onError } = options;
   const masterKeys = loadMasterKeys(settings);
-  const db = await openDatabase(settings, { onError });
+  const db = await openDatabase(settings, options);
   const signals =
     db.kind === 'embedded' ? createInProcessSignals() : await createPostgresSignals(db.pool, (error) => onError(error, false));
   const apiKeys = createApiKeyStore(db, signals);

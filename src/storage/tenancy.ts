@@ -69,6 +69,9 @@ const fillMemberships = `update group_members m set "userId" = $1, "updatedAt" =
   where g.id = m."groupId" and o."tenantId" = $2 and m.email = $3 and m."userId" is null
   returning m."groupId"`;
 
+/** Processes that start together on a busy machine take turns; giving up would end the start. */
+const firstStartPatience = { maxWait: 30_000, timeout: 30_000 };
+
 export function createTenancyStore({ prisma, pool }: Database, signals: Signals): TenancyStore {
   return {
     isEmpty: async () => {
@@ -87,7 +90,7 @@ export function createTenancyStore({ prisma, pool }: Database, signals: Signals)
         await tx.membership.create({ data: { ...member, id: membershipId, createdAt, role: 'ADMIN' } });
         await tx.apiKey.create({ data: { ...key, ...times, ...member, scopes: [...key.scopes], level: 'INSTANCE' } });
         return true;
-      }),
+      }, firstStartPatience),
     findFirstAdmin: async () => {
       const { rows } = await pool.query<{ userId: string; orgId: string; tenantId: string }>(
         `select m."userId", m."orgId", o."tenantId" from memberships m join organizations o on o.id = m."orgId"

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Filter, isAll, isAny } from '../entities/filter.ts';
+import { BoundedMap } from '../lib/bounded-map.ts';
 
 /** The values of a statement under construction: `add` gives the placeholder to write. Nothing of a caller is ever written itself. */
 export class Parameters {
@@ -28,5 +29,13 @@ export function containing(text: string): string {
 
 /** A statement that a connection plans once: its name follows from its text. The number of shapes is small, whatever callers send. */
 export function prepared(text: string, values: unknown[]): { name: string; text: string; values: unknown[] } {
-  return { name: createHash('sha256').update(text).digest('base64url').slice(0, 24), text, values };
+  let name = names.get(text);
+  if (name === undefined) {
+    name = createHash('sha256').update(text).digest('base64url').slice(0, 24);
+    names.set(text, name);
+  }
+  return { name, text, values };
 }
+
+/** A name hangs on nothing but its text: kept because hashing costs more than the rest of `prepared`. */
+const names = new BoundedMap<string, string>(1_000);

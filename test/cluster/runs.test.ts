@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { TestClient } from '../support/client.ts';
+import { type SseFrame, TestClient } from '../support/client.ts';
+import { timed } from '../support/clock.ts';
+import { clusterLeaseMs } from '../support/cluster.ts';
 import { copyOf, type Place, testServerUrl } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Person } from '../support/make.ts';
 import { startProcess } from '../support/process.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { heldAnswer, startUpstream, type Upstream } from '../support/upstream.ts';
 
 if (testServerUrl === undefined) {
   console.info('Several instances are tested on a server only: set TEST_DATABASE_URL.');
@@ -40,7 +42,7 @@ function runsOnTwoInstances(): void {
 
   function env(): Record<string, string> {
     const { DATA_DIR: _own, ...shared } = place.env;
-    return { ...shared, OPENAI_BASE_URL: upstream.url, DEFAULT_MODEL: 'openai/test-model', RUN_LEASE_MS: '2000' };
+    return { ...shared, OPENAI_BASE_URL: upstream.url, DEFAULT_MODEL: 'openai/test-model', RUN_LEASE_MS: String(clusterLeaseMs) };
   }
   const newChat = async () => (await ann.post(`/api/v1/ais/${agentId}/chats`)).body.id as string;
 
@@ -61,13 +63,17 @@ function runsOnTwoInstances(): void {
 
   it('show the same stream wherever it is followed, while it happens', async () => {
     const chatId = await newChat();
-    upstream.next({ text: ['a', 'b', 'c', 'd', 'e'], chunkDelayMs: 100 });
-    const started = performance.now();
+    const { script, goOn } = heldAnswer({ text: ['a', 'b', 'c', 'd', 'e'] });
+    upstream.next(script);
     const here = ann.stream(`/api/v1/chats/${chatId}/messages`, { prompt: 'Hi', stream: true });
     const runId = await activeRun(chatId);
-    const there = await follow(annAtTwo, chatId, runId);
+    const there: SseFrame[] = [];
+    for await (const frame of annAtTwo.sse('GET', `/api/v1/chats/${chatId}/runs/${runId}/events`)) {
+      there.push(frame);
+      // The rest is said only when the first word has been seen at the other one.
+      if (frame.event === 'message.delta') goOn();
+    }
     expect(there).toEqual(await here);
-    expect(performance.now() - started).toBeLessThan(2_500);
     expect(await follow(annAtTwo, chatId, runId, there[3]?.id)).toEqual(there.slice(4));
   });
 
@@ -77,13 +83,14 @@ function runsOnTwoInstances(): void {
     const here = ann.stream(`/api/v1/chats/${chatId}/messages`, { prompt: 'Hi', stream: true });
     const runId = await activeRun(chatId);
     await upstream.until(({ openStreams }) => openStreams === 1);
-    const started = performance.now();
-    expect((await annAtTwo.post(`/api/v1/chats/${chatId}/runs/${runId}/cancel`)).body).toMatchObject({ status: 'cancelled' });
-    expect((await here).at(-2)?.event).toBe('run.cancelled');
-    expect(performance.now() - started).toBeLessThan(2_000);
+    const { elapsedMs } = await timed(async () => {
+      expect((await annAtTwo.post(`/api/v1/chats/${chatId}/runs/${runId}/cancel`)).body).toMatchObject({ status: 'cancelled' });
+      expect((await here).at(-2)?.event).toBe('run.cancelled');
+    });
+    expect(elapsedMs).toBeLessThan(2_000);
   });
 
-  it('take over what a killed instance was answering', { timeout: 60_000 }, async () => {
+  it('take over what a killed instance was answering', async () => {
     const third = startProcess({ ...env(), DATA_DIR: place.env.DATA_DIR ?? '', LOG_LEVEL: 'warn' });
     const url = await third.url();
     const chatId = await newChat();
@@ -95,10 +102,9 @@ function runsOnTwoInstances(): void {
       if (frame.event === 'message.delta') break;
     }
     await third.kill('SIGKILL');
-    const killed = performance.now();
-    const frames = await follow(annAtTwo, chatId, runId);
+    const { result: frames, elapsedMs } = await timed(() => follow(annAtTwo, chatId, runId));
     expect(frames.slice(-2).map(({ event }) => event)).toEqual(['run.failed', 'done']);
-    expect(performance.now() - killed).toBeLessThan(12_000);
+    expect(elapsedMs).toBeLessThan(clusterLeaseMs + 10_000);
     expect((await annAtTwo.post(`/api/v1/chats/${chatId}/messages`, { prompt: 'On' })).body).toMatchObject({
       message: { content: 'Next' },
     });

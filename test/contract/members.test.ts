@@ -45,14 +45,14 @@ beforeAll(async () => {
   sourceId = (await make.apiDataSource({ owner: ann, agentId, data: { hours: 'Open from 9 to 17.' } })).id;
   await eventually(async () => {
     expect((await ann.get(`/api/v1/data-sources/${sourceId}`)).body.indexStatus).toBe('INDEXED');
-  }, 30_000);
+  });
   itemId = (await ann.get(`/api/v1/data-sources/${sourceId}/knowledge`)).body.data[0].id;
   chatId = (await make.chat({ owner: ann, agentId, name: 'Hours' })).id;
   await good(ann.post(`/api/v1/chats/${chatId}/messages`, { prompt: 'When are you open?' }));
   await good(ann.post(`/api/v1/chats/${chatId}/files`, fileForm()));
   const limits = { dataUsageTokenLimit: 1_000_000, apiUsageTokenLimit: 1_000_000 };
   await good(service.client().patch(`/api/v1/admin/organizations/${organization.id}`, limits));
-}, 90_000);
+});
 afterAll(() => service.close());
 
 async function addParts(): Promise<void> {

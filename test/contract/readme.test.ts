@@ -15,7 +15,7 @@ describe("the README's quick tour", () => {
     service = await startService();
     const script = tourBlocks.join(`\necho; echo ${divider}\n`);
     printed = (await paste(script, { PARLEY: service.url, PARLEY_KEY: service.adminKey })).split(`${divider}\n`);
-  }, 90_000);
+  });
   afterAll(() => service.close());
 
   it('prints what each step promises', () => {
@@ -51,7 +51,7 @@ function answerOf(stream: string): string {
 
 function paste(script: string, env: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((resolve, reject) => {
-    const shell = spawn('bash', ['-e', '-o', 'pipefail', '-c', script], { env: { ...process.env, ...env }, timeout: 80_000 });
+    const shell = spawn('bash', ['-e', '-o', 'pipefail', '-c', script], { env: { ...process.env, ...env }, timeout: 100_000 });
     let output = '';
     let complaints = '';
     shell.stdout.on('data', (chunk) => {

@@ -28,7 +28,7 @@ describe("the README's recipes", () => {
 
 function paste(script: string, env: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((resolve, reject) => {
-    const shell = spawn('bash', ['-e', '-o', 'pipefail', '-c', script], { env: { ...process.env, ...env }, timeout: 25_000 });
+    const shell = spawn('bash', ['-e', '-o', 'pipefail', '-c', script], { env: { ...process.env, ...env }, timeout: 100_000 });
     let output = '';
     shell.stdout.on('data', (chunk) => {
       output += chunk;

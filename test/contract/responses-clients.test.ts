@@ -11,8 +11,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Person } from '../support/make.ts';
+import { scriptResearch } from '../support/research.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { never, startUpstream, type Upstream } from '../support/upstream.ts';
 
 /** Stock clients of the responses format, unchanged, against a running service. */
 let upstream: Upstream;
@@ -91,6 +92,25 @@ describe.each([
     expect(seen[0]).toBe(5);
   });
 
+  it('creates with subagents, whole and streaming; its stream helper with extensions off', async () => {
+    scriptResearch(upstream, ['What is red?', 'What is green?']);
+    // A tool that only this service knows: the type of the client cannot name it.
+    const tools = [{ type: 'deep_research' }] as unknown as OpenAI.Responses.Tool[];
+    const events = await Array.fromAsync(await client().responses.create({ model, input, tools, stream: true }));
+    const types = events.map(({ type }) => String(type));
+    expect(types.filter((type) => type === 'response.subagent.completed')).toHaveLength(2);
+    const last = events.at(-1);
+    if (last?.type !== 'response.completed') throw new Error('not completed');
+    expect(last.response).toMatchObject({ status: 'completed', output: [{}, {}, { type: 'message' }] });
+    const whole = await client().responses.create({ model, input, tools });
+    expect(whole.output_text).toBe('It is done.');
+    const retrieved = await client().responses.retrieve(last.response.id, { stream: true, starting_after: 4 });
+    expect(await Array.fromAsync(retrieved)).toEqual(events.slice(5));
+    const off = { headers: { 'x-parley-extensions': 'off' } };
+    const helped = await client().responses.stream({ model, input, tools }, off).finalResponse();
+    expect(helped).toMatchObject({ output_text: 'It is done.', output: [{ type: 'message' }] });
+  });
+
   it('parses what follows a schema', async () => {
     upstream.next({ text: '{"sum":3}' });
     const schema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'], additionalProperties: false };
@@ -123,7 +143,7 @@ describe.each([
   });
 
   it('works in the background, cancels, and deletes', async () => {
-    upstream.next({ text: ['a', 'b', 'c', 'd'], chunkDelayMs: 200 });
+    upstream.next({ text: ['a', 'b', 'c', 'd'], restGate: never });
     const begun = await client().responses.create({ model, input, background: true });
     expect(begun.status).toBe('in_progress');
     await upstream.until(({ requests }) => requests.length > 0);
@@ -254,7 +274,7 @@ describe('@openai/agents', () => {
 });
 
 it('a reader that leaves cancels what only it waits for', async () => {
-  upstream.next({ text: Array.from({ length: 200 }, () => 'word '), chunkDelayMs: 50 });
+  upstream.next({ text: ['word ', 'word '], restGate: never });
   const client = new OpenAI({ baseURL: baseURL(), apiKey: ann.key, maxRetries: 0 });
   const stream = await client.responses.create({ model, input, stream: true });
   let id = '';

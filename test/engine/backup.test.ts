@@ -30,9 +30,7 @@ describe('a backup', () => {
     return;
   }
 
-  it('is a copy of the data folder of a stopped service: agents, knowledge and secrets open in it', {
-    timeout: 90_000,
-  }, async () => {
+  it('is a copy of the data folder of a stopped service: agents, knowledge and secrets open in it', async () => {
     const folder = place.env.DATA_DIR ?? '';
     const backup = `${folder}-backup`;
     try {

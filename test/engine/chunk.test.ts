@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Chunk, chunkDocument, defaultChunkLimits } from '../../src/engine/knowledge/chunk.ts';
-import { DocumentWriter } from '../../src/engine/knowledge/extract/document-writer.ts';
+import { cleanText, DocumentWriter } from '../../src/engine/knowledge/extract/document-writer.ts';
 import type { ExtractedDocument } from '../../src/engine/knowledge/extract/extract.ts';
 import { markdownBlocks } from '../../src/engine/knowledge/extract/markdown-blocks.ts';
 import { estimateTokens } from '../../src/engine/knowledge/tokens.ts';
+import { cpuMs } from '../support/clock.ts';
 
 function markdown(text: string, title: string | null = null): ExtractedDocument {
   return pages([text], title, null);
@@ -94,9 +95,8 @@ describe('passages', () => {
   it('come one at a time: the first costs as little in a long document as in a short one', () => {
     const document = markdown(`${sentences(60)}\n\n`.repeat(1_000));
     chunkDocument(document).next();
-    const start = performance.now();
-    expect(chunkDocument(document).next().done).toBe(false);
-    expect(performance.now() - start).toBeLessThan(20);
+    const rounds = [1, 2, 3].map(() => cpuMs(() => expect(chunkDocument(document).next().done).toBe(false)));
+    expect(Math.min(...rounds)).toBeLessThan(20);
   });
 });
 
@@ -131,10 +131,13 @@ describe('for every document', () => {
     prose.map((code) => `\`\`\`\n${code.replaceAll(' ', '\n')}\n\`\`\``),
     fc.integer({ min: 1, max: 9_000 }).map((length) => 'x'.repeat(length)),
   );
-  const document = fc.array(
-    fc.array(part, { minLength: 1, maxLength: 12 }).map((parts) => parts.join('\n\n')),
-    { minLength: 1, maxLength: 4 },
-  );
+  const document = fc
+    .array(
+      fc.array(part, { minLength: 1, maxLength: 12 }).map((parts) => parts.join('\n\n')),
+      { minLength: 1, maxLength: 4 },
+    )
+    // What is blank is no document.
+    .filter((texts) => cleanText(texts.join('')).trim() !== '');
 
   it('passages are slices of the text, in order, never too large, and together the whole of it', () => {
     fc.assert(

@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { readTyped } from '../../scripts/cli/arguments.ts';
+import { commandsOf } from '../../scripts/cli/commands.ts';
+import { readCommand } from '../../scripts/cli/read-command.ts';
+import { buildSchema } from '../../src/graphql/schema.ts';
 import { TestClient } from '../support/client.ts';
 import { copyOf, testServerUrl } from '../support/databases.ts';
 import { makeFor, type Person } from '../support/make.ts';
@@ -8,7 +12,7 @@ import { killProcesses, startProcess } from '../support/process.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const script = fileURLToPath(new URL('../../scripts/parley.ts', import.meta.url));
-const limitMs = 90_000;
+const commands = commandsOf(buildSchema());
 
 interface Ended {
   readonly code: number;
@@ -29,7 +33,7 @@ function parley(words: string, env: Readonly<Record<string, string>> = {}): Prom
   });
 }
 
-describe('the command line', { timeout: limitMs }, () => {
+describe('the command line', () => {
   let service: TestService;
   let admin: Person;
   beforeAll(async () => {
@@ -52,19 +56,27 @@ describe('the command line', { timeout: limitMs }, () => {
 
   it.each<[string, string, RegExp]>([
     ['an unknown noun', 'things list', /^There is no "things"\. Nouns are .*keys/],
-    ['an unknown verb', 'keys paint', /^keys cannot "paint"\. It can list, create, revoke\./],
-    ['no verb', 'keys', /^keys needs a verb/],
-    ['an unknown member', 'keys list --colour red', /^keys list does not take --colour/],
-    ['a missing member', 'keys create --name x', /^keys create needs --scopes/],
     ['a member without its value', 'keys create --name', /^--name needs a value/],
-    ['a word too many', 'keys list all', /^Members are written as --member value/],
-    ['a number that is none', 'limits set --orgId x --apiUsageTokenLimit many', /must be a number/],
     ['no key', 'keys list', /^Set PARLEY_KEY/],
-  ])('says in a sentence what is wrong: %s', async (_case, words, sentence) => {
+  ])('says in a sentence what is wrong, and ends with 2: %s', async (_case, words, sentence) => {
     const { code, out, err } = await parley(words);
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(sentence);
     expect(err).not.toContain('    at ');
+  });
+
+  // Without a process each: what is wrong is found before anything is asked.
+  it.each<[string, string, RegExp]>([
+    ['an unknown verb', 'keys paint', /^keys cannot "paint"\. It can list, create, revoke\./],
+    ['no verb', 'keys', /^keys needs a verb/],
+    ['an unknown member', 'keys list --colour red', /^keys list does not take --colour/],
+    ['a missing member', 'keys create --name x', /^keys create needs --scopes/],
+    ['a word too many', 'keys list all', /^Members are written as --member value/],
+    ['a number that is none', 'limits set --orgId x --apiUsageTokenLimit many', /must be a number/],
+  ])('refuses what it cannot send: %s', (_case, words, sentence) => {
+    const read = () => readCommand(commands, readTyped(words.split(' ')));
+    expect(read).toThrow(sentence);
+    expect(read).toThrow(expect.objectContaining({ name: 'Failure', exitCode: 2 }));
   });
 
   it('administers the running service, as far as its key may', async () => {
@@ -99,7 +111,7 @@ describe('the command line', { timeout: limitMs }, () => {
   });
 });
 
-describe('the command line without a service', { timeout: limitMs }, () => {
+describe('the command line without a service', () => {
   it('makes a key when all keys are lost', async () => {
     const place = await copyOf(inject('template'));
     const env = { ...place.env, PARLEY_ADMIN_KEY: 'the-first-key-that-is-about-to-be-lost-0001' };

@@ -40,7 +40,7 @@ describe('a worker that died', () => {
     const sourceId = await added();
     await indexed(ann, sourceId);
     await abandon(sourceId, 1);
-    await eventually(async () => expect((await itemOf(sourceId)).indexStatus).toBe('INDEXED'), 15_000);
+    await eventually(async () => expect((await itemOf(sourceId)).indexStatus).toBe('INDEXED'));
     const { rows } = await sql('select "leaseOwner", attempt from knowledge_items where "dataSourceId" = $1', [sourceId]);
     expect(rows).toEqual([{ leaseOwner: null, attempt: 0 }]);
   });
@@ -53,10 +53,10 @@ describe('a worker that died', () => {
       const found = await itemOf(sourceId);
       expect(found.indexStatus).toBe('FAILED');
       return found;
-    }, 15_000);
+    });
     expect(JSON.stringify(item)).toMatch(/cut off 5 times/);
     expect((await ann.post(`/api/v1/data-sources/${sourceId}/refresh?forceRefresh=true`)).status).toBe(200);
-    await eventually(async () => expect((await itemOf(sourceId)).indexStatus).toBe('INDEXED'), 15_000);
+    await eventually(async () => expect((await itemOf(sourceId)).indexStatus).toBe('INDEXED'));
   });
 });
 
@@ -93,7 +93,7 @@ describe('a failure that may pass', () => {
     expect(JSON.stringify(failed)).toContain('refresh the source to try again');
     // What answered before goes on answering.
     const limits = { passagesMax: 3, tokensMax: 1_000 };
-    const signal = AbortSignal.timeout(5_000);
+    const signal = AbortSignal.timeout(60_000);
     expect(await service.deps.knowledge.search(ann.orgId, [sourceId], 'heron', limits, signal)).toHaveLength(1);
   });
 });
@@ -129,7 +129,12 @@ describe('a refresh period', () => {
 describe('a source that is deleted while it is indexed', () => {
   it('is gone at once and leaves no row and no bytes behind', async () => {
     const sourceId = await added(longText(400));
-    await eventually(async () => expect((await itemOf(sourceId)).indexStatus).toMatch(/PARSING|INDEXING/));
+    await eventually(async () => {
+      const { indexStatus } = await itemOf(sourceId);
+      // Ready before anybody looked: it is indexed once more.
+      if (indexStatus === 'INDEXED') await ann.post(`/api/v1/data-sources/${sourceId}/refresh?forceRefresh=true`);
+      expect(indexStatus).toMatch(/PARSING|INDEXING/);
+    });
     const { rows } = await sql('select id, "contentBlobKey" as key from knowledge_items where "dataSourceId" = $1', [sourceId]);
     expect((await ann.delete(`/api/v1/data-sources/${sourceId}`)).status).toBeLessThan(300);
     expect((await ann.get(`/api/v1/data-sources/${sourceId}`)).status).toBe(404);
@@ -137,7 +142,7 @@ describe('a source that is deleted while it is indexed', () => {
       for (const table of ['data_sources where id', 'knowledge_items where "dataSourceId"', 'chunks where data_source_id']) {
         expect((await sql(`select 1 from ${table} = $1 limit 1`, [sourceId])).rowCount, table).toBe(0);
       }
-    }, 20_000);
+    });
     await expect(service.deps.storage.blobs.read(rows[0].key)).rejects.toThrow(DomainError);
   });
 });

@@ -21,7 +21,7 @@ afterAll(() => service.close());
 
 const limits = { passagesMax: 8, tokensMax: 4_000 };
 const search = (dataSourceIds: readonly string[], question: string, orgId = ann.orgId): Promise<readonly Passage[]> =>
-  service.deps.knowledge.search(orgId, dataSourceIds, question, limits, AbortSignal.timeout(10_000));
+  service.deps.knowledge.search(orgId, dataSourceIds, question, limits, AbortSignal.timeout(60_000));
 
 async function added(filename: string, content: string | Uint8Array) {
   const { body } = await addFile(ann, agent.id, filename, content);
@@ -145,7 +145,7 @@ describe('while indexing', () => {
       }
       percentages.push(Number((await ann.get(`/api/v1/data-sources/${source.id}`)).body.indexPercentage));
       expect(doneCount).toBe(1);
-    }, 25_000);
+    });
     expect(percentages).toEqual(percentages.toSorted((a, b) => a - b));
     expect(percentages.at(-1)).toBe(100);
     expect(percentages.some((percentage) => percentage > 0 && percentage < 100)).toBe(true);
@@ -161,7 +161,7 @@ describe('while indexing', () => {
       if (found.length !== 1) throw new Error(`found ${found.length} times`, { cause: 'final' });
       const { body } = await ann.get(`/api/v1/data-sources/${source.id}`);
       expect(body.indexStatus).toBe('INDEXED');
-    }, 25_000);
+    });
     expect(searches).toBeGreaterThan(1);
     const [item] = await itemsOf(ann, source.id);
     await eventually(async () => expect(await chunkRows(item.id)).toBe(item.documentCount));
@@ -173,8 +173,12 @@ describe('while indexing', () => {
     const document = `subscription ($id: ID!) { dataSourceUpdated(dataSourceId: $id) { indexStatus indexPercentage statistics { doneCount totalCount } } }`;
     const seen: string[] = [];
     for await (const { data } of ann.subscribe(document, { id: source.id })) {
-      seen.push(data.dataSourceUpdated.indexStatus);
-      if (data.dataSourceUpdated.indexStatus === 'INDEXED') await ann.delete(`/api/v1/data-sources/${source.id}`);
+      const { indexStatus } = data.dataSourceUpdated;
+      seen.push(indexStatus);
+      if (indexStatus !== 'INDEXED') continue;
+      // It may have been ready before it was followed.
+      if (new Set(seen).size > 1) await ann.delete(`/api/v1/data-sources/${source.id}`);
+      else await ann.post(`/api/v1/data-sources/${source.id}/refresh?forceRefresh=true`);
     }
     expect(seen.at(-1)).toBe('INDEXED');
     expect(new Set(seen).size).toBeGreaterThan(1);

@@ -66,7 +66,7 @@ describe('jobs', () => {
     });
     await jobs.start();
     await jobs.enqueue('knowledge.index-item', { itemId: 'a' });
-    await eventually(() => expect(seen).toEqual(['a', 'a']), 15_000);
+    await eventually(() => expect(seen).toEqual(['a', 'a']));
   });
 
   it('are kept by a process that only queues, and begun by the next that works', async () => {

@@ -4,6 +4,7 @@ import { compileArguments } from '../../src/engine/tools/json-schema/arguments.t
 import { cleanSchema, SchemaError } from '../../src/engine/tools/json-schema/clean-schema.ts';
 import { compileLinearPattern } from '../../src/engine/tools/json-schema/linear-pattern.ts';
 import { PatternError } from '../../src/engine/tools/json-schema/pattern-syntax.ts';
+import { cpuMs } from '../support/clock.ts';
 
 describe('a pattern', () => {
   const piece = fc.constantFrom('a', 'b', 'ab', '[ab]', '[^a]', '.', '\\d', '\\w', '(a|b)', '(?:ab)', '^', '$');
@@ -30,9 +31,7 @@ describe('a pattern', () => {
 
   it.each(['^(a+)+$', '(x+x+)+y', '^(a|a)*$', '.*.*.*.*=.*'])('takes time in proportion to the text: %s', (source) => {
     const compiled = compileLinearPattern(source);
-    const startedMs = performance.now();
-    expect(compiled.test(`${'a'.repeat(60_000)}!`)).toBe(false);
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(cpuMs(() => expect(compiled.test(`${'a'.repeat(60_000)}!`)).toBe(false))).toBeLessThan(2_000);
   });
 
   it.each([
@@ -46,6 +45,7 @@ describe('a pattern', () => {
     '*a',
     'a{500}',
     '(((a{100}){100}){100})',
+    '(((((((){200}){200}){200}){200}){200}){200}){200}',
     `${'a'.repeat(600)}`,
   ])('is refused when it could not be walked that way: %s', (source) => {
     expect(() => compileLinearPattern(source)).toThrow(PatternError);

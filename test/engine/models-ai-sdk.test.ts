@@ -39,6 +39,36 @@ describe.each(['anthropic', 'google'])('a model of %s', (name) => {
     expect(JSON.stringify(wire.bodies[0])).toContain('Be kind.');
   });
 
+  it.each(['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const)(
+    'thinks as hard as it is asked to: %s',
+    async (effort) => {
+      const { models, id, wire } = await provider(name);
+      const bodyWith = async (parameters: object) => {
+        const got = await collect(
+          models.stream(ask(id, 'Hi', { parameters: { maxTokens: 8_000, ...parameters } }), never).deltas,
+        );
+        expect(got.finishes).toEqual(['stop']);
+        return wire.bodies.at(-1);
+      };
+      const plain = await bodyWith({});
+      const asked = await bodyWith({ reasoningEffort: effort });
+      const config = (body: unknown) =>
+        (body as { generationConfig?: { thinkingConfig?: unknown } }).generationConfig?.thinkingConfig;
+      const thinking = (body: unknown) => (body as { thinking?: unknown }).thinking;
+      expect([thinking(plain), config(plain)]).toEqual([undefined, undefined]);
+      // Each provider has its own words: a budget of tokens, a level, or an end of thinking.
+      expect(name === 'anthropic' ? thinking(asked) : config(asked)).toBeDefined();
+    },
+  );
+
+  it('is told the form that its answer must have', async () => {
+    const { models, id, wire } = await provider(name);
+    const schema = { type: 'object', properties: { NAMED_BY_THE_CALLER: { type: 'string' } }, required: ['NAMED_BY_THE_CALLER'] };
+    const responseFormat = { type: 'json_schema', name: 'form', schema, strict: true } as const;
+    await collect(models.stream(ask(id, 'Hi', { responseFormat }), never).deltas);
+    expect(JSON.stringify(wire.bodies[0])).toContain('NAMED_BY_THE_CALLER');
+  });
+
   it('calls tools and answers from their outputs', async () => {
     const { models, id } = await provider(name);
     const first = await collect(models.stream(ask(id, '1 + 2?', { tools: [add] }), never).deltas);

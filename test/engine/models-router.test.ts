@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ModelError } from '../../src/engine/models/port.ts';
 import type { ModelRouter } from '../../src/engine/models/router.ts';
 import { ask, collect, failureOf, makeRouter } from '../support/models.ts';
-import { startUpstream, type Upstream, type UpstreamScript } from '../support/upstream.ts';
+import { never as nothing, startUpstream, type Upstream, type UpstreamScript } from '../support/upstream.ts';
 import { chatFrames } from '../support/upstream-frames.ts';
 
 let upstream: Upstream;
@@ -232,7 +232,7 @@ describe('an answer of an OpenAI-compatible provider', () => {
   });
 
   it.each([
-    ['before the first byte', { headDelayMs: 8_000 }],
+    ['before the first byte', { gate: nothing }],
     ['in mid-stream', { text: ['a', 'b'], hangAtByte: 250 }],
   ])('times out when the upstream falls silent %s', async (_case, script) => {
     upstream.next(script);
@@ -243,7 +243,7 @@ describe('an answer of an OpenAI-compatible provider', () => {
 
   it('stops the upstream within a second when the caller aborts, and when the reader leaves', async () => {
     const models = router();
-    upstream.otherwise({ text: Array.from({ length: 1_000 }, () => 'x'), chunkDelayMs: 5 });
+    upstream.otherwise({ text: ['x', 'y'], restGate: nothing });
     const controller = new AbortController();
     const { deltas } = models.stream(test(), controller.signal);
     const reading = failureOf(deltas);

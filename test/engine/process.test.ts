@@ -6,7 +6,6 @@ import { copyOf, emptyPlace, newFolder, type Place, testServerUrl } from '../sup
 import { killProcesses, startProcess } from '../support/process.ts';
 
 const madeKey = /pk_[0-9A-Za-z]{33}/g;
-const limitMs = 60_000;
 
 describe('the process', () => {
   let place: Place;
@@ -18,7 +17,7 @@ describe('the process', () => {
     await place.remove();
   });
 
-  it('makes a key at the first start, prints it once, and never again', { timeout: limitMs }, async () => {
+  it('makes a key at the first start, prints it once, and never again', async () => {
     const empty = await emptyPlace();
     const first = startProcess(empty.env);
     const url = await first.url();
@@ -38,7 +37,7 @@ describe('the process', () => {
     await empty.remove();
   });
 
-  it('takes the first key from PARLEY_ADMIN_KEY and prints no key then', { timeout: limitMs }, async () => {
+  it('takes the first key from PARLEY_ADMIN_KEY and prints no key then', async () => {
     const key = 'chosen-by-the-operator-40-characters-long';
     const parley = startProcess({ ...place.env, PARLEY_ADMIN_KEY: key });
     const url = await parley.url();
@@ -46,14 +45,30 @@ describe('the process', () => {
     expect((await new TestClient(() => url, key).graphql('{ __typename }')).status).toBe(200);
   });
 
-  it('names every bad setting at once and starts nothing', { timeout: limitMs }, async () => {
+  it('starts without the packages that only some calls need, and serves those calls all the same', async () => {
+    const key = 'chosen-by-the-operator-40-characters-long';
+    const watched = { NODE_OPTIONS: `--import=${new URL('../support/loaded-packages.mjs', import.meta.url)}` };
+    const parley = startProcess({ ...place.env, ...watched, PARLEY_ADMIN_KEY: key });
+    const url = await parley.url();
+    const client = new TestClient(() => url, key);
+    const [beforeListening = ''] = parley.output().split('Parley listens');
+    const loaded = (output: string) => [...output.matchAll(/^loads (.+)$/gm)].map(([, name]) => name);
+    expect(loaded(beforeListening)).toContain('graphql');
+    const late = ['graphql-yoga', '@graphql-tools/utils', 'prom-client', 'ajv', 'pino-pretty', '@ai-sdk/google', 'node:http'];
+    expect(loaded(beforeListening).filter((name) => late.includes(name ?? ''))).toEqual([]);
+    expect((await client.fetch('GET', '/metrics', undefined, {})).status).toBe(200);
+    expect((await client.fetch('POST', '/graphql', { query: '{ nothing }' }, {})).status).toBe(200);
+    expect(loaded(parley.output())).toEqual(expect.arrayContaining(['graphql-yoga', 'prom-client']));
+  });
+
+  it('names every bad setting at once and starts nothing', async () => {
     const parley = startProcess({ ...place.env, PORT: 'http', LOG_LEVEL: 'loud', PARLEY_ADMIN_KEY: 'short' });
     expect(await parley.ended()).toBe(1);
     for (const name of ['PORT', 'LOG_LEVEL', 'PARLEY_ADMIN_KEY']) expect(parley.output()).toContain(`→ at ${name}`);
     expect(parley.output()).not.toContain('    at ');
   });
 
-  it('reads .env of the folder it is started in; the environment wins', { timeout: limitMs }, async () => {
+  it('reads .env of the folder it is started in; the environment wins', async () => {
     const folder = newFolder();
     writeFileSync(`${folder}/.env`, 'LOG_LEVEL=loud\nPORT=http\n');
     const parley = startProcess({ ...place.env, PORT: '0' }, folder);
@@ -63,7 +78,7 @@ describe('the process', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('stops on SIGTERM: says so, lets go of its data, and ends well', { timeout: limitMs }, async () => {
+  it('stops on SIGTERM: says so, lets go of its data, and ends well', async () => {
     const parley = startProcess(place.env);
     await parley.url();
     expect(await parley.kill('SIGTERM')).toBe(0);
@@ -72,7 +87,7 @@ describe('the process', () => {
     await next.url();
   });
 
-  it('keeps every acknowledged write through kill -9, and starts again by itself', { timeout: limitMs }, async () => {
+  it('keeps every acknowledged write through kill -9, and starts again by itself', async () => {
     const key = 'chosen-by-the-operator-40-characters-long';
     const env = { ...place.env, PARLEY_ADMIN_KEY: key };
     const parley = startProcess(env);
@@ -98,7 +113,7 @@ describe('the process', () => {
   });
 
   if (testServerUrl === undefined) {
-    it('refuses a data folder that another process has, and says what to do', { timeout: limitMs }, async () => {
+    it('refuses a data folder that another process has, and says what to do', async () => {
       const first = startProcess(place.env);
       await first.url();
       const second = startProcess(place.env);
@@ -109,7 +124,7 @@ describe('the process', () => {
       await startProcess(place.env).url();
     });
   } else {
-    it('shares a server with others: two processes, one first key, both serve', { timeout: limitMs }, async () => {
+    it('shares a server with others: two processes, one first key, both serve', async () => {
       const empty = await emptyPlace();
       const both = [startProcess(empty.env), startProcess(empty.env)];
       const urls = await Promise.all(both.map((parley) => parley.url()));

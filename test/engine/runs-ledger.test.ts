@@ -2,9 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { createUsageLedger } from '../../src/engine/runs/ledger.ts';
 import { makeId } from '../../src/entities/ids.ts';
 import type { UsageRow } from '../../src/storage/usage.ts';
+import { cpuMs } from '../support/clock.ts';
+import { eventually } from '../support/eventually.ts';
 import { noLimits, plan, silent } from '../support/runs.ts';
 
 const usage = { inputTokens: 1, outputTokens: 2, cachedTokens: 0, reasoningTokens: 0 };
+
+type UsageLedgerLimits = Parameters<typeof createUsageLedger>[0]['limits'];
 
 /** A store that fails as often as told; it keeps rows by id, as the table does. */
 function store(failures: number) {
@@ -19,10 +23,10 @@ function store(failures: number) {
   return { add, rows };
 }
 
-function ledgerOn({ add }: ReturnType<typeof store>) {
+function ledgerOn({ add }: ReturnType<typeof store>, limits: UsageLedgerLimits = noLimits) {
   return createUsageLedger({
     store: { add },
-    limits: noLimits,
+    limits,
     logger: silent,
     now: () => new Date(),
     newId: (kind) => makeId(kind, Date.now()),
@@ -40,10 +44,24 @@ describe('the usage ledger', () => {
     expect(kept.rows.size).toBe(5_010);
   });
 
+  it('tells limits at once of a call whose row may never be written, and takes it back', async () => {
+    const kept = store(0);
+    const told: number[] = [];
+    const limits = { ...noLimits, noted: (_orgId: string, _kind: string, tokens: number) => void told.push(tokens) };
+    const ledger = ledgerOn(kept, limits);
+    const [first, second] = [1, 2].map(() => ledger.noteLater(plan.charge, 'run', 'test/model', usage));
+    expect(told).toEqual([3, 3]);
+    first?.write();
+    second?.forget();
+    await ledger.flush();
+    expect(told).toEqual([3, 3, -3]);
+    expect(kept.rows.size).toBe(1);
+  });
+
   it('writes by itself behind the reply', async () => {
     const kept = store(0);
     ledgerOn(kept).note(plan.charge, 'run', 'test/model', usage);
-    await expect.poll(() => kept.rows.size, { timeout: 5_000 }).toBe(1);
+    await eventually(() => expect(kept.rows.size).toBe(1));
   });
 
   it('takes numbers that an upstream made up', async () => {
@@ -65,8 +83,11 @@ describe('the usage ledger', () => {
     const ledger = ledgerOn(store(0));
     const note = () => ledger.note(plan.charge, 'run', 'test/model', usage);
     for (let index = 0; index < 20_000; index += 1) note();
-    const started = performance.now();
-    for (let index = 0; index < 50_000; index += 1) note();
-    expect(((performance.now() - started) * 1_000) / 50_000).toBeLessThan(3);
+    const rounds = [1, 2, 3].map(() =>
+      cpuMs(() => {
+        for (let index = 0; index < 50_000; index += 1) note();
+      }),
+    );
+    expect((Math.min(...rounds) * 1_000) / 50_000).toBeLessThan(3);
   });
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { snapshot } from '../../src/engine/runs/loop.ts';
+import { snapshot } from '../../src/engine/runs/ending.ts';
 import { EventLog } from '../../src/engine/runs/stored/event-log.ts';
 import { LogWriter } from '../../src/engine/runs/stored/log-writer.ts';
 import type { RunEvent } from '../../src/entities/run-event.ts';
-import type { RunEnding } from '../../src/storage/runs.ts';
+import type { RunEnding } from '../../src/storage/run-writes.ts';
 import { collect, silent } from '../support/runs.ts';
 
 const delta = (sequence: number): RunEvent => ({
@@ -30,7 +30,7 @@ const sequences = (events: readonly RunEvent[]) => events.map(({ sequence }) => 
 /** A table of batches that answers when told to; `hasLease` false is what a lost lease looks like. */
 function table() {
   const batches: number[][] = [];
-  const state = { hasLease: true, failures: 0 };
+  const state = { hasLease: true, failures: 0, refusesMessages: false };
   async function write(events: readonly RunEvent[]): Promise<boolean> {
     await new Promise((resolve) => setImmediate(resolve));
     if (state.failures > 0) {
@@ -44,8 +44,7 @@ function table() {
     batches,
     state,
     append: (_id: string, _fence: number, events: readonly RunEvent[]) => write(events),
-    finish: async (_id: string, _fence: number, { events }: RunEnding) =>
-      (await write(events)) ? { nextRunId: null } : undefined,
+    finish: async (_id: string, _fence: number, { events }: RunEnding) => ((await write(events)) ? { next: null } : undefined),
   };
 }
 
@@ -69,7 +68,7 @@ describe('the writer of a log', () => {
     const { log, writer } = writerOn(store);
     for (let sequence = 0; sequence < 5; sequence += 1) await writer.add([delta(sequence)]);
     expect(log.length).toBe(0);
-    expect(await writer.finish(ending(5))).toEqual({ nextRunId: null });
+    expect(await writer.finish(ending(5))).toEqual({ next: null });
     expect(store.batches).toEqual([[0], [1, 2, 3, 4, 5]]);
     expect(log.isOver).toBe(true);
   });
@@ -92,6 +91,16 @@ describe('the writer of a log', () => {
     expect(await writer.finish(ending(1))).toBeDefined();
     expect(store.batches.flat()).toEqual([0, 1]);
     expect(log.length).toBe(2);
+  });
+
+  it('ends a run without its messages when the chat refuses them, so that the thread is free', async () => {
+    const store = table();
+    const { log, writer } = writerOn(store);
+    store.state.refusesMessages = true;
+    await writer.add([delta(0)]);
+    const messages = [{ id: 'msg_1' }] as unknown as RunEnding['messages'];
+    expect(await writer.finish({ ...ending(1), messages })).toEqual({ next: null });
+    expect(log.isOver).toBe(true);
   });
 
   it('stops at once when its lease was lost, and shows nothing more', async () => {

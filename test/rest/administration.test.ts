@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { scopes as allScopes, type Scope } from '../../src/entities/caller.ts';
 import type { TestClient } from '../support/client.ts';
+import { timed } from '../support/clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Organization, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -263,15 +264,16 @@ describe('users', () => {
 });
 
 describe('memberships', () => {
-  it('that end stop the keys within a second, and streams within five', { timeout: 20_000 }, async () => {
+  it('that end stop the keys within a second, and streams within five', async () => {
     const stream = member.subscribe('subscription { usageUpdated { organization { orgId } } }');
     await stream.next();
     const { id } = await membershipOf(member, admin);
     expect(await admin.delete(`${base}/memberships/${id}`)).toMatchObject({ status: 200, body: { id, userId: member.userId } });
     await eventually(async () => expect((await member.get('/api/v1/ais')).status).toBe(401), 1_000);
-    const started = performance.now();
-    for await (const _report of stream);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const { elapsedMs } = await timed(async () => {
+      for await (const _report of stream);
+    });
+    expect(elapsedMs).toBeLessThan(5_000);
     expect(await admin.delete(`${base}/memberships/${id}`)).toMatchObject(refused(404));
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scopes } from '../../src/entities/caller.ts';
 import { type ApiServer, startApiServer } from '../support/api-server.ts';
+import { timed } from '../support/clock.ts';
 import { databaseText } from '../support/dump.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Person } from '../support/make.ts';
@@ -144,7 +145,7 @@ async function indexed(who: Person, id: string): Promise<void> {
       .filter(({ type }: { type: string }) => type !== 'WEB_URL')
       .map(({ indexStatus }: { indexStatus: string }) => indexStatus);
     expect(states.every((state: string) => state === 'INDEXED')).toBe(true);
-  }, 30_000);
+  });
 }
 
 /** What differs between two exports of equal agents: when, where, and the ids of the place. */
@@ -426,12 +427,12 @@ describe('a bundle that is wrong', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(places, nasty), { minLength: 1, maxLength: 3 }), async (changes) => {
         const bundle = structuredClone(sane);
-        for (const [path, value] of changes) put(bundle, path, value);
-        const startedMs = performance.now();
-        const reply = await importInto(ann, bundle, {}, '?dryRun=true');
+        // Values are the same objects in every case: one that is put into another would change it for all.
+        for (const [path, value] of changes) put(bundle, path, structuredClone(value));
+        const { result: reply, elapsedMs } = await timed(() => importInto(ann, bundle, {}, '?dryRun=true'));
         expect([200, 400], JSON.stringify(reply.body)).toContain(reply.status);
         if (reply.status === 400) expect(reply.body.error.param, JSON.stringify(reply.body)).toMatch(/^bundle/);
-        expect(performance.now() - startedMs).toBeLessThan(5_000);
+        expect(elapsedMs).toBeLessThan(5_000);
         expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
       }),
       { numRuns: 60 },

@@ -272,6 +272,6 @@ it('no secret of a tool is kept readable or logged', async () => {
   const agent = await agentWith();
   await complete(ann, agent.id);
   expect(await databaseText(service)).not.toContain('CANARY');
-  expect(log.length).toBeGreaterThan(10);
+  expect(log.join('').split('\n').length).toBeGreaterThan(10);
   expect(log.join('\n')).not.toContain('CANARY');
 });

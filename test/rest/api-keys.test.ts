@@ -171,9 +171,17 @@ describe('a key ends', () => {
   });
 
   it('by expiry, also when it is warm', async () => {
-    const expiresAt = new Date(Date.now() + 400);
-    const short = await make.withKey(ann, { expiresAt });
-    expect((await short.get('/api/v1/ais')).status).toBe(200);
+    let expiresAt: Date;
+    let short: Person;
+    // Long enough to be used once before it ends, also where that takes its time.
+    for (let lifeMs = 400; ; lifeMs *= 2) {
+      expiresAt = new Date(Date.now() + lifeMs);
+      short = await make.withKey(ann, { expiresAt });
+      const { status } = await short.get('/api/v1/ais');
+      if (Date.now() >= expiresAt.getTime()) continue;
+      expect(status).toBe(200);
+      break;
+    }
     await eventually(async () => expect((await short.get('/api/v1/ais')).status).toBe(401));
     expect(Date.now()).toBeGreaterThanOrEqual(expiresAt.getTime());
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestClient } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { makeFor, type Organization, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -135,7 +136,7 @@ describe('summarizing a chat', () => {
     expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('Paris is nice');
     const { data } = await dora.graphql('query ($id: ID!) { chat(id: $id) { summary } }', { id: chat.id });
     expect(data.chat.summary).toBe('Hello from upstream');
-    await expect.poll(async () => (await tokensOf(dora)).calls, { timeout: 5_000 }).toBe(2);
+    await eventually(async () => expect((await tokensOf(dora)).calls).toBe(2));
   });
 
   it('works on the built-in model', async () => {

@@ -3,7 +3,7 @@ import type { TestClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Organization, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { heldAnswer, startUpstream, type Upstream } from '../support/upstream.ts';
 
 let upstream: Upstream;
 let service: TestService;
@@ -338,9 +338,11 @@ describe('POST /api/v1/chats/:chatId/messages', () => {
 
   it('goes on when its client leaves', async () => {
     const chat = await newChat();
-    upstream.next({ text: ['a', 'b', 'c', 'd'], chunkDelayMs: 50 });
+    const { script, goOn } = heldAnswer({ text: ['a', 'b', 'c', 'd'] });
+    upstream.next(script);
     for await (const frame of ann.sse('POST', messagesPath(chat), { prompt: 'Hi', stream: true }))
       if (frame.event === 'message.delta') break;
+    goOn();
     await eventually(async () => expect((await ann.get(`/api/v1/chats/${chat.id}`)).body.messages[1]?.content).toBe('abcd'));
   });
 });
@@ -454,13 +456,19 @@ describe('following a run', () => {
 
   it('joins a run that is under way', async () => {
     const chat = await newChat();
-    upstream.next({ text: ['a', 'b', 'c', 'd', 'e'], chunkDelayMs: 30 });
+    const { script, goOn } = heldAnswer({ text: ['a', 'b', 'c', 'd', 'e'] });
+    upstream.next(script);
     const seen: Frame[] = [];
     for await (const frame of ann.sse('POST', messagesPath(chat), { prompt: 'Hi', stream: true })) {
       seen.push({ ...frame, data: JSON.parse(frame.data) });
       if (frame.event === 'message.delta') break;
     }
-    const rest = await follow(ann, chat, seen[0]?.data.runId, seen.at(-1)?.id);
+    // From the frame before the last one on: that it comes tells that the run is followed.
+    const path = `/api/v1/chats/${chat.id}/runs/${seen[0]?.data.runId}/events`;
+    const following = ann.sse('GET', path, undefined, { 'last-event-id': seen.at(-2)?.id ?? '' });
+    expect((await following.next()).value).toMatchObject({ id: seen.at(-1)?.id });
+    goOn();
+    const rest = (await Array.fromAsync(following)).map((frame) => ({ ...frame, data: JSON.parse(frame.data) }));
     expect([...seen, ...rest].map(({ data }) => data.sequence)).toEqual([...seen, ...rest].map((_frame, index) => index));
     expect([...seen, ...rest].flatMap(({ data }) => data.delta ?? []).join('')).toBe('abcde');
   });

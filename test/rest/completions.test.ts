@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestClient } from '../support/client.ts';
 import { makeFor, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { never, startUpstream, type Upstream } from '../support/upstream.ts';
 
 const path = '/api/v1/chat/completions';
 let upstream: Upstream;
@@ -324,13 +324,29 @@ describe(`POST ${path}`, () => {
   });
 
   it.each([true, false])('stops the upstream within a second when the client leaves (stream %s)', async (stream) => {
-    upstream.next(stream ? { text: Array.from({ length: 2_000 }, () => 'x'), chunkDelayMs: 5 } : { headDelayMs: 3_000 });
+    upstream.next(stream ? { text: ['x', 'y'], restGate: never } : { gate: never });
     const controller = new AbortController();
     const reading = ann.fetch('POST', path, ask({ stream }), {}, controller.signal).then((response) => response.text());
     await upstream.until(({ openStreams }) => openStreams === 1);
     controller.abort();
     await expect(reading).rejects.toThrow();
     await upstream.until(({ openStreams, aborted }) => openStreams === 0 && aborted === 1, 1_000);
+  });
+
+  it('ends a stream whose key is revoked with one error, which says so', async () => {
+    upstream.next({ text: ['One ', 'two'], hangAtByte: 600 });
+    const other = await make.withKey(ann, {});
+    const frames: string[] = [];
+    for await (const { data } of other.sse('POST', path, {
+      model: 'test-model',
+      messages: [{ role: 'user', content: 'Hi' }],
+      stream: true,
+    })) {
+      if (frames.push(data) === 1) await ann.delete(`/api/v1/api-keys/${other.keyId}`);
+    }
+    const errors = frames.filter((data) => data.startsWith('{"error"')).map((data) => JSON.parse(data).error.code);
+    expect(errors).toEqual(['invalid_api_key']);
+    expect(frames.at(-1)).toBe('[DONE]');
   });
 
   it('keeps nothing but the usage', async () => {

@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts';
 import { indexed } from '../support/knowledge.ts';
 import { makeFor, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { never, startUpstream, type Upstream } from '../support/upstream.ts';
 
 let upstream: Upstream;
 let service: TestService;
@@ -81,7 +81,7 @@ describe('/metrics', () => {
       { text: 'One', usage: { prompt_tokens: 7, completion_tokens: 2 } },
       { text: 'Two', usage: { prompt_tokens: 5, completion_tokens: 3 } },
       { status: 500 },
-      { text: ['Three', ' and more'], chunkDelayMs: 200, usage: null },
+      { text: ['Three', ' and more'], restGate: never, usage: null },
     );
     await grows(
       {
@@ -107,7 +107,7 @@ describe('/metrics', () => {
     await eventually(async () => expect((await samples()).get('parley_runs_active')).toBe(1));
     gate.resolve();
     await reply;
-    expect((await samples()).get('parley_runs_active')).toBe(0);
+    await eventually(async () => expect((await samples()).get('parley_runs_active')).toBe(0));
     expect((await samples()).get('parley_streams_open')).toBe(0);
   });
 

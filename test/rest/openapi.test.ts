@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { compileRoutes } from '../../src/rest/compile.ts';
+import { noDeclarations } from '../../src/rest/openapi/declarations.ts';
 import { printOpenApi } from '../../src/rest/openapi/document.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
 import { frameRows, frameSchema, frameScopes } from '../support/rest-frame.ts';
@@ -32,6 +34,45 @@ describe('openapi.json', () => {
     const missing = references.filter((reference) => at(printed, ...reference.split('/')) === undefined);
     expect(missing).toEqual([]);
   });
+  it('leaves no member of the common formats and of chats to guessing', () => {
+    const tags = ['Responses', 'Completions', 'Chats'];
+    const operations = Object.values(printed.paths as Record<string, Record<string, Node>>).flatMap((place) =>
+      Object.values(place),
+    );
+    const own = operations.filter((operation) => tags.includes(String(at(operation, 'tags', '0'))));
+    const seen = new Set<string>();
+    const bare: string[] = [];
+    const visit = (node: unknown, place: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      const { $ref, properties } = node as { $ref?: string; properties?: Node };
+      const name = $ref?.split('/').at(-1);
+      if (name !== undefined && !seen.has(name)) {
+        seen.add(name);
+        visit(at(printed, 'components', 'schemas', name), name);
+      }
+      for (const [member, schema] of Object.entries(properties ?? {})) {
+        const says = Object.keys(schema as Node).some((key) => ['type', '$ref', 'anyOf', 'oneOf', 'const', 'enum'].includes(key));
+        if (!says) bare.push(`${place}.${member}`);
+      }
+      for (const [key, value] of Object.entries(node))
+        if (key !== 'example' && key !== 'examples') visit(value, `${place}/${key}`);
+    };
+    for (const operation of own) visit(operation, String(operation.operationId));
+    expect(own.length).toBeGreaterThan(20);
+    expect(bare).toEqual([]);
+  });
+  it('explains every behavior that it names', () => {
+    const named = new Set(
+      [...JSON.stringify(printed).matchAll(/"x-parley-extension-behavior":"([^"]+)"/g)].map((match) => match[1] ?? ''),
+    );
+    const explained = readFileSync('docs/responses.md', 'utf8');
+    expect([...named].filter((id) => !explained.includes(`\`${id}\``))).toEqual([]);
+    expect(named.size).toBeGreaterThan(10);
+  });
+  it('describes every stream by its events', () => {
+    const bare = allRoutes.filter(({ stream }) => stream !== undefined && stream.event === undefined);
+    expect(bare.map(({ operationId }) => operationId)).toEqual([]);
+  });
   it('tells the scope of every operation', () => {
     const routes = compileRoutes(schema, allRoutes);
     const told = routes.map(({ row }) => at(printed, 'paths', row.path, row.method, 'security'));
@@ -43,7 +84,7 @@ describe('openapi.json', () => {
 
 describe('the description of a row', () => {
   const schema = frameSchema({ runEvents: () => undefined });
-  const printed = printOpenApi(schema, compileRoutes(schema, frameRows, frameScopes), '1.2.3');
+  const printed = printOpenApi(schema, compileRoutes(schema, frameRows, frameScopes, noDeclarations), '1.2.3', noDeclarations);
   const operation = (method: string, path: string) => at(printed, 'paths', path, method);
   const named = (reference: unknown) => at(printed, ...String(at(reference, '$ref')).slice(2).split('/'));
 

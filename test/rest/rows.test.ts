@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compileRoutes } from '../../src/rest/compile.ts';
+import { checkRoutes, compileRoutes } from '../../src/rest/compile.ts';
+import { type Declarations, noDeclarations, reference } from '../../src/rest/openapi/declarations.ts';
 import type { RouteRow } from '../../src/rest/route.ts';
 import { frameRows, frameSchema, frameScopes } from '../support/rest-frame.ts';
 
@@ -10,7 +11,7 @@ function row(operationId: string): RouteRow {
   if (found === undefined) throw new Error(`no row ${operationId}`);
   return found;
 }
-const compile = (...rows: RouteRow[]) => compileRoutes(schema, rows, frameScopes);
+const compile = (...rows: RouteRow[]) => compileRoutes(schema, rows, frameScopes, noDeclarations);
 
 const query = (selection: string) => `query ($thingId: ID!) { ${selection} }`;
 
@@ -60,12 +61,58 @@ describe('a row that lies cannot start', () => {
     expect(() => compile(lying)).toThrow(reason);
   });
 
+  it.each<[string, RouteRow]>([
+    ['an event', { ...run, stream: { ...streamOf(run, run.stream?.document ?? ''), event: 'Nothing' } }],
+    ['a reply', { ...run, reply: 'Nothing' }],
+    ['a socket', { ...run, socket: { request: 'Nothing', event: 'Nothing' } }],
+  ])('%s whose schema is not declared', (_case, lying) => {
+    expect(() => compile(lying)).toThrow('run: no schema Nothing is declared');
+  });
+  it.each<[string, Declarations, string]>([
+    [
+      'a member that is none',
+      { schemas: {}, members: { 'ThingInput.nothing': {} } },
+      'ThingInput.nothing is no member of the schema',
+    ],
+    ['a member of no type', { schemas: {}, members: { 'Nothing.name': {} } }, 'Nothing.name is no member of the schema'],
+    [
+      'another type than GraphQL says',
+      { schemas: {}, members: { 'ThingInput.name': { type: 'object' } } },
+      'type contradicts it',
+    ],
+    ['values of a number', { schemas: {}, members: { 'ThingInput.count': { enum: [1] } } }, 'enum contradicts it'],
+    [
+      'a schema that is not there',
+      { schemas: { One: { items: reference('Two') } }, members: {} },
+      'One refers to Two, which is no schema',
+    ],
+    ['a schema of a GraphQL type', { schemas: { Thing: {} }, members: {} }, 'Thing is a GraphQL type'],
+  ])('a declaration of %s', (_case, declarations, reason) => {
+    expect(() => compileRoutes(schema, [get], frameScopes, declarations)).toThrow(reason);
+  });
   it('a root field that the policy does not list', () => {
-    expect(() => compileRoutes(schema, [get], {})).toThrow('getThing: Query.thing is not in domain/policy.ts');
+    expect(() => compileRoutes(schema, [get], {}, noDeclarations)).toThrow('getThing: Query.thing is not in domain/policy.ts');
   });
   it('two rows at one place, or of one name', () => {
     expect(() => compile(get, { ...get, operationId: 'again', path: '/api/v1/things/{thingId}' })).toThrow('again');
     expect(() => compile(get, { ...get, path: '/api/v1/others/{thingId}' })).toThrow('getThing');
+  });
+  it('a document that is checked after the start, in any of its three places', async () => {
+    const compileUnchecked = (unchecked: RouteRow) =>
+      compileRoutes(schema, [get, unchecked], frameScopes, noDeclarations, { checksDocuments: false });
+    await checkRoutes(schema, compileUnchecked(run));
+    const lies: readonly RouteRow[] = [
+      { ...list, document: list.document.replace('{ id', '{ id nothing') },
+      ...(run.stream === undefined
+        ? []
+        : [{ ...run, stream: { ...run.stream, document: run.stream.document.replace('runEvents', 'runEvents @nothing') } }]),
+    ];
+    expect(lies).toHaveLength(2);
+    for (const lie of lies) {
+      const failure = await checkRoutes(schema, compileUnchecked(lie)).catch((error: unknown) => error);
+      expect(String(failure)).toContain(lie.operationId);
+      expect(failure instanceof Error && String(failure.cause)).toContain('nothing');
+    }
   });
   it('and all of them are named at once', () => {
     expect(() => compile({ ...get, summary: '' }, { ...create, status: 500 })).toThrow(/getThing[\s\S]*createThing/);

@@ -32,7 +32,7 @@ async function chatWithKnowledge(members: object = {}): Promise<string> {
   await eventually(async () => {
     const { body } = await ann.get(`/api/v1/data-sources/${source.id}`);
     expect(body.indexStatus).toBe('INDEXED');
-  }, 20_000);
+  });
   return (await make.chat({ owner: ann, agentId: agent.id })).id;
 }
 const ask = async (chatId: string, prompt = 'What does a puncture repair cost?') =>

@@ -1,91 +1,115 @@
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type SseFrame, TestClient } from '../support/client.ts';
-import { copyOf, type Place } from '../support/databases.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expectAccepted } from '../support/accepted-request.ts';
+import type { SseFrame } from '../support/client.ts';
+import { startClock } from '../support/clock.ts';
 import { eventually } from '../support/eventually.ts';
-import { killProcesses, startProcess } from '../support/process.ts';
+import { type Killable, leaseMs, prepareKillable } from '../support/killable.ts';
 import { eventsOf, type WireEvent, walk } from '../support/response-walk.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { never, type Upstream } from '../support/upstream.ts';
 
-const key = 'chosen-by-the-operator-40-characters-long';
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
-let place: Place;
+/** Nothing is in progress for longer than this after its process died. */
+const endedMs = leaseMs + 10_000;
+let world: Killable;
 let upstream: Upstream;
 
 beforeEach(async () => {
-  place = await copyOf(inject('template'));
-  upstream = await startUpstream();
+  world = await prepareKillable();
+  upstream = world.upstream;
 });
-afterEach(async () => {
-  await killProcesses();
-  await upstream.close();
-  await place.remove();
-});
+afterEach(() => world.close());
 
-async function launch() {
-  const env = { PARLEY_ADMIN_KEY: key, OPENAI_BASE_URL: upstream.url, RUN_LEASE_MS: '2000', LOG_LEVEL: 'warn' };
-  const parley = startProcess({ ...place.env, ...env });
-  const url = await parley.url();
-  return { parley, ann: new TestClient(() => url, key) };
+/** Where a reader was when the server died. It does not leave: that would be a reason to stop. */
+interface Reader {
+  readonly name: string;
+  readonly seen: readonly WireEvent[];
+  readonly status: 'failed' | 'completed';
 }
 
-describe('a server that is killed in mid-stream', { timeout: 60_000 }, () => {
-  it('shows every event exactly once to a reader that comes back, and ends the response', async () => {
-    upstream.next(
-      { text: Array.from({ length: 50 }, (_, n) => `w${n} `), chunkDelayMs: 40, hangAtByte: 3_000 },
-      { text: 'Next.' },
-    );
-    const first = await launch();
-    const seen: SseFrame[] = [];
-    const input = 'Tell me';
-    for await (const frame of first.ann.sse('POST', path, { model, input, stream: true })) {
-      seen.push(frame);
-      if (seen.length === 9) break;
-    }
-    // A reader that left would be a reason to stop: the server must be gone before it notices.
-    await first.parley.kill('SIGKILL');
+/** Reads until `isThere`, and then no more. */
+async function readUntil(frames: AsyncGenerator<SseFrame>, isThere: (event: WireEvent) => boolean): Promise<WireEvent[]> {
+  const seen: WireEvent[] = [];
+  for (;;) {
+    const { value, done } = await frames.next();
+    if (done === true) throw new Error(`the stream ended early: ${JSON.stringify(seen.at(-1))}`);
+    seen.push(JSON.parse(value.data));
+    if (isThere(seen.at(-1))) return seen;
+  }
+}
 
-    const { ann } = await launch();
-    const known = seen.map(({ data }) => JSON.parse(data) as WireEvent);
-    const { id } = known[0].response;
-    const rest = eventsOf(
-      await Array.fromAsync(ann.sse('GET', `${path}/${id}?stream=true&starting_after=${known.at(-1).sequence_number}`)),
-    );
-    const response = walk([...known, ...rest]);
-    expect(['failed', 'cancelled']).toContain(response.status);
-    expect(response.output[0]).toMatchObject({ status: 'incomplete', content: [{ text: expect.stringMatching(/^w0 /) }] });
-    expect((await ann.get(`${path}/${id}`)).body).toEqual(response);
-    const next = await ann.post(path, { model, input: 'Go on', previous_response_id: id });
-    expect(next.body.status).toBe('completed');
+it('killed in the middle of everything, a server shows each reader every event once and brings all to an end', async () => {
+  const words = Array.from({ length: 60 }, (_, n) => `w${n} `);
+  upstream.otherwise(({ body }) => {
+    const asked = JSON.stringify(body?.messages);
+    if (asked.includes('Silence')) return { gate: never };
+    if (asked.includes('Tool')) return { text: 'I look', toolCalls: [{ id: 'call_1', name: 'look_up', arguments: '{}' }] };
+    return { text: words, chunkDelayMs: 20, hangAtByte: 8_000 };
   });
+  world.api.answer(() => new Promise(() => undefined));
+  const { parley, ann: first } = await world.launch();
+  const agentId = await world.agentWithTool(first, model);
+  const background = async (input: string, members = {}) =>
+    (await first.post(path, { model, input, background: true, ...members })).body;
+  const reading = async (name: string, members: object, isThere: (event: WireEvent) => boolean): Promise<Reader> => {
+    const frames = first.sse('POST', path, { model, input: 'Talk', stream: true, ...members });
+    return { name, seen: await readUntil(frames, isThere), status: 'failed' };
+  };
+  const at = (number: number) => (event: WireEvent) => event.sequence_number >= number;
+  const paused = await background('Talk');
+  await eventually(async () => expect((await first.get(`${path}/${paused.id}`)).body.output).toHaveLength(1));
+  const whenPaused = (await first.post(`${path}/${paused.id}/pause`)).body;
+  expect(whenPaused.incomplete_details).toEqual({ reason: 'paused' });
+  const busy = await background('Talk');
+  const inBackground = await background('Talk');
+  const readers = await Promise.all([
+    ...[0, 1, 2, 3, 4, 9, 25].map((number) => reading(`at event ${number}`, {}, at(number))),
+    reading('before the first token', { input: 'Silence' }, at(1)).then((reader) => ({
+      ...reader,
+      status: 'completed' as const,
+    })),
+    reading('in the middle of a tool', { model: agentId, input: 'Tool' }, ({ type }) => type.endsWith('arguments.done')),
+    reading('while it waits', { input: 'Wait', conversation: busy.conversation.id }, at(1)).then((reader) => ({
+      ...reader,
+      status: 'completed' as const,
+    })),
+    readUntil(first.sse('GET', `${path}/${inBackground.id}?stream=true`), at(9)).then(
+      (seen): Reader => ({ name: 'in the background', seen, status: 'failed' }),
+    ),
+  ]);
+  await upstream.until(({ requests }) => requests.some(({ body }) => JSON.stringify(body).includes('Silence')));
+  await parley.kill('SIGKILL');
 
-  it('begins again what had said nothing, lets what waited have its turn, and keeps what was paused', async () => {
-    upstream.next({ text: ['Half ', 'of ', 'it '], chunkDelayMs: 80, hangAtByte: 600 });
-    const first = await launch();
-    const background = (input: string, members = {}) => first.ann.post(path, { model, input, background: true, ...members });
-    const paused = (await background('P')).body;
-    await eventually(async () => expect((await first.ann.get(`${path}/${paused.id}`)).body.output).toHaveLength(1));
-    await first.ann.post(`${path}/${paused.id}/pause`);
-    upstream.next({ headDelayMs: 60_000 }, { text: 'Here.' }, { text: 'There.' }, { text: 'Whole.' });
-    const a = (await background('A')).body;
-    await upstream.until(({ requests }) => requests.length === 2);
-    const b = (await background('B', { conversation: a.conversation.id })).body;
-    await first.parley.kill('SIGKILL');
-
-    const { ann } = await launch();
-    const ended = (id: string) =>
-      eventually(async () => {
-        const { body } = await ann.get(`${path}/${id}`);
-        expect(body.status).toBe('completed');
-        return body;
-      }, 20_000);
-    expect((await ended(a.id)).output[0].content[0].text).toBe('Here.');
-    expect((await ended(b.id)).output[0].content[0].text).toBe('There.');
-    const resumed = await ann.post(`${path}/${paused.id}/resume`);
-    expect(resumed.body).toMatchObject({
-      status: 'completed',
-      output: [{ status: 'incomplete' }, { content: [{ text: 'Whole.' }] }],
-    });
-    for (const id of [a.id, b.id, paused.id]) walk(eventsOf(await Array.fromAsync(ann.sse('GET', `${path}/${id}?stream=true`))));
+  upstream.otherwise({ text: 'Here.' });
+  const asked = upstream.requests.length;
+  const { ann } = await world.launch();
+  const clock = startClock();
+  const comeBack = async ({ name, seen, status }: Reader) => {
+    const { id } = seen[0].response;
+    const tail = `${path}/${id}?stream=true&starting_after=${seen.at(-1).sequence_number}`;
+    const response = walk([...seen, ...eventsOf(await Array.fromAsync(ann.sse('GET', tail)))]);
+    expect(clock.elapsedMs(), name).toBeLessThan(endedMs);
+    expect(response.status, name).toBe(status);
+    if (status === 'completed') expect(response.output[0].content[0].text, name).toBe('Here.');
+    else if (name !== 'in the middle of a tool') expect(response.output[0]).toMatchObject({ status: 'incomplete' });
+    expect((await ann.get(`${path}/${id}`)).body, name).toEqual(response);
+    const next = await ann.post(path, { input: 'Go on', previous_response_id: id });
+    expect([next.body.status, next.body.conversation], name).toEqual(['completed', response.conversation]);
+    return response;
+  };
+  const ended = await Promise.all(readers.map(comeBack));
+  clock.stop();
+  expect(ended[8].output).toMatchObject([
+    { type: 'message', status: 'completed' },
+    { type: 'server_tool_call', status: 'failed' },
+    { type: 'server_tool_call_output', status: 'failed', error: { code: 'cancelled' } },
+  ]);
+  expect((await ann.get(`${path}/${busy.id}`)).body.status).toBe('failed');
+  expect((await ann.get(`${path}/${paused.id}`)).body).toEqual(whenPaused);
+  expect((await ann.post(`${path}/${paused.id}/resume`)).body).toMatchObject({
+    status: 'completed',
+    output: [{ status: 'incomplete' }, { content: [{ text: 'Here.' }] }],
   });
+  walk(eventsOf(await Array.fromAsync(ann.sse('GET', `${path}/${paused.id}?stream=true`))));
+  for (const request of upstream.requests.slice(asked)) expectAccepted(request);
 });

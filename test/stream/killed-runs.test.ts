@@ -5,9 +5,8 @@ import { copyOf, type Place } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { killProcesses, type ParleyProcess, startProcess } from '../support/process.ts';
 import { startService } from '../support/service.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { heldAnswer, never, startUpstream, type Upstream } from '../support/upstream.ts';
 
-const limitMs = 60_000;
 const key = 'chosen-by-the-operator-40-characters-long';
 
 let place: Place;
@@ -62,9 +61,7 @@ async function allFrames(ann: TestClient, chatId: string, runId: string, last?: 
 }
 
 describe('a process that is killed while it answers', () => {
-  it('leaves a run that ends by itself, with what was said, and a chat that takes the next turn', {
-    timeout: limitMs,
-  }, async () => {
+  it('leaves a run that ends by itself, with what was said, and a chat that takes the next turn', async () => {
     upstream.next({ text: ['Half', ' of it', ' never'], chunkDelayMs: 150, hangAtByte: 700 }, { text: 'Next answer' });
     const first = await launch();
     const chatId = await newChat(first.ann);
@@ -89,8 +86,8 @@ describe('a process that is killed while it answers', () => {
     ]);
   });
 
-  it('has its run begun again when nothing was said yet', { timeout: limitMs }, async () => {
-    upstream.next({ headDelayMs: 60_000 }, { text: 'Here I am' });
+  it('has its run begun again when nothing was said yet', async () => {
+    upstream.next({ gate: never }, { text: 'Here I am' });
     const first = await launch();
     const chatId = await newChat(first.ann);
     const [started] = await sendUntil(first.ann, chatId, 'run.started');
@@ -113,7 +110,7 @@ describe('a process that is killed while it answers', () => {
     });
   });
 
-  it('told to stop, finishes its answer and writes every row of the ledger', { timeout: limitMs }, async () => {
+  it('told to stop, finishes its answer and writes every row of the ledger', async () => {
     upstream.otherwise({ text: ['a', 'b', 'c', 'd'], chunkDelayMs: 50 });
     const { parley, ann } = await launch();
     const chatId = await newChat(ann);
@@ -139,16 +136,18 @@ describe('a process that is killed while it answers', () => {
 });
 
 describe('a worker that lost its lease', () => {
-  it('commits nothing when it wakes up late', { timeout: limitMs }, async () => {
+  it('commits nothing when it wakes up late', async () => {
     const service = await startService({ env: { OPENAI_BASE_URL: upstream.url, DEFAULT_MODEL: 'openai/test-model' } });
     const ann = service.client();
     const chatId = await newChat(ann);
     const pool: Pool = service.deps.storage.db.pool;
-    upstream.next({ text: ['Mine', ' late'], chunkDelayMs: 600 });
+    const { script, goOn } = heldAnswer({ text: ['Mine', ' late'] });
+    upstream.next(script);
     const [started] = await sendUntil(ann, chatId, 'message.delta');
     const runId: string = started?.data.runId;
     // What another instance does once the lease is over.
-    const taken = await service.deps.storage.runs.lease(runId, 'another instance', 15_000, true);
+    const taken = await service.deps.storage.runs.lease(runId, 'another instance', 15_000, 'forced');
+    goOn();
     await upstream.until(({ openStreams }) => openStreams === 0);
     const written = await eventually(async () => {
       const { rows } = await pool.query('select "lastSequence" from run_event_batches where "runId" = $1 order by 1 desc', [

@@ -79,6 +79,49 @@ async function outcomeOf(response: Response): Promise<Outcome> {
   return { status: response.status, retryAfter: response.headers.get('retry-after'), text: await response.text() };
 }
 
+describe('a full process', () => {
+  it('still gives the reply again that a key has had', async () => {
+    upstream.otherwise({ text: 'Said once' });
+    const once = () => late.fetch('POST', '/api/v1/chat/completions', completion, { 'idempotency-key': 'asked-before' });
+    const first = await outcomeOf(await once());
+    expect(first.status).toBe(200);
+    upstream.otherwise({ text: ['One', ' two', ' three'], gate: gate.promise });
+    const running = [...Array<Person>(share).fill(noisy), quiet].map(async (who) =>
+      outcomeOf(await who.fetch('POST', '/api/v1/chat/completions', completion, {})),
+    );
+    await upstream.until(({ openStreams }) => openStreams === runsMax);
+    expect((await late.fetch('POST', '/api/v1/chat/completions', completion, {})).status).toBe(503);
+    expect(await outcomeOf(await once())).toEqual(first);
+    gate.resolve();
+    for (const { status } of await Promise.all(running)) expect(status).toBe(200);
+  });
+});
+
+describe('runs that go on without a reader', () => {
+  it('count for their organization: one cannot fill the process with them', async () => {
+    const begin = async (who: TestClient) => {
+      const reply = await who.post('/api/v2/responses', { model: 'openai/test-model', input: 'Hi', background: true });
+      return { id: reply.body.id, status: reply.status, retryAfter: reply.headers.get('retry-after') };
+    };
+    for (let running = 1; running <= share; running += 1) {
+      expect((await begin(noisy)).status).toBe(200);
+      await upstream.until(({ openStreams }) => openStreams === running);
+    }
+    expect(await begin(noisy)).toMatchObject({ status: 429, retryAfter: '1' });
+    expect((await begin(quiet)).status).toBe(200);
+    await upstream.until(({ openStreams }) => openStreams === runsMax);
+    expect(await begin(late)).toMatchObject({ status: 503, retryAfter: '1' });
+    gate.resolve();
+    await upstream.until(({ openStreams }) => openStreams === 0);
+    const { id } = await eventually(async () => {
+      const begun = await begin(noisy);
+      expect(begun.status).toBe(200);
+      return begun;
+    });
+    await eventually(async () => expect((await noisy.get(`/api/v2/responses/${id}`)).body.status).toBe('completed'));
+  });
+});
+
 describe.each(faces)('ten times the load over %s', (_face, send, whole) => {
   it('refuses what is too much while the good ones run, which all end well, and keeps room for another key', async () => {
     const order: Outcome[] = [];

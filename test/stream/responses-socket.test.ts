@@ -1,156 +1,118 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { makeFor, type Person } from '../support/make.ts';
+import { eventually } from '../support/eventually.ts';
+import { scriptResearch } from '../support/research.ts';
 import { type WireEvent, walk } from '../support/response-walk.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { endlessAnswer, responsesBench } from '../support/responses.ts';
 
-let upstream: Upstream;
-let service: TestService;
-let ann: Person;
-const model = 'openai/test-model';
-const path = '/api/v2/responses';
-
-beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'error' } });
-  ann = await makeFor(service).person();
-});
-beforeEach(() => {
-  upstream.reset();
-  upstream.otherwise({ text: ['It ', 'is ', '3.'] });
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
-});
-
-/** A connection that gathers what it is told, request by request. */
-async function connect(key = ann.key) {
-  const socket = new WebSocket(`${service.url.replace('http', 'ws')}${path}`, { headers: { authorization: `Bearer ${key}` } });
-  const events: WireEvent[] = [];
-  let wake = () => {};
-  socket.on('message', (data) => {
-    events.push(JSON.parse(String(data)));
-    wake();
-  });
-  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
-  async function ended(): Promise<readonly WireEvent[]> {
-    for (;;) {
-      const last = events.findIndex(({ type }) => /^(error|response\.(completed|failed|incomplete))$/.test(type));
-      if (last !== -1) return events.splice(0, last + 1);
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-  }
-  const send = (members: Record<string, unknown>) => socket.send(JSON.stringify({ type: 'response.create', model, ...members }));
-  return {
-    socket,
-    send,
-    ended,
-    ask: (members: Record<string, unknown>) => {
-      send(members);
-      return ended();
-    },
-  };
-}
-const messages = () => upstream.requests.at(-1)?.body?.messages;
+/** What the format leaves open about its WebSocket transport; what it says is in test/contract/open-responses/conformance-socket.test.ts. */
+const bench = responsesBench({ BODY_MAX_BYTES: '100000' });
 
 describe('responses over a socket', () => {
-  it('answers with the events of the format, one a message, without an end mark', async () => {
-    const { ask, socket } = await connect();
-    expect(walk(await ask({ input: 'Hi' }))).toMatchObject({ status: 'completed', store: true });
-    socket.close();
-  });
-
   it('answers requests that were sent at once, one after the other', async () => {
-    const { send, ended, socket } = await connect();
-    for (const input of ['One', 'Two', 'Three']) send({ input, store: false });
-    for (const _input of ['One', 'Two', 'Three']) expect(walk(await ended()).status).toBe('completed');
-    expect(upstream.requests.map(({ body }) => ((body?.messages ?? []) as WireEvent)[0].content)).toEqual([
+    const connection = await bench.socket();
+    for (const input of ['One', 'Two', 'Three']) connection.send({ input, store: false });
+    for (const _input of ['One', 'Two', 'Three']) expect(walk(await connection.ended()).status).toBe('completed');
+    expect(bench.upstream.requests.map(({ body }) => ((body?.messages ?? []) as WireEvent)[0].content)).toEqual([
       'One',
       'Two',
       'Three',
     ]);
-    socket.close();
-  });
-
-  it('goes on from a response of the connection that is not stored', async () => {
-    const { ask, socket } = await connect();
-    const first = walk(await ask({ input: 'One', store: false }));
-    const second = walk(await ask({ input: 'Two', store: false, previous_response_id: first.id }));
-    expect(messages()).toMatchObject([{ content: 'One' }, { content: 'It is 3.' }, { content: 'Two' }]);
-    walk(await ask({ input: 'Three', store: false, previous_response_id: second.id }));
-    expect((messages() as unknown[]).length).toBe(5);
-    socket.close();
-  });
-
-  it('which another connection does not know', async () => {
-    const first = await connect();
-    const { id } = walk(await first.ask({ input: 'One', store: false }));
-    first.socket.close();
-    const { ask, socket } = await connect();
-    const [error] = await ask({ input: 'Two', store: false, previous_response_id: id });
-    expect(error).toMatchObject({ type: 'error', status: 400, error: { code: 'previous_response_not_found' } });
-    expect(walk(await ask({ input: 'Anew', store: false })).status).toBe('completed');
-    socket.close();
+    connection.close();
   });
 
   it('tells what is wrong and stays open', async () => {
-    const { ask, socket, ended } = await connect();
-    const param = 'previous_response_id';
-    expect(await ask({ input: 'x', [param]: 'resp_none' })).toMatchObject([
-      { type: 'error', code: 'previous_response_not_found', param },
+    const connection = await bench.socket();
+    connection.socket.send('nonsense');
+    expect(await connection.ended()).toMatchObject([{ type: 'error', code: 'invalid_json' }]);
+    connection.socket.send('{"type":"response.dance"}');
+    expect(await connection.ended()).toMatchObject([{ type: 'error', code: 'invalid_value', param: 'type' }]);
+    expect(await connection.ask({ input: 'x', max_output_tokens: 'many' })).toMatchObject([
+      { type: 'error', param: 'max_output_tokens' },
     ]);
-    socket.send('nonsense');
-    expect(await ended()).toMatchObject([{ type: 'error', code: 'invalid_json' }]);
-    socket.send('{"type":"response.dance"}');
-    expect(await ended()).toMatchObject([{ type: 'error', code: 'invalid_value', param: 'type' }]);
-    expect(await ask({ input: 'x', max_output_tokens: 'many' })).toMatchObject([{ type: 'error', param: 'max_output_tokens' }]);
-    expect(walk(await ask({ input: 'Hi' })).status).toBe('completed');
-    socket.close();
-  });
-
-  it('forgets what a request failed to go on from', async () => {
-    const { ask, socket } = await connect();
-    const { id } = walk(await ask({ input: 'One', store: false }));
-    const input = [{ type: 'function_call_output', call_id: 'call_none', output: 'x' }];
-    expect((await ask({ input, store: false, previous_response_id: id })).at(-1)).toMatchObject({ type: 'error', status: 400 });
-    const [error] = await ask({ input: 'Two', store: false, previous_response_id: id });
-    expect(error).toMatchObject({ code: 'previous_response_not_found' });
-    socket.close();
-  });
-
-  it('begins a new chain with a compacted one', async () => {
-    const { ask, socket } = await connect();
-    const { id } = walk(await ask({ input: 'My name is Ada' }));
-    upstream.next({ text: 'The user is Ada.' });
-    const compacted = await ann.post(`${path}/compact`, { model, previous_response_id: id });
-    expect(compacted.body).toMatchObject({ object: 'response.compaction', usage: { total_tokens: expect.any(Number) } });
-    expect(compacted.body.output.map((item: WireEvent) => item.type)).toEqual(['message', 'compaction']);
-    const next = walk(await ask({ input: [...compacted.body.output, { role: 'user', content: 'Who am I?' }], store: false }));
-    expect(next).toMatchObject({ status: 'completed', previous_response_id: null });
-    expect(messages()).toMatchObject([
-      { role: 'user', content: 'My name is Ada' },
-      { role: 'system', content: expect.stringContaining('The user is Ada.') },
-      { role: 'user', content: 'Who am I?' },
-    ]);
-    socket.close();
+    expect((await connection.answered({ input: 'Hi' })).status).toBe('completed');
+    connection.close();
   });
 
   it('is refused without a key, and closed to other paths', async () => {
-    await expect(connect('pk_wrong')).rejects.toThrow('401');
-    const other = new WebSocket(`${service.url.replace('http', 'ws')}/api/v2/other`);
+    await expect(bench.socket('pk_wrong')).rejects.toThrow('401');
+    const headers = { authorization: `Bearer ${bench.ann.key}` };
+    const other = new WebSocket(`${bench.service.url.replace('http', 'ws')}/api/v2/other`, { headers });
     await expect(new Promise((resolve, reject) => other.on('open', resolve).on('error', reject))).rejects.toThrow('404');
   });
 
+  it('shows subagents as a stream does', async () => {
+    scriptResearch(bench.upstream, ['What is red?', 'What is green?']);
+    const connection = await bench.socket();
+    const events = await connection.ask({ input: 'Find out', tools: [{ type: 'deep_research' }] });
+    expect(walk(events).status).toBe('completed');
+    expect(events.filter(({ type }) => type === 'response.subagent.completed')).toHaveLength(2);
+    connection.close();
+  });
+
   it('a client that leaves stops what runs for it', async () => {
-    upstream.next({ text: Array.from({ length: 300 }, () => 'w '), chunkDelayMs: 30 });
-    const { send, socket } = await connect();
-    send({ input: 'Hi', store: false });
-    await upstream.until(({ openStreams }) => openStreams === 1);
-    socket.close();
-    await upstream.until(({ openStreams }) => openStreams === 0);
+    bench.upstream.next(endlessAnswer);
+    const connection = await bench.socket();
+    connection.send({ input: 'Hi', store: false });
+    await bench.upstream.until(({ openStreams }) => openStreams === 1);
+    connection.close();
+    await bench.upstream.until(({ openStreams }) => openStreams === 0);
+  });
+
+  it('lets requests wait up to the size of one', async () => {
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    bench.upstream.next({ text: 'Late.', gate });
+    const connection = await bench.socket();
+    const long = 'w'.repeat(60_000);
+    connection.send({ input: 'Hi', store: false });
+    connection.send({ input: long, store: false });
+    connection.send({ input: long, store: false });
+    expect(await connection.ended()).toMatchObject([{ type: 'error', code: 'rate_limit_exceeded' }]);
+    open();
+    expect(walk(await connection.ended()).status).toBe('completed');
+    expect(walk(await connection.ended()).status).toBe('completed');
+    expect(walk(await connection.ask({ input: long, store: false })).status).toBe('completed');
+    connection.close();
+  });
+
+  it('remembers what could be sent again, and no more', async () => {
+    const connection = await bench.socket();
+    const turn = (input: string, previous?: string) =>
+      connection.ask({
+        input,
+        store: false,
+        truncation: 'auto',
+        ...(previous === undefined ? {} : { previous_response_id: previous }),
+      });
+    const first = walk(await turn('w'.repeat(60_000)));
+    const second = walk(await turn('And?', first.id));
+    expect(bench.asked.messages).toHaveLength(3);
+    const third = walk(await turn('w'.repeat(60_000), second.id));
+    expect(third.status).toBe('completed');
+    expect(await turn('And?', third.id)).toMatchObject([{ type: 'error', code: 'previous_response_not_found' }]);
+    connection.close();
+  });
+
+  it('keeps nothing that waits for its end, of responses that are over', async () => {
+    const isAlone = vi.spyOn(bench.service.deps.storage.responses, 'isAlone');
+    const connection = await bench.socket();
+    for (const input of ['One', 'Two', 'Three']) await connection.answered({ input });
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    bench.upstream.next({ text: 'Late.', gate });
+    connection.send({ input: 'Four' });
+    await bench.upstream.until(({ openStreams }) => openStreams === 1);
+    connection.close();
+    await eventually(() => expect(isAlone).toHaveBeenCalled());
+    await bench.upstream.until(({ openStreams }) => openStreams === 0);
+    open();
+    expect(isAlone).toHaveBeenCalledTimes(1);
+    isAlone.mockRestore();
+  });
+
+  it('takes text that speaks of a NUL character', async () => {
+    const connection = await bench.socket();
+    expect((await connection.answered({ input: 'In C, "\\u0000" ends a text.' })).status).toBe('completed');
+    expect(await connection.ask({ input: 'a\u0000b' })).toMatchObject([{ type: 'error', code: 'invalid_value', param: 'input' }]);
+    connection.close();
   });
 });

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findBox } from '../../src/engine/tools/python/box.ts';
 import type { ServerTool } from '../../src/engine/tools/server-tool.ts';
+
 import type { RunEvent } from '../../src/entities/run-event.ts';
 import { ResponseProjection, sseFrame } from '../../src/rest/encode/response.ts';
+import { expectAccepted } from '../support/accepted-request.ts';
+import { expectComponent } from '../support/described.ts';
+import { eventually } from '../support/eventually.ts';
+import { indexed } from '../support/knowledge.ts';
 import { makeFor, type Person } from '../support/make.ts';
 import { eventsOf, responseMembers, walk } from '../support/response-walk.ts';
 import { finish, loopDeps, plan, runPlan, scriptedModel, text } from '../support/runs.ts';
@@ -11,6 +17,7 @@ import { startUpstream, type Upstream, type UpstreamScript } from '../support/up
 let upstream: Upstream;
 let service: TestService;
 let ann: Person;
+const box = await findBox();
 const path = '/api/v2/responses';
 const request = {
   model: 'openai/test-model',
@@ -42,6 +49,7 @@ const scenarios: readonly [string, UpstreamScript, { readonly status: string; re
     { reasoning: 'Let me see', text: ['It is ', '3.'] },
     { status: 'completed', types: ['reasoning', 'message'] },
   ],
+  ['a refusal', { refusal: 'I will not.' }, { status: 'completed', types: ['message'] }],
   ['a call', { toolCalls: [call('call_1')] }, { status: 'completed', types: ['function_call'] }],
   [
     'text and two calls',
@@ -117,7 +125,10 @@ describe('tools of the service', () => {
       .project(events)
       .split('\n\n')
       .filter((block) => block !== '');
-    return blocks.map((block) => JSON.parse(block.slice(block.indexOf('data: ') + 6)));
+    const written = blocks.map((block) => JSON.parse(block.slice(block.indexOf('data: ') + 6)));
+    // The head of this run is bare: its response objects lack what a request gives.
+    for (const event of written.filter((one) => one.response === undefined)) expectComponent(event, 'ResponseStreamEvent');
+    return written;
   }
 
   it('are items with events of their own, hints and an output', async () => {
@@ -157,6 +168,93 @@ describe('tools of the service', () => {
   });
 });
 
+describe('annotations of an agent with knowledge', () => {
+  it.each([true, false])('are events, parts and items that say the same (store %s)', async (store) => {
+    const agentId = await knowing();
+    upstream.otherwise({ text: ['It costs 15 € [', '1', '], and [1', '] again.'] });
+    const asked = { model: agentId, input: 'What does a puncture repair cost?', store };
+    const events = eventsOf(await ann.stream(path, { ...asked, stream: true }));
+    const response = walk(events);
+    const [{ text, annotations }] = response.output[0].content;
+    expect(annotations.length).toBeGreaterThan(0);
+    for (const { type, start_index, end_index, url, title } of annotations) {
+      expect([type, text.slice(start_index, end_index), typeof url, typeof title]).toEqual([
+        'url_citation',
+        '[1]',
+        'string',
+        'string',
+      ]);
+    }
+    expect(events.filter(({ type }) => type === 'response.output_text.annotation.added')).toHaveLength(annotations.length);
+    const { body } = await ann.post(path, asked);
+    expect(bare(body)).toEqual(bare(response));
+  });
+});
+
+describe('a compaction', () => {
+  it('is input like any other', async () => {
+    upstream.otherwise({ text: 'They spoke of sums.' });
+    const { output } = (await ann.post(`${path}/compact`, { model: request.model, input: 'What is 1 + 2?' })).body;
+    const input = [...output, { role: 'user', content: 'And now?' }];
+    const streamed = walk(eventsOf(await ann.stream(path, { ...request, input, stream: true })));
+    const { body } = await ann.post(path, { ...request, input });
+    expect(bare(body)).toEqual(bare(streamed));
+    expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('They spoke of sums.');
+  });
+});
+
+describe('a response in the background', () => {
+  it('is the same stream to whoever begins it and to whoever follows it, at any time', async () => {
+    const gate = Promise.withResolvers<void>();
+    upstream.otherwise({ text: ['It ', 'is ', '3.'], chunkDelayMs: 5, gate: gate.promise });
+    const begun = ann.stream(path, { ...request, background: true, stream: true });
+    await upstream.until(({ requests }) => requests.length === 1);
+    const { id } = (await service.deps.storage.db.pool.query('select id from runs order by "createdAt" desc, id desc limit 1'))
+      .rows[0];
+    const early = frames(`${path}/${id}?stream=true`);
+    gate.resolve();
+    const events = eventsOf(await begun);
+    expect(walk(events)).toMatchObject({ id, status: 'completed', background: true });
+    expect(eventsOf(await early)).toEqual(events);
+    expect(eventsOf(await frames(`${path}/${id}?stream=true&starting_after=2`))).toEqual(events.slice(3));
+  });
+});
+
+describe.runIf(box !== undefined)('python in its box', () => {
+  it.each([
+    ['print(6 * 7)', 'completed', '42\n'],
+    ['1/0', 'completed', expect.stringContaining('ZeroDivisionError')],
+  ])('%s is a call with its events and its output', async (code, status, output) => {
+    const toolCalls = [{ id: 'call_1', name: 'python', arguments: JSON.stringify({ code }) }];
+    upstream.next({ text: 'I count.', toolCalls }, { text: 'Done.' });
+    const events = eventsOf(await ann.stream(path, { ...request, tools: [{ type: 'python' }], stream: true }));
+    const response = walk(events);
+    expect(response.output).toMatchObject([
+      { type: 'message' },
+      { type: 'server_tool_call', name: 'python', status },
+      { type: 'server_tool_call_output', status, output },
+      { type: 'message', content: [{ text: 'Done.' }] },
+    ]);
+    expect((await ann.get(`${path}/${response.id}`)).body).toEqual(response);
+    expect(eventsOf(await frames(`${path}/${response.id}?stream=true`))).toEqual(events);
+  });
+});
+
+describe.runIf(box !== undefined)('a program that never ends', () => {
+  it('is stopped with its run, and the call is closed', async () => {
+    const toolCalls = [{ id: 'call_1', name: 'python', arguments: '{"code":"while True: pass"}' }];
+    upstream.next({ toolCalls });
+    const { body } = await ann.post(path, { ...request, tools: [{ type: 'python' }], background: true });
+    const of = `${path}/${body.id}`;
+    await eventually(async () => expect((await ann.get(of)).body.output).toMatchObject([{ status: 'in_progress' }]));
+    const { body: response } = await ann.post(`${of}/cancel`);
+    expect(response.output).toMatchObject([{ status: 'failed' }, { status: 'failed', error: { code: 'cancelled' } }]);
+    expect(walk(eventsOf(await frames(`${of}?stream=true`)))).toEqual(response);
+    expect((await ann.post(path, { input: 'Next', previous_response_id: body.id })).body.status).toBe('completed');
+    expectAccepted(upstream.requests.at(-1));
+  });
+});
+
 describe('the extension switch', () => {
   it.each([
     ['header', {}, { 'x-parley-extensions': 'off' }],
@@ -168,6 +266,16 @@ describe('the extension switch', () => {
     expect(body).not.toHaveProperty('selection_metadata');
   });
 });
+
+/** An agent that knows what a puncture repair costs. */
+async function knowing(): Promise<string> {
+  const make = makeFor(service);
+  const { id } = await make.agent({ owner: ann, modelId: request.model, generateCitations: true });
+  const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
+  const source = await make.apiDataSource({ owner: ann, agentId: id, name: 'Prices', data });
+  await indexed(ann, source.id);
+  return id;
+}
 
 async function frames(of: string) {
   return Array.fromAsync(ann.sse('GET', of));

@@ -3,11 +3,13 @@ import { eventually } from '../support/eventually.ts';
 import { makeFor, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { countStatements } from '../support/statements.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { heldAnswer, startUpstream, type Upstream } from '../support/upstream.ts';
 
 let upstream: Upstream;
 let service: TestService;
 let ann: Person;
+/** Lets the model say what follows the first token. */
+let goOn: () => void;
 const models: Record<string, string> = { 'a model': 'openai/test-model' };
 
 beforeAll(async () => {
@@ -54,6 +56,7 @@ async function firstToken(model: string, stream: boolean): Promise<() => Promise
     if (value.data !== '[DONE]' && JSON.parse(value.data).choices[0]?.delta.content === 'Hel') break;
   }
   return async () => {
+    goOn();
     for await (const _ of frames);
   };
 }
@@ -67,7 +70,11 @@ describe('a warm completion', () => {
   ] as const)(
     'of %s (stream %s) asks the database nothing before its first token, and its ledger row comes behind',
     async (of, stream) => {
-      upstream.otherwise({ text: ['Hel', 'lo'], ...(stream ? { chunkDelayMs: 30 } : {}) });
+      upstream.otherwise(() => {
+        const held = heldAnswer({ text: ['Hel', 'lo'] });
+        goOn = held.goOn;
+        return stream ? held.script : { text: 'Hello' };
+      });
       const model = models[of] ?? '';
       const before = await ledgerRows();
       await (await firstToken(model, stream))();

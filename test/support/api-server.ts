@@ -18,7 +18,7 @@ export interface ApiServer {
   readonly url: string;
   readonly requests: readonly ApiRequest[];
   /** From now on; default: 200 with `{"ok":true}`. */
-  answer(by: (request: ApiRequest) => ApiAnswer): void;
+  answer(by: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>): void;
   reset(): void;
   close(): Promise<void>;
 }
@@ -26,15 +26,17 @@ export interface ApiServer {
 export async function startApiServer(): Promise<ApiServer> {
   const requests: ApiRequest[] = [];
   const otherwise = (): ApiAnswer => ({ body: '{"ok":true}' });
-  let answer: (request: ApiRequest) => ApiAnswer = otherwise;
+  let answer: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer> = otherwise;
   const server = createServer(async (req, res) => {
     let body = '';
     for await (const chunk of req) body += chunk;
     const request = { method: req.method ?? '', path: req.url ?? '', headers: req.headers, body };
     requests.push(request);
-    const { status = 200, headers = {}, body: text = '' } = answer(request);
+    const { status = 200, headers = {}, body: text = '' } = await answer(request);
     res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
   });
+  // As of the model server: who asks closes what is idle.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -17,7 +17,7 @@ export interface GraphQLReply {
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   readonly errors: readonly any[] | undefined;
 }
-type RequestHeaders = Readonly<Record<string, string>>;
+export type RequestHeaders = Readonly<Record<string, string>>;
 
 /** Somebody who calls the service: `ann.patch(path, body)`. Without a key: `nobody`. */
 export class TestClient {

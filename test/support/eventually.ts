@@ -1,21 +1,27 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { startClock } from './clock.ts';
 
 const pauseMs = 20;
 
 /**
  * Asks again until `check` returns without throwing, instead of sleeping for a guessed time.
  *
+ * @param timeoutMs  in which this process could run. Give it only where it is what the test shows: the default is for what comes at some time.
  * @throws what `check` threw last, after `timeoutMs`, or at once when its `cause` is 'final'.
  */
-export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 10_000): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    try {
-      return await check();
-    } catch (error) {
-      const isFinal = error instanceof Error && error.cause === 'final';
-      if (isFinal || performance.now() > deadline) throw error;
-      await wait(pauseMs);
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 60_000): Promise<T> {
+  const clock = startClock();
+  try {
+    for (;;) {
+      try {
+        return await check();
+      } catch (error) {
+        const isFinal = error instanceof Error && error.cause === 'final';
+        if (isFinal || clock.elapsedMs() > timeoutMs) throw error;
+        await wait(pauseMs);
+      }
     }
+  } finally {
+    clock.stop();
   }
 }

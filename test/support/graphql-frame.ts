@@ -90,7 +90,7 @@ export async function startGraphqlFrame(env: Readonly<Record<string, string>> = 
     endKey: () => {
       for (const onEnd of [...watchers]) onEnd();
     },
-    stop: () => graphql.close(),
+    stop: () => graphql.stop(),
     close: async () => {
       streams.close();
       server.close();

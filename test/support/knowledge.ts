@@ -4,12 +4,12 @@ import { eventually } from './eventually.ts';
 const atRest = new Set(['INDEXED', 'FAILED']);
 
 /** Waits until nothing is left to do for a source; gives it as it is then. */
-export function indexed(who: TestClient, dataSourceId: string, timeoutMs = 20_000) {
+export function indexed(who: TestClient, dataSourceId: string) {
   return eventually(async () => {
     const { body } = await who.get(`/api/v1/data-sources/${dataSourceId}`);
     if (!atRest.has(body.indexStatus)) throw new Error(`still ${body.indexStatus} at ${body.indexPercentage} %`);
     return body;
-  }, timeoutMs);
+  });
 }
 
 /** The items of a source, at most 20. */

@@ -8,19 +8,23 @@ export interface ParleyProcess {
   readonly pid: number;
   /** All it wrote so far, both outputs. */
   output(): string;
-  /** Where it listens, once it said so. @throws Error with its output when it ends or 20 s pass before. */
+  /** Where it listens, once it said so. @throws Error with its output when it ends or a minute passes before. */
   url(): Promise<string>;
   /** @returns the exit code; null after a kill. */
   ended(): Promise<number | null>;
   kill(signal: NodeJS.Signals): Promise<number | null>;
+  /** Sends a signal that does not end it: SIGSTOP, SIGCONT. */
+  signal(signal: NodeJS.Signals): void;
 }
 
 const mainPath = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** No process of a test lives long enough to win back what optimizing the code of the database costs it: a second at its start. */
+const briefly = ['--liftoff-only'];
 const running = new Set<ChildProcess>();
 
 /** Starts Parley with these settings and nothing else of this environment. */
 export function startProcess(env: Readonly<Record<string, string>>, cwd?: string): ParleyProcess {
-  const child = spawn(process.execPath, [mainPath], {
+  const child = spawn(process.execPath, [...briefly, mainPath], {
     env: { PATH: process.env.PATH ?? '', PORT: '0', LOG_FORMAT: 'json', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),
@@ -41,11 +45,14 @@ export function startProcess(env: Readonly<Record<string, string>>, cwd?: string
         if (address !== undefined) return address;
         if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}:\n${output}`, { cause: 'final' });
         throw new Error(`does not listen yet:\n${output}`);
-      }, 20_000),
+      }, 60_000),
     ended: () => ended,
     kill(signal) {
       child.kill(signal);
       return ended;
+    },
+    signal(signal) {
+      child.kill(signal);
     },
   };
 }

@@ -12,6 +12,8 @@ import { RunAdmission } from '../../src/http/limits.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { SseStreams } from '../../src/http/sse.ts';
 import { createRestRouter } from '../../src/rest/adapter.ts';
+import { compileRoutes } from '../../src/rest/compile.ts';
+import { noDeclarations } from '../../src/rest/openapi/declarations.ts';
 import type { RouteRow, RunFold, StreamEncoderFactory } from '../../src/rest/route.ts';
 import { loadSettings, type Settings } from '../../src/settings.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -260,14 +262,14 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
     now: () => new Date(),
     newId: (kind) => makeId(kind, Date.now()),
   } as Deps;
+  const schema = frameSchema(options.resolvers);
   const router = createRestRouter({
-    schema: frameSchema(options.resolvers),
-    rows: options.rows ?? frameRows,
+    schema,
+    routes: compileRoutes(schema, options.rows ?? frameRows, frameScopes, noDeclarations),
     deps,
     metrics,
     streams,
     admission,
-    scopes: frameScopes,
     keys: {
       authenticate: (secret) => callers.get(secret),
       watch: (caller, onEnd) => {

@@ -2,7 +2,8 @@ import { pino } from 'pino';
 import type { Model, ModelDelta, ModelRequest } from '../../src/engine/models/port.ts';
 import type { ModelRouter } from '../../src/engine/models/router.ts';
 import type { UsageLedger } from '../../src/engine/runs/ledger.ts';
-import { type LoopDeps, runLoop } from '../../src/engine/runs/loop.ts';
+import { runLoop } from '../../src/engine/runs/loop.ts';
+import type { LoopDeps } from '../../src/engine/runs/loop-deps.ts';
 import type { RunPlan } from '../../src/engine/runs/run-engine.ts';
 import type { Passage } from '../../src/entities/citation.ts';
 import { type IdKind, makeId } from '../../src/entities/ids.ts';
@@ -56,7 +57,14 @@ export function routerOf(model: Model): ModelRouter {
 
 export function recordingLedger(): UsageLedger & { readonly notes: Parameters<UsageLedger['note']>[] } {
   const notes: Parameters<UsageLedger['note']>[] = [];
-  return { notes, note: (...note) => void notes.push(note), flush: async () => undefined, stop: async () => undefined };
+  const noteLater: UsageLedger['noteLater'] = (...note) => ({ write: () => void notes.push(note), forget: () => undefined });
+  return {
+    notes,
+    note: (...note) => void notes.push(note),
+    noteLater,
+    flush: async () => undefined,
+    stop: async () => undefined,
+  };
 }
 
 /** As for an organization without a limit. */
@@ -75,6 +83,7 @@ export function loopDeps(model: Model, more: Partial<LoopDeps> = {}): LoopDeps {
     limits: noLimits,
     tools: new Map(),
     roundsMax: 4,
+    subagents: { countMax: 3, timeoutMs: 5_000, outputTokensMax: 500, roundsMax: 3, resultCharsMax: 20_000 },
     logger: silent,
     now: () => new Date(),
     newId: (kind: IdKind) => makeId(kind, Date.now()),

@@ -1,6 +1,9 @@
 import type { UpstreamScript } from './upstream.ts';
 
-const head = (model: string) => ({ id: 'chatcmpl-upstream', created: 1_700_000_000, model });
+const head = (model: string, { serviceTier }: UpstreamScript) => ({
+  ...{ id: 'chatcmpl-upstream', created: 1_700_000_000, model },
+  ...(serviceTier === undefined ? {} : { service_tier: serviceTier }),
+});
 
 function finishOf(script: UpstreamScript): string {
   return script.finish ?? ((script.toolCalls ?? []).length > 0 ? 'tool_calls' : 'stop');
@@ -21,12 +24,18 @@ function usageOf(script: UpstreamScript): Record<string, number> | null {
 export function chatFrames(script: UpstreamScript, model: string, includeUsage: boolean): readonly string[] {
   const chunk = (delta: object, finish: string | null = null) => ({
     object: 'chat.completion.chunk',
-    ...head(model),
+    ...head(model, script),
     choices: [{ index: 0, delta, finish_reason: finish }],
   });
   const chunks: object[] = [chunk({ role: 'assistant', content: '' })];
   if (script.reasoning !== undefined) chunks.push(chunk({ reasoning_content: script.reasoning }));
-  for (const text of textsOf(script)) chunks.push(chunk({ content: text }));
+  for (const [index, text] of textsOf(script).entries()) {
+    const told = script.logprobs?.[index];
+    const whole = chunk({ content: text });
+    const choices = whole.choices.map((choice) => ({ ...choice, logprobs: { content: [told] } }));
+    chunks.push(told === undefined ? whole : { ...whole, choices });
+  }
+  if (script.refusal !== undefined) chunks.push(chunk({ refusal: script.refusal }));
   for (const [index, call] of (script.toolCalls ?? []).entries()) {
     const start = { index, id: call.id, type: 'function', function: { name: call.name, arguments: '' } };
     chunks.push(chunk({ tool_calls: [start] }));
@@ -38,7 +47,7 @@ export function chatFrames(script: UpstreamScript, model: string, includeUsage: 
   chunks.push(chunk({}, finishOf(script)));
   const usage = usageOf(script);
   if (includeUsage && usage !== null) {
-    chunks.push({ object: 'chat.completion.chunk', ...head(model), choices: [], usage });
+    chunks.push({ object: 'chat.completion.chunk', ...head(model, script), choices: [], usage });
   }
   return [...chunks.map((value) => `data: ${JSON.stringify(value)}\n\n`), 'data: [DONE]\n\n'];
 }
@@ -54,13 +63,21 @@ export function chatBody(script: UpstreamScript, model: string): object {
     role: 'assistant',
     content: script.text === undefined ? null : textsOf(script).join(''),
     ...(script.reasoning === undefined ? {} : { reasoning_content: script.reasoning }),
+    ...(script.refusal === undefined ? {} : { refusal: script.refusal }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
   const usage = usageOf(script);
   return {
     object: 'chat.completion',
-    ...head(model),
-    choices: [{ index: 0, message, finish_reason: finishOf(script) }],
+    ...head(model, script),
+    choices: [
+      {
+        index: 0,
+        message,
+        finish_reason: finishOf(script),
+        ...(script.logprobs === undefined ? {} : { logprobs: { content: script.logprobs } }),
+      },
+    ],
     ...(usage === null ? {} : { usage }),
   };
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { startClock } from './clock.ts';
 import { chatBody, chatFrames } from './upstream-frames.ts';
 
 /** What a stand-in for a model provider does with one request. */
@@ -8,8 +9,14 @@ export interface UpstreamScript {
   /** Text of the answer; an array is sent as one chunk a member. */
   readonly text?: string | readonly string[];
   readonly reasoning?: string;
+  /** What the model says when it will not answer, in the member of its own. */
+  readonly refusal?: string;
   /** Calls the model makes; `arguments` is sent in two pieces. */
   readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+  /** Of each chunk of the text, in the form of the wire; sent only to who asks for them. */
+  readonly logprobs?: readonly object[];
+  /** The class of service that the model says it answered in; not told by default. */
+  readonly serviceTier?: string;
   /** Default: `tool_calls` with calls, else `stop`. */
   readonly finish?: string;
   /** Default: 10 tokens in, one a chunk out. `null` sends none. */
@@ -30,6 +37,8 @@ export interface UpstreamScript {
   readonly hangAtByte?: number;
   /** Holds back everything, the head too, until this resolves. */
   readonly gate?: Promise<unknown>;
+  /** Holds back what follows the first piece of the text until this resolves; streams only. */
+  readonly restGate?: Promise<unknown>;
   /** Cuts the body into writes of this many bytes. */
   readonly bytesPerWrite?: number;
 }
@@ -40,6 +49,15 @@ export interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Parsed JSON body; undefined for GET. */
   readonly body: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** For `gate` and `restGate` of what is never to go on. */
+export const never: Promise<never> = new Promise(() => undefined);
+
+/** An answer that stops behind its first piece of text until it is told to go on. */
+export function heldAnswer(script: UpstreamScript & { readonly text: readonly string[] }) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { script: { ...script, restGate: promise }, goOn: resolve };
 }
 
 export type UpstreamAnswer = UpstreamScript | ((request: UpstreamRequest) => UpstreamScript);
@@ -61,7 +79,7 @@ export interface Upstream {
   listModels(...ids: readonly string[]): void;
   /** Forgets scripts and records. */
   reset(): void;
-  /** Resolves once `predicate` holds. @throws after `timeoutMs`. */
+  /** Resolves once `predicate` holds. @throws after `timeoutMs` in which this process could run. */
   until(predicate: (upstream: Upstream) => boolean, timeoutMs?: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -86,6 +104,8 @@ class ScriptedUpstream implements Upstream {
   });
 
   async listen(): Promise<void> {
+    // Who asks closes what is idle. With two that do, a busy machine lets them do so while something is being sent.
+    this.server.keepAliveTimeout = 0;
     this.server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.on('close', () => this.sockets.delete(socket));
@@ -114,11 +134,15 @@ class ScriptedUpstream implements Upstream {
     this.modelIds = ['test-model'];
   }
 
-  async until(predicate: (upstream: Upstream) => boolean, timeoutMs = 5_000): Promise<void> {
-    const deadline = Date.now() + timeoutMs;
-    while (!predicate(this)) {
-      if (Date.now() > deadline) throw new Error(`upstream: not reached in ${timeoutMs} ms`);
-      await delay(5);
+  async until(predicate: (upstream: Upstream) => boolean, timeoutMs = 60_000): Promise<void> {
+    const clock = startClock();
+    try {
+      while (!predicate(this)) {
+        if (clock.elapsedMs() > timeoutMs) throw new Error(`upstream: not reached in ${timeoutMs} ms`);
+        await delay(5);
+      }
+    } finally {
+      clock.stop();
     }
   }
 
@@ -164,8 +188,9 @@ async function play(script: UpstreamScript, request: UpstreamRequest, response: 
   });
   let written = 0;
   for (const piece of pieces) {
-    if (response.destroyed) return;
     if (written > 0 && (script.chunkDelayMs ?? 0) > 0) await delay(script.chunkDelayMs);
+    if (written > 0) await script.restGate;
+    if (response.destroyed) return;
     const stopAt = script.cutAtByte ?? script.hangAtByte;
     const part = stopAt === undefined ? piece : piece.subarray(0, Math.max(0, stopAt - written));
     if (part.length > 0) await new Promise<void>((resolve) => response.write(part, () => resolve()));
@@ -190,7 +215,8 @@ function piecesOf(script: UpstreamScript, isStream: boolean, model: string, requ
   } else if (isStream) {
     const options = request.body?.stream_options as { include_usage?: boolean } | undefined;
     const frames = chatFrames(script, model, options?.include_usage === true).map((frame) => Buffer.from(frame));
-    pieces = (script.chunkDelayMs ?? 0) > 0 ? frames : [Buffer.concat(frames)];
+    if (script.restGate !== undefined) pieces = [Buffer.concat(frames.slice(0, 2)), Buffer.concat(frames.slice(2))];
+    else pieces = (script.chunkDelayMs ?? 0) > 0 ? frames : [Buffer.concat(frames)];
   } else {
     pieces = [Buffer.from(JSON.stringify(chatBody(script, model)))];
   }

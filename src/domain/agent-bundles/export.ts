@@ -12,9 +12,9 @@ import { type AgentTool, type JsonObject, secretKeysIn, secretReference } from '
 import type { Caller } from '../../entities/caller.ts';
 import type { DataSource, KnowledgeItem } from '../../entities/data-source.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { visibleDataSources } from '../access.ts';
 import { editableAgent } from '../agent-parts/access.ts';
 import { modelIdOf } from '../agents.ts';
+import { listDataSourcesOfAgents } from '../data-sources.ts';
 import type { Deps } from '../deps.ts';
 
 export interface ExportQuery {
@@ -128,7 +128,7 @@ async function bundledDataSources(
       .map((id) => id.trim())
       .filter((id) => id !== '') ?? [];
   if (query.includeDataSources === false && wanted.length === 0) return [];
-  const attached = await deps.storage.dataSources.ofAgents([agent.id], visibleDataSources(caller));
+  const [attached = []] = await listDataSourcesOfAgents(deps, caller, [agent.id]);
   const missing = wanted.find((id) => !attached.some((source) => source.id === id));
   if (missing !== undefined) {
     throw new DomainError('INVALID_VALUE', 'dataSourceIds must name data sources of this AI', { param: 'dataSourceIds' });

@@ -4,10 +4,11 @@ import { DomainError } from '../../entities/errors.ts';
 import type { WireObject } from '../../entities/response.ts';
 import type { Usage } from '../../entities/run-event.ts';
 import type { Deps } from '../deps.ts';
-import { findAnswerer, findPlace, historyOfPlace } from './create.ts';
+import { findAnswerer } from './create.ts';
 import { requireCalls, resolveItems, toMessages } from './given-items.ts';
 import { type ResponseInput, readResponse } from './input.ts';
-import { planOf, storedRequestOf } from './request.ts';
+import { findPlace, historyOfPlace } from './place.ts';
+import { fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
 
 /** A conversation in short. */
 export interface Compaction {
@@ -33,6 +34,9 @@ export async function compactResponse(
   input: ResponseInput,
   signal: AbortSignal,
 ): Promise<Compaction> {
+  if (typeof input.model !== 'string') {
+    throw new DomainError('MISSING_REQUIRED_PARAMETER', 'model is required: it writes the notes', { param: 'model' });
+  }
   const read = readResponse({ ...input, store: false, background: false }, deps.settings);
   const place = await findPlace(deps, caller, input, read);
   const answerer = await findAnswerer(deps, caller, input, place.chat);
@@ -40,8 +44,9 @@ export async function compactResponse(
   const history = await historyOfPlace(deps, place);
   requireCalls(read.items, items, history);
   const id = deps.newId('compaction');
-  const given = await toMessages(deps, items, null, signal);
-  const question = await toMessages(deps, [{ itemId: '', item: messageItem(deps, asking) }], null, signal);
+  const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: null };
+  const given = await toMessages(deps, items, giving, signal);
+  const question = await toMessages(deps, [{ itemId: '', item: messageItem(deps, asking) }], giving, signal);
   const transcript = [...history, ...given, ...question];
   const request = {
     ...storedRequestOf(input, read, answerer, []),
@@ -50,10 +55,10 @@ export async function compactResponse(
     knowledge: null,
     generateCitations: false,
   };
-  const { toolChoice: _choice, offersAgentTools: _offers, responseFormat: _format, ...plain } = request;
+  const { toolChoice: _choice, offersAgentTools: _offers, responseFormat: _format, answerCheck: _check, ...plain } = request;
   const createdAt = Math.floor(deps.now().getTime() / 1000);
   const head = { createdAt, conversationId: null, echo: read.echo };
-  const plan = planOf(caller, plain, answerer, transcript, head, { id, isStreaming: false });
+  const plan = await planOf(deps, caller, plain, answerer, transcript, head, { id, isStreaming: false });
   const fold = new RunFold();
   for await (const batch of deps.runs.runStateless(plan, signal).batches()) fold.add(batch);
   const run = fold.snapshot();
@@ -67,7 +72,7 @@ export async function compactResponse(
     createdAt,
     output: [
       ...said.map(({ content }) => messageItem(deps, content)),
-      { id: deps.newId('compaction'), type: 'compaction', encrypted_content: `${heading}\n${notes}` },
+      { id: deps.newId('compaction'), type: 'compaction', status: 'completed', encrypted_content: `${heading}\n${notes}` },
     ],
     usage: run.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
   };

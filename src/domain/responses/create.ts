@@ -4,17 +4,17 @@ import type { Chat, ChatMessage, NewMessage } from '../../entities/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { ResponseHead, ResponseItem } from '../../entities/response.ts';
-import type { Run } from '../../entities/run.ts';
 import type { RunEvent, RunEventStream, RunSnapshot } from '../../entities/run-event.ts';
 import type { ThreadResult } from '../../storage/threads.ts';
-import { ownChats } from '../access.ts';
+import { requireFreeNames } from '../agent-tools.ts';
 import { modelIdOf } from '../agents.ts';
 import { agentOf, missingModel } from '../completions.ts';
 import type { Deps } from '../deps.ts';
 import { answersEarlierCalls, requireCalls, resolveItems, toMessages } from './given-items.ts';
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
-import { type Answerer, planOf, requireRoomFor, storedRequestOf } from './request.ts';
+import { findPlace, historyOfPlace, type Place } from './place.ts';
+import { type Answerer, echoOf, fileTokensMaxOf, planOf, requireRoomFor, storedRequestOf } from './request.ts';
 
 /** A response that was begun, or joined. */
 export interface BegunResponse {
@@ -50,9 +50,11 @@ export async function beginResponse(
   const read = readResponse(input, deps.settings);
   const place = await findPlace(deps, caller, input, read, memory);
   const answerer = await findAnswerer(deps, caller, input, place.chat);
+  if (answerer.agent !== undefined) requireFreeNames(read.tools.places, answerer.agent);
   const items = await resolveItems(deps, caller, read.items);
   const id = deps.newId('response');
-  const messages = await toMessages(deps, items, id, signal);
+  const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };
+  const messages = await toMessages(deps, items, giving, signal);
   const context: Begin = { caller, input, read, answerer, items, messages, id, place };
   if (!read.isStored) return beginStateless(deps, context, signal);
   const result = await beginStored(deps, context);
@@ -74,52 +76,13 @@ interface Begin {
   readonly place: Place;
 }
 
-/** Where a request goes on: nowhere, in a chat, or behind a response. */
-export interface Place {
-  readonly chat: Chat | undefined;
-  readonly previous: Run | undefined;
-  /** What led to a response that only this connection knows. */
-  readonly remembered?: readonly NewMessage[];
-}
-
-/** @throws DomainError PREVIOUS_RESPONSE_NOT_FOUND, or NOT_FOUND for the conversation. */
-export async function findPlace(
-  deps: Deps,
-  caller: Caller,
-  input: ResponseInput,
-  read: ReadResponse,
-  memory?: ConnectionMemory,
-): Promise<Place> {
-  const { previousResponseId } = input;
-  const remembered = typeof previousResponseId === 'string' ? memory?.get(previousResponseId) : undefined;
-  if (remembered !== undefined) return { chat: undefined, previous: undefined, remembered };
-  let chatId = read.conversationId;
-  let previous: Run | undefined;
-  if (typeof previousResponseId === 'string') {
-    previous = isId('response', previousResponseId) ? await deps.storage.responses.find(previousResponseId, caller) : undefined;
-    if (typeof previous?.chatId !== 'string') throw missingPrevious(previousResponseId);
-    chatId = previous.chatId;
-  }
-  if (chatId === undefined) return { chat: undefined, previous };
-  const chat = isId('chat', chatId) ? await deps.storage.chats.find(chatId, ownChats(caller)) : undefined;
-  if (chat !== undefined) return { chat, previous };
-  if (typeof previousResponseId === 'string') throw missingPrevious(previousResponseId);
-  throw new DomainError('NOT_FOUND', 'There is no such conversation', { param: 'conversation' });
-}
-
-function missingPrevious(id: string): DomainError {
-  return new DomainError('PREVIOUS_RESPONSE_NOT_FOUND', `There is no response "${id.slice(0, 100)}" to go on from`, {
-    param: 'previousResponseId',
-  });
-}
-
 /** As the request says; else as the thread was opened; else the default model. */
 export async function findAnswerer(deps: Deps, caller: Caller, input: ResponseInput, chat: Chat | undefined): Promise<Answerer> {
   const name = input.model ?? chat?.agentId ?? chat?.modelId ?? deps.models.defaultModelId();
   const agent = isId('agent', name) ? await agentOf(deps, caller, name) : undefined;
   const model = await deps.models.find(agent === undefined ? name : modelIdOf(deps, agent));
   if (model === undefined) throw missingModel(name);
-  return { agent, model };
+  return { agent, model, userInputs: agent !== undefined && agent.id === chat?.agentId ? chat.userInputs : {} };
 }
 
 async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Promise<BegunResponse> {
@@ -127,10 +90,10 @@ async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Pr
   const history = await historyOfPlace(deps, place);
   requireCalls(read.items, items, history);
   const transcript = [...history, ...messages];
-  requireRoomFor(read, answerer, transcript);
+  requireRoomFor(read, answerer, transcript, deps.settings.MESSAGES_MAX);
   const request = storedRequestOf(input, read, answerer, messages);
   const run = { id, isStreaming: input.stream === true };
-  const plan = planOf(caller, request, answerer, transcript, headOf(deps, begin, null), run);
+  const plan = await planOf(deps, caller, request, answerer, transcript, headOf(deps, begin, null), run);
   return { id, events: deps.runs.runStateless(plan, signal, read.secrets), isStored: false, transcript };
 }
 
@@ -143,8 +106,8 @@ async function beginStored(deps: Deps, begin: Begin): Promise<Begun> {
   const { caller, read, items, answerer, messages, place, id } = begin;
   await deps.runs.requireRoom(caller.orgId);
   if (place.chat === undefined || answersEarlierCalls(items)) requireCalls(read.items, items, await historyOfPlace(deps, place));
-  requireRoomFor(read, answerer, place.chat === undefined ? messages : [...(await historyOfPlace(deps, place)), ...messages]);
-  let isFork = false;
+  requireRoomFor(read, answerer, [...(await historyOfPlace(deps, place)), ...messages], deps.settings.MESSAGES_MAX);
+  let isFork = place.isCut === true;
   for (let attempt = 0; attempt < forksMax; attempt += 1) {
     const result = await deps.storage.threads.begin(await turnOf(deps, begin, isFork));
     switch (result.kind) {
@@ -192,7 +155,9 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
   const chatId = isNew || place.chat === undefined ? deps.newId('chat') : place.chat.id;
   const createdAt = deps.now();
   const agentId = agent?.id ?? null;
-  const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', ...(agent === undefined ? { modelId: model.id } : {}) };
+  const { userInputs } = answerer;
+  const ofModel = agent === undefined ? { modelId: model.id } : {};
+  const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, ...ofModel };
   const request = storedRequestOf(input, read, answerer, messages);
   return {
     run: { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId: model.id, request },
@@ -212,10 +177,16 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
     isBackground: read.isBackground,
     mode: read.threadMode,
     chatMode: read.chatMode,
-    likeness: likenessOf(input, read, answerer),
+    likeness: likenessOf(input, read, answerer, deps.runs.fingerprint(read.secrets)),
     waitingMax: deps.settings.THREAD_WAITING_MAX,
     leaseMs: deps.settings.RUN_LEASE_MS,
+    holder: holderOf(deps, read.secrets),
   };
+}
+
+/** Who alone can work on a run with these secrets; null when there are none. */
+export function holderOf({ runs }: Deps, secrets: Readonly<Record<string, string>>): string | null {
+  return Object.keys(secrets).length === 0 ? null : runs.owner;
 }
 
 function firstEvents(runId: string, head: ResponseHead): readonly RunEvent[] {
@@ -235,18 +206,7 @@ function firstEvents(runId: string, head: ResponseHead): readonly RunEvent[] {
 }
 
 function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: string | null): ResponseHead {
-  const { agent, model } = answerer;
-  const echo = { ...read.echo, model: input.model ?? agent?.id ?? model.id };
-  return { createdAt: Math.floor(deps.now().getTime() / 1000), conversationId, echo };
-}
-
-/** Everything before the request: the whole thread, or what led to the response that it goes on from. */
-export function historyOfPlace(
-  deps: Deps,
-  { chat, previous, remembered }: Place,
-): Promise<readonly (ChatMessage | NewMessage)[]> {
-  if (chat === undefined) return Promise.resolve(remembered ?? []);
-  return deps.storage.chats.history(chat.id, deps.settings.MESSAGES_MAX, previous?.id);
+  return { createdAt: Math.floor(deps.now().getTime() / 1000), conversationId, echo: echoOf(input, read, answerer) };
 }
 
 /** Of a thread that forks: the same messages, in a chat of their own. */
@@ -255,11 +215,11 @@ function copiesOf(deps: Deps, history: readonly (ChatMessage | NewMessage)[]): r
 }
 
 /** Requests that differ in nothing but their input may be answered together. */
-function likenessOf(input: ResponseInput, read: ReadResponse, { agent, model }: Answerer): string {
+function likenessOf(input: ResponseInput, read: ReadResponse, { agent, model }: Answerer, secrets: string | null): string {
   const { tools, instructions, text, reasoning } = read.echo;
   const facts = [agent?.id ?? model.id, tools, read.tools.echo.tool_choice, instructions, read.chatMode, text, reasoning];
   return createHash('sha256')
-    .update(JSON.stringify([...facts, input.maxOutputTokens ?? null, read.isBackground]))
+    .update(JSON.stringify([...facts, input.maxOutputTokens ?? null, read.isBackground, secrets]))
     .digest('base64url');
 }
 

@@ -1,9 +1,14 @@
+import type { ModelInfo } from '../../engine/models/router.ts';
+import type { Caller } from '../../entities/caller.ts';
 import type { ChatMessage, NewMessage } from '../../entities/chat.ts';
-import type { IdKind } from '../../entities/ids.ts';
+import type { ChatFile } from '../../entities/chat-file.ts';
+import { type IdKind, isId } from '../../entities/ids.ts';
 import type { ResponseItem, WireObject } from '../../entities/response.ts';
 import type { ResponseOwner } from '../../storage/responses.ts';
+import { ownChats } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { type GivenBytes, type GivenSource, readGiven, requireGivenCount } from '../given-files.ts';
 import type { GivenItem } from './items.ts';
 import { messagesOfItems } from './messages.ts';
 import { isObject } from './values.ts';
@@ -41,7 +46,7 @@ export async function resolveItems(
     return [{ itemId: known.itemId, item: known.direction === 'input' ? known.item : itemOf(known.item) }];
   });
   faults.throwIfAny();
-  return items;
+  return withOwnIds(deps, items);
 }
 
 /** @throws DomainError INVALID_VALUE for outputs of calls that nobody made. */
@@ -71,39 +76,112 @@ export function answersEarlierCalls(items: readonly ResponseItem[]): boolean {
   return items.some(({ item }) => item.type === 'function_call_output' && !made.has(item.call_id));
 }
 
+/** Who gives items, and what they go to. */
+export interface Giving {
+  readonly caller: Caller;
+  readonly model: ModelInfo;
+  /** Tokens of text that the files of the request share; the rest of them is cut, and says so. */
+  readonly tokensMax: number;
+  readonly runId: string | null;
+}
+
 /**
- * The messages that the items are in a chat. Files are read here: their text goes to the model.
+ * The messages that the items are in a chat. Files and addresses are read here, once: later turns have what they said then.
  *
- * @throws DomainError INVALID_VALUE naming a file that gives no text.
+ * @throws DomainError INVALID_VALUE naming each file that is not in a chat of the caller, each address that could not be fetched, what gives
+ *   no text, and images that the model cannot see; REQUEST_TIMEOUT.
  */
 export async function toMessages(
   deps: Deps,
   items: readonly ResponseItem[],
-  runId: string | null,
+  { caller, model, tokensMax, runId }: Giving,
   signal: AbortSignal,
 ): Promise<readonly NewMessage[]> {
-  const texts = new Map<WireObject, string>();
-  for (const [index, { item }] of items.entries()) {
-    const parts = item.type === 'message' && Array.isArray(item.content) ? item.content.filter(isObject) : [];
-    for (const [place, part] of parts.entries()) {
-      if (part.type !== 'input_file') continue;
-      const param = `input[${index}].content[${place}].file_data`;
-      texts.set(part, await deps.knowledge.readFile(fileOf(part), param, signal));
-    }
-  }
+  const parts = items.flatMap(({ item }, index) => unreadParts(item, `input[${index}]`));
+  requireGivenCount('input', parts.length);
+  const files = await filesOf(deps, caller, parts);
+  const sources = parts.map((part) => sourceOf(part, files));
+  const read = await readGiven(deps, sources, { model, tokensMax }, signal);
+  const given = new Map(parts.map(({ part }, index) => [part, read[index]]));
   const newMessageId = () => deps.newId('message');
-  return messagesOfItems(items, { runId, createdAt: deps.now(), newMessageId }, (part) => texts.get(part) ?? '');
+  return messagesOfItems(items, { runId, createdAt: deps.now(), newMessageId }, (part) => given.get(part));
 }
 
-function fileOf(part: WireObject): { bytes: Uint8Array; filename: string; mimeType: string } {
+interface UnreadPart {
+  readonly part: WireObject;
+  /** Its member that says where the content is, as the request has it. */
+  readonly param: string;
+}
+
+/** Parts whose content a model is given in place of them. */
+function unreadParts(item: WireObject, at: string): readonly UnreadPart[] {
+  const member = item.type === 'message' ? 'content' : 'output';
+  const parts = item[member];
+  if (!Array.isArray(parts)) return [];
+  return parts.flatMap((part: unknown, index) => {
+    if (!isObject(part)) return [];
+    const isFile = part.type === 'input_file';
+    const isImage = part.type === 'input_image' || part.type === 'output_image';
+    const name = ['file_id', ...(isFile ? ['file_url', 'file_data'] : [])].find(
+      (candidate) => typeof part[candidate] === 'string',
+    );
+    return (isFile || isImage) && name !== undefined ? [{ part, param: `${at}.${member}[${index}].${name}` }] : [];
+  });
+}
+
+/** In one statement; another's file, a missing one and one without content look alike. */
+async function filesOf(deps: Deps, caller: Caller, parts: readonly UnreadPart[]): Promise<ReadonlyMap<unknown, ChatFile>> {
+  const named = parts.filter(({ part }) => typeof part.file_id === 'string');
+  const ids = named.map(({ part }) => String(part.file_id)).filter((id) => isId('chatFile', id));
+  const found = ids.length === 0 ? [] : await deps.storage.chatFiles.findInChats(ids, ownChats(caller));
+  const files = new Map(found.filter(({ blobKey }) => blobKey !== null).map((file) => [file.id, file]));
+  const faults = new Faults();
+  for (const { part, param } of named) {
+    if (!files.has(String(part.file_id))) faults.add(param, `${param} names no file of yours, or one without content`);
+  }
+  faults.throwIfAny();
+  return files;
+}
+
+function sourceOf({ part, param }: UnreadPart, files: ReadonlyMap<unknown, ChatFile>): GivenSource {
+  const { filename, detail, file_url: url } = part;
+  const file = files.get(part.file_id);
+  return {
+    param,
+    from: file ?? (typeof url === 'string' ? { url } : bytesOf(part)),
+    ...(typeof filename === 'string' ? { name: filename } : {}),
+    ...(part.type === 'input_file' ? {} : { isImage: true }),
+    ...(detail === 'low' || detail === 'high' ? { detail } : {}),
+  };
+}
+
+function bytesOf(part: WireObject): GivenBytes {
   const data = String(part.file_data);
   const comma = data.indexOf(',');
   const mimeType = /^data:([^;,]*)/i.exec(data)?.[1] ?? '';
-  return { bytes: Buffer.from(data.slice(comma + 1), 'base64'), filename: String(part.filename), mimeType };
+  return { bytes: Buffer.from(data.slice(comma + 1), 'base64'), filename: String(part.filename ?? 'file'), mimeType };
 }
 
 function withId(deps: Deps, item: WireObject): ResponseItem {
-  const { id, ...rest } = item;
-  const itemId = typeof id === 'string' ? id : deps.newId(idKinds[String(item.type)] ?? 'input');
-  return { itemId, item: { id: itemId, ...rest } };
+  const { id, status, ...rest } = item;
+  const itemId = typeof id === 'string' ? id : newIdOf(deps, item);
+  // Every item has a status; those that came without are whole.
+  return { itemId, item: { id: itemId, status: typeof status === 'string' ? status : 'completed', ...rest } };
+}
+
+/** What is given twice has an id of its own the second time: lists are paged by ids. */
+function withOwnIds(deps: Deps, items: readonly ResponseItem[]): readonly ResponseItem[] {
+  const seen = new Set<string>();
+  return items.map((given) => {
+    if (!seen.has(given.itemId)) {
+      seen.add(given.itemId);
+      return given;
+    }
+    const itemId = newIdOf(deps, given.item);
+    return { itemId, item: { ...given.item, id: itemId } };
+  });
+}
+
+function newIdOf(deps: Deps, { type }: WireObject): string {
+  return deps.newId(idKinds[String(type)] ?? 'input');
 }

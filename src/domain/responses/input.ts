@@ -1,14 +1,15 @@
-import { Ajv } from 'ajv';
-import type { ModelParameters, ResponseFormat } from '../../engine/models/port.ts';
+import { type ModelParameters, type ResponseFormat, serviceTiers } from '../../engine/models/port.ts';
 import type { ThreadMode } from '../../entities/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { ChatMode, WireObject } from '../../entities/response.ts';
+import { type ChatMode, includableMembers, type WireObject } from '../../entities/response.ts';
 import type { Settings } from '../../settings.ts';
 import { Faults } from '../faults.ts';
 import { readSecrets } from '../message-input.ts';
+import { readRunOptions } from '../run-options.ts';
 import { type GivenItem, readItems } from './items.ts';
+import { readText } from './text-format.ts';
 import { type ResponseTools, readResponseTools } from './tools.ts';
-import { isObject } from './values.ts';
+import { isObject, readOneOf, requireObject } from './values.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -60,30 +61,15 @@ export interface ReadResponse {
   readonly threadMode: ThreadMode;
   readonly chatMode: ChatMode;
   readonly secrets: Readonly<Record<string, string>>;
-  /** Members of the response object that repeat the request; `model` and `previous_response_id` among them. */
+  /** Members of the response object that repeat the request, whoever answers; `echoOf` has the others. */
   readonly echo: WireObject;
 }
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 const summaries = ['auto', 'concise', 'detailed'];
-const verbosities = ['low', 'medium', 'high'];
-const tiers = ['auto', 'default', 'flex', 'scale', 'priority'];
-const includable = [
-  'file_search_call.results',
-  'web_search_call.results',
-  'web_search_call.action.sources',
-  'message.input_image.image_url',
-  'message.output_text.logprobs',
-  'computer_call_output.output.image_url',
-  'code_interpreter_call.outputs',
-  'reasoning.encrypted_content',
-];
 const metadataMax = { keys: 16, keyLength: 64, valueLength: 512 };
 const instructionsMax = 1_000_000;
 const textMax = 512;
-
-/** Checks schemas against the meta-schema; it never makes code of a caller's schema. */
-const ajv = new Ajv({ strict: false, validateFormats: false, addUsedSchema: false });
 
 /** @throws DomainError of the first fault, carrying all of them. */
 export function readResponse(input: ResponseInput, limits: Pick<Settings, 'MESSAGES_MAX' | 'TOOLS_MAX'>): ReadResponse {
@@ -101,17 +87,17 @@ export function readResponse(input: ResponseInput, limits: Pick<Settings, 'MESSA
   const goesOn = typeof previousResponseId === 'string' || conversationId !== undefined;
   const items = readItems(input.input, { itemsMax: limits.MESSAGES_MAX, isRequired: !goesOn }, faults);
   const tools = readResponseTools(input.tools, input.toolChoice, limits.TOOLS_MAX, faults);
-  const { format, echo: text } = readText(input.text, faults);
+  const { format, verbosity, echo: text } = readText(input.text, faults);
   const reasoning = readReasoning(input.reasoning, faults);
-  const parameters = readParameters(input, reasoning.effort, faults);
+  const parameters = readParameters(input, { reasoningEffort: reasoning.effort, verbosity }, faults);
   const metadata = readMetadata(input.metadata, faults);
   for (const [index, name] of (input.include ?? []).entries()) {
-    if (!includable.includes(name)) faults.add(`include[${index}]`, `include[${index}] must be one of ${includable.join(', ')}`);
+    if (!includableMembers.includes(name))
+      faults.add(`include[${index}]`, `include[${index}] must be one of ${includableMembers.join(', ')}`);
   }
   const truncation = readOneOf('truncation', input.truncation, ['auto', 'disabled'], faults) ?? 'disabled';
-  const serviceTier = readOneOf('serviceTier', input.serviceTier, tiers, faults);
   requireFlags('streamOptions', input.streamOptions, ['include_obfuscation', 'include_extensions'], faults);
-  requireObject('options', input.options, faults);
+  readRunOptions('options', input.options, faults);
   const secrets = readSecrets(input.userSecrets, faults, 'userSecrets');
   const { chatMode = 'execute', threadMode = 'collect' } = input;
   if (threadMode === 'steer' && items.some(({ item }) => item.type === 'function_call_output')) {
@@ -129,23 +115,16 @@ export function readResponse(input: ResponseInput, limits: Pick<Settings, 'MESSA
     chatMode: chatMode ?? 'execute',
     echo: {
       instructions: instructions ?? null,
-      max_output_tokens: input.maxOutputTokens ?? null,
       max_tool_calls: input.maxToolCalls ?? null,
-      model: input.model ?? '',
       parallel_tool_calls: input.parallelToolCalls ?? true,
       previous_response_id: previousResponseId ?? null,
       reasoning: reasoning.echo,
       store: isStored,
       background: isBackground,
-      temperature: input.temperature ?? 1,
-      top_p: input.topP ?? 1,
-      presence_penalty: input.presencePenalty ?? 0,
-      frequency_penalty: input.frequencyPenalty ?? 0,
       top_logprobs: input.topLogprobs ?? 0,
       text,
       ...{ tool_choice: tools.echo.tool_choice, tools: tools.echo.tools },
       truncation,
-      service_tier: serviceTier === undefined || serviceTier === 'auto' ? 'default' : serviceTier,
       metadata,
       user: input.user ?? null,
       safety_identifier: input.safetyIdentifier ?? null,
@@ -163,43 +142,6 @@ function readConversation(given: unknown, faults: Faults): string | undefined {
   return undefined;
 }
 
-function readText(given: unknown, faults: Faults): { format: ResponseFormat | undefined; echo: WireObject } {
-  const plain = { format: undefined, echo: { format: { type: 'text' } } };
-  if (!requireObject('text', given, faults)) return plain;
-  const { format, verbosity } = given;
-  const shown = readOneOf('text.verbosity', verbosity, verbosities, faults);
-  const tail = shown === undefined ? {} : { verbosity: shown };
-  if (format === undefined || format === null) return { ...plain, echo: { ...plain.echo, ...tail } };
-  if (!isObject(format) || !['text', 'json_object', 'json_schema'].includes(String(format.type))) {
-    faults.add('text.format.type', 'text.format.type must be one of text, json_object, json_schema');
-    return plain;
-  }
-  if (format.type === 'text') return { ...plain, echo: { ...plain.echo, ...tail } };
-  if (format.type === 'json_object')
-    return { format: { type: 'json_object' }, echo: { format: { type: 'json_object' }, ...tail } };
-  const { name, schema, strict, description } = format;
-  const isNamed = typeof name === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(name);
-  if (!isNamed) faults.add('text.format.name', 'text.format.name must be 1 to 64 letters, digits, _ or -');
-  if (!isObject(schema)) faults.add('text.format.schema', 'text.format.schema must be a JSON Schema object', 'INVALID_TYPE');
-  if (!isNamed || !isObject(schema)) return plain;
-  const problem = schemaProblem(schema);
-  if (problem !== undefined) faults.add('text.format.schema', `text.format.schema is no JSON Schema: ${problem}`);
-  const echo = { type: 'json_schema', name, description: description ?? null, schema, strict: strict ?? false };
-  const read: ResponseFormat = { type: 'json_schema', name, schema, ...(typeof strict === 'boolean' ? { strict } : {}) };
-  return { format: read, echo: { format: echo, ...tail } };
-}
-
-function schemaProblem(schema: WireObject): string | undefined {
-  const { $schema: _dialect, ...plain } = schema;
-  try {
-    if (ajv.validateSchema(plain) === true) return undefined;
-    const [first] = ajv.errors ?? [];
-    return `${first?.instancePath ?? ''} ${first?.message ?? 'is wrong'}`.trim();
-  } catch {
-    return 'it cannot be read';
-  }
-}
-
 function readReasoning(given: unknown, faults: Faults): { effort: ModelParameters['reasoningEffort']; echo: WireObject } {
   if (!requireObject('reasoning', given, faults)) return { effort: undefined, echo: { effort: null, summary: null } };
   const effort = readOneOf('reasoning.effort', given.effort, efforts, faults);
@@ -209,7 +151,7 @@ function readReasoning(given: unknown, faults: Faults): { effort: ModelParameter
 
 function readParameters(
   input: ResponseInput,
-  reasoningEffort: ModelParameters['reasoningEffort'],
+  nested: { readonly [K in 'reasoningEffort' | 'verbosity']: ModelParameters[K] | undefined },
   faults: Faults,
 ): ModelParameters {
   const inRange = (param: keyof ResponseInput & string, min: number, max: number, isInteger = false) => {
@@ -220,6 +162,7 @@ function readParameters(
     return value;
   };
   inRange('maxToolCalls', 1, 10_000, true);
+  const tier = readOneOf('serviceTier', input.serviceTier, serviceTiers, faults);
   inRange('topLogprobs', 0, 20, true);
   const given = {
     temperature: inRange('temperature', 0, 2),
@@ -227,9 +170,18 @@ function readParameters(
     maxTokens: inRange('maxOutputTokens', 1, 2_147_483_647, true),
     frequencyPenalty: inRange('frequencyPenalty', -2, 2),
     presencePenalty: inRange('presencePenalty', -2, 2),
-    reasoningEffort,
+    logprobs: logprobsOf(input),
+    // Said or not, `auto` is the provider's own choice.
+    serviceTier: tier === 'auto' ? undefined : tier,
+    ...nested,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/** How likely tokens were: told for `include`, and for any number of alternatives. */
+function logprobsOf({ include, topLogprobs }: ResponseInput): number | undefined {
+  const isAsked = include?.includes('message.output_text.logprobs') === true || (topLogprobs ?? 0) > 0;
+  return isAsked ? (topLogprobs ?? 0) : undefined;
 }
 
 function readMetadata(given: unknown, faults: Faults): WireObject {
@@ -245,18 +197,6 @@ function readMetadata(given: unknown, faults: Faults): WireObject {
   return given;
 }
 
-function readOneOf<const Value extends string>(
-  param: string,
-  given: unknown,
-  values: readonly Value[],
-  faults: Faults,
-): Value | undefined {
-  if (given === undefined || given === null) return undefined;
-  const known = values.find((value) => value === given);
-  if (known === undefined) faults.add(param, `${param} must be one of ${values.join(', ')}`);
-  return known;
-}
-
 function requireFlags(param: string, given: unknown, names: readonly string[], faults: Faults): void {
   if (!requireObject(param, given, faults)) return;
   for (const name of names) {
@@ -265,11 +205,4 @@ function requireFlags(param: string, given: unknown, names: readonly string[], f
       faults.add(`${param}.${name}`, `${name} must be true or false`, 'INVALID_TYPE');
     }
   }
-}
-
-function requireObject(param: string, given: unknown, faults: Faults): given is WireObject {
-  if (given === undefined || given === null) return false;
-  if (isObject(given)) return true;
-  faults.add(param, `${param} must be an object`, 'INVALID_TYPE');
-  return false;
 }

@@ -1,5 +1,6 @@
-import type { WireObject } from '../../entities/response.ts';
+import { foreignItemTypes, type WireObject } from '../../entities/response.ts';
 import type { Faults } from '../faults.ts';
+import { partsMax, readOutputPart, readPart, requireText, stringPart } from './parts.ts';
 import { isObject } from './values.ts';
 
 /** An input item that was found right, in one spelling, still without an id unless it came with one. */
@@ -16,27 +17,10 @@ interface ReadOptions {
 }
 
 const idLengthMax = 200;
-const partsMax = 1_000;
-const metadataKeysMax = 16;
-const outputStatuses = ['success', 'error', 'cancelled', 'in_progress', 'completed', 'incomplete'];
-/** Items of tools that other services run: they are kept and listed, but no model is told of them. */
-const passedOver = new Set([
-  'reasoning',
-  'web_search_call',
-  'file_search_call',
-  'code_interpreter_call',
-  'image_generation_call',
-  'computer_call',
-  'computer_call_output',
-  'local_shell_call',
-  'local_shell_call_output',
-  'mcp_call',
-  'mcp_list_tools',
-  'mcp_approval_request',
-  'mcp_approval_response',
-]);
-const imagePattern = /^(?:https?:\/\/\S+|data:image\/[\w.+-]+(?:;[\w=.-]+)*;base64,[A-Za-z0-9+/=\s]+)$/i;
-const details = ['auto', 'low', 'high', 'original'];
+const phases: readonly unknown[] = ['commentary', 'final_answer'];
+const itemStatuses = ['in_progress', 'completed', 'incomplete'];
+const outputStatuses = ['success', 'error', 'cancelled', ...itemStatuses];
+const passedOver: ReadonlySet<string> = new Set(['reasoning', 'web_search_call', ...foreignItemTypes]);
 
 /** Reads `input`: a string, or items with or without their type. */
 export function readItems(input: unknown, { itemsMax, isRequired }: ReadOptions, faults: Faults): readonly GivenItem[] {
@@ -125,7 +109,8 @@ function readMessage(item: WireObject, at: string, faults: Faults): WireObject |
     return undefined;
   }
   const isAssistant = role === 'assistant';
-  const base = { type: 'message', role, status: item.status === 'incomplete' ? 'incomplete' : 'completed' };
+  const status = statusOf(item, itemStatuses, at, faults) === 'incomplete' ? 'incomplete' : 'completed';
+  const base = { type: 'message', role, status, ...(isAssistant ? phaseOf(item, at, faults) : {}) };
   if (typeof content === 'string') return { ...base, content: [stringPart(content, isAssistant)] };
   if (!Array.isArray(content)) {
     const isMissing = content === undefined || content === null;
@@ -141,102 +126,26 @@ function readMessage(item: WireObject, at: string, faults: Faults): WireObject |
   return { ...base, content: parts };
 }
 
-function stringPart(text: string, isAssistant: boolean): WireObject {
-  return isAssistant ? { type: 'output_text', text, annotations: [], logprobs: [] } : { type: 'input_text', text };
-}
-
-function readPart(part: unknown, at: string, isAssistant: boolean, faults: Faults): WireObject | undefined {
-  if (!isObject(part)) {
-    faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
-    return undefined;
-  }
-  const { type } = part;
-  if (type === 'input_text' || type === 'text' || type === 'output_text') {
-    const text = requireText(part.text, `${at}.text`, faults);
-    if (text === undefined) return undefined;
-    if (isAssistant) return { ...stringPart(text, true), ...listsOf(part) };
-    return { type: 'input_text', text, ...flagsOf(part, at, faults), ...metadataOf(part, at, faults) };
-  }
-  if (type === 'refusal' && isAssistant) {
-    const refusal = requireText(part.refusal, `${at}.refusal`, faults);
-    return refusal === undefined ? undefined : { type, refusal };
-  }
-  if (type === 'input_image' && !isAssistant) return readImage(part, at, faults);
-  if (type === 'input_file' && !isAssistant) return readFile(part, at, faults);
-  const known = isAssistant ? 'output_text, refusal' : 'input_text, input_image, input_file';
-  faults.add(`${at}.type`, `${at}.type must be one of ${known}`, type === undefined ? 'MISSING_REQUIRED_PARAMETER' : undefined);
-  return undefined;
-}
-
-function listsOf(part: WireObject): WireObject {
-  return {
-    annotations: Array.isArray(part.annotations) ? part.annotations : [],
-    logprobs: Array.isArray(part.logprobs) ? part.logprobs : [],
-  };
-}
-
-function readImage(part: WireObject, at: string, faults: Faults): WireObject | undefined {
-  const { image_url: url, detail } = part;
-  if (typeof url !== 'string' || !imagePattern.test(url)) {
-    faults.add(`${at}.image_url`, `${at}.image_url must be an http(s) URL or a data URL of an image`);
-    return undefined;
-  }
-  if (detail !== undefined && detail !== null && !details.includes(String(detail))) {
-    faults.add(`${at}.detail`, `${at}.detail must be one of ${details.join(', ')}`);
-  }
-  return { type: 'input_image', image_url: url, detail: detail ?? 'auto', ...flagsOf(part, at, faults) };
-}
-
-function readFile(part: WireObject, at: string, faults: Faults): WireObject | undefined {
-  const { file_data: data, filename, file_id: id } = part;
-  if (typeof id === 'string') {
-    faults.add(`${at}.file_id`, `${at}.file_id names no file that you may use here; send it as file_data`);
-    return undefined;
-  }
-  if (typeof data !== 'string') {
-    faults.add(`${at}.file_data`, `${at}.file_data must hold the file as a data URL`, 'MISSING_REQUIRED_PARAMETER');
-    return undefined;
-  }
-  if (!/^data:[\w.+/-]*(?:;[\w=."-]+)*;base64,[A-Za-z0-9+/=\s]*$/i.test(data)) {
-    faults.add(`${at}.file_data`, `${at}.file_data must be a data URL in base64`);
-    return undefined;
-  }
-  if (filename !== undefined && filename !== null && (typeof filename !== 'string' || filename.length > 255)) {
-    faults.add(`${at}.filename`, `${at}.filename must be a string of at most 255 characters`);
-  }
-  const name = typeof filename === 'string' ? filename : 'file';
-  return { type: 'input_file', filename: name, file_data: data, ...flagsOf(part, at, faults) };
-}
-
-/** `invisible`: for the model, not for transcripts. */
-function flagsOf({ invisible }: WireObject, at: string, faults: Faults): WireObject {
-  if (invisible === undefined || invisible === null) return {};
-  if (typeof invisible === 'boolean') return { invisible };
-  faults.add(`${at}.invisible`, `${at}.invisible must be true or false`, 'INVALID_TYPE');
+/** What an assistant said on the way, or its answer: kept and listed, as clients send it back. */
+function phaseOf({ phase }: WireObject, at: string, faults: Faults): WireObject {
+  if (phase === undefined || phase === null) return {};
+  if (phases.includes(phase)) return { phase };
+  faults.add(`${at}.phase`, `${at}.phase must be one of ${phases.join(', ')}`);
   return {};
-}
-
-/** Kept and listed, never shown to a model. */
-function metadataOf({ metadata }: WireObject, at: string, faults: Faults): WireObject {
-  if (metadata === undefined || metadata === null) return {};
-  if (!isObject(metadata)) faults.add(`${at}.metadata`, `${at}.metadata must be an object`, 'INVALID_TYPE');
-  else if (Object.keys(metadata).length > metadataKeysMax) {
-    faults.add(`${at}.metadata`, `${at}.metadata must have at most ${metadataKeysMax} members`);
-  }
-  return { metadata };
 }
 
 function readCall(item: WireObject, type: string, at: string, faults: Faults): WireObject | undefined {
   const callId = requireText(item.call_id, `${at}.call_id`, faults);
   const name = requireText(item.name, `${at}.name`, faults);
   const args = requireText(item.arguments, `${at}.arguments`, faults);
+  const status = statusOf(item, type === 'function_call' ? itemStatuses : [...itemStatuses, 'failed'], at, faults);
   if (callId === undefined || name === undefined || args === undefined) return undefined;
-  return { type, status: item.status ?? 'completed', call_id: callId, name, arguments: args.trim() === '' ? '{}' : args };
+  return { type, status, call_id: callId, name, arguments: args.trim() === '' ? '{}' : args };
 }
 
 function readOutput(item: WireObject, type: string, at: string, faults: Faults): WireObject | undefined {
   const callId = requireText(item.call_id, `${at}.call_id`, faults);
-  const { output, status, error } = item;
+  const { output, error } = item;
   const isServer = type === 'server_tool_call_output';
   if (typeof output !== 'string' && !Array.isArray(output)) {
     const isMissing = output === undefined || output === null;
@@ -244,23 +153,25 @@ function readOutput(item: WireObject, type: string, at: string, faults: Faults):
     faults.add(`${at}.output`, `${at}.output must be a string or an array of content parts`, code);
     return undefined;
   }
-  const known = isServer ? ['completed', 'failed'] : outputStatuses;
-  if (status !== undefined && status !== null && !known.includes(String(status))) {
-    faults.add(`${at}.status`, `${at}.status must be one of ${known.join(', ')}`);
-  }
+  const status = statusOf(item, isServer ? ['completed', 'failed'] : outputStatuses, at, faults);
   if (callId === undefined) return undefined;
-  if (Array.isArray(output)) {
-    for (const [index, part] of output.entries()) {
-      const place = `${at}.output[${index}]`;
-      if (!isObject(part)) faults.add(place, `${place} must be an object`, 'INVALID_TYPE');
-    }
-  }
-  return { type, status: status ?? 'completed', call_id: callId, output, ...(isServer ? { error: error ?? null } : {}) };
+  const read = typeof output === 'string' ? output : readOutputParts(output, at, isServer, faults);
+  return { type, status, call_id: callId, output: read, ...(isServer ? { error: error ?? null } : {}) };
 }
 
-function requireText(value: unknown, at: string, faults: Faults): string | undefined {
-  if (typeof value === 'string') return value;
-  const isMissing = value === undefined || value === null;
-  faults.add(at, `${at} must be a string`, isMissing ? 'MISSING_REQUIRED_PARAMETER' : 'INVALID_TYPE');
-  return undefined;
+/** An item that comes without a status is whole. */
+function statusOf({ status }: WireObject, known: readonly string[], at: string, faults: Faults): string {
+  if (status === undefined || status === null) return 'completed';
+  if (typeof status === 'string' && known.includes(status)) return status;
+  const code = typeof status === 'string' ? undefined : 'INVALID_TYPE';
+  faults.add(`${at}.status`, `${at}.status must be one of ${known.join(', ')}`, code);
+  return 'completed';
+}
+
+function readOutputParts(output: readonly unknown[], at: string, isServer: boolean, faults: Faults): readonly WireObject[] {
+  faults.requireCount(`${at}.output`, output, partsMax);
+  return output.slice(0, partsMax).flatMap((part, index) => {
+    const read = readOutputPart(part, `${at}.output[${index}]`, isServer, faults);
+    return read === undefined ? [] : [read];
+  });
 }

@@ -5,10 +5,11 @@ import { isId } from '../../entities/ids.ts';
 import type { ResponseHead, WireObject } from '../../entities/response.ts';
 import type { Run } from '../../entities/run.ts';
 import type { RunEventStream, RunSnapshot } from '../../entities/run-event.ts';
+import { agentOf, missingModel } from '../completions.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { readSecrets } from '../message-input.ts';
-import { type BegunResponse, beginResponse, cancelWhenAlone } from './create.ts';
+import { type BegunResponse, beginResponse, cancelWhenAlone, holderOf } from './create.ts';
 import { requireCalls, resolveItems, toMessages } from './given-items.ts';
 import type { ResponseInput } from './input.ts';
 import { readItems } from './items.ts';
@@ -84,7 +85,8 @@ export async function pauseResponse(deps: Deps, caller: Caller, id: string): Pro
  * Goes on with a paused response under the same id; it waits its turn when another holds its thread.
  *
  * @returns its events: all of them, `seenSequence` is the last that was there before.
- * @throws DomainError NOT_FOUND; RESPONSE_NOT_PAUSED; with every fault of the input.
+ * @throws DomainError NOT_FOUND; RESPONSE_NOT_PAUSED; MODEL_NOT_FOUND, also for an agent that the caller may not use any more; with every
+ *   fault of the input.
  */
 export async function resumeResponse(
   deps: Deps,
@@ -99,13 +101,19 @@ export async function resumeResponse(
   const secrets = readSecrets(input.userSecrets, faults, 'userSecrets');
   faults.throwIfAny();
   if (run.incompleteReason !== 'paused' || run.chatId === null) throw notPaused(run);
+  // Whoever may not use the agent any more cannot let it go on either.
+  if (run.agentId !== null) await agentOf(deps, caller, run.agentId);
   const items = await resolveItems(deps, caller, given);
   requireCalls(given, items, await deps.storage.chats.history(run.chatId, deps.settings.MESSAGES_MAX));
-  const messages = await toMessages(deps, items, id, signal);
+  const model = await deps.models.find(run.modelId);
+  if (model === undefined) throw missingModel(run.modelId);
+  const giving = { caller, model, tokensMax: deps.settings.CHAT_FILE_TOKENS_MAX, runId: id };
+  const messages = await toMessages(deps, items, giving, signal);
   await deps.runs.requireRoom(caller.orgId);
   const isBackground = input.background === true;
   const { RUN_LEASE_MS: leaseMs } = deps.settings;
-  const resumed = await deps.storage.threads.resume(id, { messages, items, isBackground, leaseMs });
+  const holder = holderOf(deps, secrets);
+  const resumed = await deps.storage.threads.resume(id, { messages, items, isBackground, leaseMs, holder });
   if (resumed === undefined) throw notPaused(run);
   if (resumed.kind === 'started') deps.runs.startStored(id, secrets);
   else deps.runs.expectStored(id, secrets);

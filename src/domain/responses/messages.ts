@@ -1,7 +1,8 @@
-import type { ModelMessage, ModelPart } from '../../engine/models/port.ts';
+import type { ModelMessage } from '../../engine/models/port.ts';
 import type { NewMessage, PromptPart, ToolCall, ToolOutputStatus } from '../../entities/chat.ts';
 import type { ResponseItem, WireObject } from '../../entities/response.ts';
 import { storableText } from '../../lib/text.ts';
+import type { ContextPart } from '../given-files.ts';
 import { isObject } from './values.ts';
 
 interface MessageBasics {
@@ -10,24 +11,23 @@ interface MessageBasics {
   newMessageId(): string;
 }
 
+/** What was read for a part; undefined for one that is given as it is. */
+type GivenParts = (part: WireObject) => ContextPart | undefined;
+
 /**
  * Puts input items into the messages of a chat: what people see of them, and what the model is given. Calls and their outputs are brought
  * into the order that every provider takes: one message with all calls that belong together, their outputs right behind it.
  *
- * @param fileText  the text of the file of a part.
+ * @param given  what was read for a part: the text of a file, or an image.
  */
-export function messagesOfItems(
-  items: readonly ResponseItem[],
-  basics: MessageBasics,
-  fileText: (part: WireObject) => string,
-): readonly NewMessage[] {
+export function messagesOfItems(items: readonly ResponseItem[], basics: MessageBasics, given: GivenParts): readonly NewMessage[] {
   const messages: NewMessage[] = [];
   const outputs = new Map(items.flatMap(({ item }) => (item.type === 'server_tool_call_output' ? [[item.call_id, item]] : [])));
   for (const { item } of inOrder(items)) {
     const last = messages.at(-1);
     switch (item.type) {
       case 'message':
-        messages.push(messageOf(item, basics, fileText));
+        messages.push(messageOf(item, basics, given));
         break;
       case 'function_call': {
         const call = callOf(item);
@@ -38,17 +38,19 @@ export function messagesOfItems(
       }
       case 'function_call_output': {
         const toolCallId = storableText(String(item.call_id));
-        const content = outputText(item.output);
-        messages.push({ ...blank(basics), role: 'tool', content, toolCallId, toolStatus: toolStatusOf(item.status) });
+        const { text: content, shown } = readOutput(item.output, toolCallId, given);
+        const toolStatus = toolStatusOf(item.status);
+        messages.push({ ...blank(basics), role: 'tool', content, toolCallId, toolStatus, context: shown });
         break;
       }
       case 'server_tool_call': {
         const call = callOf(item);
         const output = outputs.get(item.call_id);
-        const content = output === undefined ? 'Cancelled: no output was given for this call.' : outputText(output.output);
+        const { text, shown } = readOutput(output?.output ?? 'Cancelled: no output was given for this call.', call.id, given);
         const context: ModelMessage[] = [
           { role: 'assistant', content: null, toolCalls: [call] },
-          { role: 'tool', toolCallId: call.id, content },
+          { role: 'tool', toolCallId: call.id, content: text },
+          ...(shown ?? []),
         ];
         messages.push({ ...blank(basics), role: 'assistant', context, isHidden: true });
         break;
@@ -82,45 +84,48 @@ export function questionOfMessages(messages: readonly NewMessage[]): string {
   return given?.role === 'user' ? textOf(given.content).trim() : '';
 }
 
-function messageOf(item: WireObject, basics: MessageBasics, fileText: (part: WireObject) => string): NewMessage {
+function messageOf(item: WireObject, basics: MessageBasics, read: GivenParts): NewMessage {
   const parts = Array.isArray(item.content) ? item.content.filter(isObject) : [];
   if (item.role === 'assistant') {
     const content = parts.map(({ text, refusal }) => String(text ?? refusal ?? '')).join('');
     return { ...blank(basics), role: 'assistant', content: storableText(content) };
   }
-  const given = parts.map((part) => modelPart(part, fileText));
+  const given = parts.map((part) => modelPart(part, read));
   if (item.role !== 'user') return { ...blank(basics), role: 'system', content: textOf(given), isHidden: true };
   const shown = parts.filter(({ invisible }) => invisible !== true);
   const isPlain = shown.length === parts.length && parts.every(({ type }) => type === 'input_text');
   return {
     ...blank(basics),
     role: 'user',
-    content: textOf(shown.map((part) => modelPart(part, fileText)).filter((_part, index) => shown[index]?.type === 'input_text')),
+    content: textOf(shown.filter(({ type }) => type === 'input_text').map((part) => modelPart(part, read))),
     parts: isPlain ? null : shown.map((part) => promptPart(part)),
-    context: isPlain ? null : [{ role: 'user', content: given.every(({ type }) => type === 'text') ? textOf(given) : given }],
+    context: isPlain
+      ? null
+      : [{ role: 'user', content: given.every(({ type }) => type === 'text') ? textOf(given) : given } as ModelMessage],
     isHidden: shown.length === 0,
   };
 }
 
-function modelPart(part: WireObject, fileText: (part: WireObject) => string): ModelPart {
-  if (part.type === 'input_image') {
+function modelPart(part: WireObject, given: GivenParts): ContextPart {
+  const read = given(part);
+  if (read !== undefined) return read;
+  if (part.type === 'input_image' || part.type === 'output_image') {
     const detail = part.detail === 'low' || part.detail === 'high' ? part.detail : undefined;
     return { type: 'image', url: String(part.image_url), ...(detail === undefined ? {} : { detail }) };
   }
-  if (part.type === 'input_file') return { type: 'text', text: `[${String(part.filename)}]\n${storableText(fileText(part))}` };
   return { type: 'text', text: storableText(String(part.text ?? '')) };
 }
 
 /** As people see it. The text of a file is for the model. */
 function promptPart(part: WireObject): PromptPart {
-  if (part.type === 'input_image') return { type: 'url', url: String(part.image_url) };
-  return {
-    type: 'text',
-    text: storableText(String(part.type === 'input_file' ? `[${String(part.filename)}]` : (part.text ?? ''))),
-  };
+  const { type, image_url: image, file_url: address } = part;
+  if (typeof image === 'string') return { type: 'url', url: image };
+  if (typeof address === 'string') return { type: 'url', url: address };
+  const text = type === 'input_text' ? String(part.text ?? '') : `[${String(part.filename ?? part.file_id ?? 'file')}]`;
+  return { type: 'text', text: storableText(text) };
 }
 
-function textOf(content: string | readonly ModelPart[]): string {
+function textOf(content: string | readonly ContextPart[]): string {
   if (typeof content === 'string') return content;
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
@@ -134,14 +139,27 @@ function toolStatusOf(status: unknown): ToolOutputStatus {
   return status === 'cancelled' || status === 'incomplete' ? 'cancelled' : 'success';
 }
 
-function outputText(output: unknown): string {
-  if (typeof output === 'string') return storableText(output);
-  if (!Array.isArray(output)) return '';
-  const texts = output.filter(isObject).map((part) => {
-    if (typeof part.text === 'string') return part.text;
-    return typeof part.image_url === 'string' ? `[image ${part.image_url.slice(0, 2_000)}]` : JSON.stringify(part);
-  });
-  return storableText(texts.join('\n'));
+/**
+ * What a tool gave. Providers take nothing but text as the output of a call: images stand in a message of the user behind the outputs of the
+ * same turn.
+ */
+function readOutput(
+  output: unknown,
+  callId: string,
+  given: GivenParts,
+): { readonly text: string; readonly shown: readonly ModelMessage[] | null } {
+  if (typeof output === 'string') return { text: storableText(output), shown: null };
+  const parts = Array.isArray(output) ? output.filter(isObject).map((part) => modelPart(part, given)) : [];
+  const images = parts.filter(({ type }) => type !== 'text');
+  const text = textOf(parts);
+  if (images.length === 0) return { text, shown: null };
+  const count = images.length === 1 ? 'One image' : `${images.length} images`;
+  const lead: ContextPart = { type: 'text', text: `${count} of the output of call ${callId}:` };
+  const note = `(${count}: see the message behind the outputs.)`;
+  return {
+    text: text === '' ? note : `${text}\n${note}`,
+    shown: [{ role: 'user', content: [lead, ...images] } as ModelMessage],
+  };
 }
 
 function blank({ runId, createdAt, newMessageId }: MessageBasics): NewMessage {

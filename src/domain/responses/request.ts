@@ -1,16 +1,20 @@
-import type { ModelMessage, ModelTool } from '../../engine/models/port.ts';
+import type { ModelMessage, ModelParameters, ModelTool } from '../../engine/models/port.ts';
 import type { ModelInfo } from '../../engine/models/router.ts';
-import { historyOf } from '../../engine/runs/history.ts';
+import { asStored, historyOf, isCompressed } from '../../engine/runs/history.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
+import { withFileImages } from '../../engine/runs/stored/file-images.ts';
 import type { StoredRequest } from '../../engine/runs/stored/request.ts';
+import { isReadOnly } from '../../engine/tools/builtin.ts';
 import type { RunnableAgent } from '../../entities/agent.ts';
+import type { UserInputValues } from '../../entities/agent-part.ts';
 import type { Caller } from '../../entities/caller.ts';
 import type { ChatMessage, NewMessage } from '../../entities/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { ResponseHead } from '../../entities/response.ts';
+import type { ResponseHead, WireObject } from '../../entities/response.ts';
 import { fillVariables } from '../agent-parts/user-input.ts';
 import { withAgentTools } from '../agent-tools.ts';
 import { parametersOf } from '../completions.ts';
+import type { Deps } from '../deps.ts';
 import { chatNameOf } from '../message-input.ts';
 import type { ReadResponse, ResponseInput } from './input.ts';
 import { questionOfMessages } from './messages.ts';
@@ -19,6 +23,8 @@ import { questionOfMessages } from './messages.ts';
 export interface Answerer {
   readonly agent: RunnableAgent | undefined;
   readonly model: ModelInfo;
+  /** What the chat was given for the user inputs of its agent; empty for another agent's. */
+  readonly userInputs: UserInputValues;
 }
 
 const planning =
@@ -28,35 +34,63 @@ const planning =
 export function storedRequestOf(
   input: ResponseInput,
   read: ReadResponse,
-  { agent, model }: Answerer,
+  { agent, model, userInputs }: Answerer,
   messages: readonly NewMessage[],
 ): StoredRequest {
   const question = questionOfMessages(messages);
-  const { tools, parameters, responseFormat, chatMode } = read;
+  const { tools, responseFormat, chatMode } = read;
   const canPlanOnly = chatMode === 'plan';
-  const ofAgent = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, {}).trim();
+  // A model that calls a tool although it was told not to call any is not followed.
+  const onlyTools = tools.choice === 'none' ? [] : tools.allowed;
+  const ofAgent = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, userInputs).trim();
   const instructions = [ofAgent, input.instructions?.trim(), canPlanOnly ? planning : ''];
   const inputTokensMax = read.echo.truncation === 'auto' ? inputTokensMaxOf(agent, model) : undefined;
   return {
     instructions: instructions.filter((part) => part !== undefined && part !== '').join('\n\n'),
     ...(canPlanOnly ? { tools: [] } : agentTools(tools.functions, agent, tools.allowed)),
-    parameters: agent === undefined ? parameters : { ...parametersOf(agent.options), ...parameters },
+    parameters: samplingOf(read, agent),
     knowledge:
-      agent === undefined || agent.dataSourceIds.length === 0 || question === ''
+      agent === undefined || agent.dataSourceIds.length === 0
         ? null
         : { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question },
     generateCitations: agent?.generateCitations ?? false,
     hidesSteps: agent?.intermediateStepsVisible !== true,
     chatName: chatNameOf(question),
-    serverTools: chatMode === 'execute' ? tools.serverTools : [],
+    serverTools: serverToolsOf(chatMode, tools.serverTools),
     chatMode,
+    ...(Object.keys(read.secrets).length > 0 ? { needsSecrets: true } : {}),
     ...(canPlanOnly || tools.choice === undefined ? {} : { toolChoice: tools.choice }),
-    ...(tools.allowed === undefined ? {} : { onlyTools: tools.allowed }),
+    ...(onlyTools === undefined ? {} : { onlyTools }),
     ...(typeof input.parallelToolCalls === 'boolean' ? { parallelToolCalls: input.parallelToolCalls } : {}),
     ...(typeof input.maxToolCalls === 'number' ? { toolCallsMax: input.maxToolCalls } : {}),
-    ...(responseFormat === undefined ? {} : { responseFormat }),
+    ...(responseFormat === undefined ? {} : { responseFormat, answerCheck: input.stream === true ? 'streamed' : 'held' }),
     ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
   };
+}
+
+/** As the request says; else as the agent is set up. */
+function samplingOf({ parameters }: ReadResponse, agent: RunnableAgent | undefined): ModelParameters {
+  return agent === undefined ? parameters : { ...parametersOf(agent.options), ...parameters };
+}
+
+/** What a response tells of its request, with the sampling that is used: an agent's where the request leaves it open. */
+export function echoOf(input: ResponseInput, read: ReadResponse, { agent, model }: Answerer): WireObject {
+  const { temperature, topP, presencePenalty, frequencyPenalty, maxTokens } = samplingOf(read, agent);
+  return {
+    ...read.echo,
+    model: input.model ?? agent?.id ?? model.id,
+    max_output_tokens: maxTokens ?? null,
+    temperature: temperature ?? 1,
+    top_p: topP ?? 1,
+    presence_penalty: presencePenalty ?? 0,
+    frequency_penalty: frequencyPenalty ?? 0,
+  };
+}
+
+/** A plan carries nothing out: what only reads may help to make it. */
+function serverToolsOf(chatMode: string, names: readonly string[]): readonly string[] {
+  if (chatMode === 'execute') return names;
+  return chatMode === 'plan' ? names.filter(isReadOnly) : [];
 }
 
 /** With those of the agent, as far as the request allows them. */
@@ -68,19 +102,21 @@ function agentTools(
   return allowed === undefined ? withAgentTools(own, agent) : { tools: own };
 }
 
-/** The plan of a run that is not stored. */
-export function planOf(
+/** The plan of a run that is not stored, with the bytes of the images that it shows. */
+export async function planOf(
+  { storage }: Deps,
   caller: Caller,
   request: StoredRequest,
   { agent, model }: Answerer,
   transcript: readonly (ChatMessage | NewMessage)[],
   head: ResponseHead,
   run: { readonly id: string; readonly isStreaming: boolean },
-): RunPlan {
-  const { instructions, knowledge, chatName: _name, chatMode: _mode, inputTokensMax, ...rest } = request;
+): Promise<RunPlan> {
+  const { instructions, knowledge, chatName: _name, chatMode: _mode, needsSecrets: _secrets, inputTokensMax, ...rest } = request;
   const history = historyOf(transcript.map(asStored), inputTokensMax);
-  const messages: readonly ModelMessage[] =
-    instructions === '' ? history : [{ role: 'system', content: instructions }, ...history];
+  const said: readonly ModelMessage[] = instructions === '' ? history : [{ role: 'system', content: instructions }, ...history];
+  const seeing = { orgId: caller.orgId, acceptsImages: model.acceptsImages };
+  const messages = await withFileImages(said, seeing, storage.blobs);
   return {
     ...rest,
     modelId: model.id,
@@ -101,17 +137,24 @@ export function requireRoomFor(
   read: ReadResponse,
   { agent, model }: Answerer,
   transcript: readonly (ChatMessage | NewMessage)[],
+  messagesMax: number,
 ): void {
   if (read.echo.truncation === 'auto') return;
+  const compressed = transcript.findLastIndex(isCompressed);
+  const told = transcript.slice(compressed + 1);
+  if (told.length > messagesMax) throw tooLong(`${messagesMax} messages`);
   const most = inputTokensMaxOf(agent, model);
-  const length = transcript.reduce(
+  const length = told.reduce(
     (sum, { content, context }) => sum + (context === null ? content.length : textLength(context)),
-    0,
+    transcript[compressed]?.compression?.length ?? 0,
   );
   // At four characters a token, as nobody knows the tokenizers of all models.
-  if (most === undefined || length / 4 <= most) return;
-  const message = `The conversation is longer than the ${most} tokens that are taken here; truncation "auto" drops its oldest turns`;
-  throw new DomainError('CONTEXT_LENGTH_EXCEEDED', message, { param: 'input' });
+  if (most !== undefined && length / 4 > most) throw tooLong(`${most} tokens`);
+}
+
+function tooLong(most: string): DomainError {
+  const message = `The conversation is longer than the ${most} that are taken here; truncation "auto" drops its oldest turns`;
+  return new DomainError('CONTEXT_LENGTH_EXCEEDED', message, { param: 'input' });
 }
 
 /** Images are measured otherwise: what a data URL holds is no text. */
@@ -124,13 +167,15 @@ function textLength(context: readonly unknown[]): number {
   return length;
 }
 
+/** Tokens of text that the files of one request may have: all there is where nothing may be dropped, since what is too long is refused then. */
+export function fileTokensMaxOf({ settings }: Deps, read: ReadResponse, { agent, model }: Answerer): number {
+  if (read.echo.truncation !== 'auto') return Number.POSITIVE_INFINITY;
+  return Math.min(settings.CHAT_FILE_TOKENS_MAX, Math.floor((inputTokensMaxOf(agent, model) ?? Number.POSITIVE_INFINITY) / 2));
+}
+
 function inputTokensMaxOf(agent: RunnableAgent | undefined, model: ModelInfo): number | undefined {
   const own = agent?.options.maxInputTokens?.[0];
   const { contextTokensMax } = model;
   if (!(contextTokensMax > 0)) return own;
   return own === undefined ? contextTokensMax : Math.min(own, contextTokensMax);
-}
-
-function asStored(message: ChatMessage | NewMessage): ChatMessage {
-  return { chatId: '', ordinal: 0, updatedAt: message.createdAt, ...message };
 }

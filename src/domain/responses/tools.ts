@@ -2,12 +2,15 @@ import type { ModelRequest, ModelTool } from '../../engine/models/port.ts';
 import { builtinTools } from '../../engine/tools/builtin.ts';
 import type { WireObject } from '../../entities/response.ts';
 import type { Faults } from '../faults.ts';
+import { readServiceTool } from './service-tools.ts';
 import { isObject } from './values.ts';
 
 /** Tools of a request that were found right. */
 export interface ResponseTools {
   /** What the model is given. */
   readonly functions: readonly ModelTool[];
+  /** Where the request names each of its functions, those that may not be called too: `tools[0].name`. */
+  readonly places: ReadonlyMap<string, string>;
   /** Names of tools of the service that the model may call. */
   readonly serverTools: readonly string[];
   readonly choice: ModelRequest['toolChoice'];
@@ -27,21 +30,23 @@ export function readResponseTools(given: unknown, choice: unknown, toolsMax: num
   const isAllowed = (name: string) => read.allowed === undefined || read.allowed.includes(name);
   return {
     functions: tools.functions.filter(({ name }) => isAllowed(name)),
+    places: tools.places,
     serverTools: tools.serverTools.filter(isAllowed),
     choice: read.choice,
     allowed: read.allowed,
-    echo: { tools: tools.echo, tool_choice: choice === undefined || choice === null ? 'auto' : choice },
+    echo: { tools: tools.echo, tool_choice: choiceEcho(choice) },
   };
 }
 
 interface ReadTools {
   readonly functions: readonly ModelTool[];
+  readonly places: ReadonlyMap<string, string>;
   readonly serverTools: readonly string[];
   readonly echo: readonly WireObject[];
 }
 
 function readTools(given: unknown, toolsMax: number, faults: Faults): ReadTools {
-  const nothing = { functions: [], serverTools: [], echo: [] };
+  const nothing = { functions: [], places: new Map<string, string>(), serverTools: [], echo: [] };
   if (given === undefined || given === null) return nothing;
   if (!Array.isArray(given)) {
     faults.add('tools', 'tools must be an array', 'INVALID_TYPE');
@@ -51,6 +56,7 @@ function readTools(given: unknown, toolsMax: number, faults: Faults): ReadTools 
   const listed: readonly unknown[] = given.slice(0, toolsMax);
   const serverTools = [...new Set(listed.flatMap((tool) => (isObject(tool) ? builtinNames(tool.type) : [])))];
   const functions: ModelTool[] = [];
+  const places = new Map<string, string>();
   const echo: WireObject[] = [];
   for (const [index, tool] of listed.entries()) {
     const at = `tools[${index}]`;
@@ -66,6 +72,7 @@ function readTools(given: unknown, toolsMax: number, faults: Faults): ReadTools 
         faults.add(`${at}.name`, `${at}.name: another function has the name ${read.name}`, 'DUPLICATE_TOOL_NAME');
       }
       functions.push(read);
+      places.set(read.name, isObject(tool.function) ? `${at}.function.name` : `${at}.name`);
       const { name, description, parameters, strict } = functionOf(tool);
       echo.push({
         type: 'function',
@@ -74,13 +81,14 @@ function readTools(given: unknown, toolsMax: number, faults: Faults): ReadTools 
         parameters: parameters ?? null,
         strict: strict ?? null,
       });
-    } else if (typeof tool.type === 'string' && Object.hasOwn(builtinTools, tool.type)) echo.push(tool);
-    else {
+    } else if (typeof tool.type === 'string' && Object.hasOwn(builtinTools, tool.type)) {
+      echo.push(readServiceTool(tool, at, faults));
+    } else {
       const known = ['function', ...Object.keys(builtinTools)].join(', ');
       faults.add(`${at}.type`, `${at}.type must be one of ${known}`, 'UNKNOWN_TOOL_TYPE');
     }
   }
-  return { functions, serverTools, echo };
+  return { functions, places, serverTools, echo };
 }
 
 function builtinNames(type: unknown): readonly string[] {
@@ -116,6 +124,13 @@ function readFunction(tool: WireObject, at: string, faults: Faults): ModelTool |
   };
 }
 
+/** In the one spelling of the format; `mode` is told even where the request leaves it out. */
+function choiceEcho(given: unknown): unknown {
+  if (given === undefined || given === null) return 'auto';
+  if (isObject(given) && given.type === 'function') return { type: 'function', name: nameOf(given) };
+  return isObject(given) && given.type === 'allowed_tools' ? { ...given, mode: given.mode ?? 'auto' } : given;
+}
+
 interface ReadChoice {
   readonly choice: ModelRequest['toolChoice'];
   readonly allowed: readonly string[] | undefined;
@@ -141,8 +156,11 @@ function readChoice(given: unknown, names: ReadonlySet<string>, faults: Faults):
 }
 
 function readAllowed(given: WireObject, names: ReadonlySet<string>, faults: Faults): ReadChoice {
-  const { mode = 'auto', tools } = given;
-  if (mode !== 'auto' && mode !== 'required') faults.add('toolChoice.mode', 'tool_choice.mode must be one of auto, required');
+  const { tools } = given;
+  const mode = given.mode ?? 'auto';
+  if (mode !== 'auto' && mode !== 'required' && mode !== 'none') {
+    faults.add('toolChoice.mode', 'tool_choice.mode must be one of auto, required, none');
+  }
   if (!Array.isArray(tools)) {
     faults.add('toolChoice.tools', 'tool_choice.tools must be an array of tools', 'INVALID_TYPE');
     return { choice: undefined, allowed: undefined };
@@ -153,7 +171,7 @@ function readAllowed(given: WireObject, names: ReadonlySet<string>, faults: Faul
     if (name !== undefined && names.has(name)) allowed.push(name);
     else faults.add(`toolChoice.tools[${index}]`, `tool_choice.tools[${index}] names no tool of this request`);
   }
-  const isNone = allowed.length === 0;
+  const isNone = allowed.length === 0 || mode === 'none';
   return { choice: isNone ? 'none' : mode === 'required' ? 'required' : 'auto', allowed };
 }
 

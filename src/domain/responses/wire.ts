@@ -1,7 +1,16 @@
 import type { Citation } from '../../entities/citation.ts';
-import { errorCodes } from '../../entities/errors.ts';
+import { type ErrorCode, errorCodes, type PublicError } from '../../entities/errors.ts';
 import type { ResponseHead, WireObject } from '../../entities/response.ts';
-import type { RunError, RunItem, RunSnapshot, SelectionMetadata, Usage } from '../../entities/run-event.ts';
+import type {
+  EndedSubagent,
+  RunError,
+  RunItem,
+  RunSnapshot,
+  SelectionMetadata,
+  Subagent,
+  TokenLogprob,
+  Usage,
+} from '../../entities/run-event.ts';
 
 /** Whether what Parley adds to the format is shown: some stock clients fail on events and items they do not know. */
 export interface WireOptions {
@@ -21,6 +30,7 @@ export function responseObject(head: ResponseHead, run: RunSnapshot, options: Wi
     error: run.error === null ? null : errorOf(run.error),
     incomplete_details: run.incompleteReason === null ? null : { reason: run.incompleteReason },
     ...echo,
+    service_tier: run.serviceTier ?? 'default',
     output: shownItems(run.output, options).map(itemOf),
     conversation: conversationId === null ? null : { id: conversationId },
     usage: run.usage === null ? null : usageOf(run.usage),
@@ -42,7 +52,7 @@ export function itemOf(item: RunItem): WireObject {
   const { id, type, status } = item;
   switch (item.type) {
     case 'message':
-      return { id, type, status, role: 'assistant', content: [textPart(item.text, item.citations)] };
+      return { id, type, status, role: 'assistant', content: [messagePart(item)] };
     case 'reasoning':
       return { id, type, status, summary: [{ type: 'summary_text', text: item.text }] };
     case 'function_call':
@@ -69,9 +79,17 @@ export function addedItemOf(item: RunItem): WireObject {
   }
 }
 
+function messagePart(item: Extract<RunItem, { readonly type: 'message' }>): WireObject {
+  return item.isRefusal === true ? refusalPart(item.text) : textPart(item.text, item.citations, item.logprobs);
+}
+
+export function refusalPart(text: string): WireObject {
+  return { type: 'refusal', refusal: text };
+}
+
 /** A text without `annotations` is refused by many clients. */
-export function textPart(text: string, citations: readonly Citation[]): WireObject {
-  return { type: 'output_text', text, annotations: citations.map(annotationOf), logprobs: [] };
+export function textPart(text: string, citations: readonly Citation[], logprobs: readonly TokenLogprob[] = []): WireObject {
+  return { type: 'output_text', text, annotations: citations.map(annotationOf), logprobs };
 }
 
 export function annotationOf({ answerStart, answerEnd, url, name }: Citation): WireObject {
@@ -80,7 +98,23 @@ export function annotationOf({ answerStart, answerEnd, url, name }: Citation): W
 
 /** `type` and `param` too: some clients read the error of a failed response as they read an error reply. */
 function errorOf({ code, message }: RunError): WireObject {
-  return { code: code.toLowerCase(), message, type: errorCodes[code].type, param: null };
+  return { code: code.toLowerCase(), message, type: errorKindOf(code).type, param: null };
+}
+
+/** A failure as the responses format tells it: it has five types of its own. `code` stays what it is on every face. */
+export function responseError(shown: PublicError): PublicError {
+  return { ...shown, ...errorKindOf(shown.code) };
+}
+
+const modelCodes: readonly ErrorCode[] = ['MODEL_ERROR', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'];
+
+function errorKindOf(code: ErrorCode): Pick<PublicError, 'type' | 'status'> {
+  const { status } = errorCodes[code];
+  // That there is a model behind another server is nothing the format knows: to its callers, the model failed.
+  if (modelCodes.includes(code)) return { status: 500, type: 'model_error' };
+  if (status === 404) return { status, type: 'not_found' };
+  if (status === 429) return { status, type: 'too_many_requests' };
+  return { status, type: status < 500 ? 'invalid_request' : 'server_error' };
 }
 
 export function usageOf(usage: Usage): WireObject {
@@ -91,6 +125,15 @@ export function usageOf(usage: Usage): WireObject {
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: usage.inputTokens + usage.outputTokens,
   };
+}
+
+/** A subagent in its first and in its last event: only the last one knows what it came to. */
+export function subagentOf(subagent: Subagent | EndedSubagent): WireObject {
+  const { id, name, agentId, parentId, task, status, depth } = subagent;
+  const shown = { id, name, agent_id: agentId, parent_id: parentId, task, status, depth };
+  if (!('summary' in subagent)) return shown;
+  const { summary, usage } = subagent;
+  return { ...shown, summary, usage: usage === null ? null : usageOf(usage) };
 }
 
 function selectionOf({ provider, model, fallbackChain, latencyHints }: SelectionMetadata): WireObject {

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { type Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { Tally } from '../../lib/tally.ts';
@@ -29,7 +30,11 @@ const schema = 'pgboss';
 const heartbeatSeconds = 10;
 /** How soon a job is seen that was queued inside a transaction or by another process. */
 const pollingSeconds = 1;
+/** Jobs at work have this long to end, however little of the grace is left. */
+const jobsEndMsMin = 1_000;
 const noJob = '00000000-0000-0000-0000-000000000000';
+/** Repeated tasks look for what was left over. The start of the process comes before that, and its first requests. */
+const repeatAfterMs = 250;
 /** A transaction that queued a job has mostly committed by then. */
 const commitDelayMs = 20;
 
@@ -104,12 +109,15 @@ class PgBossJobs implements Jobs {
 
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
-    await this.#boss.stop({ graceful: true, timeout: Math.max(graceMs, 1), close: false });
-    await Promise.race([Promise.allSettled(this.#running), wait(graceMs, undefined, { ref: false })]);
+    const jobsMs = Math.max(graceMs, jobsEndMsMin);
+    // pg-boss would look only every half second whether they are done.
+    const working = [...this.#workerIds.keys()].map((name) => this.#boss.offWork(name, { wait: true }));
+    await Promise.race([Promise.allSettled([...working, ...this.#running]), wait(jobsMs, undefined, { ref: false })]);
+    await this.#boss.stop({ graceful: false, close: false });
   }
 
   async #prepareQueues(): Promise<void> {
-    const existing = new Set((await this.#boss.getQueues()).map((queue) => queue.name));
+    const existing = new Map((await this.#boss.getQueues()).map((queue) => [queue.name, queue]));
     for (const { name, options } of this.#workers) {
       const settings = {
         retryLimit: options.retriesMax,
@@ -120,8 +128,11 @@ class PgBossJobs implements Jobs {
         heartbeatSeconds,
         deleteAfterSeconds: 3_600,
       };
-      if (existing.has(name)) await this.#boss.updateQueue(name, settings);
-      else await this.#boss.createQueue(name, { ...settings, policy: 'short' });
+      const queue = existing.get(name);
+      // A start that finds its queues as they should be has nothing to ask: pg-boss remembers all that were there when it started.
+      if (queue !== undefined && isDeepStrictEqual({ ...queue, ...settings }, queue)) continue;
+      if (queue === undefined) await this.#boss.createQueue(name, { ...settings, policy: 'short' });
+      else await this.#boss.updateQueue(name, settings);
       await this.#remember(name);
     }
   }
@@ -175,6 +186,7 @@ class PgBossJobs implements Jobs {
 
   async #repeat(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { signal } = this.#stopping;
+    await wait(Math.min(everyMs, repeatAfterMs), undefined, { signal, ref: false }).catch(() => {});
     while (!signal.aborted) {
       try {
         await task(signal);

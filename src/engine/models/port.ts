@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../entities/errors.ts';
+import type { TokenLogprob } from '../../entities/run-event.ts';
 
 /** A request to a model, whatever the provider. Messages are in the common chat format's order. */
 export interface ModelRequest {
@@ -25,8 +26,17 @@ export interface ModelParameters {
   readonly presencePenalty?: number;
   readonly stop?: readonly string[];
   readonly seed?: number;
+  /** Asks how likely each token was, with so many of the likeliest in its place (0 to 20). Wires that cannot tell leave it out. */
+  readonly logprobs?: number;
+  /** How urgently the provider is to answer, where it has such classes. Wires that know none leave it out. */
+  readonly serviceTier?: Exclude<ServiceTier, 'auto'>;
+  /** How much is said, where the model can be told. */
+  readonly verbosity?: 'low' | 'medium' | 'high';
   readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
 }
+
+export const serviceTiers = ['auto', 'default', 'flex', 'scale', 'priority'] as const;
+export type ServiceTier = (typeof serviceTiers)[number];
 
 export type ResponseFormat =
   | { readonly type: 'text' }
@@ -70,9 +80,15 @@ export interface ModelTool {
  */
 export type ModelDelta =
   | { readonly type: 'text'; readonly json: string }
+  /** What a model says in place of an answer that it will not give. */
+  | { readonly type: 'refusal'; readonly json: string }
   | { readonly type: 'reasoning'; readonly json: string }
   | { readonly type: 'tool.start'; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: 'tool.arguments'; readonly index: number; readonly json: string }
+  /** How likely the tokens of the text before it were. */
+  | { readonly type: 'logprobs'; readonly tokens: readonly TokenLogprob[] }
+  /** The class in which the provider says it answered. */
+  | { readonly type: 'service.tier'; readonly tier: string }
   | { readonly type: 'usage'; readonly usage: TokenUsage }
   | { readonly type: 'finish'; readonly reason: FinishReason };
 

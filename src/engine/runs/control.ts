@@ -6,8 +6,8 @@ export interface RunControl {
   readonly pause: AbortSignal;
   /** Whether something may have been put into the run since `take`. */
   readonly hasNews: boolean;
-  /** What was put into it, each message once. */
-  take(): Promise<readonly NewMessage[]>;
+  /** What was put into it, each message once; one array for each time. */
+  take(): Promise<readonly (readonly NewMessage[])[]>;
   /** Asked when the run has nothing more to do: from a yes on, nothing can be put into it. */
   mayEnd(): Promise<boolean>;
 }

@@ -6,21 +6,32 @@ import type { Settings } from '../../settings.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Knowledge } from '../knowledge/knowledge.ts';
+import type { TokenUsage } from '../models/port.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { countable, createUsageLedger, type UsageLedger } from './ledger.ts';
-import { type LoopDeps, runLoop } from './loop.ts';
+import { runLoop } from './loop.ts';
+import type { LoopDeps } from './loop-deps.ts';
 import type { RunEngine, RunPlan } from './run-engine.ts';
 import { RunScope } from './scope.ts';
 import { RunStop } from './stop.ts';
+import { createFingerprint } from './stored/fingerprint.ts';
 import { StoredRuns } from './stored/stored-runs.ts';
 import { eventStream } from './stream.ts';
 import type { UsageLimits } from './usage-limits.ts';
 
-/** Time for runs that were stopped to write their end. */
-const lastWordsMs = 3_000;
+/** Time for runs that were stopped to write their end, and for readers to take it. */
+const lastWordsMsMax = 3_000;
+
+/** How much of a process's last `graceMs` is for that. */
+export function lastWordsMs(graceMs: number): number {
+  return Math.min(lastWordsMsMax, graceMs / 4);
+}
+
+/** Model calls of one subagent: it has one question. */
+const subagentRoundsMax = 4;
 
 export interface RunEngineDeps {
   readonly settings: Settings;
@@ -45,12 +56,23 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     ended: new Tally<RunStatus>(['completed', 'incomplete', 'failed', 'cancelled']),
     tokens: new Tally<'input' | 'output'>(['input', 'output']),
   };
+  const count = ({ inputTokens, outputTokens }: TokenUsage) => {
+    counts.tokens.add('input', countable(inputTokens));
+    counts.tokens.add('output', countable(outputTokens));
+  };
   const ledger: UsageLedger = {
     ...written,
-    note(charge, purpose, modelId, usage) {
-      counts.tokens.add('input', countable(usage.inputTokens));
-      counts.tokens.add('output', countable(usage.outputTokens));
-      written.note(charge, purpose, modelId, usage);
+    note(charge, purpose, modelId, usage, entryId) {
+      count(usage);
+      written.note(charge, purpose, modelId, usage, entryId);
+    },
+    noteLater(charge, purpose, modelId, usage, entryId) {
+      const later = written.noteLater(charge, purpose, modelId, usage, entryId);
+      const write = () => {
+        count(usage);
+        later.write();
+      };
+      return { write, forget: later.forget };
     },
   };
   const active = new ActiveRuns(settings.RUNS_ACTIVE_MAX);
@@ -61,6 +83,13 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     tools: deps.tools ?? new Map(),
     ...(deps.agentTools === undefined ? {} : { agentTools: deps.agentTools }),
     roundsMax: settings.TOOL_ROUNDS_MAX,
+    subagents: {
+      countMax: settings.SUBAGENTS_MAX,
+      timeoutMs: settings.SUBAGENT_TIMEOUT_MS,
+      outputTokensMax: settings.SUBAGENT_OUTPUT_TOKENS_MAX,
+      roundsMax: subagentRoundsMax,
+      resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,
+    },
     logger: deps.logger,
     now: deps.now,
     newId: deps.newId,
@@ -85,12 +114,13 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   ): AsyncIterableIterator<readonly RunEvent[]> {
     let scope: RunScope | undefined;
     let isOver = false;
+    let hasEnded = false;
     /** A reader that leaves before the end has stopped it. */
     let status: RunStatus = 'cancelled';
     let events: AsyncGenerator<readonly RunEvent[]> | undefined;
     const begin = () => {
       active.requireRoom();
-      active.enter();
+      active.enter(plan.charge.orgId);
       scope = new RunScope(settings.RUN_TIMEOUT_MS, signal);
       scopes.add(scope);
       const start = { runId: plan.charge.runId ?? deps.newId('run'), firstSequence: 0, isEager: false, secrets };
@@ -100,19 +130,23 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       isOver = true;
       if (scope === undefined) return;
       scopes.delete(scope);
-      scope.close();
+      scope.close(hasEnded);
       scope = undefined;
-      active.leave();
+      active.leave(plan.charge.orgId);
       counts.ended.add(status);
     };
     const step = (result: IteratorResult<readonly RunEvent[]>) => {
       const last = result.done === true ? undefined : result.value.at(-1);
+      if (last !== undefined && isTerminal(last) && 'run' in last) {
+        status = last.run.status;
+        hasEnded = true;
+      }
       if (result.done === true) end();
-      else if (last !== undefined && isTerminal(last) && 'run' in last) status = last.run.status;
       return result;
     };
     const failed = (error: unknown) => {
       status = 'failed';
+      hasEnded = true;
       end();
       throw error;
     };
@@ -138,29 +172,37 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     };
   }
 
+  function endAll(): void {
+    stored.stopTaking();
+    stored.stopAll();
+    for (const scope of scopes) scope.stop(new RunStop('shutdown', 'The service was stopped'));
+  }
+
   return {
     counts,
     runStateless: (plan, signal, secrets = {}) => eventStream(stateless(plan, signal, secrets)),
     requireRoom(orgId) {
-      active.requireRoom();
+      active.requireShare(orgId);
       return deps.limits.requireLeft(orgId, 'api');
     },
+    owner: stored.owner,
+    fingerprint: createFingerprint(),
     startStored: (runId, secrets = {}) => stored.start(runId, secrets),
-    follow: (runId, afterSequence, signal) => eventStream(stored.follow(runId, afterSequence, signal)),
+    follow: (runId, afterSequence, signal) => eventStream(stored.readers.follow(runId, afterSequence, signal)),
     expectStored: (runId, secrets) => stored.expect(runId, secrets),
-    replay: (runId) => eventStream(stored.replay(runId)),
+    replay: (runId) => eventStream(stored.readers.replay(runId)),
     cancel: (runId) => stored.cancel(runId),
     pause: (runId) => stored.pause(runId),
     announce: (runId) => stored.announce(runId),
     cutOff: (runId) => stored.cutOff(runId),
+    endAll,
     async stop(graceMs) {
       stored.stopTaking();
-      await active.idle(graceMs);
-      stored.stopAll();
-      for (const scope of scopes) scope.stop(new RunStop('shutdown', 'The service was stopped'));
-      await active.idle(lastWordsMs);
+      await active.idle(graceMs - lastWordsMs(graceMs));
+      endAll();
+      await active.idle(lastWordsMsMax);
       stored.close();
-      await ledger.stop(Math.max(graceMs, lastWordsMs)).catch((error: unknown) => {
+      await ledger.stop(Math.max(graceMs, lastWordsMsMax)).catch((error: unknown) => {
         deps.logger.error({ err: error }, 'the last rows of the usage ledger could not be written');
       });
       await deps.limits.stop();

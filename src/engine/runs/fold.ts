@@ -1,6 +1,15 @@
 import type { NewMessage } from '../../entities/chat.ts';
 import type { Citation } from '../../entities/citation.ts';
-import { isPause, isTerminal, type RunEvent, type RunItem, type RunSnapshot } from '../../entities/run-event.ts';
+import {
+  isPause,
+  isTerminal,
+  type RunEvent,
+  type RunItem,
+  type RunSnapshot,
+  type SpentCall,
+  type Subagent,
+  type Usage,
+} from '../../entities/run-event.ts';
 import { storableText } from '../../lib/text.ts';
 import type { TranscriptSpan } from './transcript.ts';
 
@@ -16,6 +25,11 @@ export class RunFold {
   private doneCount = 0;
   private resumedAt = 0;
   private hasSaid = false;
+  /** So many of the inputs came before the pause, and are in the chat. */
+  private inputsBefore = 0;
+  private readonly subagents = new Map<string, Subagent>();
+  private spent: Usage | null = null;
+  private calls: SpentCall[] = [];
   private readonly inputs: { readonly at: number; readonly messages: readonly NewMessage[] }[] = [];
 
   add(events: readonly RunEvent[]): void {
@@ -32,13 +46,26 @@ export class RunFold {
         // Also behind a pause: the run goes on.
         this.terminal = undefined;
         this.resumedAt = this.doneCount;
+        this.inputsBefore = this.inputs.length;
         this.hasSaid = false;
+        this.spent = event.run.usage;
+        this.calls = [];
         break;
       case 'response.output_item.added':
         this.hasSaid = true;
         break;
       case 'response.output_item.done':
         this.doneCount += 1;
+        break;
+      case 'response.subagent.started':
+        this.subagents.set(event.subagent.id, event.subagent);
+        break;
+      case 'response.subagent.completed':
+        this.subagents.delete(event.subagent.id);
+        break;
+      case 'parley.usage':
+        this.spent = event.usage;
+        this.calls.push(...event.calls);
         break;
       case 'parley.input':
         this.inputs.push({ at: this.doneCount, messages: event.messages.map(withTime) });
@@ -48,7 +75,27 @@ export class RunFold {
 
   /** What of the output is not in the chat yet, and what others put between. */
   get span(): TranscriptSpan {
-    return { from: this.resumedAt, inputs: this.inputs.filter(({ at }) => at >= this.resumedAt) };
+    return { from: this.resumedAt, inputs: this.inputs.slice(this.inputsBefore) };
+  }
+
+  /** All of the output, and all that others put between. */
+  get whole(): TranscriptSpan {
+    return { from: 0, inputs: this.inputs };
+  }
+
+  /** What it had cost when its log last told, since it began. */
+  get usage(): Usage | null {
+    return this.spent;
+  }
+
+  /** The calls that its log tells of, since the run began or went on after a pause. */
+  get spentCalls(): readonly SpentCall[] {
+    return this.calls;
+  }
+
+  /** Those that were started and are not over. */
+  get openSubagents(): readonly Subagent[] {
+    return [...this.subagents.values()];
   }
 
   /** The number of the last event; -1 before the first. */

@@ -1,4 +1,4 @@
-import type { ChatMessage, PromptPart } from '../../entities/chat.ts';
+import type { ChatMessage, NewMessage, PromptPart } from '../../entities/chat.ts';
 import type { ModelMessage, ModelPart } from '../models/port.ts';
 
 const unanswered = 'Cancelled: no output was given for this call.';
@@ -26,8 +26,13 @@ export function historyOf(transcript: readonly ChatMessage[], tokensMax: number 
   return typeof summary === 'string' ? [{ role: 'system', content: `${earlierTurns}\n${summary}` }, ...said] : said;
 }
 
+/** A message that is in no chat yet, in the form of those that are. */
+export function asStored(message: ChatMessage | NewMessage): ChatMessage {
+  return { chatId: '', ordinal: 0, updatedAt: message.createdAt, ...message };
+}
+
 /** Whether a summary stands for this message and all before it. */
-export function isCompressed({ compression }: ChatMessage): boolean {
+export function isCompressed({ compression }: Pick<ChatMessage, 'compression'>): boolean {
   return typeof compression === 'string';
 }
 
@@ -58,6 +63,8 @@ function assistantMessages(message: ChatMessage, later: readonly ChatMessage[]):
     ...before,
     { role: 'assistant', content: content === '' ? null : content, toolCalls },
     ...toolCalls.map(({ id }): ModelMessage => ({ role: 'tool', toolCallId: id, content: outputText(outputs.get(id)) })),
+    // Images that outputs hold: no provider takes them within an output.
+    ...toolCalls.flatMap(({ id }) => (outputs.get(id)?.context ?? []) as ModelMessage[]),
   ];
 }
 

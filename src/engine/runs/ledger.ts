@@ -11,12 +11,25 @@ const rowsPerWrite = 2_000;
 
 /** Notes what upstream calls cost, behind the reply. */
 export interface UsageLedger {
-  /** Takes one upstream call's tokens; well below 3 µs. The row is written in the next batch. */
-  note(charge: Charge, purpose: 'run' | 'embedding' | 'indexing', modelId: string, usage: TokenUsage): void;
+  /**
+   * Takes one upstream call's tokens; well below 3 µs. The row is written in the next batch.
+   *
+   * @param entryId  of the row, where another process may write the same one: it is there once then. Default: a new one.
+   */
+  note(charge: Charge, purpose: Note['purpose'], modelId: string, usage: TokenUsage, entryId?: string): void;
+  /** The same of a call that may have to be forgotten: limits count it at once, its row is for `write`. */
+  noteLater(charge: Charge, purpose: Note['purpose'], modelId: string, usage: TokenUsage, entryId?: string): LaterNote;
   /** Writes what is noted; resolves once it is in the database. @throws what the database threw; nothing is lost by that. */
   flush(): Promise<void>;
   /** Writes the rest and stops. Tries until `graceMs` are over. */
   stop(graceMs: number): Promise<void>;
+}
+
+/** One of both, once. */
+export interface LaterNote {
+  readonly write: () => void;
+  /** Somebody else is charged for the call. */
+  readonly forget: () => void;
 }
 
 interface Note {
@@ -25,6 +38,7 @@ interface Note {
   readonly modelId: string;
   readonly usage: TokenUsage;
   readonly atMs: number;
+  readonly entryId: string | undefined;
 }
 
 export function createUsageLedger(deps: {
@@ -63,7 +77,7 @@ export function createUsageLedger(deps: {
   async function write(): Promise<void> {
     const fresh = notes;
     notes = [];
-    for (const note of fresh) rows.push(rowOf(note, deps.newId('usageEntry')));
+    for (const note of fresh) rows.push(rowOf(note, note.entryId ?? deps.newId('usageEntry')));
     while (rows.length > 0) {
       const part = rows.slice(0, rowsPerWrite);
       await deps.store.add(part, deps.limits.owner);
@@ -72,11 +86,23 @@ export function createUsageLedger(deps: {
     }
   }
 
+  function add(note: Note): void {
+    notes.push(note);
+    if (timer === undefined) plan(flushEveryMs);
+  }
+
   return {
-    note(charge, purpose, modelId, usage) {
-      notes.push({ charge, purpose, modelId, usage, atMs: deps.now().getTime() });
-      deps.limits.noted(charge.orgId, kindOf(purpose), countable(usage.inputTokens) + countable(usage.outputTokens));
-      if (timer === undefined) plan(flushEveryMs);
+    note(charge, purpose, modelId, usage, entryId) {
+      deps.limits.noted(charge.orgId, kindOf(purpose), tokensOf(usage));
+      add({ charge, purpose, modelId, usage, atMs: deps.now().getTime(), entryId });
+    },
+    noteLater(charge, purpose, modelId, usage, entryId) {
+      const note = { charge, purpose, modelId, usage, atMs: deps.now().getTime(), entryId };
+      deps.limits.noted(charge.orgId, kindOf(purpose), tokensOf(usage));
+      return {
+        write: () => add(note),
+        forget: () => deps.limits.noted(charge.orgId, kindOf(purpose), -tokensOf(usage)),
+      };
     },
     flush,
     async stop(graceMs) {
@@ -110,6 +136,10 @@ function rowOf({ charge, purpose, modelId, usage, atMs }: Note, id: string): Usa
     cachedTokens: countable(usage.cachedTokens),
     reasoningTokens: countable(usage.reasoningTokens),
   };
+}
+
+function tokensOf({ inputTokens, outputTokens }: TokenUsage): number {
+  return countable(inputTokens) + countable(outputTokens);
 }
 
 function kindOf(purpose: UsageRow['purpose']): UsageKind {

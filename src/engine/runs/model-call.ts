@@ -1,3 +1,4 @@
+import { storableText } from '../../lib/text.ts';
 import type { FinishReason, ModelDelta, ModelRequest, TokenUsage } from '../models/port.ts';
 import { ModelError } from '../models/port.ts';
 import type { ModelRouter, Selection } from '../models/router.ts';
@@ -18,9 +19,14 @@ export class ModelCall {
   readonly serverCalls = new Map<number, ServerCall>();
   finish: FinishReason | undefined;
   selection: Selection | undefined;
+  /** As the provider reported it. */
+  serviceTier: string | undefined;
   private reported: TokenUsage | undefined;
   private outputLength = 0;
   private hasBegun = false;
+  /** Whether a call was begun that the request takes. */
+  hasCalled = false;
+  private hasRefused = false;
 
   constructor(request: ModelRequest) {
     this.request = request;
@@ -61,17 +67,47 @@ export class ModelCall {
         else serverCall.literal += delta.json.slice(1, -1);
       } else if (delta.type === 'tool.start') {
         this.outputLength += delta.name.length;
+        if (!this.takesCall(delta.name)) continue;
+        this.hasCalled = true;
         if (onlyTools !== undefined && !onlyTools.includes(delta.name)) {
           throw new ModelError('UPSTREAM_ERROR', 'The model called a tool that this request does not allow', false);
         }
-        if (tools.has(delta.name)) this.serverCalls.set(delta.index, { callId: delta.id, name: delta.name, literal: '' });
+        if (tools.has(delta.name))
+          this.serverCalls.set(delta.index, { callId: storableText(delta.id), name: delta.name, literal: '' });
         else output.callStart(delta.index, delta.id, delta.name);
+      } else if (delta.type === 'refusal') {
+        this.outputLength += delta.json.length - 2;
+        this.hasRefused = true;
+        output.refusal(delta.json);
+      } else if (delta.type === 'logprobs') {
+        output.logprobs(delta.tokens);
+      } else if (delta.type === 'service.tier') {
+        this.serviceTier = delta.tier;
       } else if (delta.type === 'usage') {
         this.reported = delta.usage;
       } else {
         this.finish = delta.reason;
       }
     }
+  }
+
+  /** Where one tool must be called, calls of others are left out; where no calls may be parallel, those behind the first. */
+  private takesCall(name: string): boolean {
+    const { toolChoice, parallelToolCalls } = this.request;
+    if (typeof toolChoice === 'object' && name !== toolChoice.name) return false;
+    return parallelToolCalls !== false || !this.hasCalled;
+  }
+
+  /** Whether it came to its own end, without asking for a call and without refusing: what it said is its answer. */
+  get isAnswer(): boolean {
+    return !this.hasCalled && !this.hasRefused && (this.finish === 'stop' || this.finish === 'tool_calls');
+  }
+
+  /** Its full id; undefined while none has answered. */
+  get answeringModel(): string | undefined {
+    if (this.selection === undefined || this.selection.model === '') return undefined;
+    const { provider, model } = this.selection;
+    return model.startsWith(`${provider}/`) ? model : `${provider}/${model}`;
   }
 
   /** @throws ModelError when the answer ended without saying so. */

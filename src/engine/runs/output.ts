@@ -1,6 +1,6 @@
 import type { Citation } from '../../entities/citation.ts';
 import type { IdKind } from '../../entities/ids.ts';
-import type { ItemStatus, RunEvent, RunEventBody, RunItem } from '../../entities/run-event.ts';
+import type { ItemStatus, RunEvent, RunEventBody, RunItem, TokenLogprob } from '../../entities/run-event.ts';
 import { storableText } from '../../lib/text.ts';
 import { CallQueue } from './call-queue.ts';
 import type { CitationMarkers, MarkedText } from './markers.ts';
@@ -12,6 +12,17 @@ interface OpenText {
   /** The text so far as the inside of a JSON string literal: decoded once, at the end. */
   literal: string;
   readonly citations: Citation[];
+  readonly isRefusal: boolean;
+  logprobs: TokenLogprob[] | undefined;
+  /** So many of them stand with a piece of the text already. */
+  logprobsTold: number;
+}
+
+export interface OutputMark {
+  readonly sequence: number;
+  readonly events: number;
+  readonly items: number;
+  readonly hasAdded: boolean;
 }
 
 /**
@@ -71,10 +82,36 @@ export class RunOutput {
   }
 
   text(json: string): void {
-    const open = this.open?.type === 'message' ? this.open : this.openText('message');
+    const open = this.open?.type === 'message' && !this.open.isRefusal ? this.open : this.openText('message');
     const inside = json.slice(1, -1);
     if (this.marking === undefined) this.textDelta(open, inside, json);
     else this.markedText(open, this.marking.feed(inside));
+  }
+
+  /** A refusal is a message of its own, and holds no marks. */
+  refusal(json: string): void {
+    const open = this.open?.isRefusal === true ? this.open : this.openText('message', true);
+    this.textDelta(open, json.slice(1, -1), json);
+  }
+
+  /** Of the text before. */
+  logprobs(tokens: readonly TokenLogprob[]): void {
+    const { open } = this;
+    if (open?.type !== 'message' || !this.keepsText) return;
+    open.logprobs ??= [];
+    for (const token of tokens) open.logprobs.push(token);
+    this.tellLogprobs(open);
+  }
+
+  /** They leave with the piece they came with, or with the next one, where a mark in the text holds that back. */
+  private tellLogprobs(open: OpenText): void {
+    if (open.logprobs === undefined || open.logprobsTold === open.logprobs.length) return;
+    const at = this.batch.findLastIndex(({ type }) => type !== 'response.output_text.annotation.added');
+    const last = this.batch[at];
+    const isUntold = last?.type === 'response.output_text.delta' && last.itemId === open.id && last.logprobs === undefined;
+    if (!isUntold) return;
+    this.batch[at] = { ...last, logprobs: open.logprobs.slice(open.logprobsTold) };
+    open.logprobsTold = open.logprobs.length;
   }
 
   reasoning(json: string): void {
@@ -122,6 +159,28 @@ export class RunOutput {
     return this.newId(kind);
   }
 
+  /** What the messages from `place` on say, the open one too; nothing more may be said in that one. */
+  textFrom(place: number): string {
+    const said = this.done.slice(place).map((item) => (item.type === 'message' ? item.text : ''));
+    if (this.open?.type !== 'message') return said.join('');
+    if (this.marking !== undefined) this.markedText(this.open, this.marking.flush());
+    return said.join('') + decodeLiteral(this.open.literal);
+  }
+
+  /** Where the output is, for `takeBack`. */
+  mark(): OutputMark {
+    return { sequence: this.sequence, events: this.batch.length, items: this.done.length, hasAdded: this.hasAdded };
+  }
+
+  /** Unsays everything after a mark. Nothing of it may have been taken, and no call may be open. */
+  takeBack(mark: OutputMark): void {
+    this.sequence = mark.sequence;
+    this.batch.length = mark.events;
+    this.done.length = mark.items;
+    this.hasAdded = mark.hasAdded;
+    this.open = undefined;
+  }
+
   private nextSequence(): number {
     const sequence = this.sequence;
     this.sequence += 1;
@@ -152,19 +211,19 @@ export class RunOutput {
     }
   }
 
-  private openText(type: OpenText['type']): OpenText {
+  private openText(type: OpenText['type'], isRefusal = false): OpenText {
     this.close('completed');
     const id = this.newId(type);
     const outputIndex = this.addItem(
       type === 'message'
-        ? { type, id, status: 'in_progress', text: '', citations: [] }
+        ? { type, id, status: 'in_progress', text: '', citations: [], ...(isRefusal ? { isRefusal } : {}) }
         : { type, id, status: 'in_progress', text: '' },
     );
     if (type === 'message') {
       this.emit({ type: 'response.content_part.added', outputIndex, itemId: id });
-      this.marking = this.markers?.();
+      this.marking = isRefusal ? undefined : this.markers?.();
     }
-    const open: OpenText = { type, id, outputIndex, literal: '', citations: [] };
+    const open: OpenText = { type, id, outputIndex, literal: '', citations: [], isRefusal, logprobs: undefined, logprobsTold: 0 };
     this.open = open;
     return open;
   }
@@ -173,13 +232,24 @@ export class RunOutput {
     const open = this.open;
     if (open === undefined) return;
     if (open.type === 'message' && this.marking !== undefined) this.markedText(open, this.marking.flush());
+    this.tellLogprobs(open);
     this.open = undefined;
     const { id, outputIndex, citations } = open;
     const text = decodeLiteral(open.literal);
     if (open.type === 'message') {
-      this.emit({ type: 'response.output_text.done', outputIndex, itemId: id, text });
-      this.emit({ type: 'response.content_part.done', outputIndex, itemId: id, text, citations });
-      this.finishItem({ type: 'message', id, status, text, citations });
+      const { logprobs } = open;
+      const likely = logprobs === undefined ? {} : { logprobs };
+      this.emit({ type: 'response.output_text.done', outputIndex, itemId: id, text, ...likely });
+      this.emit({ type: 'response.content_part.done', outputIndex, itemId: id, text, citations, ...likely });
+      this.finishItem({
+        type: 'message',
+        id,
+        status,
+        text,
+        citations,
+        ...likely,
+        ...(open.isRefusal ? { isRefusal: true } : {}),
+      });
     } else {
       this.finishItem({ type: 'reasoning', id, status, text });
     }

@@ -2,6 +2,7 @@ import type { Passage } from '../../entities/citation.ts';
 import type { ResponseHead } from '../../entities/response.ts';
 import type { RunEventStream, RunStatus } from '../../entities/run-event.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
+import type { AnswerCheck } from './answer-gate.ts';
 
 /** What one run needs. Access is decided before: the engine knows no user, only whom to charge. */
 export interface RunPlan {
@@ -13,6 +14,7 @@ export interface RunPlan {
   readonly parallelToolCalls?: boolean;
   readonly parameters: ModelParameters;
   readonly responseFormat?: ResponseFormat;
+  readonly answerCheck?: AnswerCheck;
   /** Whether the client of the run reads deltas: a run that nobody streams may be fetched in one piece. */
   readonly isStreaming: boolean;
   /**
@@ -43,6 +45,7 @@ export interface KnowledgePlan {
   readonly orgId: string;
   /** Sources the caller may be answered from; retrieval filters by them in its SQL. */
   readonly dataSourceIds: readonly string[];
+  /** What the run itself searches for; '' for nothing. Subagents have questions of their own. */
   readonly question: string;
 }
 export interface Charge {
@@ -72,17 +75,22 @@ export interface RunEngine {
   /**
    * Asked before the row of a stored run is written.
    *
-   * @throws DomainError, thrown or rejected: OVERLOADED while this process has as many runs as it may, INSUFFICIENT_QUOTA when the
+   * @throws DomainError, thrown or rejected: OVERLOADED while this process has as many runs as it may, RATE_LIMIT_EXCEEDED while the
+   *   organization has more than its share of a busy process, INSUFFICIENT_QUOTA when the
    *   organization has used up its limit.
    */
   requireRoom(orgId: string): undefined | Promise<undefined>;
+  /** Names this process among those on the same database: as the holder of runs whose secrets it alone has. */
+  readonly owner: string;
+  /** Equal for equal secrets, in this process only: it is made with a key that never leaves it. Null for none. */
+  fingerprint(secrets: Readonly<Record<string, string>>): string | null;
   /**
    * Takes a stored run (its row is written) and works it through in this process, whatever becomes of its reader.
    *
-   * @param secrets  for tools; they live in memory only, so a run that another process takes over has none.
+   * @param secrets  for tools; they live in memory only: another process ends the run instead of beginning it again without them.
    */
   startStored(runId: string, secrets?: Readonly<Record<string, string>>): void;
-  /** Keeps secrets for a run that waits for its thread, or that has begun; it starts here when its turn comes. */
+  /** Keeps secrets for a run that waits for its thread, and begins it when its turn comes; one that has begun here gets them. */
   expectStored(runId: string, secrets: Readonly<Record<string, string>>): void;
   /** What a stored run has said until now, without following it. */
   replay(runId: string): RunEventStream;
@@ -97,9 +105,11 @@ export interface RunEngine {
   /** Asks the run to stop at the next boundary, wherever it runs; resolves when its terminal event is stored. */
   cancel(runId: string): Promise<void>;
   /**
-   * Lets running work end, at most `graceMs`. What is left ends as failed with what it said so far, or is begun again by the next process
-   * when it has said nothing. Resolves once the ledger is written.
+   * Nothing is begun from here on, and what runs is ended: as failed, with what it said so far. A stored run that has said nothing, and that
+   * nobody waits for, is left to the next process. Readers of what goes on without this process get OVERLOADED: they may come back.
    */
+  endAll(): void;
+  /** Lets running work end by itself for most of `graceMs`, then does `endAll`. Resolves once the ledger is written. */
   stop(graceMs: number): Promise<void>;
 }
 export type Retrieve = (plan: KnowledgePlan, signal: AbortSignal) => Promise<readonly Passage[]>;

@@ -23,11 +23,11 @@ export class RunScope {
     this.controller.abort(reason);
   }
 
-  /** Also tells work that is still under way, when a reader left without a word. */
-  close(): void {
+  /** @param isOver  whether the run came to its own end; otherwise a reader left without a word, and work may be under way. */
+  close(isOver: boolean): void {
     clearTimeout(this.timer);
     this.outer?.removeEventListener('abort', this.onOuterAbort);
-    this.stop(closed);
+    if (!isOver) this.stop(closed);
   }
 }
 

@@ -22,7 +22,7 @@ export interface UsageLimits {
   reserve(orgId: string, kind: UsageKind, need: () => TokenNeed): TokenHold | Promise<TokenHold>;
   /** The same question without holding anything: whether the smallest call would be let in. */
   requireLeft(orgId: string, kind: UsageKind): undefined | Promise<undefined>;
-  /** Told by the ledger: a call cost so much, and later: that is written. */
+  /** Told by the ledger: a call cost so much (below zero: somebody else is charged for it), and later: that is written. */
   noted(orgId: string, kind: UsageKind, tokens: number): void;
   written(orgId: string, kind: UsageKind, tokens: number): void;
   /** Gives everything back. */
@@ -96,7 +96,7 @@ class BlockedUsageLimits implements UsageLimits {
 
   noted(orgId: string, kind: UsageKind, tokens: number): void {
     const block = this.#blocks.find(orgId, kind);
-    if (block !== undefined) block.spent += tokens;
+    if (block !== undefined) block.spent = Math.max(0, block.spent + tokens);
   }
 
   written(orgId: string, kind: UsageKind, tokens: number): void {

@@ -14,3 +14,10 @@ export const builtinTools: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['sandbox'],
   deep_research: ['deep_research'],
 };
+
+const readOnly: readonly string[] = ['web_search', 'deep_research'];
+
+/** Whether a tool of the service only reads: it may be used where nothing is to be carried out yet. */
+export function isReadOnly(name: string): boolean {
+  return readOnly.includes(name);
+}

@@ -3,15 +3,19 @@ import {
   GraphQLError,
   type GraphQLSchema,
   Kind,
+  Lexer,
   NoFragmentCyclesRule,
   type OperationDefinitionNode,
   type OperationTypeNode,
   parse,
   type SelectionSetNode,
+  Source,
   specifiedRules,
+  TokenKind,
   validate,
 } from 'graphql';
 import { runOperations } from '../../domain/policy.ts';
+import { CompiledOperation } from '../../lib/compiled-operation.ts';
 import type { Settings } from '../../settings.ts';
 import { countFaults, type DocumentLimits, documentError, type Weight, weigh } from './limits.ts';
 
@@ -29,9 +33,10 @@ export interface Operation {
   readonly holdsRun: boolean;
   /** As graphql-js wants it: undefined when the document has one operation. */
   readonly name: string | undefined;
+  readonly compiled: CompiledOperation;
 }
 
-/** Documents parsed, validated and weighed once, whatever transport they come by. */
+/** Documents parsed, validated, weighed and compiled once, whatever transport they come by. */
 export class Documents {
   readonly #schema: GraphQLSchema;
   readonly #limits: DocumentLimits;
@@ -90,12 +95,27 @@ export class Documents {
       const node = operationNamed(known.operations, name);
       const fault = this.#weightFault(known, node, variables);
       return fault === undefined
-        ? { document: known.document, node, holdsRun: known.runNodes.has(node), name: name ?? undefined }
+        ? {
+            document: known.document,
+            node,
+            holdsRun: known.runNodes.has(node),
+            name: name ?? undefined,
+            compiled: this.#compiled(known, node),
+          }
         : [fault];
     } catch (error) {
       if (error instanceof GraphQLError) return [error];
       throw error;
     }
+  }
+
+  #compiled({ document, compiled }: KnownDocument, node: OperationDefinitionNode): CompiledOperation {
+    let found = compiled.get(node);
+    if (found === undefined) {
+      found = new CompiledOperation(this.#schema, document, node);
+      compiled.set(node, found);
+    }
+    return found;
   }
 
   #find(source: string): KnownDocument {
@@ -113,7 +133,7 @@ export class Documents {
     const faults = this.#check(document);
     // A refused document may be of any form, circles among its fragments included.
     const runNodes = new Set(faults.length > 0 ? [] : operations.filter((node) => holdsRun(document, node)));
-    const made: KnownDocument = { document, operations, runNodes, faults, weights: new Map() };
+    const made: KnownDocument = { document, operations, runNodes, faults, weights: new Map(), compiled: new Map() };
     if (source.length <= cachedSourceMaxChars && made.faults.length === 0) this.#keep(source, made);
     return made;
   }
@@ -130,10 +150,10 @@ export class Documents {
 
   #parse(source: string): DocumentNode {
     try {
+      requireFlat(source, this.#limits.tokensMax);
       return parse(source, { maxTokens: this.#limits.tokensMax });
     } catch (error) {
-      if (error instanceof RangeError) throw tooNested();
-      if (!(error instanceof GraphQLError)) throw error;
+      if (!(error instanceof GraphQLError) || error.extensions.code !== undefined) throw error;
       const isTooLong = error.message.includes('tokens. Parsing aborted');
       error.extensions.code = isTooLong ? 'GRAPHQL_TOO_MANY_TOKENS' : 'GRAPHQL_PARSE_FAILED';
       throw error;
@@ -183,23 +203,48 @@ interface KnownDocument {
   readonly runNodes: ReadonlySet<OperationDefinitionNode>;
   readonly faults: readonly GraphQLError[];
   readonly weights: Map<OperationDefinitionNode, Weight>;
+  readonly compiled: Map<OperationDefinitionNode, CompiledOperation>;
 }
 
+/** Each fragment is looked into once, however often it is spread: documents that double themselves cost nothing. */
 function holdsRun(document: DocumentNode, operation: OperationDefinitionNode): boolean {
   const root = `${operation.operation[0]?.toUpperCase()}${operation.operation.slice(1)}`;
+  const unseen = new Map(
+    document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [])),
+  );
   const inSelection = ({ selections }: SelectionSetNode): boolean =>
     selections.some((node) => {
       if (node.kind === Kind.FIELD) return runOperations.has(`${root}.${node.name.value}`);
       if (node.kind === Kind.INLINE_FRAGMENT) return inSelection(node.selectionSet);
-      const fragment = document.definitions.find(
-        (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === node.name.value,
-      );
-      return fragment?.kind === Kind.FRAGMENT_DEFINITION && inSelection(fragment.selectionSet);
+      const fragment = unseen.get(node.name.value);
+      unseen.delete(node.name.value);
+      return fragment !== undefined && inSelection(fragment.selectionSet);
     });
   return inSelection(operation.selectionSet);
 }
 
-/** The stack is full: nothing that a person writes. */
+/**
+ * The parser goes one call deeper with each bracket, and where the stack ends hangs on how warm it is: the limit is ours instead.
+ *
+ * @throws GraphQLError, also where the source cannot be cut into tokens.
+ */
+function requireFlat(source: string, tokensMax: number): void {
+  const lexer = new Lexer(new Source(source));
+  let depth = 0;
+  for (let tokens = 0; tokens <= tokensMax; tokens += 1) {
+    const { kind } = lexer.advance();
+    if (kind === TokenKind.EOF) return;
+    if (openings.has(kind)) depth += 1;
+    else if (closings.has(kind)) depth -= 1;
+    if (depth > nestingMax) throw tooNested();
+  }
+}
+
+const nestingMax = 200;
+const openings: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const closings: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+
+/** Nothing that a person writes. */
 function tooNested(): GraphQLError {
   return documentError('GRAPHQL_TOO_DEEP', 'The document is nested too deeply');
 }

@@ -24,7 +24,8 @@ export interface StreamParts {
  */
 export class EventStreams {
   readonly #parts: StreamParts;
-  readonly #open = new Set<CallContext>();
+  /** Those without an end of their own. */
+  readonly #endless = new Set<CallContext>();
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
@@ -41,7 +42,7 @@ export class EventStreams {
     }
     if (operation.holdsRun) admission.enter(caller.keyId);
     const context = new CallContext(deps, caller, requestId, res);
-    this.#open.add(context);
+    if (!operation.holdsRun) this.#endless.add(context);
     const stopWatching = watchKey(caller, () => {
       context.abort(new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired'));
     });
@@ -56,15 +57,15 @@ export class EventStreams {
       }
       stream.end('event: complete\ndata:\n\n');
     } finally {
-      this.#open.delete(context);
+      this.#endless.delete(context);
       stopWatching();
       if (operation.holdsRun) admission.leave(caller.keyId);
     }
   }
 
-  /** Ends every stream with an error that says why. */
-  close(reason: DomainError): void {
-    for (const context of this.#open) context.abort(reason);
+  /** Ends every stream without an end of its own with an error that says why. */
+  stop(reason: DomainError): void {
+    for (const context of this.#endless) context.abort(reason);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
+import type { ExecutionResult } from 'graphql';
 import type { CallContext } from '../../http/context.ts';
 import { securityHeaders } from '../../http/reply.ts';
 import { presentResult } from '../errors.ts';
@@ -14,11 +14,9 @@ const graphqlJson = 'application/graphql-response+json';
  * small query; it gets the rest.
  */
 export class Quick {
-  readonly #schema: GraphQLSchema;
   readonly #documents: Documents;
 
-  constructor(schema: GraphQLSchema, documents: Documents) {
-    this.#schema = schema;
+  constructor(documents: Documents) {
     this.#documents = documents;
   }
 
@@ -30,13 +28,7 @@ export class Quick {
     const isAllowed =
       operation.node.operation === 'query' || (operation.node.operation === 'mutation' && call.req.method === 'POST');
     if (!isAllowed) return false;
-    const running = execute({
-      schema: this.#schema,
-      document: operation.document,
-      variableValues: params.variables,
-      contextValue: context,
-      ...(operation.name === undefined ? {} : { operationName: operation.name }),
-    });
+    const running = operation.compiled.execute({ variableValues: params.variables, contextValue: context });
     const result: ExecutionResult = running instanceof Promise ? await running : running;
     // Without data the variables were refused before anything ran: a status for that is yoga's business.
     if (result.data === undefined) return false;

@@ -56,6 +56,8 @@ export class SingleConnections {
   /** GET: opens the reserved stream. */
   open(call: Call, token: string): void {
     const reservation = this.#find(call, token);
+    // Who left already is not told of again; the reservation ends with its time.
+    if (call.res.destroyed) return;
     if (reservation.isOpen) throw new DomainError('CONFLICT', 'The event stream is open already');
     const stream = this.#parts.sse.start(call.res, call.requestId, ['connection', 'keep-alive']);
     stream.flush();
@@ -80,7 +82,7 @@ export class SingleConnections {
     }
     const operation = this.#parts.documents.operation(params.query, params.operationName, params.variables);
     if (isFaults(operation)) return sendErrors(call.res, 400, operation, call.errors);
-    const { signal } = reservation.add(operationId);
+    const controller = reservation.add(operationId, operation.holdsRun);
     const { keyId } = call.caller;
     try {
       if (operation.holdsRun) this.#parts.admission.enter(keyId);
@@ -89,10 +91,13 @@ export class SingleConnections {
       throw error;
     }
     sendEmpty(call.res, 202, call.requestId);
+    const { signal } = controller;
     const context = { deps: this.#parts.deps, caller: call.caller, requestId: call.requestId, signal };
     try {
       await this.#pump(reservation, operationId, operation, params, context);
     } finally {
+      // Of one that was ended the id may be another operation's by now.
+      if (!signal.aborted) reservation.remove(operationId);
       if (operation.holdsRun) this.#parts.admission.leave(keyId);
     }
   }
@@ -108,12 +113,9 @@ export class SingleConnections {
     sendEmpty(call.res, 200, call.requestId);
   }
 
-  /** Ends every stream; what still runs on one gets `result` as its last. */
-  close(result: string): void {
-    for (const [token, reservation] of this.#reservations) {
-      reservation.end(result);
-      this.#drop(token);
-    }
+  /** Ends every stream as soon as the runs on it are over; what has no end of its own gets `result` as its last. */
+  stopAll(result: string): void {
+    for (const [token, reservation] of this.#reservations) if (reservation.stop(result)) this.#drop(token);
   }
 
   async #pump(
@@ -124,14 +126,11 @@ export class SingleConnections {
     context: GraphContext,
   ): Promise<void> {
     const id = JSON.stringify(operationId);
-    try {
-      for await (const batch of await this.#parts.source.open(operation, params.variables, context)) {
-        await reservation.write(batch.map((json) => nextFrame(id, json)).join(''));
-      }
-      if (!context.signal.aborted) await reservation.write(completeFrame(id));
-    } finally {
-      reservation.remove(operationId);
+    const { signal } = context;
+    for await (const batch of await this.#parts.source.open(operation, params.variables, context)) {
+      await reservation.write(batch.map((json) => nextFrame(id, json)).join(''), signal);
     }
+    await reservation.write(completeFrame(id), signal);
   }
 
   #find(call: Call, token: string): Reservation {
@@ -152,10 +151,11 @@ export class SingleConnections {
 /** A stream and the operations on it. What is written before it is opened waits. */
 class Reservation {
   readonly keyId: string;
-  readonly #operations = new Map<string, AbortController>();
+  readonly #operations = new Map<string, RunningOperation>();
   readonly #opened = Promise.withResolvers<void>();
   readonly #timer: NodeJS.Timeout;
   #stream: SseStream | undefined;
+  #isStopping = false;
 
   constructor(keyId: string, timer: NodeJS.Timeout) {
     this.keyId = keyId;
@@ -172,8 +172,11 @@ class Reservation {
     this.#opened.resolve();
   }
 
-  /** @throws DomainError CONFLICT for an id in use, RATE_LIMIT_EXCEEDED when the stream is full. */
-  add(operationId: string): AbortController {
+  /** @throws DomainError CONFLICT for an id in use, RATE_LIMIT_EXCEEDED when the stream is full, OVERLOADED when the process stops. */
+  add(operationId: string, holdsRun: boolean): AbortController {
+    if (this.#isStopping) {
+      throw new DomainError('OVERLOADED', 'The service is stopping; connect again', { retryAfterSeconds: 1 });
+    }
     if (this.#operations.has(operationId)) {
       throw new DomainError('CONFLICT', 'An operation with this id is running', { param: 'extensions.operationId' });
     }
@@ -181,19 +184,21 @@ class Reservation {
       throw new DomainError('RATE_LIMIT_EXCEEDED', `An event stream carries at most ${operationsMax} operations`);
     }
     const controller = new AbortController();
-    this.#operations.set(operationId, controller);
+    this.#operations.set(operationId, { controller, holdsRun });
     return controller;
   }
 
   remove(operationId: string): void {
-    const controller = this.#operations.get(operationId);
+    const operation = this.#operations.get(operationId);
     this.#operations.delete(operationId);
-    controller?.abort();
+    operation?.controller.abort();
+    if (this.#isStopping && this.#operations.size === 0) this.#stream?.end('');
   }
 
-  async write(frames: string): Promise<void> {
+  /** @param signal  of the operation: what was ended meanwhile says nothing any more. */
+  async write(frames: string, signal?: AbortSignal): Promise<void> {
     if (this.#stream === undefined) await this.#opened.promise;
-    await this.#stream?.write(frames);
+    if (signal?.aborted !== true) await this.#stream?.write(frames);
   }
 
   /** Gives every running operation a last result and ends the stream. */
@@ -203,11 +208,32 @@ class Reservation {
     this.close();
   }
 
+  /** The same for what has no end of its own; runs go on to theirs, and then the stream ends. @returns whether that is so already. */
+  stop(result: string): boolean {
+    const endless = [...this.#operations].filter(([, { holdsRun }]) => !holdsRun).map(([id]) => id);
+    if (endless.length === this.#operations.size) {
+      this.end(result);
+      return true;
+    }
+    this.#isStopping = true;
+    for (const operationId of endless) {
+      const id = JSON.stringify(operationId);
+      void this.write(nextFrame(id, result) + completeFrame(id));
+      this.remove(operationId);
+    }
+    return false;
+  }
+
   close(): void {
     clearTimeout(this.#timer);
     this.#opened.resolve();
     for (const operationId of [...this.#operations.keys()]) this.remove(operationId);
   }
+}
+
+interface RunningOperation {
+  readonly controller: AbortController;
+  readonly holdsRun: boolean;
 }
 
 function nextFrame(id: string, json: string): string {

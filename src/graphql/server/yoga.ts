@@ -1,5 +1,5 @@
 import { execute, GraphQLError, type GraphQLSchema } from 'graphql';
-import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { Plugin, YogaServerInstance } from 'graphql-yoga';
 import type { CallContext } from '../../http/context.ts';
 import { presentError } from '../errors.ts';
 import { type Documents, isFaults } from './documents.ts';
@@ -16,12 +16,26 @@ export interface YogaInput {
  * statuses of the GraphQL over HTTP specification. It runs the same documents, the same executor and the same errors as they do.
  */
 export class YogaDoor {
-  readonly #yoga: YogaServerInstance<YogaInput, object>;
+  readonly #schema: GraphQLSchema;
+  readonly #documents: Documents;
+  #opened: Promise<YogaServerInstance<YogaInput, object>> | undefined;
 
   constructor(schema: GraphQLSchema, documents: Documents) {
-    this.#yoga = createYoga<YogaInput, object>({
-      schema,
-      plugins: [useReadParams(), useDocuments(documents), usePresentedErrors()],
+    this.#schema = schema;
+    this.#documents = documents;
+  }
+
+  /** Loads yoga, which is a fifth of all modules of the process: a start does not wait for what most calls pass by. */
+  open(): Promise<YogaServerInstance<YogaInput, object>> {
+    this.#opened ??= this.#load();
+    return this.#opened;
+  }
+
+  async #load(): Promise<YogaServerInstance<YogaInput, object>> {
+    const { createYoga } = await import('graphql-yoga');
+    return createYoga<YogaInput, object>({
+      schema: this.#schema,
+      plugins: [useReadParams(), useDocuments(this.#documents), usePresentedErrors()],
       maskedErrors: false,
       parserAndValidationCache: false,
       maxRequestBodySize: false,
@@ -38,7 +52,8 @@ export class YogaDoor {
   /** @returns what to send; headers as a flat list. */
   async answer(method: string, accept: string | undefined, input: YogaInput): Promise<YogaReply> {
     const headers = { 'content-type': 'application/json', ...(accept === undefined ? {} : { accept }) };
-    const response = await this.#yoga.fetch('http://localhost/graphql', { method, headers }, input);
+    const yoga = await this.open();
+    const response = await yoga.fetch('http://localhost/graphql', { method, headers }, input);
     return {
       status: response.status,
       headers: [...response.headers].filter(([name]) => name !== 'content-length').flat(),

@@ -20,6 +20,8 @@ class CompletionEncoder implements StreamEncoder {
   private readonly includesUsage: boolean;
   private hasRole = false;
   private calls = 0;
+  /** Why it was cancelled is for whoever ends the stream to say: a stream has one error at most. */
+  private cancelled: RunSnapshot | undefined;
 
   constructor(variables: Variables, nowMs: number) {
     const { id, chatId, model, created } = namesOf(variables, nowMs);
@@ -41,7 +43,7 @@ class CompletionEncoder implements StreamEncoder {
   }
 
   end(): string {
-    return done;
+    return this.cancelled === undefined ? done : errorFrame(this.cancelled) + done;
   }
 
   fail(error: unknown): string {
@@ -87,7 +89,11 @@ class CompletionEncoder implements StreamEncoder {
   }
 
   private last(run: RunSnapshot): string {
-    if (run.status === 'failed' || run.status === 'cancelled') return errorFrame(run);
+    if (run.status === 'failed') return errorFrame(run);
+    if (run.status === 'cancelled') {
+      this.cancelled = run;
+      return '';
+    }
     const finish = this.role('""') + this.chunk('{}', `"${finishOf(run)}"`);
     if (!this.includesUsage) return finish;
     return `${finish}${this.head}],"usage":${JSON.stringify(usageOf(run.usage ?? noUsage))}}\n\n`;

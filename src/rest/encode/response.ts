@@ -1,8 +1,20 @@
-import { addedItemOf, annotationOf, isExtension, itemOf, responseObject, textPart } from '../../domain/responses/wire.ts';
+import {
+  addedItemOf,
+  annotationOf,
+  isExtension,
+  itemOf,
+  refusalPart,
+  responseError,
+  responseObject,
+  subagentOf,
+  textPart,
+  usageOf,
+} from '../../domain/responses/wire.ts';
 import { RunFold } from '../../engine/runs/fold.ts';
 import { errorBody, publicError } from '../../entities/errors.ts';
 import type { ResponseHead, WireObject } from '../../entities/response.ts';
-import type { RunEvent, RunItem, RunSnapshot } from '../../entities/run-event.ts';
+import type { RunEvent, RunItem, RunSnapshot, TokenLogprob } from '../../entities/run-event.ts';
+import { takesExtensions } from '../../http/extensions.ts';
 import type { EncoderContext, RunFold as RowFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 
 /** Writes one event of the format: as a frame of an event stream, or as a message of a socket. */
@@ -35,6 +47,8 @@ export class ResponseProjection {
   private annotations = 0;
   /** Members of a text delta around its number and its text; changes with the item. */
   private deltaTail = '';
+  private deltaType = 'response.output_text.delta';
+  private deltaEnd = textEnd;
 
   constructor(write: WriteEvent, options: ProjectionOptions) {
     this.write = write;
@@ -50,18 +64,19 @@ export class ResponseProjection {
     let text = '';
     for (const event of events) {
       const isKnown = event.sequence <= this.options.seenSequence;
-      const written = event.type === 'response.output_text.delta' ? this.delta(event.json) : this.other(event);
+      const written = event.type === 'response.output_text.delta' ? this.delta(event.json, event.logprobs) : this.other(event);
       if (!isKnown) text += written;
     }
     return text;
   }
 
-  private delta(json: string): string {
+  private delta(json: string, logprobs: readonly TokenLogprob[] | undefined): string {
     const number = this.sequence;
     this.sequence += 1;
     if (number <= this.options.startingAfter) return '';
-    const type = 'response.output_text.delta';
-    return this.write(type, `{"type":"${type}","sequence_number":${number}${this.deltaTail}${json},"logprobs":[]}`);
+    const type = this.deltaType;
+    const end = logprobs === undefined || this.refuses ? this.deltaEnd : `,"logprobs":${JSON.stringify(logprobs)}}`;
+    return this.write(type, `{"type":"${type}","sequence_number":${number}${this.deltaTail}${json}${end}`);
   }
 
   private other(event: RunEvent): string {
@@ -80,6 +95,7 @@ export class ResponseProjection {
         return this.done(event.item);
       case 'parley.step':
       case 'parley.input':
+      case 'parley.usage':
         return '';
       default:
         return this.open === undefined ? '' : this.within(event, { item_id: this.open.item.id, output_index: this.open.index });
@@ -102,6 +118,8 @@ export class ResponseProjection {
     this.annotations = 0;
     const names = JSON.stringify({ item_id: item.id, output_index: index, content_index: 0 });
     this.deltaTail = `,${names.slice(1, -1)},"delta":`;
+    this.deltaType = isRefusal(item) ? 'response.refusal.delta' : 'response.output_text.delta';
+    this.deltaEnd = isRefusal(item) ? '}' : textEnd;
     const shownHints = this.options.hasExtensions && hints !== undefined && hints.length > 0 ? { status_hints: hints } : {};
     const added = this.event('response.output_item.added', { output_index: index, item: addedItemOf(item), ...shownHints });
     if (item.type !== 'reasoning') return added;
@@ -125,6 +143,11 @@ export class ResponseProjection {
     );
   }
 
+  /** Whether the open item is what a model says in place of an answer. */
+  private get refuses(): boolean {
+    return this.open !== undefined && isRefusal(this.open.item);
+  }
+
   private place(): WireObject {
     return { item_id: this.open?.item.id, output_index: this.open?.index };
   }
@@ -133,16 +156,18 @@ export class ResponseProjection {
     const text = { ...place, content_index: 0 };
     switch (event.type) {
       case 'response.content_part.added':
-        return this.event(event.type, { ...text, part: textPart('', []) });
+        return this.event(event.type, { ...text, part: this.refuses ? refusalPart('') : textPart('', []) });
       case 'response.output_text.annotation.added': {
         const index = this.annotations;
         this.annotations += 1;
         return this.event(event.type, { ...text, annotation_index: index, annotation: annotationOf(event.citation) });
       }
       case 'response.output_text.done':
-        return this.event(event.type, { ...text, text: event.text, logprobs: [] });
+        if (this.refuses) return this.event('response.refusal.done', { ...text, refusal: event.text });
+        return this.event(event.type, { ...text, text: event.text, logprobs: event.logprobs ?? [] });
       case 'response.content_part.done':
-        return this.event(event.type, { ...text, part: textPart(event.text, event.citations) });
+        if (this.refuses) return this.event(event.type, { ...text, part: refusalPart(event.text) });
+        return this.event(event.type, { ...text, part: textPart(event.text, event.citations, event.logprobs) });
       case 'response.reasoning_text.delta':
         return this.event('response.reasoning_summary_text.delta', { ...place, summary_index: 0, delta: JSON.parse(event.json) });
       case 'response.function_call_arguments.delta':
@@ -154,6 +179,14 @@ export class ResponseProjection {
       case 'response.server_tool_call.completed':
       case 'response.server_tool_call.failed':
         return this.event(event.type, place);
+      case 'response.subagent.started':
+      case 'response.subagent.completed':
+        return this.event(event.type, { ...place, subagent: subagentOf(event.subagent) });
+      case 'response.subagent.progress': {
+        const { subagentId, message, progress, usage } = event;
+        const shownUsage = usage === null ? null : usageOf(usage);
+        return this.event(event.type, { ...place, subagent_id: subagentId, message, progress, usage: shownUsage });
+      }
       default:
         return '';
     }
@@ -177,9 +210,15 @@ export class ResponseProjection {
   }
 }
 
+const textEnd = ',"logprobs":[]}';
+
+function isRefusal(item: RunItem): boolean {
+  return item.type === 'message' && item.isRefusal === true;
+}
+
 /** An `error` event as both schemas of the format have it. */
 export function errorEvent(error: unknown, sequence: number): WireObject {
-  const { message, type, param, code } = errorBody(publicError(error)).error;
+  const { message, type, param, code } = errorBody(responseError(publicError(error))).error;
   return { type: 'error', sequence_number: sequence, code, message, param, error: { type, code, message, param } };
 }
 
@@ -224,7 +263,7 @@ export function responseFold(document: string): RowFold {
 
 /** Some stock clients fail on what the format does not know: `x-parley-extensions: off`, or `stream_options.include_extensions: false`. */
 function showsExtensions(variables: Variables, context: EncoderContext): boolean {
-  if (context.header?.('x-parley-extensions')?.toLowerCase() === 'off') return false;
+  if (!takesExtensions(context.header?.bind(context))) return false;
   const { streamOptions } = (variables.input ?? {}) as {
     readonly streamOptions?: { readonly include_extensions?: unknown } | null;
   };

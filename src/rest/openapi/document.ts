@@ -10,8 +10,11 @@ import {
 import type { Route } from '../compile.ts';
 import type { DocumentVariable } from '../document.ts';
 import { camelNames, memberNames } from '../member-names.ts';
+import type { Declarations, JsonSchema } from './declarations.ts';
+import { declarations as ownDeclarations } from './declared/index.ts';
+import { added } from './declared/schema.ts';
 import { errorResponses, errorSchema, errorsOf, requestIdHeader } from './responses.ts';
-import { type JsonSchema, SchemaPrinter, type SelectionContext } from './schemas.ts';
+import { SchemaPrinter, type SelectionContext } from './schemas.ts';
 
 /**
  * Prints the OpenAPI 3.1 description of the REST face from its rows and the schema: requests follow the input types, replies what the
@@ -21,15 +24,19 @@ export function printOpenApi(
   schema: GraphQLSchema,
   routes: readonly Route[],
   version: string,
+  declarations: Declarations = ownDeclarations,
 ): Readonly<Record<string, unknown>> {
-  const printer = new SchemaPrinter(schema);
+  const printer = new SchemaPrinter(schema, declarations);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     const place = paths[route.row.path] ?? {};
     place[route.row.method] = operation(printer, route);
     paths[route.row.path] = place;
   }
-  const tags = [...new Set(routes.map(({ row }) => row.tag))].map((name) => ({ name }));
+  const tags = [...new Set(routes.map(({ row }) => row.tag))].map((name) => {
+    const description = tagDescriptions[name];
+    return description === undefined ? { name } : { name, description };
+  });
   return {
     openapi: '3.1.0',
     info: {
@@ -52,6 +59,13 @@ export function printOpenApi(
   };
 }
 
+const tagDescriptions: Readonly<Record<string, string>> = {
+  Chats: 'Conversations that are kept, in a format of their own.',
+  Completions: 'The common chat completions format: nothing is kept.',
+  Responses:
+    'The common responses format. What the service adds to it is marked: `x-parley-extension` on members, schemas, events and tools, `x-parley-extension-values` where there are further values, `x-parley-extension-behavior` names where it behaves otherwise.',
+};
+
 function operation(printer: SchemaPrinter, route: Route): JsonSchema {
   const { row } = route;
   const parameters = parametersOf(printer, route);
@@ -66,6 +80,8 @@ function operation(printer: SchemaPrinter, route: Route): JsonSchema {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: { [String(row.status ?? 200)]: goodReply(printer, route), ...errorsOf(route) },
+    ...(row.extension === undefined ? {} : added({}, row.extension)),
+    ...(row.socket === undefined ? {} : { 'x-parley-socket': socketOf(printer, row.socket) }),
   };
 }
 
@@ -105,8 +121,20 @@ function parametersOf(printer: SchemaPrinter, route: Route): JsonSchema[] {
     ...(row.stream?.resume === undefined && row.stream?.resumesFrames !== true
       ? []
       : [header('Last-Event-ID', 'The last event seen; the stream goes on after it.')]),
+    ...(row.extensionMembers === undefined ? [] : [extensionSwitch]),
   ];
 }
+
+const extensionSwitch: JsonSchema = {
+  name: 'x-parley-extensions',
+  in: 'header',
+  required: false,
+  description:
+    '`off` leaves out events, items and members that the common format does not know, and numbers what is left without gaps.',
+  schema: { type: 'string', enum: ['on', 'off'], default: 'on' },
+  'x-parley-extension': true,
+  'x-parley-extension-behavior': 'extension-switch',
+};
 
 /** Of the type without its null, which cannot be written in a path, a query or a form. */
 function parameterSchema(printer: SchemaPrinter, variable: DocumentVariable): JsonSchema {
@@ -140,30 +168,65 @@ function jsonBody(printer: SchemaPrinter, { row, main }: Route): { required: boo
   const variable = row.body === undefined ? undefined : main.variables.get(row.body);
   if (variable === undefined) return undefined;
   const schema = printer.input(new GraphQLNonNull(getNullableType(variable.type)), memberNames(row));
-  const media = { schema, ...(row.example === undefined ? {} : { example: row.example }) };
+  const media = { schema, ...requestExamples(row) };
   return { required: variable.isRequired, content: { 'application/json': media } };
+}
+
+function requestExamples({ example, shown }: Route['row']): JsonSchema {
+  if (example === undefined) return {};
+  if (shown?.body === undefined) return { example };
+  const examples = {
+    short: { summary: 'In short', value: shown.body },
+    whole: { summary: 'With every member', value: example },
+  };
+  return { examples };
 }
 
 function goodReply(printer: SchemaPrinter, route: Route): JsonSchema {
   const { row } = route;
-  const headers = { 'x-request-id': requestIdHeader() };
-  if (row.status === 204) return { description: 'Done.', headers };
-  const events = {
-    'text/event-stream': { schema: { type: 'string', description: 'Server-sent events; see the description of the operation.' } },
+  const own = Object.entries(row.replyHeaders ?? {});
+  const headers = {
+    'x-request-id': requestIdHeader(),
+    ...Object.fromEntries(own.map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
   };
+  if (row.status === 204) return { description: 'Done.', headers };
+  const events = { 'text/event-stream': { ...eventMedia(printer, row.stream?.event), ...exampleOf(row.shown?.event) } };
   if (row.stream?.when === 'always') return { description: 'The events of the run.', headers, content: events };
   if (row.download !== undefined) {
     const bytes = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
     return { description: 'The bytes, as an attachment.', headers, content: bytes };
   }
-  const json = { 'application/json': { schema: replySchema(printer, route) } };
-  return { description: 'Done.', headers, content: row.stream === undefined ? json : { ...json, ...events } };
+  const json = { 'application/json': { schema: replySchema(printer, route), ...exampleOf(row.shown?.reply) } };
+  if (row.stream === undefined) return { description: 'Done.', headers, content: json };
+  const description = 'The reply in one piece, or as an event stream; the schema there is that of the `data` of one event.';
+  return { description, headers, content: { ...json, ...events } };
+}
+
+function exampleOf(example: unknown): JsonSchema {
+  return example === undefined ? {} : { example };
+}
+
+/** OpenAPI 3.1 has no `itemSchema`: the schema under an event stream is that of the `data` of one event, as the field has it. */
+function eventMedia(printer: SchemaPrinter, name: string | undefined): JsonSchema {
+  if (name === undefined) return { schema: { type: 'string', description: 'Server-sent events.' } };
+  return { schema: printer.declared(name) };
+}
+
+/** OpenAPI has no words for WebSockets. */
+function socketOf(printer: SchemaPrinter, { request, event }: NonNullable<Route['row']['socket']>): JsonSchema {
+  return {
+    description: 'The same path as a WebSocket: every message is one JSON text.',
+    receives: printer.declared(request),
+    sends: printer.declared(event),
+  };
 }
 
 function replySchema(printer: SchemaPrinter, route: Route): JsonSchema {
   const { row, main } = route;
+  if (row.reply !== undefined) return printer.declared(row.reply);
   const context: SelectionContext = {
     omitNull: new Set(row.omitNull ?? []),
+    extensions: new Set(row.extensionMembers ?? []),
     fragments: new Map(
       main.document.definitions.flatMap((node) =>
         node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [],

@@ -1,4 +1,14 @@
+import { responseError } from '../../domain/responses/wire.ts';
+import { DomainError, errorBody, errorCodes, type PublicError, publicError } from '../../entities/errors.ts';
 import type { Route } from '../compile.ts';
+
+/** Of every face, and of the responses format. */
+const errorTypes = [
+  ...new Set([
+    ...Object.values(errorCodes).map(({ type }) => type),
+    ...['invalid_request', 'not_found', 'too_many_requests', 'model_error', 'server_error'],
+  ]),
+];
 
 /** The error object of every face, and the replies that carry it. */
 export const errorSchema = {
@@ -11,7 +21,12 @@ export const errorSchema = {
       required: ['message', 'type', 'param', 'code'],
       properties: {
         message: { type: 'string', description: 'What was wrong, and what is allowed.' },
-        type: { type: 'string', description: 'The kind of failure.', examples: ['invalid_request_error'] },
+        type: {
+          type: 'string',
+          enum: errorTypes,
+          description:
+            'The kind of failure. The responses operations have five of their own: `invalid_request`, `not_found`, `too_many_requests`, `model_error`, `server_error`.',
+        },
         param: {
           type: ['string', 'null'],
           description: 'The member that was wrong, as the caller wrote it.',
@@ -32,46 +47,82 @@ export const errorSchema = {
   },
 } as const;
 
-const descriptions = {
-  '400': 'The request is wrong; `error.param` names the member.',
-  '401': 'No API key, or one that is unknown, revoked or expired.',
-  '403': 'The key lacks the scope, or the caller the right.',
-  '404': 'There is no such thing, or the caller may not see it.',
-  '409': 'It does not fit the state the thing is in.',
-  '413': 'The body or the file is too large.',
-  '415': 'The body is of another media type.',
-  '422': 'The Idempotency-Key came with another request before.',
-  '429': 'Too many runs at once, or a limit of the organization is reached.',
-  '500': 'A failure on our side; the request id finds it in the logs.',
-  '503': 'The service is full; try again shortly.',
-} as const;
-type ErrorStatus = keyof typeof descriptions;
+/** What a status means, with a failure that has it. Statuses that say the same to a client stand together. */
+const failures = {
+  '400': [
+    'The request is wrong; `error.param` names the member, `error.errors` each one when there are several.',
+    new DomainError('INVALID_VALUE', 'limit must be from 1 to 100', { param: 'limit' }),
+  ],
+  '401': [
+    'No API key, or one that is unknown, revoked or expired.',
+    new DomainError('INVALID_API_KEY', 'The API key is unknown, revoked or expired'),
+  ],
+  '403': [
+    'The key lacks the scope, or the caller the right.',
+    new DomainError('INSUFFICIENT_SCOPE', 'createResponse needs a key with the scope CHATS:WRITE'),
+  ],
+  '404': [
+    'There is no such thing, or the caller may not see it.',
+    new DomainError('NOT_FOUND', 'There is no such response', { param: 'responseId' }),
+  ],
+  '409': ['It does not fit the state the thing is in.', new DomainError('CONFLICT', 'The thread changes too fast; try again')],
+  '429': [
+    'Too many runs at once, or a limit of the organization is reached.',
+    new DomainError('RATE_LIMIT_EXCEEDED', 'Too many runs at once; try again shortly'),
+  ],
+  '4XX': [
+    'The body cannot be taken: it came too slowly (408), is too large (413) or of another media type (415), or its Idempotency-Key came with another request before (422).',
+    new DomainError('REQUEST_TOO_LARGE', 'The body is too large'),
+  ],
+  '5XX': [
+    'A failure on our side (500; the request id finds it in the logs), no room left (507), the service is full (503), or the provider of a model failed (502, and 500 in the responses format) or was too slow (504).',
+    new Error('never shown'),
+  ],
+} as const satisfies Record<string, readonly [string, Error]>;
+type ErrorStatus = keyof typeof failures;
 
 const retryHeaders = {
   'Retry-After': { description: 'Seconds after which another try may succeed.', schema: { type: 'integer' } },
 };
 
-export const errorResponses = Object.fromEntries(
-  Object.entries(descriptions).map(([status, description]) => [
-    `Error${status}`,
+/** Refusals in the form of one format, by the names of their components. */
+function errorResponsesOf(prefix: string, form: (shown: PublicError) => PublicError) {
+  return Object.entries(failures).map(([status, [description, failure]]) => [
+    `${prefix}${status}`,
     {
       description,
-      headers: { 'x-request-id': requestIdHeader(), ...(status === '429' || status === '503' ? retryHeaders : {}) },
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      headers: { 'x-request-id': requestIdHeader(), ...(status === '429' || status === '5XX' ? retryHeaders : {}) },
+      content: {
+        'application/json': {
+          schema: { $ref: '#/components/schemas/Error' },
+          example: errorBody(form(publicError(failure))),
+        },
+      },
     },
-  ]),
-);
+  ]);
+}
+
+export const errorResponses = Object.fromEntries([
+  ...errorResponsesOf('Error', (shown) => shown),
+  ...errorResponsesOf('ResponsesError', responseError),
+]);
 
 /** The failures that a row's callers can meet. */
 export function errorsOf(route: Route): Readonly<Record<string, unknown>> {
   const { row } = route;
-  const statuses: ErrorStatus[] = ['400', '401', '404', '500'];
-  if (route.scope !== null) statuses.push('403');
-  if (row.method !== 'get') statuses.push('409');
-  if (row.body !== undefined || row.upload !== undefined) statuses.push('413', '415');
-  if (row.method === 'post') statuses.push('422');
-  if (route.isRun) statuses.push('429', '503');
-  return Object.fromEntries(statuses.sort().map((status) => [status, { $ref: `#/components/responses/Error${status}` }]));
+  const hasBody = row.body !== undefined || row.upload !== undefined;
+  const asksModel = route.isRun || row.asksModel === true;
+  const statuses: readonly ErrorStatus[] = [
+    ...(['400', '401'] as const),
+    ...(route.scope === null ? [] : (['403'] as const)),
+    '404',
+    ...(row.method === 'get' ? [] : (['409'] as const)),
+    ...(asksModel ? (['429'] as const) : []),
+    ...(hasBody || row.method === 'post' ? (['4XX'] as const) : []),
+    '5XX',
+  ];
+  const prefix = row.errorForm === undefined ? 'Error' : 'ResponsesError';
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${prefix}${status}` }]));
 }
 
 export function requestIdHeader() {

@@ -8,6 +8,7 @@ import {
   type GraphQLOutputType,
   type GraphQLScalarType,
   type GraphQLSchema,
+  getNullableType,
   isAbstractType,
   isEnumType,
   isInputObjectType,
@@ -19,13 +20,15 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { MemberNames } from '../member-names.ts';
+import { type Declarations, type JsonSchema, orNull, reference, referredNames } from './declarations.ts';
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
-
-/** What a document's fragments are, and which members its row leaves out when null. */
+/** What a document's fragments are, and which members its row leaves out. */
 export interface SelectionContext {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** Left out when null. */
   readonly omitNull: ReadonlySet<string>;
+  /** Left out when the caller takes no extensions. */
+  readonly extensions: ReadonlySet<string>;
 }
 
 /**
@@ -35,10 +38,36 @@ export interface SelectionContext {
 export class SchemaPrinter {
   readonly components: Record<string, JsonSchema> = {};
   readonly #schema: GraphQLSchema;
+  readonly #declarations: Declarations;
   readonly #inputs = new Map<string, string>();
 
-  constructor(schema: GraphQLSchema) {
+  constructor(schema: GraphQLSchema, declarations: Declarations) {
     this.#schema = schema;
+    this.#declarations = declarations;
+  }
+
+  /** Refers to a declared schema, which becomes a component with all that it refers to. */
+  declared(name: string): JsonSchema {
+    this.#use(reference(name));
+    return reference(name);
+  }
+
+  #use(schema: JsonSchema): void {
+    for (const name of referredNames(schema)) {
+      const declared = this.#declarations.schemas[name];
+      if (declared === undefined || Object.hasOwn(this.components, name)) continue;
+      // Readers and generators show it where there is a choice.
+      this.components[name] = { title: name, ...declared };
+      this.#use(declared);
+    }
+  }
+
+  /** What GraphQL says of a member, and what is declared beyond that. */
+  #member(coordinate: string, shown: JsonSchema, isNullable: boolean, description: string | null | undefined): JsonSchema {
+    const declared = this.#declarations.members[coordinate];
+    if (declared !== undefined) this.#use(declared);
+    const whole = { ...described(shown, description), ...declared };
+    return isNullable ? orNull(whole) : whole;
   }
 
   /** The schema of a selection: what is not selected is not sent. */
@@ -73,11 +102,10 @@ export class SchemaPrinter {
         continue;
       }
       const isOmitted = context.omitNull.has(key) && !isNonNullType(field.type);
-      const shown = isOmitted
-        ? this.#output(field.type as GraphQLOutputType, node.selectionSet, context)
-        : this.output(field.type, node.selectionSet, context);
-      properties[key] = { ...described(shown, field.description), ...ownKeys(field.extensions) };
-      if (!isOmitted) required.push(key);
+      const shown = this.#output(getNullableType(field.type), node.selectionSet, context);
+      const isNullable = !isNonNullType(field.type) && !isOmitted;
+      properties[key] = this.#member(`${type.name}.${field.name}`, shown, isNullable, field.description);
+      if (!isOmitted && !context.extensions.has(key)) required.push(key);
     }
     return this.#component(type.name, described({ type: 'object', properties, required }, type.description));
   }
@@ -122,8 +150,8 @@ export class SchemaPrinter {
     const required: string[] = [];
     for (const field of Object.values(type.getFields())) {
       const member = names.wire(field.name);
-      const shown = described(this.input(field.type, names), field.description);
-      const own = { ...shown, ...ownKeys(field.extensions) };
+      const shown = this.#input(getNullableType(field.type), names);
+      const own = this.#member(`${type.name}.${field.name}`, shown, !isNonNullType(field.type), field.description);
       properties[member] = field.defaultValue === undefined ? own : { ...own, default: shownDefault(field.defaultValue) };
       if (isNonNullType(field.type) && field.defaultValue === undefined) required.push(member);
     }
@@ -132,7 +160,13 @@ export class SchemaPrinter {
       { type: 'object', properties, ...(required.length > 0 ? { required } : {}), ...choice },
       type.description,
     );
-    return reference(name);
+    // Rows that write their members otherwise often write these alike.
+    if (name === type.name || JSON.stringify(this.components[name]) !== JSON.stringify(this.components[type.name])) {
+      return reference(name);
+    }
+    delete this.components[name];
+    this.#inputs.set(key, type.name);
+    return reference(type.name);
   }
 
   #enum(type: GraphQLEnumType): JsonSchema {
@@ -160,11 +194,6 @@ export class SchemaPrinter {
   }
 }
 
-/** What a field says of itself beyond the schema: `x-parley-extension`, … */
-function ownKeys({ openapi }: Readonly<Record<string, unknown>>): JsonSchema {
-  return typeof openapi === 'object' && openapi !== null ? (openapi as JsonSchema) : {};
-}
-
 /** A scalar may say more in `extensions.openapi` than its name does. */
 function scalarSchema(type: GraphQLScalarType): JsonSchema {
   const own: unknown = type.extensions.openapi;
@@ -183,21 +212,8 @@ const scalarSchemas: Readonly<Record<string, JsonSchema>> = {
   JSON: {},
 };
 
-function reference(name: string): JsonSchema {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
 function described(schema: JsonSchema, description: string | null | undefined): JsonSchema {
   return description === undefined || description === null || description === '' ? schema : { ...schema, description };
-}
-
-function orNull(schema: JsonSchema): JsonSchema {
-  if (typeof schema.type === 'string' && schema.const === undefined) {
-    const { enum: values } = schema;
-    return { ...schema, type: [schema.type, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
-  }
-  // Nothing said about a value: it may be null already.
-  return schema.$ref === undefined && schema.anyOf === undefined ? schema : { anyOf: [schema, { type: 'null' }] };
 }
 
 function shownDefault(value: unknown): unknown {

@@ -12,6 +12,7 @@ export const agentCatalogRoutes: readonly RouteRow[] = [
     summary: 'Generate AI profile from existing AI data',
     description:
       'The model of the AI writes it, from its texts and the names of its knowledge. It is stored on the AI. For those who may edit it.',
+    asksModel: true,
     tag,
     spec: 'Generate AI profile from existing AI data',
     document: `mutation ($aiId: ID!) { generateAgentProfile(id: $aiId) { ${profileFields} } }`,

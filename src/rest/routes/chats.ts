@@ -11,9 +11,8 @@ const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason
 const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens }';
 const citationFields =
   'citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd }';
-/** What the fold of the run's events makes; the document gives OpenAPI the same shape. */
+/** For the document alone: the reply is the fold of the run's events. */
 const replyFields = `runId: id status message { ${messageFields} } toolCalls { id name arguments } ${citationFields} ${usageFields} incompleteReason error { code message }`;
-const replyNulls = ['incompleteReason', 'error'];
 
 const exportFormat = (format: unknown) => (format === 'json' ? 'json' : 'markdown');
 
@@ -141,6 +140,7 @@ export const chatRoutes: readonly RouteRow[] = [
     path: '/api/v1/chats/{chatId}/summarize',
     summary: 'Summarize a chat',
     description: 'Has the model of the AI sum up what was said, and keeps that with the chat. 409 when nothing was said yet.',
+    asksModel: true,
     tag: 'Chats',
     document: 'mutation ($chatId: ID!) { summarizeChat(id: $chatId) { summary } }',
   },
@@ -151,6 +151,7 @@ export const chatRoutes: readonly RouteRow[] = [
     summary: 'Compress a chat',
     description:
       'From here on, models are given a summary in place of all but the last two turns. The transcript stays as it is. Does nothing when there is nothing older.',
+    asksModel: true,
     tag: 'Chats',
     document: 'mutation ($chatId: ID!) { compressChat(id: $chatId) { summary compressedCount keptCount } }',
   },
@@ -177,9 +178,9 @@ export const chatRoutes: readonly RouteRow[] = [
     spec: 'Send a message to a chat',
     document: `${sending} { sendMessage(chatId: $chatId, input: $input) { ${replyFields} } }`,
     body: 'input',
-    omitNull: replyNulls,
     fold: chatReplyFold(sendingEvents),
-    stream: { when: 'stream-or-accept', document: sendingEvents, encoder: chatEventEncoder },
+    reply: 'ChatReply',
+    stream: { when: 'stream-or-accept', document: sendingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     example: {
       prompt: [{ type: 'text', text: 'What is the weather in Paris?' }],
       date: '2026-01-31T09:30:00.000Z',
@@ -202,9 +203,9 @@ export const chatRoutes: readonly RouteRow[] = [
     spec: 'Submit tool outputs',
     document: `${submitting} { submitToolOutputs(chatId: $chatId, input: $input) { ${replyFields} } }`,
     body: 'input',
-    omitNull: replyNulls,
     fold: chatReplyFold(submittingEvents),
-    stream: { when: 'stream-or-accept', document: submittingEvents, encoder: chatEventEncoder },
+    reply: 'ChatReply',
+    stream: { when: 'stream-or-accept', document: submittingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
     example: {
       systemMessageId: 'msg_01ke2s7d4vfzgv0b4xw2q9a1bc',
       outputs: [{ toolCallId: 'call_1', status: 'success', output: '{"celsius":12}' }],
@@ -221,7 +222,7 @@ export const chatRoutes: readonly RouteRow[] = [
       'The event stream of a run from its start, or after `Last-Event-ID`, until its end; the same frames as the stream of Send a message.',
     tag: 'Chats',
     document: following,
-    stream: { when: 'always', document: following, encoder: chatEventEncoder, resumesFrames: true },
+    stream: { when: 'always', document: following, encoder: chatEventEncoder, event: 'ChatStreamEvent', resumesFrames: true },
   },
   {
     operationId: 'cancelRun',

@@ -39,6 +39,7 @@ const completion: Omit<RouteRow, 'operationId' | 'path' | 'summary' | 'spec'> = 
     when: 'stream',
     document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { type delta } }',
     encoder: completionEncoder,
+    event: 'CompletionFrame',
   },
   example: {
     model: 'parley/offline',

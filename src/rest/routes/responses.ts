@@ -1,4 +1,6 @@
+import { responseError } from '../../domain/responses/wire.ts';
 import { responseEncoder, responseFold } from '../encode/response.ts';
+import { responseExamples } from '../examples/responses.ts';
 import type { RouteRow } from '../route.ts';
 
 const base = '/api/v2/responses';
@@ -18,11 +20,13 @@ const responseFields = `
   }
   selection_metadata: selectionMetadata`;
 
-const creating = 'subscription ($input: ResponseInput!) { newResponseEvents(input: $input) { type sequence } }';
+const creating = 'subscription ($input: ResponseInput!) { newResponseEvents(input: $input, inOnePiece: true) { type sequence } }';
 const resuming =
   'subscription ($responseId: ID!, $input: ResumeResponseInput) { resumedResponseEvents(id: $responseId, input: $input, wholeLog: true) { type sequence } }';
 
-export const responseRoutes: readonly RouteRow[] = [
+const extensionMembers = ['selection_metadata'];
+
+const rows: readonly RouteRow[] = [
   {
     operationId: 'createResponse',
     method: 'post',
@@ -30,14 +34,19 @@ export const responseRoutes: readonly RouteRow[] = [
     summary: 'Create a response',
     description:
       'Runs a model or an agent in the common responses format: as one JSON body, as an event stream (`stream`), or in the background. Stored responses are turns of a thread, which is a chat. ' +
-      'The header `x-parley-extensions: off` leaves out events and items that the common format does not know; `x-thread-attached` tells when the request became part of another response.',
+      'The same path as a WebSocket takes `{"type": "response.create", …}` with the members of a request and answers each event as one message, without an end mark; requests of a connection are answered one after the other.',
+    replyHeaders: { 'x-thread-attached': 'The request became part of another response: `collect` or `steer`.' },
+    socket: { request: 'ResponseSocketRequest', event: 'ResponseSocketMessage' },
+    extensionMembers,
+    shown: responseExamples.create,
     tag: 'Responses',
     spec: 'Responses-style API (v2)',
     document: `mutation ($input: ResponseInput!) { createResponse(input: $input) { ${responseFields} } }`,
     body: 'input',
     bodyCase: 'snake',
+    camelMembers: ['includeXSearch'],
     fold: responseFold(creating),
-    stream: { when: 'stream', document: creating, encoder: responseEncoder },
+    stream: { when: 'stream', document: creating, encoder: responseEncoder, event: 'ResponseStreamEvent' },
     example: {
       model: 'parley/offline',
       input: [
@@ -82,6 +91,8 @@ export const responseRoutes: readonly RouteRow[] = [
     summary: 'Compact a conversation',
     description:
       'Answers with items that a new chain can begin with: what the user said, and one item that stands for the rest. Nothing is stored.',
+    asksModel: true,
+    shown: responseExamples.compact,
     tag: 'Responses',
     document: `mutation ($input: ResponseInput!) {
       compactResponse(input: $input) {
@@ -94,6 +105,7 @@ export const responseRoutes: readonly RouteRow[] = [
     }`,
     body: 'input',
     bodyCase: 'snake',
+    camelMembers: ['includeXSearch'],
     example: { model: 'parley/offline', input: [{ role: 'user', content: 'My name is Ada and I like tea.' }] },
   },
   {
@@ -103,7 +115,9 @@ export const responseRoutes: readonly RouteRow[] = [
     summary: 'Retrieve a response',
     description:
       'As it is now; with `stream=true` its whole log as an event stream, then what happens. A reader that comes back gives the last number it knows.',
+    shown: responseExamples.get,
     tag: 'Responses',
+    extensionMembers,
     document: `query ($responseId: ID!, $stream: Boolean, $starting_after: Int, $include_obfuscation: Boolean) {
       response(id: $responseId, stream: $stream, startingAfter: $starting_after, includeObfuscation: $include_obfuscation) { ${responseFields} }
     }`,
@@ -116,6 +130,7 @@ export const responseRoutes: readonly RouteRow[] = [
       when: 'query',
       document: 'subscription ($responseId: ID!) { responseEvents(id: $responseId) { type sequence } }',
       encoder: responseEncoder,
+      event: 'ResponseStreamEvent',
     },
   },
   {
@@ -124,6 +139,7 @@ export const responseRoutes: readonly RouteRow[] = [
     path: one,
     summary: 'Delete a response',
     description: 'With what it left in its thread. One at work is stopped first.',
+    shown: responseExamples.delete,
     tag: 'Responses',
     document: 'mutation ($responseId: ID!) { deleteResponse(id: $responseId) { id object deleted } }',
   },
@@ -133,7 +149,9 @@ export const responseRoutes: readonly RouteRow[] = [
     path: `${one}/cancel`,
     summary: 'Cancel a response',
     description: 'Answers when it is over. One that is over comes back unchanged; a paused one becomes cancelled.',
+    shown: responseExamples.cancel,
     tag: 'Responses',
+    extensionMembers,
     document: `mutation ($responseId: ID!) { cancelResponse(id: $responseId) { ${responseFields} } }`,
   },
   {
@@ -142,7 +160,10 @@ export const responseRoutes: readonly RouteRow[] = [
     path: `${one}/pause`,
     summary: 'Pause a response',
     description: 'At its next boundary; answers when it is paused. 409 `response_not_active` when it is over.',
+    shown: responseExamples.pause,
+    extension: 'pause-and-resume',
     tag: 'Responses',
+    extensionMembers,
     document: `mutation ($responseId: ID!) { pauseResponse(id: $responseId) { ${responseFields} } }`,
   },
   {
@@ -152,12 +173,15 @@ export const responseRoutes: readonly RouteRow[] = [
     summary: 'Resume a paused response',
     description:
       'Under the same id; the numbers of its events go on. A stream carries only the new events. 409 `response_not_paused` when it is not paused.',
+    shown: responseExamples.resume,
+    extension: 'pause-and-resume',
     tag: 'Responses',
+    extensionMembers,
     document: `mutation ($responseId: ID!, $input: ResumeResponseInput) { resumeResponse(id: $responseId, input: $input) { ${responseFields} } }`,
     body: 'input',
     bodyCase: 'snake',
     fold: responseFold(resuming),
-    stream: { when: 'stream', document: resuming, encoder: responseEncoder },
+    stream: { when: 'stream', document: resuming, encoder: responseEncoder, event: 'ResponseStreamEvent' },
     example: { stream: false, background: false, user_secrets: {}, input: 'Go on, but shorter.' },
   },
   {
@@ -165,6 +189,7 @@ export const responseRoutes: readonly RouteRow[] = [
     method: 'get',
     path: `${one}/input_items`,
     summary: 'List the input items of a response',
+    shown: responseExamples.inputItems,
     tag: 'Responses',
     document: `query ($responseId: ID!, $after: String, $limit: Int, $order: ItemOrder) {
       responseInputItems(id: $responseId, after: $after, limit: $limit, order: $order) {
@@ -178,3 +203,5 @@ export const responseRoutes: readonly RouteRow[] = [
     },
   },
 ];
+
+export const responseRoutes: readonly RouteRow[] = rows.map((row) => ({ ...row, errorForm: responseError }));

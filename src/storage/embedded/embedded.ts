@@ -1,9 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { PoolConfig } from 'pg';
+import type { Settings } from '../../settings.ts';
 import { lockFolder } from './lock.ts';
+import { embeddedProgram } from './program.ts';
 import type { WorkerMessage, WorkerOptions } from './worker.ts';
 
 export interface EmbeddedServer {
@@ -13,6 +15,25 @@ export interface EmbeddedServer {
 
 const socketFolderPrefix = 'parley-socket-';
 const transactionIdleMsMax = 15_000;
+
+/**
+ * Starts the embedded PostgreSQL of the settings. It needs little of Parley and works in a thread of its own, so whoever starts it first
+ * has it by the time that the rest of Parley is loaded.
+ *
+ * @param onCrash  called when it dies by itself: nothing can be stored any more.
+ * @returns undefined where the settings name a server. Rejects, also unheard, with FolderInUseError when another process has the folder.
+ */
+export function startEmbeddedOf(
+  { DATABASE_URL, DATA_DIR }: Settings,
+  onCrash: (error: Error) => void,
+): Promise<EmbeddedServer> | undefined {
+  if (DATABASE_URL !== undefined) return undefined;
+  mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 });
+  const starting = startEmbedded(resolve(DATA_DIR), onCrash);
+  // Whoever opens the database hears of it.
+  starting.catch(() => undefined);
+  return starting;
+}
 
 /**
  * Starts the embedded PostgreSQL of a data folder in a thread of its own, behind a private unix socket.
@@ -33,8 +54,9 @@ export async function startEmbedded(dataDir: string, onCrash: (error: Error) => 
     databaseFolder: join(dataDir, 'database'),
     socketPath: join(socketFolder, '.s.PGSQL.5432'),
     transactionIdleMsMax,
+    program: await embeddedProgram(),
   };
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: options });
+  const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: options });
   try {
     await nextMessage(worker, 'ready');
   } catch (error) {

@@ -9,12 +9,14 @@ export interface WorkerOptions {
   readonly databaseFolder: string;
   readonly socketPath: string;
   readonly transactionIdleMsMax: number;
+  /** PostgreSQL, compiled: threads of one process share it. */
+  readonly program: WebAssembly.Module;
 }
 export type WorkerMessage = 'ready' | 'closed';
 
 const options = workerData as WorkerOptions;
 await prepareDatabaseFolder(options.databaseFolder, async (folder) => (await PGlite.create(folder)).close());
-const db = await PGlite.create(options.databaseFolder, { extensions });
+const db = await PGlite.create(options.databaseFolder, { extensions, pgliteWasmModule: options.program });
 const server = new WireServer(db, options.transactionIdleMsMax);
 await server.listen(options.socketPath);
 tell('ready');

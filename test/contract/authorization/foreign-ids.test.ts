@@ -126,6 +126,7 @@ function normal({ status, code, message, param, body }: Answer): string {
     .replace(/\b[a-z]{2,9}[-_][0-9a-hjkmnp-tv-z]{26}\b/g, 'ID')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/("created[a-z_]*"|"completed_at"):\d+/g, '$1:TIME')
+    .replace(/("\w+(?:_ms|Ms)"):\d+/g, '$1:DURATION')
     .replace(/([A-Za-z])_\d+\b/g, '$1_N')
     .slice(0, 2_000);
 }

@@ -52,6 +52,14 @@ const inJson: readonly { readonly member: string; readonly kinds: readonly IdKin
     kinds: ['chatFile'],
     write: (id) => [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }],
   },
+  {
+    member: 'input',
+    kinds: ['chatFile'],
+    write: (id) => [
+      { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'call_1', output: [{ type: 'input_image', file_id: id }] },
+    ],
+  },
 ];
 
 /** Every place for an id in a call that works otherwise. */

@@ -60,6 +60,12 @@ describe(`the database (${testServerUrl === undefined ? 'embedded' : 'server'})`
     expect((await db.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 
+  it('takes the locks from a process that stops in the middle of a transaction', async () => {
+    const { rows } = await db.pool.query('SHOW idle_in_transaction_session_timeout');
+    // The embedded database has one process: it ends with it.
+    expect(rows).toEqual([{ idle_in_transaction_session_timeout: testServerUrl === undefined ? '0' : '10s' }]);
+  });
+
   it('rolls back the transaction of a connection that is lost, and serves the others', async () => {
     await db.pool.query('INSERT INTO counters VALUES (2, 0)');
     const client = await db.pool.connect();

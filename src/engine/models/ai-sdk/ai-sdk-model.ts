@@ -9,13 +9,17 @@ export interface Timeouts {
 }
 
 /** Any provider of the AI SDK behind the port. Slower than the lean client, and the way to every wire that is not the common one. */
-export function createAiSdkModel(languageModel: (name: string) => LanguageModelV4, timeouts: Timeouts): Model {
+export function createAiSdkModel(
+  languageModel: (name: string) => LanguageModelV4 | Promise<LanguageModelV4>,
+  timeouts: Timeouts,
+): Model {
   return {
     async *stream(request, signal) {
       signal.throwIfAborted();
       const watch = new Watch(signal, timeouts);
       try {
-        const { stream } = await languageModel(request.model).doStream(callOptions(request, watch.signal));
+        const model = await languageModel(request.model);
+        const { stream } = await model.doStream(callOptions(request, watch.signal));
         const reader = new PartReader();
         for await (const part of stream) {
           watch.heard();

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { TokenLogprob } from '../../../entities/run-event.ts';
+import { storableText } from '../../../lib/text.ts';
 import type { FinishReason, ModelDelta, TokenUsage } from '../port.ts';
 import { malformed, refusalInStream } from './errors.ts';
 import { type Json, list, record, text } from './json.ts';
@@ -24,6 +26,7 @@ export class ChunkReader {
   private readonly byUpstreamIndex = new Map<number, OpenCall>();
   private current: OpenCall | undefined;
   private usage: TokenUsage | undefined;
+  private tier: string | undefined;
   private finish: string | undefined;
 
   get hasFinish(): boolean {
@@ -40,11 +43,17 @@ export class ChunkReader {
     if (chunk.error !== undefined && chunk.error !== null && chunk.error !== false) throw refusalInStream(chunk.error);
     const usage = usageOf(chunk.usage);
     if (usage !== undefined) this.usage = usage;
+    const tier = text(chunk.service_tier);
+    if (tier !== undefined && tierPattern.test(tier)) this.tier = tier;
     const choice = record(list(chunk.choices)[0]);
     const finish = text(choice.finish_reason);
     if (finish !== undefined && finish !== '') this.finish = finish;
-    const isQuiet = usage === undefined && finish === undefined;
-    return this.readDelta(record(choice.delta ?? choice.message), isQuiet, out);
+    const tokens = list(record(choice.logprobs).content).flatMap(tokenOf);
+    // A chunk that tells more than its text has no shape to learn.
+    const isQuiet = usage === undefined && finish === undefined && tokens.length === 0;
+    const kind = this.readDelta(record(choice.delta ?? choice.message), isQuiet, out);
+    if (tokens.length > 0) out.push({ type: 'logprobs', tokens });
+    return kind;
   }
 
   /** Closes the answer: usage, then the finish. @throws ModelError when the upstream never finished. */
@@ -54,6 +63,7 @@ export class ChunkReader {
       if (call.name === undefined) throw malformed('a tool call has no name');
       if (call.arguments === '') out.push({ type: 'tool.arguments', index: call.index, json: '"{}"' });
     }
+    if (this.tier !== undefined) out.push({ type: 'service.tier', tier: this.tier });
     if (this.usage !== undefined) out.push({ type: 'usage', usage: this.usage });
     out.push({ type: 'finish', reason: finishReason(this.finish, this.calls.length > 0) });
   }
@@ -80,7 +90,7 @@ export class ChunkReader {
       if (content === undefined) continue;
       pieces += 1;
       if (name === 'content') kind = name;
-      if (content !== '') out.push({ type: 'text', json: JSON.stringify(content) });
+      if (content !== '') out.push({ type: name === 'content' ? 'text' : 'refusal', json: JSON.stringify(content) });
     }
     const calls = list(delta.tool_calls);
     for (const call of calls) {
@@ -150,6 +160,24 @@ export class ChunkReader {
     if (upstreamIndex !== undefined) this.byUpstreamIndex.set(upstreamIndex, call);
     return this.turnTo(call);
   }
+}
+
+/** What stands elsewhere in its place is no class of service. */
+const tierPattern = /^[\w-]{1,32}$/;
+
+function tokenOf(given: unknown): readonly TokenLogprob[] {
+  const { top_logprobs: top, ...one } = record(given);
+  const token = likelihoodOf(one);
+  return token === undefined ? [] : [{ ...token, top_logprobs: list(top).flatMap((other) => likelihoodOf(record(other)) ?? []) }];
+}
+
+function likelihoodOf({ token, logprob, bytes }: Json): Omit<TokenLogprob, 'top_logprobs'> | undefined {
+  if (typeof token !== 'string' || typeof logprob !== 'number') return undefined;
+  return { token: storableText(token), logprob, bytes: list(bytes).filter(isByte) };
+}
+
+function isByte(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255;
 }
 
 function isWhole(json: string): boolean {

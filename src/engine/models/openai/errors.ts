@@ -1,5 +1,6 @@
 import { errors } from 'undici';
 import type { ErrorCode } from '../../../entities/errors.ts';
+import { storableText } from '../../../lib/text.ts';
 import { ModelError } from '../port.ts';
 import { record, text } from './json.ts';
 
@@ -106,7 +107,7 @@ function quoted(said: string): string {
     .replace(/\b(sk|pk|key|Bearer)[-_ ][\w*.-]{6,}/gi, '[removed]')
     .replace(/\s+/g, ' ')
     .trim();
-  return `: ${clean.slice(0, messageCharactersMax)}`;
+  return `: ${storableText(clean.slice(0, messageCharactersMax))}`;
 }
 
 /** `Retry-After` in seconds, also when it is a date. */

@@ -21,7 +21,12 @@ export function requestBody(request: ModelRequest, dialect: Dialect): string {
     presence_penalty: parameters.presencePenalty,
     stop: parameters.stop,
     seed: parameters.seed,
+    logprobs: parameters.logprobs === undefined ? undefined : true,
+    // Some servers refuse 0.
+    top_logprobs: parameters.logprobs === 0 ? undefined : parameters.logprobs,
     reasoning_effort: parameters.reasoningEffort,
+    verbosity: parameters.verbosity,
+    service_tier: parameters.serviceTier,
     user: request.user,
     response_format: responseFormat === undefined || responseFormat.type === 'text' ? undefined : formatOf(responseFormat),
     tools: tools.length === 0 ? undefined : tools.map((tool) => ({ type: 'function', function: tool })),

@@ -17,6 +17,8 @@ const lineCharactersMax = 4 * 1024 * 1024;
 /** New shapes are learned this often for nothing; from then on only when the last one was of use. */
 const vainLessonsMax = 8;
 const usefulHits = 4;
+/** What a stream begins with (often a role and the first words) comes at once: learning from it would hold up the first token. */
+const chunksBeforeLearning = 2;
 const probe = '\u0001probe';
 
 /**
@@ -37,6 +39,7 @@ export class StreamParser {
   private isDense = true;
   private hits = 0;
   private vainLessons = 0;
+  private plainChunks = 0;
   private data: string | undefined;
   private dataLine = '';
   private lines = 0;
@@ -167,7 +170,9 @@ export class StreamParser {
     const kind = this.reader.read(record(chunk), out);
     // A new call changes what arguments belong to.
     if (out.slice(before).some((delta) => delta.type === 'tool.start')) this.shape = undefined;
-    if (kind !== undefined && this.lines === 1) this.learn(record(chunk), kind, lineEnd);
+    if (kind === undefined || this.lines !== 1) return;
+    if (this.plainChunks >= chunksBeforeLearning) this.learn(record(chunk), kind, lineEnd);
+    else this.plainChunks += 1;
   }
 
   private learn(chunk: Json, kind: PlainKind, lineEnd: string): void {

@@ -11,7 +11,8 @@ type Waiter = { readonly resolve: (result: IteratorResult<Batch>) => void; reado
 /** A whole body may take this much memory, an error's body this much. */
 const bodyBytesMax = 32 * 1024 * 1024;
 const errorBytesMax = 64 * 1024;
-/** Reads that may wait for a slow consumer before the upstream's socket is paused. */
+/** What may wait for a slow consumer before the upstream's socket is paused, as bytes of its reads: parsed, they take several times that. */
+const waitingBytesMax = 64 * 1024;
 const waitingBatchesMax = 4;
 /** How long an upstream that has finished may take to say `[DONE]` and to end its reply. */
 const goodbyeMs = 5_000;
@@ -25,6 +26,7 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   private chunks: Buffer[] = [];
   private bytes = 0;
   private waiting: Batch[] = [];
+  private waitingBytes = 0;
   private waiter: Waiter | undefined;
   private failure: { readonly reason: unknown } | undefined;
   private isOver = false;
@@ -51,7 +53,10 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   next(): Promise<IteratorResult<Batch>> {
     const batch = this.waiting.shift();
     if (batch !== undefined) {
-      if (this.waiting.length === 0 && this.controller?.paused === true) this.controller.resume();
+      if (this.waiting.length === 0) {
+        this.waitingBytes = 0;
+        if (this.controller?.paused === true) this.controller.resume();
+      }
       return Promise.resolve({ value: batch, done: false });
     }
     if (this.failure !== undefined) {
@@ -133,7 +138,7 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
       this.abandon();
       return;
     }
-    this.deliver(out);
+    this.deliver(out, chunk.length);
     if (parser.isDone) this.finish();
     if (parser.hasFinish && this.goodbyeTimer === undefined) {
       this.goodbyeTimer = setTimeout(() => {
@@ -154,7 +159,7 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     this.chunks.push(chunk);
   }
 
-  private deliver(batch: Batch): void {
+  private deliver(batch: Batch, sizeBytes = 0): void {
     if (batch.length === 0) return;
     const { waiter } = this;
     if (waiter !== undefined) {
@@ -163,7 +168,9 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
       return;
     }
     this.waiting.push(batch);
-    if (this.waiting.length >= waitingBatchesMax && this.controller?.paused === false) this.controller.pause();
+    this.waitingBytes += sizeBytes;
+    const isFull = this.waitingBytes >= waitingBytesMax || this.waiting.length >= waitingBatchesMax;
+    if (isFull && this.controller?.paused === false) this.controller.pause();
   }
 
   private fail(reason: unknown): void {

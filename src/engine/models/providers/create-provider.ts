@@ -1,5 +1,4 @@
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createGoogle } from '@ai-sdk/google';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
 import { createOpenAiClient } from '../openai/client.ts';
 import { listModels, type Wire } from './listing.ts';
@@ -33,8 +32,29 @@ export function createProvider(options: ProviderOptions, timeouts: Timeouts): Pr
     return { id, model: client, list, close: () => client.close() };
   }
   const common = { baseURL: baseUrl, apiKey: apiKey ?? 'none', headers: { ...headers } };
-  const sdk = wire === 'anthropic' ? createAnthropic(common) : createGoogle(common);
-  return { id, model: createAiSdkModel((name) => sdk(name), timeouts), list, close: async () => {} };
+  // Loaded for the first call: most installations never make one.
+  let sdk: Promise<(name: string) => LanguageModelV4> | undefined;
+  const languageModel = async (name: string) => {
+    sdk ??= wire === 'anthropic' ? loadAnthropic(common) : loadGoogle(common);
+    return (await sdk)(name);
+  };
+  return { id, model: createAiSdkModel(languageModel, timeouts), list, close: async () => {} };
+}
+
+interface CommonOptions {
+  readonly baseURL: string;
+  readonly apiKey: string;
+  readonly headers: Record<string, string>;
+}
+
+async function loadAnthropic(options: CommonOptions): Promise<(name: string) => LanguageModelV4> {
+  const { createAnthropic } = await import('@ai-sdk/anthropic');
+  return createAnthropic(options);
+}
+
+async function loadGoogle(options: CommonOptions): Promise<(name: string) => LanguageModelV4> {
+  const { createGoogle } = await import('@ai-sdk/google');
+  return createGoogle(options);
 }
 
 function keyHeaders(wire: Wire, apiKey: string | undefined): Readonly<Record<string, string>> {

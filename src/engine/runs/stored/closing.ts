@@ -1,12 +1,23 @@
-import type { RunEvent, RunEventBody, RunItem, RunSnapshot } from '../../../entities/run-event.ts';
+import { idPrefixes } from '../../../entities/ids.ts';
+import type { RunError, RunEvent, RunEventBody, RunItem, RunSnapshot, Subagent } from '../../../entities/run-event.ts';
+import { snapshot } from '../ending.ts';
 import type { RunFold } from '../fold.ts';
-import { snapshot } from '../loop.ts';
+import { stoppedCall } from '../server-calls.ts';
 
-/**
- * The events that end a run whose process died in the middle: what it had said is closed as incomplete and kept, and the run failed; or
- * was cancelled, when somebody had asked for that.
- */
-export function closingOf(fold: RunFold, runId: string, isCancelled: boolean): readonly RunEvent[] {
+/** Why a run is ended by somebody who does not work on it. `cut`: by thread mode force; its words leave the thread. */
+export type Closing = 'cancelled' | 'cut' | RunError;
+
+export const interrupted: RunError = {
+  code: 'SERVER_ERROR',
+  message: 'The answer was interrupted and could not be continued',
+};
+export const secretsLost: RunError = {
+  code: 'SERVER_ERROR',
+  message: 'The process that had the secrets of this request ended before it could be answered; send it again',
+};
+
+/** The events that end a run in the place of its worker: what it had said is closed as incomplete and kept. */
+export function closingOf(fold: RunFold, runId: string, why: Closing): readonly RunEvent[] {
   const bodies: RunEventBody[] = [];
   let run: RunSnapshot;
   if (fold.lastSequence < 0) {
@@ -15,14 +26,19 @@ export function closingOf(fold: RunFold, runId: string, isCancelled: boolean): r
   } else run = fold.snapshot();
   const output = run.output.map((item) => (item.status === 'in_progress' ? cut(item) : item));
   for (const [outputIndex, item] of output.entries()) {
-    if (run.output[outputIndex] !== item) bodies.push(...closing(outputIndex, item));
+    if (run.output[outputIndex] !== item) bodies.push(...closing(outputIndex, item, fold.openSubagents));
   }
-  const ended = { ...run, output };
-  if (isCancelled) bodies.push({ type: 'response.incomplete', run: { ...ended, status: 'cancelled' } });
-  else {
-    const error = { code: 'SERVER_ERROR', message: 'The answer was interrupted and could not be continued' } as const;
-    bodies.push({ type: 'response.failed', run: { ...ended, status: 'failed', error } });
+  const last = output.at(-1);
+  if (last?.type === 'server_tool_call') {
+    const item = stoppedOutput(last);
+    bodies.push({ type: 'response.output_item.added', outputIndex: output.length, item });
+    bodies.push({ type: 'response.output_item.done', outputIndex: output.length, item });
+    output.push(item);
   }
+  const ended = { ...run, output, usage: fold.usage };
+  if (why === 'cancelled') bodies.push({ type: 'response.incomplete', run: { ...ended, status: 'cancelled' } });
+  else if (why === 'cut') bodies.push({ type: 'response.incomplete', run: { ...ended, status: 'cancelled', isCut: true } });
+  else bodies.push({ type: 'response.failed', run: { ...ended, status: 'failed', error: why } });
   return bodies.map((body, index) => ({ sequence: fold.lastSequence + 1 + index, ...body }));
 }
 
@@ -32,7 +48,7 @@ function cut(item: RunItem): RunItem {
     : { ...item, status: 'incomplete' };
 }
 
-function closing(outputIndex: number, item: RunItem): RunEventBody[] {
+function closing(outputIndex: number, item: RunItem, subagents: readonly Subagent[]): RunEventBody[] {
   const done: RunEventBody = { type: 'response.output_item.done', outputIndex, item };
   if (item.type === 'message') {
     const { id: itemId, text, citations } = item;
@@ -46,5 +62,27 @@ function closing(outputIndex: number, item: RunItem): RunEventBody[] {
     const { id: itemId, name, arguments: args } = item;
     return [{ type: 'response.function_call_arguments.done', outputIndex, itemId, name, arguments: args }, done];
   }
+  if (item.type === 'server_tool_call') {
+    const { id: itemId } = item;
+    const summary = 'Stopped before it came to its end';
+    return [
+      ...subagents.map(
+        (subagent): RunEventBody => ({
+          type: 'response.subagent.completed',
+          outputIndex,
+          itemId,
+          subagent: { ...subagent, status: 'cancelled', summary, usage: null },
+        }),
+      ),
+      { type: 'response.server_tool_call.failed', outputIndex, itemId },
+      done,
+    ];
+  }
   return [done];
+}
+
+/** As for a call whose run is stopped: every call has its output. The id follows from the call's, so that taking the run over twice is harmless. */
+function stoppedOutput({ id, callId }: RunItem & { readonly type: 'server_tool_call' }): RunItem {
+  const outputId = `${idPrefixes.serverToolOutput}${id.slice(id.indexOf('_'))}`;
+  return { type: 'server_tool_call_output', id: outputId, status: 'failed', callId, output: '', error: stoppedCall };
 }

@@ -19,6 +19,11 @@ export class EventLog {
     return this.events.length;
   }
 
+  /** Whether an item of the output was begun at this place or behind it. */
+  hasOutputFrom(index: number): boolean {
+    return this.events.some((event, at) => at >= index && event.type === 'response.output_item.added');
+  }
+
   /** Takes events that are in the database. */
   add(events: readonly RunEvent[]): void {
     for (const event of events) this.events.push(event);

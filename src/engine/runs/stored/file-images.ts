@@ -8,6 +8,7 @@ export interface FileImagePart {
   readonly blobKey: string;
   readonly mimeType: string;
   readonly name: string;
+  readonly detail?: 'auto' | 'low' | 'high';
 }
 
 /** Most bytes of images in one request; the newest ones come first. */
@@ -39,7 +40,8 @@ export async function withFileImages(
       if (bytes === undefined || bytes.length > left) content.push({ type: 'text', text: `[image ${part.name}, not shown]` });
       else {
         left -= bytes.length;
-        content.push({ type: 'image', url: `data:${part.mimeType};base64,${bytes.toString('base64')}` });
+        const detail = part.detail === undefined ? {} : { detail: part.detail };
+        content.push({ type: 'image', url: `data:${part.mimeType};base64,${bytes.toString('base64')}`, ...detail });
       }
     }
     result[place] = { role: 'user', content };

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { RunEvent } from '../../../entities/run-event.ts';
-import type { Finished, RunEnding, RunStore } from '../../../storage/runs.ts';
+import type { Finished, RunEnding } from '../../../storage/run-writes.ts';
+import type { RunStore } from '../../../storage/runs.ts';
 import { RunStop } from '../stop.ts';
 import type { EventLog } from './event-log.ts';
 
@@ -64,7 +65,12 @@ export class LogWriter {
     if (this.isLost) return undefined;
     const events = [...this.pending, ...ending.events];
     const { id, fence } = this.lease;
-    const finished = await this.persist(() => this.store.finish(id, fence, { ...ending, events }));
+    const write = (end: RunEnding) => this.persist(() => this.store.finish(id, fence, { ...end, events }));
+    const finished = await write(ending).catch((error: unknown) => {
+      // A run that cannot end would hold its thread for ever.
+      this.logger.error({ err: error, runId: id }, 'what a run said is refused by its chat; the run ends without it');
+      return write({ ...ending, messages: [] });
+    });
     if (finished !== undefined) this.log.add(events);
     return finished;
   }
@@ -74,7 +80,15 @@ export class LogWriter {
       const events = this.pending;
       this.pending = [];
       const { id, fence } = this.lease;
-      if ((await this.persist(async () => (await this.store.append(id, fence, events)) || undefined)) !== undefined) {
+      const write = async () => (await this.store.append(id, fence, events)) || undefined;
+      const written = await this.persist(write).catch((error: unknown) => {
+        this.logger.error(
+          { err: error, runId: id },
+          'what a run said is refused by the database; it is ended by whoever takes it over',
+        );
+        this.lose(new RunStop('lost', 'The run could not be written'));
+      });
+      if (written !== undefined) {
         this.log.add(events);
         this.onWritten();
       }
@@ -82,7 +96,11 @@ export class LogWriter {
     this.writing = undefined;
   }
 
-  /** A database that is away for a moment delays the run, no more: writes are repeatable and fenced. */
+  /**
+   * A database that is away for a moment delays the run, no more: writes are repeatable and fenced.
+   *
+   * @throws what the database says of data that it will never take.
+   */
   private async persist<T>(write: () => Promise<T | undefined>): Promise<T | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -90,6 +108,7 @@ export class LogWriter {
         if (written === undefined) this.lose(new RunStop('lost', 'Another process took the run over'));
         return written;
       } catch (error) {
+        if (isRefusal(error)) throw error;
         if (attempt === 1)
           this.logger.warn({ err: error, runId: this.lease.id }, 'a run could not be written; it is tried again');
         if (attempt > retriesMax) {
@@ -106,4 +125,9 @@ export class LogWriter {
     this.pending = [];
     this.onLost(reason);
   }
+}
+
+/** PostgreSQL's classes of errors in the data itself, and of broken constraints. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code));
 }

@@ -12,12 +12,7 @@ export class NewsBoard {
 
   constructor(signals: Signals) {
     this.signals = signals;
-    this.unsubscribe = [
-      signals.subscribe('run-changed', (runId) => this.wake(runId)),
-      signals.onGap(() => {
-        for (const runId of [...this.waiting.keys()]) this.wake(runId);
-      }),
-    ];
+    this.unsubscribe = [signals.subscribe('run-changed', (runId) => this.wake(runId)), signals.onGap(() => this.wakeAll())];
   }
 
   publish(runId: string, isUrgent: boolean): void {
@@ -51,6 +46,11 @@ export class NewsBoard {
       listeners.add(done);
       this.waiting.set(runId, listeners);
     });
+  }
+
+  /** Everybody looks again. */
+  wakeAll(): void {
+    for (const runId of [...this.waiting.keys()]) this.wake(runId);
   }
 
   close(): void {

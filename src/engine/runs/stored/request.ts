@@ -1,8 +1,9 @@
 import type { ChatMessage } from '../../../entities/chat.ts';
 import type { LeasedRun } from '../../../storage/runs.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../../models/port.ts';
+import type { AnswerCheck } from '../answer-gate.ts';
 import { historyOf } from '../history.ts';
-import type { RunPlan } from '../run-engine.ts';
+import type { Charge, RunPlan } from '../run-engine.ts';
 
 /** What is kept of a chat run besides its messages, so that any process can begin it. Secrets of the caller are never here. */
 export interface StoredRequest {
@@ -20,12 +21,15 @@ export interface StoredRequest {
   /** Names the chat when the run ends and it has no name yet. */
   readonly chatName: string | null;
   readonly responseFormat?: ResponseFormat;
+  readonly answerCheck?: AnswerCheck;
   /** Names of tools of the service that the model may call. */
   readonly serverTools?: readonly string[];
   /** So are the tools of the run's agent that run here: they are read anew when the run begins. */
   readonly offersAgentTools?: true;
   readonly toolCallsMax?: number;
   readonly onlyTools?: readonly string[];
+  /** It has secrets of the caller: a process without them ends it instead of running it with less, or with others. */
+  readonly needsSecrets?: boolean;
   /** Of responses: what may join a running one must be of the same mode. */
   readonly chatMode?: string;
 }
@@ -36,7 +40,7 @@ const goOn: ModelMessage = { role: 'user', content: 'You were interrupted. Go on
 export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isResumed = false): RunPlan {
   const request = requestOf(run);
   const { instructions, tools, toolChoice, parallelToolCalls, parameters, knowledge, generateCitations, hidesSteps } = request;
-  const { responseFormat, serverTools, offersAgentTools, toolCallsMax, onlyTools, inputTokensMax } = request;
+  const { responseFormat, answerCheck, serverTools, offersAgentTools, toolCallsMax, onlyTools, inputTokensMax } = request;
   const instructionTokens = Math.ceil(instructions.length / 4);
   const said = historyOf(transcript, inputTokensMax === undefined ? undefined : Math.max(0, inputTokensMax - instructionTokens));
   const history = isResumed && said.at(-1)?.role === 'assistant' ? [...said, goOn] : said;
@@ -48,17 +52,22 @@ export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isRes
     isStreaming: true,
     generateCitations,
     hidesSteps,
-    charge: { orgId: run.orgId, userId: run.userId, keyId: run.keyId, agentId: run.agentId, runId: run.id },
+    charge: chargeOf(run),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
     ...(knowledge === null ? {} : { knowledge }),
     ...(responseFormat === undefined ? {} : { responseFormat }),
+    ...(answerCheck === undefined ? {} : { answerCheck }),
     ...(serverTools === undefined ? {} : { serverTools }),
     ...(offersAgentTools === undefined ? {} : { offersAgentTools }),
     ...(onlyTools === undefined ? {} : { onlyTools }),
     ...(toolCallsMax === undefined ? {} : { toolCallsMax }),
     ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
   };
+}
+
+export function chargeOf({ orgId, userId, keyId, agentId, id }: LeasedRun): Charge {
+  return { orgId, userId, keyId, agentId, runId: id };
 }
 
 export function requestOf(run: LeasedRun): StoredRequest {

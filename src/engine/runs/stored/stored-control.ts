@@ -37,11 +37,11 @@ export class StoredControl implements RunControl {
     if (count > this.taken) this.isNewsThere = true;
   }
 
-  async take(): Promise<readonly NewMessage[]> {
+  async take(): Promise<readonly (readonly NewMessage[])[]> {
     this.isNewsThere = false;
     const given = await this.runs.readSteers(this.runId, this.taken);
     this.taken += given.length;
-    return given.flat();
+    return given;
   }
 
   async mayEnd(): Promise<boolean> {

@@ -1,25 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { DomainError } from '../../../entities/errors.ts';
-import { isLast, isPause, type RunEvent, type RunStatus } from '../../../entities/run-event.ts';
+import type { RunStatus } from '../../../entities/run-event.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { Settings } from '../../../settings.ts';
+import type { NextRun } from '../../../storage/run-writes.ts';
+import type { LeaseManner } from '../../../storage/runs.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { ActiveRuns } from '../active-runs.ts';
-import type { LoopDeps } from '../loop.ts';
+import type { LoopDeps } from '../loop-deps.ts';
 import { RunStop } from '../stop.ts';
 import { NewsBoard } from './news-board.ts';
+import { RunReaders } from './run-readers.ts';
 import { StoredWorker, type WorkerDeps } from './worker.ts';
 
-const eventsPerRead = 2_000;
-/** Readers of runs that another process works on look again after this, should all signals fail. */
-const lookAgainMs = 1_000;
 const takenPerSweep = 50;
 /** Waiting runs whose secrets are kept. */
 const expectedMax = 20_000;
-/** Time for the process that keeps a run's secrets to begin it. */
-const handOverMs = 300;
+/** Of a run whose row was not read yet. */
+const unknownOwner = '';
 const sweepEveryMsMax = 3_000;
 
 export interface StoredRunsDeps {
@@ -42,10 +41,12 @@ export class StoredRuns {
   /** Resolves when the worker of a run is gone. */
   private readonly leaving = new Map<string, Promise<unknown>>();
   private readonly board: NewsBoard;
-  private readonly owner = randomUUID();
+  readonly readers: RunReaders;
+  /** Names this process among those on the same database. */
+  readonly owner = randomUUID();
   private readonly heartbeat: NodeJS.Timeout;
   private readonly subscriptions: readonly (() => void)[];
-  /** Secrets of runs that wait for their thread. They are in memory only: a run that begins elsewhere has none. */
+  /** Secrets of runs that wait for their thread. They are in memory only: this process alone may begin those runs, while it lives. */
   private readonly expected = new BoundedMap<string, Readonly<Record<string, string>>>(expectedMax);
   private isStopping = false;
 
@@ -53,6 +54,7 @@ export class StoredRuns {
     this.deps = deps;
     const { settings, storage, jobs } = deps;
     this.board = new NewsBoard(storage.signals);
+    this.readers = new RunReaders(storage.runs, this.board, (runId) => this.workers.get(runId)?.log);
     this.workerDeps = {
       runs: storage.runs,
       chats: storage.chats,
@@ -66,7 +68,7 @@ export class StoredRuns {
         this.board.publish(runId, isOver);
         if (isOver && chatId !== null) storage.signals.publish('chat-changed', chatId);
       },
-      onNext: (runId) => this.next(runId),
+      onNext: (next) => this.next(next),
       onEnded: deps.onEnded,
     };
     this.subscriptions = [
@@ -79,7 +81,7 @@ export class StoredRuns {
         else this.workers.get(runId)?.hasNews();
       }),
       storage.signals.subscribe('run-ready', (runId) => {
-        if (this.expected.has(runId)) this.start(runId, {});
+        if (this.expected.has(runId)) this.start(runId);
       }),
     ];
     this.heartbeat = setInterval(() => this.beat(), settings.RUN_LEASE_MS / 3);
@@ -90,53 +92,29 @@ export class StoredRuns {
     this.sweep(allBefore).catch((error: unknown) => deps.logger.error({ err: error }, 'the first sweep for runs failed'));
   }
 
-  start(runId: string, secrets: Readonly<Record<string, string>>): void {
+  /** @param secrets  undefined where they are not known: those that are kept here for the run are taken. */
+  start(runId: string, secrets?: Readonly<Record<string, string>>): void {
     if (this.isStopping) return;
     const kept = this.expected.get(runId);
     this.expected.delete(runId);
-    const all = { ...kept, ...secrets };
+    const all = kept === undefined ? secrets : { ...kept, ...secrets };
     // A run that was paused a moment ago may still be leaving its worker's hands.
     const leaving = this.leaving.get(runId);
-    if (leaving === undefined) this.take(runId, false, all);
-    else void leaving.then(() => this.take(runId, false, all));
+    if (leaving === undefined) this.take(runId, 'free', all);
+    else void leaving.then(() => this.take(runId, 'free', all));
   }
 
   expect(runId: string, secrets: Readonly<Record<string, string>>): void {
+    if (Object.keys(secrets).length === 0) return;
     const worker = this.workers.get(runId);
     if (worker === undefined) this.expected.set(runId, { ...this.expected.get(runId), ...secrets });
     else worker.addSecrets(secrets);
   }
 
-  /** Whoever keeps secrets for it begins it; if nobody does, this process. */
-  private next(runId: string): void {
-    if (this.expected.has(runId)) {
-      this.start(runId, {});
-      return;
-    }
-    this.deps.storage.signals.publish('run-ready', runId);
-    setTimeout(() => this.start(runId, {}), handOverMs).unref();
-  }
-
-  async *follow(runId: string, afterSequence: number, signal: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
-    let cursor = afterSequence;
-    /** A pause that was there before this reader came is history; one that it sees happen is the end for it. */
-    let pausesFrom: number | undefined;
-    while (!signal.aborted) {
-      const worker = this.workers.get(runId);
-      pausesFrom = pausesFrom === undefined ? (worker?.log.length ?? Number.POSITIVE_INFINITY) : Math.min(pausesFrom, cursor + 1);
-      // Listening begins before looking, and the status is asked before the events: nothing falls in between.
-      const news = worker === undefined ? this.board.news(runId, lookAgainMs, signal) : undefined;
-      const isOver = worker === undefined && (await this.isOver(runId));
-      for await (const batch of worker === undefined ? this.stored(runId, cursor) : worker.log.read(cursor, signal)) {
-        const last = batch.at(-1);
-        if (last === undefined) continue;
-        cursor = last.sequence;
-        yield batch;
-        if (isLast(last) || (isPause(last) && last.sequence >= pausesFrom)) return;
-      }
-      if (isOver) return;
-      await news;
-    }
+  /** It is begun here, unless only another process has its secrets. */
+  private next({ id, owner }: NextRun): void {
+    if (owner === null || owner === this.owner) this.start(id);
+    else this.deps.storage.signals.publish('run-ready', id);
   }
 
   async cancel(runId: string): Promise<void> {
@@ -145,18 +123,24 @@ export class StoredRuns {
       this.expected.delete(runId);
       return;
     }
-    if (!(await runs.requestCancel(runId))) return;
-    signals.publish('run-cancel', runId);
-    await this.over(runId);
+    if (await runs.requestCancel(runId)) {
+      signals.publish('run-cancel', runId);
+      await this.readers.over(runId);
+    }
+    // It may have been paused in the same moment.
+    await threads.settle(runId, 'cancelled');
   }
 
   /** @returns false when the run was not at work. */
   async pause(runId: string): Promise<boolean> {
     const { runs, threads, signals } = this.deps.storage;
-    if (await threads.settle(runId, 'paused')) return true;
+    if (await threads.settle(runId, 'paused')) {
+      this.expected.delete(runId);
+      return true;
+    }
     if (!(await runs.requestPause(runId))) return false;
     signals.publish('run-control', `${runId} pause`);
-    await this.over(runId);
+    await this.readers.over(runId);
     return true;
   }
 
@@ -166,24 +150,11 @@ export class StoredRuns {
 
   async cutOff(runId: string): Promise<void> {
     const worker = new StoredWorker(runId, this.workerDeps);
-    await worker.work({ isForced: true, isCutOff: true, secrets: {} });
+    await worker.work({ manner: 'ending', secrets: undefined });
     // The one that held it has nothing to say any more.
     this.workers.get(runId)?.stop(new RunStop('lost', 'The run was cut off'));
     this.deps.storage.signals.publish('run-cancel', runId);
     this.board.publish(runId, true);
-  }
-
-  async *replay(runId: string): AsyncGenerator<readonly RunEvent[]> {
-    yield* this.stored(runId, -1);
-  }
-
-  private async over(runId: string): Promise<void> {
-    const never = new AbortController().signal;
-    for (;;) {
-      const news = this.board.news(runId, lookAgainMs, never);
-      if (await this.isOver(runId)) return;
-      await news;
-    }
   }
 
   /** From here on nothing is begun or taken over. */
@@ -191,9 +162,11 @@ export class StoredRuns {
     this.isStopping = true;
   }
 
-  /** What still runs says that it was stopped, or is left to the next process when it has said nothing yet. */
+  /** What still runs says that it was stopped, or is left to the next process. Readers of what goes on without this one are told so. */
   stopAll(): void {
+    this.readers.end();
     for (const worker of this.workers.values()) worker.stop(new RunStop('shutdown', 'The service was stopped'));
+    this.board.wakeAll();
   }
 
   close(): void {
@@ -202,21 +175,29 @@ export class StoredRuns {
     this.board.close();
   }
 
-  private take(runId: string, isForced: boolean, secrets: Readonly<Record<string, string>>): void {
+  private take(runId: string, manner: LeaseManner, secrets: Readonly<Record<string, string>> | undefined): void {
     if (this.workers.has(runId)) return;
     const worker = new StoredWorker(runId, this.workerDeps);
     this.workers.set(runId, worker);
-    this.deps.active.enter();
+    const { active } = this.deps;
+    let owner = unknownOwner;
+    active.enter(owner);
+    const onLeased = (orgId: string) => {
+      active.move(owner, orgId);
+      owner = orgId;
+    };
     const work = worker
-      .work({ isForced, secrets })
-      .catch((error: unknown) =>
-        this.deps.logger.error({ err: error, runId }, 'a run broke off; it is taken over after its lease'),
-      )
+      .work({ manner, secrets, onLeased })
+      .catch((error: unknown) => {
+        this.deps.logger.error({ err: error, runId }, 'a run broke off; it is taken over after its lease');
+        // It could not be begun: it is tried again while it is left to this process.
+        if (!worker.isLeased && secrets !== undefined && Object.keys(secrets).length > 0) this.expected.set(runId, secrets);
+      })
       .finally(() => {
         this.workers.delete(runId);
         this.leaving.delete(runId);
         this.board.publish(runId, true);
-        this.deps.active.leave();
+        active.leave(owner);
       });
     this.leaving.set(runId, work);
   }
@@ -225,11 +206,15 @@ export class StoredRuns {
   private async sweep(allBefore?: Date): Promise<void> {
     if (this.isStopping) return;
     const { runs } = this.deps.storage;
-    for (const runId of await runs.findAbandoned(takenPerSweep, allBefore)) this.take(runId, allBefore !== undefined, {});
+    for (const runId of await runs.findAbandoned(takenPerSweep, allBefore)) {
+      if (allBefore === undefined) this.start(runId);
+      else this.take(runId, 'forced', undefined);
+    }
   }
 
   /** One statement for all runs of this process; also hears of cancels whose signal was lost. */
   private beat(): void {
+    this.reserve();
     const asked = [...this.workers.values()].filter((worker) => worker.isLeased);
     if (asked.length === 0) return;
     const ids = asked.map((worker) => worker.runId);
@@ -242,20 +227,22 @@ export class StoredRuns {
     );
   }
 
-  private async *stored(runId: string, afterSequence: number): AsyncGenerator<readonly RunEvent[]> {
-    let cursor = afterSequence;
-    for (;;) {
-      const read = await this.deps.storage.runs.readEvents(runId, cursor, eventsPerRead);
-      if (read === undefined) throw new DomainError('NOT_FOUND', 'There is no such run');
-      const last = read.events.at(-1);
-      if (last === undefined) return;
-      cursor = last.sequence;
-      yield read.events;
-    }
-  }
-
-  private async isOver(runId: string): Promise<boolean> {
-    const run = await this.deps.storage.runs.find(runId);
-    return run === undefined || run.status !== 'in_progress';
+  /** Waiting runs whose secrets are here are kept for this process; one whose turn has come is begun, also when nobody said so. */
+  private reserve(): void {
+    const asked = [...this.expected.entries()];
+    if (asked.length === 0) return;
+    const ids = asked.map(([id]) => id);
+    this.deps.storage.runs.reserve(this.owner, ids, this.deps.settings.RUN_LEASE_MS).then(
+      (held) => {
+        const states = new Map(held.map((state) => [state.id, state]));
+        for (const [id, secrets] of asked) {
+          if (this.expected.get(id) !== secrets) continue;
+          const state = states.get(id);
+          if (state === undefined) this.expected.delete(id);
+          else if (!state.isWaiting) this.start(id);
+        }
+      },
+      (error: unknown) => this.deps.logger.warn({ err: error }, 'waiting runs could not be kept for this process'),
+    );
   }
 }

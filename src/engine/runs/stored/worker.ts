@@ -2,17 +2,21 @@ import { isId } from '../../../entities/ids.ts';
 import { isTerminal, type RunEvent, type RunSnapshot, type RunStatus } from '../../../entities/run-event.ts';
 import type { Blobs } from '../../../storage/blobs.ts';
 import type { ChatStore } from '../../../storage/chats.ts';
-import type { LeasedRun, LeaseState, RunStore } from '../../../storage/runs.ts';
+import type { NextRun } from '../../../storage/run-writes.ts';
+import type { LeasedRun, LeaseManner, LeaseState, RunStore } from '../../../storage/runs.ts';
 import { RunFold } from '../fold.ts';
-import { type LoopDeps, runLoop } from '../loop.ts';
+import { asStored } from '../history.ts';
+import { runLoop } from '../loop.ts';
+import type { LoopDeps } from '../loop-deps.ts';
 import { RunScope } from '../scope.ts';
 import { RunStop } from '../stop.ts';
 import { messagesOf } from '../transcript.ts';
-import { closingOf } from './closing.ts';
+import { HeldCharges } from './charges.ts';
+import { type Closing, closingOf, interrupted, secretsLost } from './closing.ts';
 import { EventLog } from './event-log.ts';
 import { withFileImages } from './file-images.ts';
 import { LogWriter } from './log-writer.ts';
-import { planOf, requestOf } from './request.ts';
+import { chargeOf, planOf, requestOf } from './request.ts';
 import { StoredControl } from './stored-control.ts';
 
 /** A run that was begun this often without saying anything is ended: something in it kills its processes. */
@@ -30,17 +34,18 @@ export interface WorkerDeps {
   /** Told when a reader elsewhere should look again. */
   readonly onNews: (runId: string, chatId: string | null, isOver: boolean) => void;
   /** Told which run may begin in the chat of one that is over. */
-  readonly onNext: (runId: string) => void;
+  readonly onNext: (next: NextRun) => void;
   /** Told how a run ended. */
   readonly onEnded: (status: RunStatus) => void;
 }
 
 export interface WorkOptions {
-  /** Takes the run from whoever holds it. */
-  readonly isForced: boolean;
-  /** Only ends it, as cancelled; what it said leaves its chat. */
-  readonly isCutOff?: boolean;
-  readonly secrets: Readonly<Record<string, string>>;
+  /** `ending`: only ends it, as cancelled; what it said leaves its chat. */
+  readonly manner: LeaseManner;
+  /** Undefined where nobody here knows whether it has any. */
+  readonly secrets: Readonly<Record<string, string>> | undefined;
+  /** Told whose run it is, once this process has it. */
+  readonly onLeased?: (orgId: string) => void;
 }
 
 /** One stored run in the hands of this process, from taking the lease to the terminal event or to losing it. */
@@ -51,12 +56,14 @@ export class StoredWorker {
   private readonly scope: RunScope;
   private fence = -1;
   private control: StoredControl | undefined;
-  private secrets: Readonly<Record<string, string>> = {};
+  private secrets: Record<string, string> | undefined;
+  private readonly charges: HeldCharges;
 
   constructor(runId: string, deps: WorkerDeps) {
     this.runId = runId;
     this.deps = deps;
     this.scope = new RunScope(deps.timeoutMs);
+    this.charges = new HeldCharges(deps.loop.ledger);
   }
 
   stop(reason: RunStop): void {
@@ -88,42 +95,54 @@ export class StoredWorker {
 
   /** Of a caller that joined the run. */
   addSecrets(secrets: Readonly<Record<string, string>>): void {
-    Object.assign(this.secrets, secrets);
+    this.secrets = Object.assign(this.secrets ?? {}, secrets);
   }
 
   /** Works the run through. @returns false when somebody else has it. */
-  async work(options: WorkOptions): Promise<boolean> {
+  async work({ manner, secrets, onLeased }: WorkOptions): Promise<boolean> {
     const { runs, owner, leaseMs } = this.deps;
+    if (secrets !== undefined) this.addSecrets(secrets);
+    let isOver = false;
     try {
-      const run = await runs.lease(this.runId, owner, leaseMs, options.isForced);
+      const run = await runs.lease(this.runId, owner, leaseMs, manner);
       if (run === undefined) return false;
       this.fence = run.fence;
-      this.secrets = { ...options.secrets };
-      await this.run(run, options.isCutOff === true);
+      onLeased?.(run.orgId);
+      await this.run(run, manner === 'ending');
+      isOver = true;
       return true;
     } finally {
-      this.scope.close();
+      this.scope.close(isOver);
       this.log.close();
+      this.charges.drop();
     }
   }
 
   private async run(run: LeasedRun, isCutOff: boolean): Promise<void> {
     const { runs, loop, onNews } = this.deps;
-    const fold = await this.load(run);
+    const fold = await this.load(run, isCutOff);
+    const { log, charges } = this;
+    const known = log.length;
     const writer = new LogWriter({
       store: runs,
-      log: this.log,
+      log,
       lease: run,
       logger: loop.logger,
       onLost: (reason) => this.stop(reason),
-      onWritten: () => onNews(run.id, run.chatId, false),
+      onWritten: () => {
+        if (charges.isHolding && log.hasOutputFrom(known)) charges.release();
+        onNews(run.id, run.chatId, false);
+      },
     });
     for await (const batch of this.events(run, fold, isCutOff)) {
       const last = batch.at(-1);
       if (last === undefined || !isTerminal(last)) await writer.add(batch);
-      else if (!this.mustLeave(fold, last)) await this.finish(run, writer, batch, fold, isCutOff);
+      else if (!this.mustLeave(run, fold, last)) await this.finish(run, writer, batch, fold, isCutOff);
       else await this.leave(writer);
     }
+    // Nothing that it said was kept. Another process that begins it again, now or after this one ends, is charged for it.
+    const isLeft = this.stopKind === 'shutdown' || (charges.isHolding && (await runs.wasBegunAgain(run.id, run.attempt)));
+    if (!isLeft) charges.release();
   }
 
   private async finish(
@@ -138,22 +157,32 @@ export class StoredWorker {
     const messages = dropsOutput ? span.inputs.flatMap((input) => input.messages) : messagesOf(snapshot, span);
     const finished = await writer.finish({ events, run: snapshot, messages, chatName: requestOf(run).chatName, dropsOutput });
     if (finished === undefined) return;
+    this.charges.release();
     this.deps.onEnded(snapshot.status);
     this.deps.onNews(run.id, run.chatId, true);
-    if (finished.nextRunId !== null) this.deps.onNext(finished.nextRunId);
+    if (finished.next !== null) this.deps.onNext(finished.next);
   }
 
   /** The events still to come: of the loop, or those that end what another process left behind. */
   private async *events(run: LeasedRun, fold: RunFold, isCutOff: boolean) {
     const { chats, runs, loop, messagesMax } = this.deps;
     if (run.isCancelRequested) this.stop(new RunStop('cancelled', 'The run was cancelled'));
-    if (isCutOff || fold.hasOutput || run.attempt > attemptsMax) {
-      yield closingOf(fold, run.id, isCutOff || run.isCancelRequested);
+    const closing = isCutOff ? 'cut' : this.closing(run, fold);
+    if (closing !== undefined) {
+      // Whoever made these calls may have died before it wrote what they cost.
+      for (const { entryId, modelId, usage } of fold.spentCalls) {
+        this.charges.ledger.note(chargeOf(run), 'run', modelId, usage, entryId);
+      }
+      yield closingOf(fold, run.id, closing);
       return;
     }
     const { isResumed } = fold;
-    const transcript = run.chatId === null ? [] : await chats.history(run.chatId, messagesMax);
-    if (isId('response', run.id)) this.control = new StoredControl(runs, run.id, run.fence, fold.span.inputs.length);
+    this.secrets ??= {};
+    const history = run.chatId === null ? [] : await chats.history(run.chatId, messagesMax);
+    // What was put into it before it was begun again: in its log, and not yet in the chat.
+    const { inputs } = fold.span;
+    const transcript = [...history, ...inputs.flatMap(({ messages }) => messages.map(asStored))];
+    if (isId('response', run.id)) this.control = new StoredControl(runs, run.id, run.fence, inputs.length);
     if (run.isPauseRequested) this.askToPause();
     const start = {
       runId: run.id,
@@ -166,20 +195,39 @@ export class StoredWorker {
     const plan = planOf(run, transcript, isResumed);
     const acceptsImages = (await loop.models.find(plan.modelId))?.acceptsImages ?? false;
     const messages = await withFileImages(plan.messages, { orgId: run.orgId, acceptsImages }, this.deps.blobs);
-    for await (const batch of runLoop({ ...plan, messages }, start, loop, this.scope.signal)) {
+    for await (const batch of runLoop(
+      { ...plan, messages },
+      start,
+      { ...loop, ledger: this.charges.ledger },
+      this.scope.signal,
+    )) {
       fold.add(batch);
       yield batch;
     }
   }
 
+  /** Why the run cannot be begun, or begun again: then it is ended. */
+  private closing(run: LeasedRun, fold: RunFold): Closing | undefined {
+    const needsSecrets = requestOf(run).needsSecrets === true && this.secrets === undefined;
+    if (!fold.hasOutput && run.attempt <= attemptsMax && !needsSecrets) return undefined;
+    if (run.isCancelRequested) return 'cancelled';
+    return needsSecrets && !fold.hasOutput ? secretsLost : interrupted;
+  }
+
   /**
-   * A process that ends leaves a run alone that has said nothing yet: the next one begins it again. One that lost its lease has nothing
-   * to say any more.
+   * A process that ends leaves a run alone that has said nothing yet: the next one begins it again. But a response in the foreground is
+   * for the reader that leaves with this process. One that lost its lease has nothing to say any more.
    */
-  private mustLeave(fold: RunFold, terminal: RunEvent): boolean {
+  private mustLeave(run: LeasedRun, fold: RunFold, terminal: RunEvent): boolean {
+    const kind = this.stopKind;
+    if (kind === 'lost') return true;
+    const goesOnAlone = run.isBackground || !isId('response', run.id);
+    return kind === 'shutdown' && goesOnAlone && !fold.hasOutput && terminal.type === 'response.failed';
+  }
+
+  private get stopKind(): RunStop['kind'] | undefined {
     const { signal } = this.scope;
-    const kind = signal.aborted && signal.reason instanceof RunStop ? signal.reason.kind : undefined;
-    return kind === 'lost' || (kind === 'shutdown' && !fold.hasOutput && terminal.type === 'response.failed');
+    return signal.aborted && signal.reason instanceof RunStop ? signal.reason.kind : undefined;
   }
 
   private async leave(writer: LogWriter): Promise<void> {
@@ -188,15 +236,18 @@ export class StoredWorker {
   }
 
   /** What is in the log already. That of a response has its beginning from the start. */
-  private async load(run: LeasedRun): Promise<RunFold> {
+  private async load(run: LeasedRun, isCutOff: boolean): Promise<RunFold> {
     const fold = new RunFold();
-    if (run.attempt === 1 && !isId('response', run.id)) return fold;
+    if (run.attempt === 1 && !isCutOff && !isId('response', run.id)) return fold;
+    const events: RunEvent[] = [];
     for (;;) {
       const read = await this.deps.runs.readEvents(run.id, fold.lastSequence, 5_000);
       if (read === undefined || read.events.length === 0) break;
       fold.add(read.events);
-      this.log.add(read.events);
+      for (const event of read.events) events.push(event);
     }
+    // All at once: a reader that saw it end with an old pause would take that for the end.
+    this.log.add(events);
     return fold;
   }
 }

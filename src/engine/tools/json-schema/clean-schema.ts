@@ -1,5 +1,6 @@
 import { compileLinearPattern } from './linear-pattern.ts';
 import { PatternError } from './pattern-syntax.ts';
+import { resolveReference } from './references.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 export type CleanSchema = Schema | boolean;
@@ -66,11 +67,7 @@ class Cleaner {
       throw new SchemaError(at, 'must refer to this schema itself: "#/$defs/…"');
     }
     if (references.includes(reference)) throw new SchemaError(at, 'must not lead back to itself');
-    let target: unknown = this.root;
-    for (const part of reference.split('/').slice(1)) {
-      const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
-      target = (isObject(target) || Array.isArray(target)) && Object.hasOwn(target, name) ? (target as Schema)[name] : undefined;
-    }
+    const target = resolveReference(this.root, reference);
     if (target === undefined) throw new SchemaError(at, 'refers to nothing');
     return this.clean(target, path, [...references, reference]);
   }

@@ -2,11 +2,15 @@ import { type Atom, type Node, PatternError, parsePattern } from './pattern-synt
 
 /** A pattern that tests a text in time proportional to its length, whatever both are: callers write patterns, and models write texts. */
 export interface LinearPattern {
+  /** Steps for one character of text, at most. */
+  readonly states: number;
   test(text: string): boolean;
 }
 
 /** States of one automaton; with the longest text a pattern is tried on, this bounds the work of one test. */
 const statesMax = 400;
+/** Parts put into one automaton. A group with nothing in it makes no state, however often it is repeated, and groups nest. */
+const partsMax = 10_000;
 
 type State =
   | { readonly kind: 'match' }
@@ -22,11 +26,12 @@ type State =
 export function compileLinearPattern(source: string): LinearPattern {
   const automaton = new Automaton();
   const start = automaton.build(parsePattern(source), automaton.add({ kind: 'match' }));
-  return { test: (text) => run(automaton.states, start, text) };
+  return { states: automaton.states.length, test: (text) => run(automaton.states, start, text) };
 }
 
 class Automaton {
   readonly states: State[] = [];
+  private parts = 0;
 
   add(state: State): number {
     if (this.states.length >= statesMax) throw new PatternError(`needs more than ${statesMax} states`);
@@ -35,6 +40,8 @@ class Automaton {
 
   /** The state where `node` begins when `next` follows it. */
   build(node: Node, next: number): number {
+    this.parts += 1;
+    if (this.parts > partsMax) throw new PatternError(`repeats things more than ${partsMax} times in all`);
     switch (node.kind) {
       case 'atom':
         return this.add({ kind: 'atom', atom: node.atom, next });

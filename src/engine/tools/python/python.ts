@@ -9,7 +9,7 @@ const codeLengthMax = 100_000;
  * Runs Python that a model wrote: CPython as WebAssembly, in a boxed process of its own for each program, with bounded time, memory and
  * output. Where there is no box the tool answers an error that says so, and nothing is run.
  *
- * @param find  finds the box of this machine; asked at the first call.
+ * @param find  finds the box of this machine; asked until there is one.
  *
  * Cost: 0.7 s and about 200 MB for one program.
  */
@@ -35,6 +35,8 @@ export function createPythonTool(
       const code = codeOf(args);
       found ??= find();
       const box = await found;
+      // A machine that was too busy to try its boxes is asked again.
+      if (box === undefined) found = undefined;
       if (box !== undefined) {
         await places.take(signal);
         try {
@@ -59,6 +61,7 @@ class Places {
   }
 
   async take(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     if (this.free > 0) {
       this.free -= 1;
       return;

@@ -1,0 +1,105 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Pool } from 'undici';
+import type { Row } from './completions.ts';
+import { quantile, type Target } from './load.ts';
+import { cores, start } from './processes.ts';
+
+const runsMax = 64;
+/** What one key alone may have of the limit. */
+const share = Math.floor(runsMax * 0.8);
+const durationMs = 4_000;
+/** A client that was refused comes back when its reply would have been over, sooner than it was told to: so ten times the clients are ten times the load. */
+const comesBackMs = 200;
+const refusedMaxMs = 100;
+/** All clients connect at one time: that is another load. */
+const connectingMs = 1_000;
+
+/** The promise for ten times the load: what is too much is refused at once, and what is served goes on nearly as before. */
+export async function benchOverload(): Promise<readonly Row[]> {
+  const upstream = await start<{ url: string }>('upstream.ts', [], cores.load);
+  const service = await start<{ url: string; adminKey: string }>(
+    'service.ts',
+    [upstream.ready.url, String(runsMax)],
+    cores.service,
+  );
+  try {
+    const { url, adminKey } = service.ready;
+    const messages = [{ role: 'user', content: 'What is the answer to everything?' }];
+    const target: Target = {
+      name: 'parley',
+      url,
+      path: '/api/v1/chat/completions',
+      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'openai/paced-10-20', messages, stream: true }),
+    };
+    const measured = async (clients: number) => {
+      const before = await service.ask<{ cpuMicros: number }>('cpu');
+      const result = await load(target, clients, durationMs);
+      const after = await service.ask<{ cpuMicros: number }>('cpu');
+      return { ...result, cpuMicros: after.cpuMicros - before.cpuMicros };
+    };
+    await load(target, share, 1_000);
+    const alone = await measured(share);
+    const flooded = await measured(share * 10);
+    const refusedMs = quantile(flooded.refusedMs, 0.99);
+    // Of the processor's time, which a busy machine does not change: what is not for good replies is for refusals.
+    const goodMicros = alone.cpuMicros / alone.replies;
+    const refusalMicros = (flooded.cpuMicros - flooded.replies * goodMicros) / flooded.refused;
+    const cpu = `CPU: ${goodMicros.toFixed(0)} µs a reply, ${refusalMicros.toFixed(0)} µs a refusal`;
+    const note = `${flooded.refused} refused, ${flooded.others} other failures; ${cpu}`;
+    return [
+      {
+        name: 'overload: good replies at 10 × the load, to those at 1 ×',
+        raw: alone.good,
+        ours: flooded.good,
+        unit: 'replies/s',
+        floor: { ratioMin: 0.7 },
+        note,
+      },
+      {
+        name: 'overload: time to a refusal p99, to what is promised',
+        raw: refusedMaxMs,
+        ours: refusedMs,
+        unit: 'ms',
+        floor: { ratioMax: 1 },
+      },
+    ];
+  } finally {
+    await Promise.all([upstream, service].map((child) => child.stop()));
+  }
+}
+
+interface Load {
+  /** Whole replies in a second. */
+  readonly good: number;
+  /** How many those were. */
+  readonly replies: number;
+  readonly refused: number;
+  /** From a request to its 429 or 503, sorted. */
+  readonly refusedMs: readonly number[];
+  readonly others: number;
+}
+
+async function load(target: Target, clients: number, forMs: number): Promise<Load> {
+  const pool = new Pool(target.url, { connections: clients, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
+  const refusedMs: number[] = [];
+  let [replies, refused, others] = [0, 0, 0];
+  const startedMs = performance.now();
+  const client = async () => {
+    while (performance.now() - startedMs < forMs) {
+      const sentMs = performance.now();
+      const { statusCode, body } = await pool.request({ method: 'POST', ...target });
+      const isRefused = statusCode === 429 || statusCode === 503;
+      if (isRefused) refused += 1;
+      if (isRefused && sentMs - startedMs > connectingMs) refusedMs.push(performance.now() - sentMs);
+      const text = await body.text();
+      if (statusCode === 200 && text.endsWith('data: [DONE]\n\n')) replies += 1;
+      else if (isRefused) await wait(comesBackMs);
+      else others += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  const seconds = (performance.now() - startedMs) / 1000;
+  await pool.close();
+  return { good: replies / seconds, replies, refused, refusedMs: refusedMs.sort((a, b) => a - b), others };
+}

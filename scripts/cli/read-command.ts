@@ -1,0 +1,16 @@
+import { type Request, requestOf, type Typed } from './arguments.ts';
+import { type Command, commandNamed } from './commands.ts';
+import { misused } from './failure.ts';
+
+/** What was typed, as a request that can be sent, and where to, when that was said. @throws Failure saying what is wrong with it. */
+export function readCommand(
+  commands: readonly Command[],
+  { words, options }: Typed,
+): { readonly request: Request; readonly url: string | undefined } {
+  const [noun = '', verb, ...surplus] = words;
+  const command = commandNamed(commands, noun, verb);
+  if (surplus.length > 0) throw misused(`Members are written as --member value; "${surplus.join(' ')}" belongs to none.`);
+  const members = new Map(options);
+  members.delete('url');
+  return { request: requestOf(command, members), url: options.get('url')?.at(-1) };
+}

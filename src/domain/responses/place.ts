@@ -1,0 +1,82 @@
+import { RunFold } from '../../engine/runs/fold.ts';
+import { messagesOf } from '../../engine/runs/transcript.ts';
+import type { Caller } from '../../entities/caller.ts';
+import type { Chat, ChatMessage, NewMessage } from '../../entities/chat.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
+import type { Run } from '../../entities/run.ts';
+import { ownChats } from '../access.ts';
+import type { Deps } from '../deps.ts';
+import type { ReadResponse, ResponseInput } from './input.ts';
+import type { ConnectionMemory } from './memory.ts';
+
+/** Where a request goes on: nowhere, in a chat, or behind a response. */
+export interface Place {
+  readonly chat: Chat | undefined;
+  readonly previous: Run | undefined;
+  /** What led to a response that only this connection knows. */
+  readonly remembered?: readonly NewMessage[];
+  /** Messages of `previous` that its thread does not have: said before it was cut by force, or given to it and it never began. */
+  readonly missing?: readonly NewMessage[];
+  /** Its words left the thread, so whoever goes on from it cannot go on there. */
+  readonly isCut?: boolean;
+}
+
+/** @throws DomainError PREVIOUS_RESPONSE_NOT_FOUND, or NOT_FOUND for the conversation. */
+export async function findPlace(
+  deps: Deps,
+  caller: Caller,
+  input: ResponseInput,
+  read: ReadResponse,
+  memory?: ConnectionMemory,
+): Promise<Place> {
+  const { previousResponseId } = input;
+  const remembered = typeof previousResponseId === 'string' ? memory?.get(previousResponseId) : undefined;
+  if (remembered !== undefined) return { chat: undefined, previous: undefined, remembered };
+  let chatId = read.conversationId;
+  let previous: Run | undefined;
+  if (typeof previousResponseId === 'string') {
+    previous = isId('response', previousResponseId) ? await deps.storage.responses.find(previousResponseId, caller) : undefined;
+    if (typeof previous?.chatId !== 'string') throw missingPrevious(previousResponseId);
+    chatId = previous.chatId;
+  }
+  if (chatId === undefined) return { chat: undefined, previous };
+  const chat = isId('chat', chatId) ? await deps.storage.chats.find(chatId, ownChats(caller)) : undefined;
+  if (chat !== undefined) return { chat, previous, ...(previous === undefined ? {} : await missingOf(deps, previous)) };
+  if (typeof previousResponseId === 'string') throw missingPrevious(previousResponseId);
+  throw new DomainError('NOT_FOUND', 'There is no such conversation', { param: 'conversation' });
+}
+
+function missingPrevious(id: string): DomainError {
+  return new DomainError('PREVIOUS_RESPONSE_NOT_FOUND', `There is no response "${id.slice(0, 100)}" to go on from`, {
+    param: 'previousResponseId',
+  });
+}
+
+/** Who names a response goes on from all of it, also from what its thread has forgotten or never had. */
+async function missingOf(deps: Deps, { id, status, isWaiting, incompleteReason }: Run): Promise<Partial<Place>> {
+  if (status === 'cancelled') {
+    const fold = new RunFold();
+    for await (const batch of deps.runs.replay(id).batches()) fold.add(batch);
+    const run = fold.snapshot();
+    if (run.isCut === true) return { missing: messagesOf(run, fold.whole), isCut: true };
+  }
+  const mayNotHaveBegun = status === 'cancelled' || isWaiting || incompleteReason === 'paused';
+  return mayNotHaveBegun ? { missing: await deps.storage.responses.findPending(id) } : {};
+}
+
+/**
+ * Everything before the request: the whole thread, or what led to the response that it goes on from. Of a thread with more messages than a
+ * model is given, the newest, and one more: so it can be told that something would be left out.
+ */
+export async function historyOfPlace(
+  deps: Deps,
+  { chat, previous, remembered, missing = [] }: Place,
+): Promise<readonly (ChatMessage | NewMessage)[]> {
+  if (chat === undefined) return remembered ?? [];
+  const history = await deps.storage.chats.history(chat.id, deps.settings.MESSAGES_MAX + 1, previous?.id);
+  if (missing.length === 0) return history;
+  // What others put into a response stands in its thread, and here at its place between its words.
+  const ids = new Set(missing.map((message) => message.id));
+  return [...history.filter((message) => !ids.has(message.id)), ...missing];
+}

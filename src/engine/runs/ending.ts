@@ -1,0 +1,73 @@
+import { DomainError } from '../../entities/errors.ts';
+import type { RunError, RunEventBody, RunItem, RunSnapshot, SelectionMetadata } from '../../entities/run-event.ts';
+import { ModelError } from '../models/port.ts';
+import type { Selection } from '../models/router.ts';
+import type { ModelCall } from './model-call.ts';
+import { RunStop } from './stop.ts';
+
+/** How the run ended, from what stopped it and from why the model finished. */
+export function terminalBody(base: RunSnapshot, failure: unknown, finish: ModelCall['finish']): RunEventBody {
+  if (isCancel(failure)) return { type: 'response.incomplete', run: { ...base, status: 'cancelled' } };
+  if (failure instanceof RunStop && failure.kind === 'paused') {
+    return { type: 'response.incomplete', run: { ...base, status: 'incomplete', incompleteReason: 'paused' } };
+  }
+  if (failure !== undefined) return { type: 'response.failed', run: { ...base, status: 'failed', error: runErrorOf(failure) } };
+  if (finish === 'length') {
+    return { type: 'response.incomplete', run: { ...base, status: 'incomplete', incompleteReason: 'max_output_tokens' } };
+  }
+  if (finish === 'content_filter') {
+    return { type: 'response.incomplete', run: { ...base, status: 'incomplete', incompleteReason: 'content_filter' } };
+  }
+  return { type: 'response.completed', run: base };
+}
+
+export function snapshot(runId: string, status: RunSnapshot['status'], output: readonly RunItem[]): RunSnapshot {
+  return { runId, status, incompleteReason: null, error: null, usage: null, selection: null, output };
+}
+
+/**
+ * Why a run stopped, if it was told to. One that was to pause and is cancelled meanwhile, while a tool comes to its end, is cancelled; a
+ * process that ends lets it pause.
+ */
+export function failureOf(error: unknown, signal: AbortSignal, pause: AbortSignal | undefined): unknown {
+  const { reason } = signal;
+  const maySayPaused = !signal.aborted || (reason instanceof RunStop && reason.kind === 'shutdown');
+  if (pause?.aborted === true && maySayPaused) return pause.reason;
+  return signal.aborted ? reason : error;
+}
+
+const stopCodes = {
+  cancelled: 'CLIENT_CLOSED_REQUEST',
+  timeout: 'UPSTREAM_TIMEOUT',
+  shutdown: 'OVERLOADED',
+  lost: 'SERVER_ERROR',
+  paused: 'SERVER_ERROR',
+} as const;
+
+export function isCancel(failure: unknown): boolean {
+  return failure instanceof RunStop
+    ? failure.kind === 'cancelled'
+    : failure instanceof DOMException && failure.name === 'AbortError';
+}
+
+/** What a face answers for a run that failed before its first token. */
+export function domainErrorOf(failure: unknown): unknown {
+  if (failure instanceof RunStop) {
+    return new DomainError(stopCodes[failure.kind], failure.message, failure.kind === 'shutdown' ? { retryAfterSeconds: 1 } : {});
+  }
+  if (!(failure instanceof ModelError)) return failure;
+  const { retryAfterSeconds } = failure;
+  return new DomainError(failure.code, failure.message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+}
+
+function runErrorOf(failure: unknown): RunError {
+  const known = domainErrorOf(failure);
+  if (known instanceof DomainError) return { code: known.code, message: known.message };
+  return { code: 'SERVER_ERROR', message: 'Something went wrong on our side while this run was worked on' };
+}
+
+export function selectionOf(selection: Selection | undefined): SelectionMetadata | null {
+  if (selection === undefined) return null;
+  const { provider, model, fallbackChain, queueMs, firstTokenMs } = selection;
+  return { provider, model, fallbackChain: [...fallbackChain], latencyHints: { queueMs, firstTokenMs } };
+}

@@ -1,0 +1,108 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { DomainError } from '../../../entities/errors.ts';
+import { isLast, isPause, type RunEvent } from '../../../entities/run-event.ts';
+import type { RunStore } from '../../../storage/runs.ts';
+import type { EventLog } from './event-log.ts';
+import type { NewsBoard } from './news-board.ts';
+
+const eventsPerRead = 2_000;
+/** Readers of runs that another process works on look again after this, should all signals fail. */
+const lookAgainMs = 1_000;
+/** A database that is away for a moment delays readers, no more. */
+const retryAfterMs = 250;
+const retriesMax = 120;
+
+/** Reads stored runs: those that this process works on from its memory, all others from the database. */
+export class RunReaders {
+  private readonly runs: Pick<RunStore, 'find' | 'readEvents'>;
+  private readonly board: NewsBoard;
+  private readonly logOf: (runId: string) => EventLog | undefined;
+  private isEnding = false;
+
+  constructor(runs: Pick<RunStore, 'find' | 'readEvents'>, board: NewsBoard, logOf: (runId: string) => EventLog | undefined) {
+    this.runs = runs;
+    this.board = board;
+    this.logOf = logOf;
+  }
+
+  /** Every event after a sequence number, then those that come, until the end or the signal. */
+  async *follow(runId: string, afterSequence: number, signal: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
+    let cursor = afterSequence;
+    /** A pause that was there before this reader came is history; one that it sees happen is the end for it. */
+    let pausesFrom: number | undefined;
+    while (!signal.aborted) {
+      const log = this.logOf(runId);
+      pausesFrom = pausesFrom === undefined ? (log?.length ?? Number.POSITIVE_INFINITY) : Math.min(pausesFrom, cursor + 1);
+      // Listening begins before looking, and the status is asked before the events: nothing falls in between.
+      const news = log === undefined ? this.board.news(runId, lookAgainMs, signal) : undefined;
+      const isOver = log === undefined && (await this.isOver(runId, signal));
+      for await (const batch of log === undefined ? this.stored(runId, cursor, signal) : log.read(cursor, signal)) {
+        const last = batch.at(-1);
+        if (last === undefined) continue;
+        cursor = last.sequence;
+        yield batch;
+        if (isLast(last) || (isPause(last) && last.sequence >= pausesFrom)) return;
+      }
+      if (isOver) return;
+      if (this.isEnding && log === undefined) throw stopping();
+      await news;
+    }
+  }
+
+  /** From here on nobody can follow what another process works on, nor what this one has let go. */
+  end(): void {
+    this.isEnding = true;
+  }
+
+  /** What is in the log now. */
+  async *replay(runId: string): AsyncGenerator<readonly RunEvent[]> {
+    yield* this.stored(runId, -1);
+  }
+
+  /** Resolves once the run is over, or paused. */
+  async over(runId: string): Promise<void> {
+    const { signal } = new AbortController();
+    for (;;) {
+      const news = this.board.news(runId, lookAgainMs, signal);
+      if (await this.isOver(runId, signal)) return;
+      if (this.isEnding && this.logOf(runId) === undefined) throw stopping();
+      await news;
+    }
+  }
+
+  /** @param signal  of a reader that waits when the database is away; absent: it is told at once. */
+  private async *stored(runId: string, afterSequence: number, signal?: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
+    let cursor = afterSequence;
+    for (;;) {
+      const after = cursor;
+      const look = () => this.runs.readEvents(runId, after, eventsPerRead);
+      const read = await (signal === undefined ? look() : patiently(look, signal));
+      if (read === undefined) throw new DomainError('NOT_FOUND', 'There is no such run');
+      const last = read.events.at(-1);
+      if (last === undefined) return;
+      cursor = last.sequence;
+      yield read.events;
+    }
+  }
+
+  private async isOver(runId: string, signal: AbortSignal): Promise<boolean> {
+    const run = await patiently(() => this.runs.find(runId), signal);
+    return run === undefined || run.status !== 'in_progress';
+  }
+}
+
+/** The run goes on without this process. */
+function stopping(): DomainError {
+  return new DomainError('OVERLOADED', 'The service is stopping; come back to this run', { retryAfterSeconds: 1 });
+}
+
+async function patiently<T>(look: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await look();
+    } catch (error) {
+      if (attempt >= retriesMax || signal.aborted) throw error;
+      await wait(retryAfterMs, undefined, { ref: false });
+    }
+  }
+}

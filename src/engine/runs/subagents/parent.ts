@@ -1,0 +1,35 @@
+import type { RunEvent, SpentCall } from '../../../entities/run-event.ts';
+import type { LoopDeps, LoopStart } from '../loop-deps.ts';
+import type { RunPlan } from '../run-engine.ts';
+
+/** How much subagents may do. */
+export interface SubagentLimits {
+  /** Started by one call at most. */
+  readonly countMax: number;
+  /** Time of each. */
+  readonly timeoutMs: number;
+  /** Tokens that each may write in one model call. */
+  readonly outputTokensMax: number;
+  /** Model calls of each. */
+  readonly roundsMax: number;
+  /** What one call hands back to the model, in UTF-16 code units. */
+  readonly resultCharsMax: number;
+}
+
+/** The run that starts subagents, as they see it. */
+export interface SubagentParent {
+  readonly plan: RunPlan;
+  readonly runId: string;
+  /** Fires with a RunStop `paused` when the run should stop: the subagent at work does so at once. */
+  readonly pause: AbortSignal | undefined;
+  readonly deps: LoopDeps;
+  /** The one loop of every run. */
+  readonly run: (plan: RunPlan, start: LoopStart, deps: LoopDeps, signal: AbortSignal) => AsyncIterable<readonly RunEvent[]>;
+  /** Told of every model call: the ledger knows of it already. */
+  spent(call: SpentCall): void;
+  /** Calls of tools that the whole run may still make; undefined: no limit. */
+  toolCallsLeft(): number | undefined;
+  toolCalled(): void;
+  /** Why no further subagent may begin within a call, if so. */
+  stopsShort(): string | undefined;
+}

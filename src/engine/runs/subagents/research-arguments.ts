@@ -1,0 +1,73 @@
+import { DomainError } from '../../../entities/errors.ts';
+import { storableText } from '../../../lib/text.ts';
+
+/** What a call of `deep_research` asks for. */
+export interface Research {
+  /** What all of it is for; one question alone may stand for it. */
+  readonly task: string;
+  /** One subagent each; at least one. */
+  readonly questions: readonly string[];
+}
+
+const lengthMax = 4_000;
+
+/** JSON Schema of the arguments. */
+export function researchParameters(questionsMax: number): Readonly<Record<string, unknown>> {
+  return {
+    type: 'object',
+    properties: {
+      task: { type: 'string', description: 'What is to be found out, with everything one has to know to begin.' },
+      questions: {
+        type: 'array',
+        items: { type: 'string' },
+        maxItems: questionsMax,
+        description: `Parts of the task, each researched on its own; at most ${questionsMax}. Leave it out for a single question.`,
+      },
+    },
+    required: ['task'],
+    additionalProperties: false,
+  };
+}
+
+/**
+ * Reads arguments as the model wrote them. A question that stands there twice is asked once.
+ *
+ * @throws DomainError that says what is wrong with them: the model reads it.
+ */
+export function readResearch(args: string, questionsMax: number): Research {
+  const given = parse(args);
+  const task = given.task === undefined || given.task === null ? '' : textOf(given.task, 'task');
+  const questions = questionsOf(given.questions);
+  if (task === '' && questions.length === 0) throw wrong('task must be a string that is not blank');
+  if (questions.length > questionsMax) throw wrong(`questions must hold at most ${questionsMax} questions`);
+  const [first = task] = questions;
+  return { task: task === '' ? first : task, questions: questions.length === 0 ? [task] : questions };
+}
+
+function parse(args: string): Readonly<Record<string, unknown>> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(args);
+  } catch {
+    throw new DomainError('INVALID_JSON', 'The arguments are no JSON');
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw wrong('The arguments must be an object');
+  return parsed as Readonly<Record<string, unknown>>;
+}
+
+function questionsOf(given: unknown): readonly string[] {
+  if (given === undefined || given === null) return [];
+  if (!Array.isArray(given)) throw wrong('questions must be an array of strings');
+  const questions = given.map((question: unknown, index) => textOf(question, `questions[${index}]`));
+  return [...new Set(questions)].filter((question) => question !== '');
+}
+
+function textOf(value: unknown, name: string): string {
+  if (typeof value !== 'string') throw wrong(`${name} must be a string`);
+  if (value.length > lengthMax) throw wrong(`${name} must have at most ${lengthMax} characters`);
+  return storableText(value).trim();
+}
+
+function wrong(message: string): DomainError {
+  return new DomainError('INVALID_VALUE', message);
+}

@@ -1,0 +1,84 @@
+import { DomainError } from '../../../entities/errors.ts';
+import { cutText } from '../../../lib/text.ts';
+import type { ServerTool } from '../../tools/server-tool.ts';
+import type { SubagentLimits, SubagentParent } from './parent.ts';
+import { readResearch, researchParameters } from './research-arguments.ts';
+import { type Finding, runSubagent } from './subagent.ts';
+
+/** Calls of the tool in one run: a model that never has enough comes to an end. */
+const callsMax = 4;
+
+/**
+ * Makes `deep_research` for one run: a subagent for each question, one after the other. One that fails fails alone; the tool fails when
+ * nobody found anything.
+ *
+ * A pause stops the one at work at once. Where somebody put something into the run, the first question of a call is worked on to its end and
+ * no further one is begun. The output says what is left open, so that the model can ask again.
+ */
+export function createResearchTool(parent: SubagentParent, limits: SubagentLimits): ServerTool {
+  let calls = 0;
+  return {
+    definition: {
+      name: 'deep_research',
+      description:
+        'Researches a task in depth: a researcher looks for the answer to each question, in the knowledge of this assistant, and reports what it found. Slow: use it when one answer needs several questions.',
+      parameters: researchParameters(limits.countMax),
+    },
+    hint: 'Researching',
+    async run(args, secrets, signal, tell) {
+      const { task, questions } = readResearch(args, limits.countMax);
+      calls += 1;
+      if (calls > callsMax) {
+        throw new DomainError(
+          'CONFLICT',
+          `deep_research can be called ${callsMax} times in one answer: go on with what it found`,
+        );
+      }
+      const findings: Finding[] = [];
+      let reason: string | undefined;
+      for (const question of questions) {
+        reason = findings.length === 0 ? undefined : parent.stopsShort();
+        if (reason !== undefined) break;
+        const finding = await runSubagent({ question, task, secrets }, parent, limits, tell, signal);
+        signal.throwIfAborted();
+        if (finding.isPaused) {
+          reason = parent.stopsShort();
+          break;
+        }
+        findings.push(finding);
+      }
+      const open = questions.slice(findings.length);
+      requireAny(findings, open, reason);
+      return report(findings, open, reason, limits);
+    },
+  };
+}
+
+/** @throws DomainError when somebody came to an end, and nobody found anything. */
+function requireAny(findings: readonly Finding[], open: readonly string[], reason: string | undefined): void {
+  if (findings.length === 0 || findings.some(({ error }) => error === null)) return;
+  const [first] = findings;
+  const reasons = [...new Set(findings.map(({ subagent }) => subagent.summary))];
+  if (open.length > 0) reasons.push(`${open.length} more not begun: ${reason}`);
+  throw new DomainError(first?.error?.code ?? 'UPSTREAM_ERROR', `The research failed: ${reasons.join('; ')}`);
+}
+
+/** What the model reads: each question with its answer, what failed, and what is left open. */
+function report(
+  findings: readonly Finding[],
+  open: readonly string[],
+  reason: string | undefined,
+  { resultCharsMax }: SubagentLimits,
+): string {
+  const lengthMax = Math.floor(resultCharsMax / (findings.length + open.length));
+  const [only] = findings;
+  if (only !== undefined && findings.length + open.length === 1) return cutText(findingText(only), lengthMax);
+  const parts = findings.map((finding) => `## ${finding.subagent.task}\n${findingText(finding)}`);
+  const left = open.map((question) => `## ${question}\n(Not researched: ${reason}. Ask again if it is still needed.)`);
+  return [...parts, ...left].map((part) => cutText(part, lengthMax)).join('\n\n');
+}
+
+function findingText({ subagent, sources, error }: Finding): string {
+  if (error !== null) return `(Not answered: ${error.message})`;
+  return sources.length === 0 ? subagent.summary : `${subagent.summary}\nSources: ${sources.join('; ')}`;
+}

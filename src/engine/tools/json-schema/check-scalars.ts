@@ -1,0 +1,124 @@
+import { fastFormats } from 'ajv-formats/dist/formats.js';
+import type { SchemaFault } from './check.ts';
+import type { Budget } from './check-budget.ts';
+import type { LinearPattern } from './linear-pattern.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const checkedFormats = ['date', 'date-time', 'time', 'email', 'uri', 'uuid', 'ipv4', 'ipv6', 'hostname'] as const;
+/** Formats are not looked at in longer texts. */
+const formatLengthMax = 4_000;
+const shownMax = 200;
+const enumShownMax = 20;
+
+/** Checks everything but members, items and combinations. */
+export function checkScalars(
+  schema: Schema,
+  value: unknown,
+  budget: Budget,
+  patternOf: (source: string) => LinearPattern | undefined,
+): SchemaFault | undefined {
+  return (
+    checkType(schema, value) ??
+    checkEnum(schema, value, budget) ??
+    (typeof value === 'number' ? checkNumber(schema, value) : undefined) ??
+    (typeof value === 'string' ? checkText(schema, value, budget, patternOf) : undefined)
+  );
+}
+
+function checkType({ type }: Schema, value: unknown): SchemaFault | undefined {
+  if (type === undefined) return undefined;
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  return types.some((one) => isOfType(one, value)) ? undefined : fault('.type', `must be ${types.join(', ')}`);
+}
+
+function isOfType(type: unknown, value: unknown): boolean {
+  switch (type) {
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'integer':
+      return Number.isInteger(value);
+    case 'null':
+      return value === null;
+    default:
+      return type === typeof value;
+  }
+}
+
+function checkEnum(schema: Schema, value: unknown, budget: Budget): SchemaFault | undefined {
+  if (schema.const !== undefined && !equals(schema.const, value, budget)) {
+    return fault('.const', `must be ${shown(schema.const)}`);
+  }
+  if (!Array.isArray(schema.enum)) return undefined;
+  budget.spend(schema.enum.length);
+  if (schema.enum.some((one) => equals(one, value, budget))) return undefined;
+  const known = schema.enum.slice(0, enumShownMax).map(shown).join(', ');
+  return fault('.enum', `must be one of ${known}${schema.enum.length > enumShownMax ? ', …' : ''}`);
+}
+
+function equals(left: unknown, right: unknown, budget: Budget): boolean {
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return left === right;
+  return budget.canonical(left) === budget.canonical(right);
+}
+
+function checkNumber(schema: Schema, value: number): SchemaFault | undefined {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  if (typeof minimum === 'number' && value < minimum) return fault('.minimum', `must be >= ${minimum}`);
+  if (typeof maximum === 'number' && value > maximum) return fault('.maximum', `must be <= ${maximum}`);
+  if (typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum)
+    return fault('.exclusiveMinimum', `must be > ${exclusiveMinimum}`);
+  if (typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum)
+    return fault('.exclusiveMaximum', `must be < ${exclusiveMaximum}`);
+  if (typeof multipleOf !== 'number' || multipleOf <= 0) return undefined;
+  const times = value / multipleOf;
+  // 0.3 is three times 0.1, whatever binary fractions make of it.
+  const isWhole = Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times));
+  return isWhole ? undefined : fault('.multipleOf', `must be multiple of ${multipleOf}`);
+}
+
+function checkText(
+  schema: Schema,
+  value: string,
+  budget: Budget,
+  patternOf: (source: string) => LinearPattern | undefined,
+): SchemaFault | undefined {
+  const { minLength, maxLength, pattern, format } = schema;
+  if (typeof minLength === 'number' || typeof maxLength === 'number') {
+    budget.spend(value.length);
+    const length = [...value].length;
+    if (typeof minLength === 'number' && length < minLength)
+      return fault('.minLength', `must NOT have fewer than ${minLength} characters`);
+    if (typeof maxLength === 'number' && length > maxLength)
+      return fault('.maxLength', `must NOT have more than ${maxLength} characters`);
+  }
+  const compiled = typeof pattern === 'string' ? patternOf(pattern) : undefined;
+  if (compiled !== undefined) {
+    budget.spend(compiled.states * (value.length + 1));
+    if (!compiled.test(value)) return fault('.pattern', `must match pattern ${shown(pattern)}`);
+  }
+  const known = checkedFormats.find((name) => name === format);
+  if (known === undefined || value.length > formatLengthMax) return undefined;
+  budget.spend(value.length);
+  return isOfFormat(known, value) ? undefined : fault('.format', `must match format ${shown(known)}`);
+}
+
+function isOfFormat(name: (typeof checkedFormats)[number], value: string): boolean {
+  const format: unknown = fastFormats[name];
+  if (format instanceof RegExp) return format.test(value);
+  const validate = typeof format === 'function' ? format : (format as { readonly validate?: unknown } | undefined)?.validate;
+  if (validate instanceof RegExp) return validate.test(value);
+  return typeof validate === 'function' ? validate(value) === true : true;
+}
+
+/** Whole objects are never written out: faults are made for alternatives too, and mostly thrown away. */
+function shown(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a certain array' : 'a certain object';
+  if (typeof value !== 'string') return String(value);
+  return JSON.stringify(value.length <= shownMax ? value : `${value.slice(0, shownMax).toWellFormed()}…`);
+}
+
+function fault(schema: string, message: string): SchemaFault {
+  return { value: '', schema, message };
+}

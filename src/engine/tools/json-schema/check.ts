@@ -1,0 +1,238 @@
+import { type Budget, budgetOf, CheckLimitError, depthMax } from './check-budget.ts';
+import { checkScalars } from './check-scalars.ts';
+import { compileLinearPattern, type LinearPattern } from './linear-pattern.ts';
+import { PatternError } from './pattern-syntax.ts';
+import { resolveReference } from './references.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The first place where a value is not what a schema says. Both places are paths like `.items[3].price`; '' is the whole. */
+export interface SchemaFault {
+  readonly value: string;
+  readonly schema: string;
+  /** Ends a sentence about the place: "must be number". */
+  readonly message: string;
+}
+
+/** What making the automaton of a pattern counts as; made once for each check of a run. */
+const compileSteps = 5_000;
+
+export type SchemaCheck = (value: unknown) => SchemaFault | undefined;
+
+/**
+ * Reads a JSON Schema as data, over and over, and never makes code of it: whoever wrote it may be a stranger. Local references may lead back to
+ * themselves; the work of one check is bounded, and one that would take more is a fault. Keywords that are not known here, remote
+ * references, and patterns that take more than linear time say nothing.
+ *
+ * Cost: well below a millisecond for a value of a few kilobytes; a few hundred at the very most.
+ */
+export function createSchemaCheck(schema: Schema | boolean): SchemaCheck {
+  const patterns = new Map<string, LinearPattern | undefined>();
+  return (value) => {
+    try {
+      return new Checker(schema, patterns).check(schema, value, 0);
+    } catch (error) {
+      if (error instanceof CheckLimitError) return { value: '', schema: '', message: error.message };
+      throw error;
+    }
+  };
+}
+
+class Checker {
+  private readonly root: Schema | boolean;
+  private readonly patterns: Map<string, LinearPattern | undefined>;
+  private readonly budget: Budget = budgetOf();
+
+  constructor(root: Schema | boolean, patterns: Map<string, LinearPattern | undefined>) {
+    this.root = root;
+    this.patterns = patterns;
+  }
+
+  check(schema: unknown, value: unknown, depth: number): SchemaFault | undefined {
+    this.budget.spend(1);
+    if (depth > depthMax) throw new CheckLimitError(`is nested too deep to be checked: ${depthMax} levels at most`);
+    if (schema === false) return fault('', 'must not be there');
+    if (!isObject(schema)) return undefined;
+    if (value === null && schema.nullable === true) return undefined;
+    return (
+      this.reference(schema, value, depth) ??
+      checkScalars(schema, value, this.budget, (source) => this.pattern(source)) ??
+      (isObject(value) ? this.object(schema, value, depth) : undefined) ??
+      (Array.isArray(value) ? this.array(schema, value, depth) : undefined) ??
+      this.combined(schema, value, depth)
+    );
+  }
+
+  private reference({ $ref }: Schema, value: unknown, depth: number): SchemaFault | undefined {
+    if (typeof $ref !== 'string') return undefined;
+    this.budget.spend($ref.length);
+    const target = resolveReference(this.root, $ref);
+    return target === undefined ? undefined : within(this.check(target, value, depth + 1), '', '.$ref');
+  }
+
+  private object(schema: Schema, value: Schema, depth: number): SchemaFault | undefined {
+    const names = Object.keys(value);
+    this.budget.spend(names.length);
+    const { required, propertyNames, dependentRequired, dependentSchemas } = schema;
+    this.budget.spend(listIn(required).length);
+    const missing = namesIn(required).find((name) => !Object.hasOwn(value, name));
+    if (missing !== undefined) return fault('.required', `must have required property '${missing.slice(0, 100)}'`);
+    if (typeof schema.minProperties === 'number' && names.length < schema.minProperties)
+      return fault('.minProperties', `must NOT have fewer than ${schema.minProperties} properties`);
+    if (typeof schema.maxProperties === 'number' && names.length > schema.maxProperties)
+      return fault('.maxProperties', `must NOT have more than ${schema.maxProperties} properties`);
+    for (const name of names) {
+      const found = this.property(schema, name, value[name], depth);
+      if (found !== undefined) return found;
+      const odd = propertyNames === undefined ? undefined : this.check(propertyNames, name, depth + 1);
+      if (odd !== undefined) return within(odd, keyPath(name), '.propertyNames');
+      const more = isObject(dependentRequired) ? namesIn(own(dependentRequired, name)) : [];
+      const lacking = more.find((other) => !Object.hasOwn(value, other));
+      if (lacking !== undefined) return fault('.dependentRequired', `must have required property '${lacking.slice(0, 100)}'`);
+      const whole = isObject(dependentSchemas) ? own(dependentSchemas, name) : undefined;
+      const other = whole === undefined ? undefined : this.check(whole, value, depth + 1);
+      if (other !== undefined) return within(other, '', `.dependentSchemas${keyPath(name)}`);
+    }
+    return undefined;
+  }
+
+  private property(schema: Schema, name: string, value: unknown, depth: number): SchemaFault | undefined {
+    const { properties, patternProperties, additionalProperties } = schema;
+    let isKnown = false;
+    const apply = (subschema: unknown, place: string) => within(this.check(subschema, value, depth + 1), keyPath(name), place);
+    if (isObject(properties) && Object.hasOwn(properties, name)) {
+      isKnown = true;
+      const found = apply(properties[name], `.properties${keyPath(name)}`);
+      if (found !== undefined) return found;
+    }
+    for (const source of isObject(patternProperties) ? Object.keys(patternProperties) : []) {
+      this.budget.spend(1);
+      const pattern = this.pattern(source);
+      // A name that nobody can judge is not called unknown.
+      if (pattern === undefined) isKnown = true;
+      if (pattern === undefined || !this.test(pattern, name)) continue;
+      isKnown = true;
+      const found = apply((patternProperties as Schema)[source], `.patternProperties${keyPath(source)}`);
+      if (found !== undefined) return found;
+    }
+    if (isKnown || additionalProperties === undefined) return undefined;
+    if (additionalProperties === false) {
+      return fault('.additionalProperties', `must NOT have the additional property '${name.slice(0, 100)}'`);
+    }
+    return apply(additionalProperties, '.additionalProperties');
+  }
+
+  private array(schema: Schema, value: readonly unknown[], depth: number): SchemaFault | undefined {
+    if (typeof schema.minItems === 'number' && value.length < schema.minItems)
+      return fault('.minItems', `must NOT have fewer than ${schema.minItems} items`);
+    if (typeof schema.maxItems === 'number' && value.length > schema.maxItems)
+      return fault('.maxItems', `must NOT have more than ${schema.maxItems} items`);
+    // The older form has the first items in `items`.
+    const isOld = Array.isArray(schema.items);
+    const first: readonly unknown[] = isOld ? (schema.items as unknown[]) : listIn(schema.prefixItems);
+    const rest = isOld ? schema.additionalItems : schema.items;
+    for (const [index, item] of value.entries()) {
+      const subschema = index < first.length ? first[index] : rest;
+      if (subschema === undefined) continue;
+      const place =
+        index >= first.length ? (isOld ? '.additionalItems' : '.items') : `.${isOld ? 'items' : 'prefixItems'}[${index}]`;
+      const found = within(this.check(subschema, item, depth + 1), `[${index}]`, place);
+      if (found !== undefined) return found;
+    }
+    return this.distinct(schema, value) ?? this.contained(schema, value, depth);
+  }
+
+  private distinct({ uniqueItems }: Schema, value: readonly unknown[]): SchemaFault | undefined {
+    if (uniqueItems !== true) return undefined;
+    const seen = new Set(value.map((item) => this.budget.canonical(item)));
+    return seen.size === value.length ? undefined : fault('.uniqueItems', 'must NOT have duplicate items');
+  }
+
+  private contained({ contains, minContains, maxContains }: Schema, value: readonly unknown[], depth: number) {
+    if (contains === undefined) return undefined;
+    const count = value.filter((item) => this.check(contains, item, depth + 1) === undefined).length;
+    const least = typeof minContains === 'number' ? minContains : 1;
+    const most = typeof maxContains === 'number' ? maxContains : Number.POSITIVE_INFINITY;
+    return count >= least && count <= most
+      ? undefined
+      : fault('.contains', `must contain ${most < count ? `at most ${most}` : `at least ${least}`} valid item(s)`);
+  }
+
+  private combined(schema: Schema, value: unknown, depth: number): SchemaFault | undefined {
+    const fits = (subschema: unknown) => this.check(subschema, value, depth + 1);
+    for (const [index, one] of listIn(schema.allOf).entries()) {
+      const found = within(fits(one), '', `.allOf[${index}]`);
+      if (found !== undefined) return found;
+    }
+    const found = this.alternatives(schema, 'anyOf', fits) ?? this.alternatives(schema, 'oneOf', fits);
+    if (found !== undefined) return found;
+    if (schema.not !== undefined && fits(schema.not) === undefined) return fault('.not', 'must NOT be valid');
+    if (schema.if === undefined) return undefined;
+    const branch = fits(schema.if) === undefined ? 'then' : 'else';
+    return schema[branch] === undefined ? undefined : within(fits(schema[branch]), '', `.${branch}`);
+  }
+
+  /** Each is tried once. When none fits, the fault is of the one that came furthest. */
+  private alternatives(schema: Schema, name: 'anyOf' | 'oneOf', fits: (subschema: unknown) => SchemaFault | undefined) {
+    const list = listIn(schema[name]);
+    if (list.length === 0) return undefined;
+    let fitting = 0;
+    let furthest: SchemaFault | undefined;
+    for (const [index, one] of list.entries()) {
+      const found = within(fits(one), '', `.${name}[${index}]`);
+      if (found === undefined) fitting += 1;
+      else if (found.value.length > (furthest?.value.length ?? 0)) furthest = found;
+      if (fitting > (name === 'anyOf' ? 0 : 1)) break;
+    }
+    if (fitting === 0) return furthest ?? fault(`.${name}`, `must match a schema in ${name}`);
+    return fitting === 1 ? undefined : fault('.oneOf', 'must match exactly one schema in oneOf');
+  }
+
+  private pattern(source: string): LinearPattern | undefined {
+    if (this.patterns.has(source)) return this.patterns.get(source);
+    this.budget.spend(compileSteps);
+    let compiled: LinearPattern | undefined;
+    try {
+      compiled = compileLinearPattern(source);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+    }
+    this.patterns.set(source, compiled);
+    return compiled;
+  }
+
+  private test(pattern: LinearPattern, text: string): boolean {
+    this.budget.spend(pattern.states * (text.length + 1));
+    return pattern.test(text);
+  }
+}
+
+function fault(schema: string, message: string): SchemaFault {
+  return { value: '', schema, message };
+}
+
+function within(found: SchemaFault | undefined, value: string, schema: string): SchemaFault | undefined {
+  return found === undefined ? undefined : { ...found, value: value + found.value, schema: schema + found.schema };
+}
+
+const shownMax = 60;
+
+function keyPath(name: string): string {
+  return /^[A-Za-z_$][\w$-]{0,59}$/.test(name) ? `.${name}` : `[${JSON.stringify(name.slice(0, shownMax))}]`;
+}
+
+function own(object: Schema, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+function namesIn(given: unknown): readonly string[] {
+  return listIn(given).filter((name) => typeof name === 'string');
+}
+
+function listIn(given: unknown): readonly unknown[] {
+  return Array.isArray(given) ? given : [];
+}
+
+function isObject(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,120 @@
+import {
+  defaultFieldResolver,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isAbstractType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  type SelectionSetNode,
+  TypeNameMetaFieldDef,
+} from 'graphql';
+import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
+import { type Complete, completeAbstract, completeLeaf, completeList, completeNonNull, completeObject } from './complete.ts';
+
+/** The fields asked of one object type at one place of a document, in the order of the reply. */
+export interface ObjectPlan {
+  readonly type: GraphQLObjectType;
+  readonly fields: readonly FieldPlan[];
+}
+
+export interface FieldPlan {
+  /** Its name in the reply. */
+  readonly key: string;
+  readonly definition: GraphQLField<unknown, unknown>;
+  readonly parentType: GraphQLObjectType;
+  readonly nodes: readonly FieldNode[];
+  readonly node: FieldNode;
+  /** The member of the source that is its value; undefined when a resolver has to be asked. */
+  readonly property: string | undefined;
+  /** Its value wherever it stands: that of `__typename`. */
+  readonly constant: string | undefined;
+  readonly resolve: GraphQLFieldResolver<unknown, unknown>;
+  readonly complete: Complete;
+  readonly isNonNull: boolean;
+  /** Whether it is one scalar or enum value, so that nothing stands below it. */
+  readonly isLeaf: boolean;
+}
+
+/** Makes the plans of one operation; the variables matter as far as `@skip` and `@include` name them. */
+export class Planner {
+  readonly #schema: GraphQLSchema;
+  readonly #fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  readonly #variables: Readonly<Record<string, unknown>>;
+
+  constructor(
+    schema: GraphQLSchema,
+    fragments: Readonly<Record<string, FragmentDefinitionNode>>,
+    variables: Readonly<Record<string, unknown>>,
+  ) {
+    this.#schema = schema;
+    this.#fragments = fragments;
+    this.#variables = variables;
+  }
+
+  root(type: GraphQLObjectType, selectionSet: SelectionSetNode): ObjectPlan {
+    const collected = collectFields(this.#schema, this.#fragments, this.#variables, type, selectionSet);
+    return this.#object(type, collected);
+  }
+
+  /** What the fields ask of the value of an object type below them. */
+  below(type: GraphQLObjectType, nodes: readonly FieldNode[]): ObjectPlan {
+    const collected = collectSubfields(this.#schema, this.#fragments, this.#variables, type, nodes);
+    return this.#object(type, collected);
+  }
+
+  #object(type: GraphQLObjectType, collected: ReadonlyMap<string, readonly FieldNode[]>): ObjectPlan {
+    const fields: FieldPlan[] = [];
+    for (const [key, nodes] of collected) {
+      const field = this.#field(type, key, nodes);
+      if (field !== undefined) fields.push(field);
+    }
+    return { type, fields };
+  }
+
+  #field(parentType: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): FieldPlan | undefined {
+    const [node] = nodes;
+    if (node === undefined) return undefined;
+    const isTypename = node.name.value === TypeNameMetaFieldDef.name;
+    const definition = isTypename ? TypeNameMetaFieldDef : parentType.getFields()[node.name.value];
+    if (definition === undefined) return undefined;
+    return {
+      key,
+      definition,
+      parentType,
+      nodes,
+      node,
+      property: propertyOf(definition),
+      constant: isTypename ? parentType.name : undefined,
+      resolve: definition.resolve ?? defaultFieldResolver,
+      complete: this.#completion(definition.type, nodes),
+      isNonNull: isNonNullType(definition.type),
+      isLeaf: isLeafType(isNonNullType(definition.type) ? definition.type.ofType : definition.type),
+    };
+  }
+
+  #completion(type: GraphQLOutputType, nodes: readonly FieldNode[]): Complete {
+    if (isNonNullType(type)) return completeNonNull(this.#completion(type.ofType, nodes));
+    if (isListType(type)) {
+      const { ofType } = type;
+      const isLeaf = isLeafType(isNonNullType(ofType) ? ofType.ofType : ofType);
+      return completeList({ complete: this.#completion(ofType, nodes), isNonNull: isNonNullType(ofType), isLeaf });
+    }
+    if (isLeafType(type)) return completeLeaf(type);
+    if (isAbstractType(type)) return completeAbstract(type, (runtimeType) => this.below(runtimeType, nodes));
+    return completeObject(this.below(type, nodes));
+  }
+}
+
+/** Resolvers that only read a member: graphql-js's own, and those that Pothos makes of `expose`. */
+function propertyOf({ name, args, resolve, extensions }: GraphQLField<unknown, unknown>): string | undefined {
+  if (args.length > 0) return undefined;
+  if (resolve === undefined) return name;
+  const { pothosExposedField, pothosOriginalResolve } = extensions;
+  return typeof pothosExposedField === 'string' && resolve === pothosOriginalResolve ? pothosExposedField : undefined;
+}

@@ -1,0 +1,113 @@
+import {
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+} from 'graphql';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What the description of the REST face says beyond the GraphQL schema: written by hand, and checked against it at start. */
+export interface Declarations {
+  /** Component schemas, by name. */
+  readonly schemas: Readonly<Record<string, JsonSchema>>;
+  /**
+   * More about the members of GraphQL types, by schema coordinate (`ResponseInput.input`): the whole of what GraphQL calls JSON; limits,
+   * values, defaults and `x-` keys of anything else.
+   */
+  readonly members: Readonly<Record<string, JsonSchema>>;
+}
+
+export const noDeclarations: Declarations = { schemas: {}, members: {} };
+
+const referencePrefix = '#/components/schemas/';
+/** Keywords that say something about a member instead of what it may be. */
+const annotations = /^(?:description|default|deprecated|examples|x-.+)$/;
+/** What may be added to a type that GraphQL tells already. */
+const refinements: Readonly<Record<string, readonly string[]>> = {
+  String: ['enum', 'minLength', 'maxLength', 'pattern'],
+  ID: ['pattern'],
+  Int: ['minimum', 'maximum'],
+  Float: ['minimum', 'maximum'],
+};
+
+/** @throws Error naming every declaration that does not hold, for a start that must fail. */
+export function checkDeclarations(schema: GraphQLSchema, declarations: Declarations): void {
+  const { schemas, members } = declarations;
+  const problems: string[] = [];
+  const check = (place: string, declared: JsonSchema) => {
+    for (const name of referredNames(declared)) {
+      const isKnown = Object.hasOwn(schemas, name) || schema.getType(name) !== undefined || name === 'Error';
+      if (!isKnown) problems.push(`${place} refers to ${name}, which is no schema`);
+    }
+  };
+  for (const [name, declared] of Object.entries(schemas)) {
+    if (schema.getType(name) !== undefined) problems.push(`${name} is a GraphQL type: its schema cannot be declared`);
+    check(name, declared);
+  }
+  for (const [coordinate, declared] of Object.entries(members)) {
+    check(coordinate, declared);
+    const field = fieldAt(schema, coordinate);
+    if (field === undefined) problems.push(`${coordinate} is no member of the schema`);
+    else problems.push(...surplus(field, declared).map((key) => `${coordinate} is ${String(field.type)}: ${key} contradicts it`));
+  }
+  if (problems.length > 0) throw new Error(`OpenAPI declarations that do not hold\n  ${problems.join('\n  ')}`);
+}
+
+/** Keywords that a declared member must not have: what GraphQL says of it stands. */
+function surplus(field: Field, declared: JsonSchema): readonly string[] {
+  const { name } = getNamedType(field.type);
+  if (name === 'JSON') return [];
+  const allowed = isListType(getNullableType(field.type)) ? ['items', 'maxItems', 'minItems'] : (refinements[name] ?? []);
+  return Object.keys(declared).filter((key) => !annotations.test(key) && !allowed.includes(key));
+}
+
+type Field = GraphQLField<unknown, unknown> | GraphQLInputField;
+
+function fieldAt(schema: GraphQLSchema, coordinate: string): Field | undefined {
+  const [typeName = '', fieldName = ''] = coordinate.split('.');
+  const type = schema.getType(typeName);
+  if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return undefined;
+  return type.getFields()[fieldName];
+}
+
+/** Names of the component schemas that a schema refers to, itself or deeper. */
+export function referredNames(schema: unknown): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (value: unknown) => {
+    if (Array.isArray(value)) for (const item of value) visit(item);
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, member] of Object.entries(value)) {
+        if (key === '$ref' && typeof member === 'string') names.add(member.slice(referencePrefix.length));
+        else visit(member);
+      }
+    }
+  };
+  visit(schema);
+  return names;
+}
+
+export function reference(name: string): JsonSchema {
+  return { $ref: `${referencePrefix}${name}` };
+}
+
+/** The same or null; what is said about it stays outside. */
+export function orNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: values } = schema;
+  if (type === 'null') return schema;
+  if (typeof type === 'string' && schema.const === undefined) {
+    return { ...schema, type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
+  }
+  const shape = Object.entries(schema).filter(([key]) => !annotations.test(key));
+  // Nothing said about a value: it may be null already.
+  if (shape.length === 0) return schema;
+  const about = Object.entries(schema).filter(([key]) => annotations.test(key));
+  const own = Object.fromEntries(shape);
+  const choices = Array.isArray(own.anyOf) && shape.length === 1 ? own.anyOf : [own];
+  return { anyOf: [...choices, { type: 'null' }], ...Object.fromEntries(about) };
+}

@@ -1,0 +1,25 @@
+import type { GraphQLSchema } from 'graphql';
+import type { Deps } from '../domain/deps.ts';
+import type { Caller } from '../entities/caller.ts';
+import type { Authenticate } from '../http/authenticate.ts';
+import type { RunAdmission } from '../http/limits.ts';
+import type { Metrics } from '../http/metrics.ts';
+import type { SseStreams } from '../http/sse.ts';
+import type { Route } from './compile.ts';
+
+/** What the REST face is made of. */
+export interface RestOptions {
+  readonly schema: GraphQLSchema;
+  /** Of the rows, found true over this schema. */
+  readonly routes: readonly Route[];
+  readonly deps: Deps;
+  readonly metrics: Metrics;
+  readonly streams: SseStreams;
+  /** Shared with the other face: it limits the process. */
+  readonly admission: RunAdmission;
+  /** Who a key belongs to and when it ends; domain/api-keys.ts unless a test has its own. */
+  readonly keys?: {
+    readonly authenticate: Authenticate;
+    readonly watch: (caller: Caller, onEnd: () => void) => () => void;
+  };
+}

@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+
+/**
+ * How much a function of WebAssembly works before the slow, good compiler takes it: ten times what it is otherwise. What a start passes once
+ * is then no longer among it, which is a third of a second of both processors of a small machine; what is busy still is, a moment later.
+ */
+const tieringBudget = 130_000_000;
+
+let program: Promise<WebAssembly.Module> | undefined;
+
+/** PostgreSQL, compiled once for the process: nine megabytes of code are most of what a start of the embedded database costs. */
+export function embeddedProgram(): Promise<WebAssembly.Module> {
+  program ??= compile();
+  return program;
+}
+
+async function compile(): Promise<WebAssembly.Module> {
+  setFlagsFromString(`--wasm-tiering-budget=${tieringBudget}`);
+  const folder = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'));
+  return WebAssembly.compile(await readFile(join(folder, 'pglite.wasm')));
+}

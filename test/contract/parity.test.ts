@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Answer } from '../support/answers.ts';
+import { type ApiServer, startApiServer } from '../support/api-server.ts';
+import { faces, type Question } from '../support/faces.ts';
+import { indexed } from '../support/knowledge.ts';
+import { makeFor, type Person } from '../support/make.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { startUpstream, type Upstream, type UpstreamScript } from '../support/upstream.ts';
+
+/** One scripted model run gives the same requests to the model, and the same answer, on every face. */
+let upstream: Upstream;
+let api: ApiServer;
+let service: TestService;
+let ann: Person;
+const agents = { plain: '', instructed: '', knowing: '', acting: '' };
+const model = 'openai/test-model';
+
+beforeAll(async () => {
+  [upstream, api] = [await startUpstream(), await startApiServer()];
+  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'fatal', EGRESS_ALLOW: '127.0.0.1' };
+  service = await startService({ env });
+  const make = makeFor(service);
+  ann = await make.person();
+  const agent = async (instructions: string, members = {}) =>
+    (await make.agent({ owner: ann, modelId: model, instructions, generateCitations: true, ...members })).id;
+  agents.plain = await agent('');
+  agents.instructed = await agent('Answer briefly.', { options: { temperature: [0.3], maxTokens: [50] } });
+  agents.knowing = await agent('Answer from the price list.');
+  agents.acting = await agent('Look it up.');
+  const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
+  const source = await make.apiDataSource({ owner: ann, agentId: agents.knowing, name: 'Prices', data });
+  const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+  const weather = { description: 'Tells the weather', parameters, method: 'GET', url: `${api.url}/{city}` };
+  const tool = { name: 'get_weather', type: 'API_FUNCTION', data: weather };
+  expect((await ann.post(`/api/v1/ais/${agents.acting}/tools`, tool)).status).toBe(200);
+  await indexed(ann, source.id);
+});
+beforeEach(() => upstream.reset());
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+  await api.close();
+});
+
+interface Scenario {
+  readonly name: string;
+  readonly script: readonly UpstreamScript[];
+  readonly question?: Partial<Question>;
+  readonly agent?: keyof typeof agents;
+  /** Of the last answer. */
+  readonly expected: Partial<Answer>;
+  /** Faces whose contract has no word for it. */
+  readonly without?: RegExp;
+}
+
+const usage = { prompt_tokens: 11, completion_tokens: 4 };
+const add = {
+  name: 'add',
+  description: 'Adds',
+  parameters: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
+};
+const calls = [
+  { id: 'call_1', name: 'add', arguments: '{"a":1}' },
+  { id: 'call_2', name: 'add', arguments: '{"a":2}' },
+];
+const picture = 'data:image/png;base64,iVBORw0KGgo=';
+const schema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'], additionalProperties: false };
+const said = { text: 'It is 3.', finish: 'stop', calls: [], citations: [], error: null } as const;
+
+const scenarios: readonly Scenario[] = [
+  { name: 'a plain model', script: [{ text: ['It ', 'is ', '3.'] }], expected: said },
+  { name: 'an agent with instructions and options', agent: 'instructed', script: [{ text: 'It is 3.' }], expected: said },
+  {
+    name: 'an agent with knowledge, that cites',
+    agent: 'knowing',
+    question: { text: 'What does a puncture repair cost?' },
+    script: [{ text: ['It costs 15 € [', '1', '].'] }],
+    expected: { text: 'It costs 15 € [1].', citations: [expect.objectContaining({ start: 14, end: 17 })] },
+  },
+  {
+    name: 'calls of functions and their outputs',
+    question: { functions: [add], output: '3' },
+    script: [{ text: 'One moment', toolCalls: calls }, { text: 'It is 3.' }],
+    expected: said,
+  },
+  {
+    name: 'calls without a word',
+    question: { functions: [add] },
+    script: [{ toolCalls: calls }],
+    expected: { text: '', calls, finish: 'tool_calls' },
+  },
+  {
+    name: 'a tool of the agent that runs here',
+    agent: 'acting',
+    script: [{ toolCalls: [{ id: 'call_1', name: 'get_weather', arguments: '{"city":"Paris"}' }] }, { text: 'It is 3.' }],
+    expected: said,
+  },
+  { name: 'an image', question: { image: picture }, script: [{ text: 'It is 3.' }], expected: said },
+  { name: 'thinking, which is no part of the text', script: [{ reasoning: 'Let me see', text: 'It is 3.' }], expected: said },
+  {
+    name: 'a refusal, which is text but in responses',
+    script: [{ refusal: 'I will not.' }],
+    expected: { text: 'I will not.', finish: 'stop' },
+  },
+  {
+    name: 'an answer in a form',
+    question: { format: { name: 'sum', schema, strict: true } },
+    script: [{ text: '{"sum":3}' }],
+    expected: { text: '{"sum":3}', finish: 'stop' },
+    without: /^chat/,
+  },
+  {
+    name: 'an answer that is too long',
+    script: [{ text: 'It is', finish: 'length' }],
+    expected: { text: 'It is', finish: 'length' },
+  },
+  {
+    name: 'a filtered answer',
+    script: [{ text: 'It is', finish: 'content_filter' }],
+    expected: { text: 'It is', finish: 'content_filter' },
+  },
+  { name: 'an upstream that fails', script: [{ status: 500 }], expected: { error: 'upstream_error' } },
+  { name: 'an upstream that is busy', script: [{ status: 429 }], expected: { error: 'rate_limit_exceeded' } },
+  {
+    name: 'a prompt that is too long',
+    script: [{ status: 400, body: '{"error":{"message":"too long","code":"context_length_exceeded"}}' }],
+    expected: { error: 'context_length_exceeded' },
+  },
+];
+
+describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', (_name, scenario) => {
+  let reference: { readonly answers: readonly Answer[]; readonly asked: readonly object[] } | undefined;
+  const { script, question = {}, agent, expected, without } = scenario;
+  const names = Object.keys(faces).filter((name) => without?.test(name) !== true);
+
+  it.each(names)('is the same on %s', async (name) => {
+    upstream.next(...script.map((answer) => ({ usage, ...answer })));
+    const whole = { model: agent === undefined ? model : agents[agent], agentOfModel: agents.plain, text: 'What is 1 + 2?' };
+    const answers = await faces[name]?.(ann, { ...whole, ...question });
+    const asked = upstream.requests.map(({ body }) => bare(body));
+    expect(answers?.at(-1)).toMatchObject(expected);
+    if (expected.error === undefined) expect(answers?.at(-1)?.usage).toEqual([11 * script.length, 4 * script.length]);
+    reference ??= { answers: answers ?? [], asked };
+    expect({ answers, asked }).toEqual(reference);
+  });
+});
+
+/** Whether the model streams is for the face: one that answers in one piece asks for one piece. */
+function bare(body: Readonly<Record<string, unknown>> | undefined): object {
+  const { stream: _stream, stream_options: _options, ...same } = body ?? {};
+  return same;
+}

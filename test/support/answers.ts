@@ -1,0 +1,185 @@
+import { expect } from 'vitest';
+
+/** The same answer from any face. Citations and calls are in the words of the completions format. */
+export interface Answer {
+  readonly text: string;
+  readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+  readonly finish: 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'error';
+  /** Tokens read and written. */
+  readonly usage: readonly [number, number] | null;
+  readonly citations: readonly { readonly start: number; readonly end: number; readonly title: string; readonly url: string }[];
+  readonly error: string | null;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies of every face, read member by member.
+export type Wire = any;
+
+export function completionAnswer({ choices, usage, error }: Wire): Answer {
+  if (error !== undefined) return failed(error.code);
+  const [{ message, finish_reason: finish }] = choices;
+  const calls = (message.tool_calls ?? []).map(({ id, function: called }: Wire) => ({ id, ...called }));
+  const citations = (message.annotations ?? []).map(annotation);
+  return {
+    text: message.content ?? '',
+    calls,
+    finish,
+    usage: pair(usage, 'prompt_tokens', 'completion_tokens'),
+    citations,
+    error: null,
+  };
+}
+
+/** As `createCompletion` gives it. */
+export function graphqlCompletionAnswer({ choices, usage }: Wire): Answer {
+  const [{ message, finishReason: finish }] = choices;
+  const { content, toolCalls, annotations } = message;
+  return {
+    text: content ?? '',
+    calls: (toolCalls ?? []).map(({ id, function: called }: Wire) => ({ id, ...called })),
+    finish,
+    usage: pair(usage, 'promptTokens', 'completionTokens'),
+    citations: (annotations ?? []).map(graphqlAnnotation),
+    error: null,
+  };
+}
+
+function graphqlAnnotation({ urlCitation: { startIndex, endIndex, title, url } }: Wire): Answer['citations'][number] {
+  return { start: startIndex, end: endIndex, title, url };
+}
+
+export function chunksAnswer(chunks: readonly Wire[]): Answer {
+  const message: Wire = { content: '', tool_calls: [], annotations: [] };
+  let [finish, usage, error]: Wire[] = [null, null, undefined];
+  for (const chunk of chunks) {
+    error ??= chunk.error;
+    usage = chunk.usage ?? usage;
+    const [choice] = chunk.choices ?? [];
+    if (choice === undefined) continue;
+    finish = choice.finish_reason ?? finish;
+    message.content += choice.delta.content ?? '';
+    message.annotations.push(...(choice.delta.annotations ?? []));
+    for (const { index, id, function: called } of choice.delta.tool_calls ?? []) {
+      message.tool_calls[index] ??= { id, function: { name: called.name, arguments: '' } };
+      message.tool_calls[index].function.arguments += called.arguments;
+    }
+  }
+  if (error !== undefined) return failed(error.code, message.content);
+  return completionAnswer({ choices: [{ message, finish_reason: finish }], usage });
+}
+
+export function completionEventsAnswer(events: readonly Wire[]): Answer {
+  const calls: { id: string; name: string; arguments: string }[] = [];
+  const citations: Wire[] = [];
+  let text = '';
+  for (const { delta, toolCall, annotation: added } of events) {
+    text += delta ?? '';
+    if (typeof toolCall?.id === 'string') calls.push({ id: toolCall.id, name: toolCall.name, arguments: toolCall.arguments });
+    else if (toolCall !== null)
+      Object.assign(calls.at(-1) ?? {}, { arguments: `${calls.at(-1)?.arguments}${toolCall.arguments}` });
+    if (added !== null) citations.push(graphqlAnnotation(added));
+  }
+  const { finishReason, usage, error } = events.at(-1);
+  if (error !== null) return failed(error.code, text);
+  return { text, calls, finish: finishReason, usage: pair(usage, 'promptTokens', 'completionTokens'), citations, error: null };
+}
+
+export function chatAnswer(reply: Wire): Answer & { readonly messageId?: string } {
+  const { status, message, toolCalls, citations, incompleteReason, error, usage, systemMessageId } = reply;
+  if (typeof error === 'object' && error !== null) return failed(error.code, message?.content ?? '');
+  const calls = toolCalls ?? [];
+  return {
+    text: message?.content ?? '',
+    calls,
+    finish: finishOf(status, incompleteReason, calls.length > 0),
+    usage: pair(usage, 'inputTokens', 'outputTokens'),
+    citations: (citations ?? []).map(citation),
+    error: null,
+    ...(typeof systemMessageId === 'string' ? { messageId: systemMessageId } : {}),
+  };
+}
+
+export function chatFramesAnswer(frames: readonly Wire[]): Answer & { readonly messageId?: string } {
+  const of = (type: string) => frames.filter((frame) => frame.type === type);
+  const content = of('message.delta')
+    .map(({ delta }) => delta)
+    .join('');
+  const [call] = of('tool.call');
+  const end = frames.at(-2);
+  const citations = of('citation').map((frame) => frame.citation);
+  return chatAnswer({
+    ...end,
+    message: { content },
+    toolCalls: call?.toolCalls,
+    systemMessageId: call?.systemMessageId,
+    citations,
+  });
+}
+
+/** The run that GraphQL events show, in the form of a response. */
+export function eventsResponse(events: readonly Wire[]): Wire {
+  const { run } = events.at(-1);
+  const output = run.output.map(({ type, text, citations, callId, ...call }: Wire) => {
+    if (type !== 'message') return { type, call_id: callId, ...call };
+    const annotations = citations.map(({ answerStart, answerEnd, name, url }: Wire) => ({
+      start_index: answerStart,
+      end_index: answerEnd,
+      title: name,
+      url,
+    }));
+    return { type, content: [{ text, annotations }] };
+  });
+  expect(events.map(({ delta }) => delta ?? '').join('')).toBe(textsOf(output));
+  const { runId: id, status, incompleteReason: reason, error, usage } = run;
+  return {
+    id,
+    status: status.toLowerCase(),
+    error,
+    incomplete_details: { reason },
+    output,
+    usage: usage === null ? null : { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
+  };
+}
+
+export function responseAnswer({ status, incomplete_details: details, error, output, usage }: Wire): Answer {
+  if (error !== undefined && error !== null) return failed(error.code, textsOf(output ?? []));
+  const calls = output
+    .filter(({ type }: Wire) => type === 'function_call')
+    .map(({ call_id: id, name, arguments: args }: Wire) => ({ id, name, arguments: args }));
+  const annotations = output.flatMap((item: Wire) => (item.type === 'message' ? (item.content[0].annotations ?? []) : []));
+  return {
+    text: textsOf(output),
+    calls,
+    finish: finishOf(status, details?.reason ?? null, calls.length > 0),
+    usage: pair(usage, 'input_tokens', 'output_tokens'),
+    citations: annotations.map((given: Wire) => annotation({ url_citation: given })),
+    error: null,
+  };
+}
+
+/** What a face says that could not answer. */
+export function failed(code: string, text = ''): Answer {
+  return { text, calls: [], finish: 'error', usage: null, citations: [], error: code.toLowerCase() };
+}
+
+function textsOf(output: readonly Wire[]): string {
+  return output.flatMap((item) => (item.type === 'message' ? [item.content[0].text ?? item.content[0].refusal] : [])).join('');
+}
+
+function finishOf(status: string, reason: string | null, hasCalls: boolean): Answer['finish'] {
+  expect(['completed', 'incomplete']).toContain(status);
+  if (reason === 'max_output_tokens') return 'length';
+  if (reason === 'content_filter') return 'content_filter';
+  return hasCalls ? 'tool_calls' : 'stop';
+}
+
+function pair(usage: Wire, input: string, output: string): readonly [number, number] | null {
+  return usage === null ? null : [usage[input], usage[output]];
+}
+
+function annotation({ url_citation: { start_index, end_index, title, url } }: Wire): Answer['citations'][number] {
+  return { start: start_index, end: end_index, title, url };
+}
+
+function citation({ answerStart, answerEnd, name, url }: Wire): Answer['citations'][number] {
+  return { start: answerStart, end: answerEnd, title: name, url };
+}
