@@ -28,8 +28,10 @@ interface Worker {
 const schema = 'pgboss';
 /** A worker that dies is noticed after this; pg-boss takes no less than 10. */
 const heartbeatSeconds = 10;
-/** How soon a job is seen that was queued inside a transaction or by another process. */
-const pollingSeconds = 1;
+/** How soon a job is seen that was queued by another process, or is to be tried again. */
+const lookEveryMs = 1_000;
+/** Every look wakes the workers of the queues where something waits, so each of them looks by itself only in case. */
+const pollingSeconds = 30;
 /** Jobs at work have this long to end, however little of the grace is left. */
 const jobsEndMsMin = 1_000;
 const noJob = '00000000-0000-0000-0000-000000000000';
@@ -48,7 +50,8 @@ class PgBossJobs implements Jobs {
   readonly #options: PgBossJobsOptions;
   readonly #boss: PgBoss;
   readonly #workers: Worker[] = [];
-  readonly #workerIds = new Map<JobName, string>();
+  /** As many of each queue as may work at one time. */
+  readonly #workerIds = new Map<JobName, readonly string[]>();
   readonly #repeated: {
     readonly name: string;
     readonly everyMs: number;
@@ -103,7 +106,11 @@ class PgBossJobs implements Jobs {
     await this.#prepareQueues();
     if (!this.#options.isWorker) return;
     if (this.#options.isOnlyProcess) await this.#requeueInterrupted();
-    for (const worker of this.#workers) this.#workerIds.set(worker.name, await this.#startWorker(worker));
+    for (const worker of this.#workers) {
+      const ids = Array.from({ length: worker.options.concurrency }, () => this.#startWorker(worker));
+      this.#workerIds.set(worker.name, await Promise.all(ids));
+    }
+    this.#track(this.#repeat('look for jobs', lookEveryMs, () => this.#look()));
     for (const { name, everyMs, task } of this.#repeated) this.#track(this.#repeat(name, everyMs, task));
   }
 
@@ -152,10 +159,18 @@ class PgBossJobs implements Jobs {
     );
   }
 
-  #startWorker({ name, options, run }: Worker): Promise<string> {
+  /** One statement for all queues: each worker asking for its own every second was a fiftieth of a core, for nothing. */
+  async #look(): Promise<void> {
+    const { rows } = await this.#options.pool.query(
+      `SELECT DISTINCT name FROM ${schema}.job WHERE state < 'active' AND NOT blocked AND start_after <= now()`,
+    );
+    for (const { name } of rows as { name: JobName }[]) this.#wake(name);
+  }
+
+  #startWorker({ name, run }: Worker): Promise<string> {
     return this.#boss.work<unknown>(
       name,
-      { localConcurrency: options.concurrency, pollingIntervalSeconds: pollingSeconds, batchSize: 1 },
+      { pollingIntervalSeconds: pollingSeconds, burstWhenBatchFull: true, batchSize: 1 },
       async (jobs: Job<unknown>[]) => {
         for (const job of jobs) {
           this.counts.running += 1;
@@ -175,8 +190,8 @@ class PgBossJobs implements Jobs {
   }
 
   #wake(name: JobName): void {
-    const id = this.#workerIds.get(name);
-    if (id !== undefined && !this.#stopping.signal.aborted) this.#boss.notifyWorker(id);
+    if (this.#stopping.signal.aborted) return;
+    for (const id of this.#workerIds.get(name) ?? []) this.#boss.notifyWorker(id);
   }
 
   #track(work: Promise<void>): void {

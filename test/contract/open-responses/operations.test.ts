@@ -17,6 +17,8 @@ it('retrieving takes include and include_obfuscation', async () => {
 it('cancelling is idempotent, and leaves a finished response as it is', async () => {
   bench.upstream.next(endlessAnswer);
   const { id } = await bench.created({ background: true });
+  // The next answer would be taken by the next response, were this one cancelled before it asks.
+  await bench.upstream.until(({ requests }) => requests.length === 1);
   const cancel = async (of: string) => (await bench.ann.post(`${responsesPath}/${of}/cancel`)).body;
   const cancelled = await cancel(id);
   expect(cancelled.status).toBe('cancelled');
