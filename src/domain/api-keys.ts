@@ -36,6 +36,11 @@ export function watchKey(deps: Deps, caller: Caller, onKeyRevoked: () => void): 
   return deps.storage.apiKeys.watch(caller.keyId, onKeyRevoked);
 }
 
+/** The same for what comes to an end by itself: a key whose time is over may see the answer to what it asked in its time. */
+export function watchRevocation(deps: Deps, caller: Caller, onKeyRevoked: () => void): () => void {
+  return deps.storage.apiKeys.watchRevocation(caller.keyId, onKeyRevoked);
+}
+
 export interface CreateApiKeyInput {
   readonly name: string;
   /** As in entities/caller.ts: `CHATS:WRITE`. */
@@ -106,7 +111,8 @@ export async function listApiKeys(
 }
 
 /**
- * Ends a key: no instance takes it after a second, and its open streams end within five.
+ * Ends a key: no instance takes it after a second; what it has under way ends within five: its open streams, requests that wait for their
+ * answer, and runs that go on by themselves, which fail with INVALID_API_KEY.
  *
  * @throws DomainError NOT_FOUND for a key that is not the caller's own nor within its administration, or was revoked before.
  */

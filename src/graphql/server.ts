@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
-import { authenticateKey, watchKey } from '../domain/api-keys.ts';
+import { authenticateKey, watchKey, watchRevocation } from '../domain/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError, publicError } from '../entities/errors.ts';
@@ -71,6 +71,7 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
 class GraphqlFace {
   readonly #deps: Deps;
   readonly #lookUp: Authenticate;
+  readonly #watchRevocation: WatchKey;
   readonly #quick: Quick;
   readonly #streams: EventStreams;
   readonly #connections: SingleConnections;
@@ -87,7 +88,9 @@ class GraphqlFace {
     this.#lookUp = keys?.authenticate ?? ((secret) => authenticateKey(deps, secret));
     this.#documents = new Documents(schema, deps.settings);
     const watch: WatchKey = keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
-    const parts = { deps, documents: this.#documents, source: new EventSource(schema), sse: streams, watchKey: watch, admission };
+    this.#watchRevocation = keys?.watch ?? ((caller, onEnd) => watchRevocation(deps, caller, onEnd));
+    const source = new EventSource(schema);
+    const parts = { deps, documents: this.#documents, source, sse: streams, watchKey: watch, admission };
     this.#quick = new Quick(this.#documents);
     this.#streams = new EventStreams(parts);
     this.#connections = new SingleConnections(parts);
@@ -154,17 +157,25 @@ class GraphqlFace {
     }
     if (!this.#documents.holdsRun(params.query, params.operationName)) return this.#reply(call, params, accept);
     const { keyId } = call.caller;
+    const context = this.#contextOf(call);
+    const stopWatching = this.#watchRevocation(call.caller, () => {
+      context.abort(new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired'));
+    });
     this.#admission.enter(keyId);
     try {
-      await this.#reply(call, params, accept);
+      await this.#reply(call, params, accept, context);
     } finally {
       this.#admission.leave(keyId);
+      stopWatching();
     }
   }
 
-  async #reply(call: Call, params: Params, accept: string): Promise<void> {
-    const context = new CallContext(this.#deps, call.caller, call.requestId, call.res);
-    if (!(await this.#quick.answer(call, params, accept, context))) await this.#fallThrough(call, params);
+  async #reply(call: Call, params: Params, accept: string, context = this.#contextOf(call)): Promise<void> {
+    if (!(await this.#quick.answer(call, params, accept, context))) await this.#fallThrough(call, params, context);
+  }
+
+  #contextOf({ caller, requestId, res }: Call): CallContext {
+    return new CallContext(this.#deps, caller, requestId, res);
   }
 
   async #upload(call: Call, accept: string): Promise<void> {
@@ -202,13 +213,13 @@ class GraphqlFace {
       .value;
   }
 
-  async #fallThrough(call: Call, params: Params): Promise<void> {
+  async #fallThrough(call: Call, params: Params, context: CallContext): Promise<void> {
     const { req, res, requestId } = call;
-    const context = new CallContext(this.#deps, call.caller, requestId, res);
     const { status, headers, text } = await this.#yoga.answer(req.method ?? 'POST', req.headers.accept, {
       call: context,
       params,
     });
+    if (context.endedBy !== undefined) throw context.endedBy;
     if (res.destroyed) return;
     res.writeHead(status, [
       ...headers,

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/caller.ts';
+import { DomainError } from '../entities/errors.ts';
 import { makeId } from '../entities/ids.ts';
 
 const saneRequestId = /^[\w.:@/+=-]{1,128}$/;
@@ -66,6 +67,12 @@ export class CallContext {
       }
     }
     return this.#controller.signal;
+  }
+
+  /** Why the call was ended before its time, by somebody else than its client. */
+  get endedBy(): DomainError | undefined {
+    const reason: unknown = this.#controller?.signal.reason;
+    return reason instanceof DomainError ? reason : undefined;
   }
 
   abort(reason?: unknown): void {

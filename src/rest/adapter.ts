@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { execute } from 'graphql';
-import { authenticateKey, watchKey } from '../domain/api-keys.ts';
+import { authenticateKey, watchKey, watchRevocation } from '../domain/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import { runOnce } from '../domain/idempotency.ts';
 import { admitTicket } from '../domain/upload-tickets.ts';
@@ -12,19 +12,20 @@ import { sendDownload } from '../http/download.ts';
 import { sendError, showError } from '../http/errors.ts';
 import { takesExtensions } from '../http/extensions.ts';
 import { readJsonBody } from '../http/json-body.ts';
-import { type MadeRefusals, makeRefusals } from '../http/limits.ts';
+import { makeRefusals } from '../http/limits.ts';
 import type { RouteMeter } from '../http/metrics.ts';
 import { readRawUpload } from '../http/raw-upload.ts';
 import { discardBody, sendEmpty, sendJson } from '../http/reply.ts';
 import { readUpload, type Upload } from '../http/upload.ts';
+import { type Call, isJson, requestParts, type Served, ticketOf, wantsStream } from './call.ts';
 import type { Route } from './compile.ts';
 import { callerError, pathError } from './error-params.ts';
 import type { RestOptions } from './options.ts';
 import { PathTable } from './paths.ts';
 import { noHeaders, type Reply, replyOf } from './reply.ts';
-import type { RouteRow } from './route.ts';
+import type { RunFold } from './route.ts';
 import { foldStream, sendStream } from './stream.ts';
-import { type RequestParts, readVariables, streamMember } from './variables.ts';
+import { readVariables } from './variables.ts';
 
 /** A handler as Express has them, and Node alone: what is not under `/api/` goes to `next`. */
 export type RestRouter = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
@@ -42,27 +43,7 @@ export function createRestRouter(options: RestOptions): RestRouter {
   };
 }
 
-interface Served {
-  readonly route: Route;
-  readonly meter: RouteMeter;
-  /** Flat list of the row's own headers. */
-  readonly headers: readonly string[];
-  /** Where every call of it holds a run, and can be refused unread: with what. */
-  readonly refusals: MadeRefusals | undefined;
-}
-
-/** One request on its way. */
-interface Call {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly requestId: string;
-  readonly served: Served;
-  readonly path: readonly string[];
-  readonly query: string;
-  readonly context: CallContext;
-  /** The most bytes that whoever opened the door for this call allows. */
-  readonly sizeBytesMax: number;
-}
+type WatchKey = (caller: Caller, onEnd: () => void) => () => void;
 
 class RestFace {
   readonly #options: RestOptions;
@@ -70,7 +51,8 @@ class RestFace {
   readonly #table = new PathTable<Served>();
   readonly #unmatched: RouteMeter;
   readonly #lookUp: Authenticate;
-  readonly #watch: (caller: Caller, onEnd: () => void) => () => void;
+  readonly #watch: WatchKey;
+  readonly #watchRevocation: WatchKey;
 
   constructor(options: RestOptions) {
     const { routes, deps, metrics } = options;
@@ -79,6 +61,7 @@ class RestFace {
     this.#unmatched = metrics.meter('none');
     this.#lookUp = options.keys?.authenticate ?? ((secret) => authenticateKey(deps, secret));
     this.#watch = options.keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
+    this.#watchRevocation = options.keys?.watch ?? ((caller, onEnd) => watchRevocation(deps, caller, onEnd));
     for (const route of routes) {
       const { row } = route;
       const holdsRun = row.fold !== undefined || row.stream?.when === 'always';
@@ -195,15 +178,33 @@ class RestFace {
 
   async #run(route: Route, variables: Readonly<Record<string, unknown>>, context: CallContext): Promise<Reply> {
     const { row } = route;
-    if (row.fold !== undefined && route.fold !== undefined) {
-      const { keyId } = context.caller;
-      this.#options.admission.enter(keyId);
-      try {
-        return await foldStream(row.fold, { source: await route.fold(variables, context), variables, context });
-      } finally {
-        this.#options.admission.leave(keyId);
-      }
+    if (row.fold === undefined && row.asksModel !== true) return this.#execute(route, variables, context);
+    const stopWatching = this.#endWithKey(context, this.#watchRevocation);
+    try {
+      const reply = await (row.fold === undefined
+        ? this.#execute(route, variables, context)
+        : this.#fold(route, row.fold, variables, context));
+      if (context.endedBy !== undefined) throw context.endedBy;
+      return reply;
+    } catch (error) {
+      throw context.endedBy ?? error;
+    } finally {
+      stopWatching();
     }
+  }
+
+  async #fold(route: Route, fold: RunFold, variables: Readonly<Record<string, unknown>>, context: CallContext): Promise<Reply> {
+    if (route.fold === undefined) throw new Error(`${route.row.operationId} has no fold`);
+    const { keyId } = context.caller;
+    this.#options.admission.enter(keyId);
+    try {
+      return await foldStream(fold, { source: await route.fold(variables, context), variables, context });
+    } finally {
+      this.#options.admission.leave(keyId);
+    }
+  }
+
+  async #execute(route: Route, variables: Readonly<Record<string, unknown>>, context: CallContext): Promise<Reply> {
     const result = execute({
       schema: this.#options.schema,
       document: route.main.document,
@@ -214,6 +215,13 @@ class RestFace {
     return replyOf(route, result instanceof Promise ? await result : result, showsExtensions);
   }
 
+  /** What takes long ends with the key that asked for it. @returns stops watching. */
+  #endWithKey(context: CallContext, watch: WatchKey): () => void {
+    return watch(context.caller, () => {
+      context.abort(new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired'));
+    });
+  }
+
   async #stream(call: Call, body: unknown): Promise<void> {
     const { res, served, context } = call;
     const { row, stream } = served.route;
@@ -221,9 +229,7 @@ class RestFace {
     const variables = readVariables(served.route, served.route.coerced, requestParts(call, body));
     const { keyId } = context.caller;
     this.#options.admission.enter(keyId);
-    const stopWatching = this.#watch(context.caller, () => {
-      context.abort(new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired'));
-    });
+    const stopWatching = this.#endWithKey(context, this.#watch);
     try {
       const opened = stream(variables, context);
       const source = opened instanceof Promise ? await opened : opened;
@@ -243,45 +249,6 @@ class RestFace {
     sendError(res, route === undefined ? pathError(req.url ?? '', shown) : callerError(route, shown), requestId);
     discardBody(req, this.#deps.settings.UPLOAD_MAX_BYTES);
   }
-}
-
-function requestParts(call: Call, body: unknown, upload?: Upload): RequestParts {
-  const { stream } = call.served.route.row;
-  const resumeAfter = stream?.resume === undefined && stream?.resumesFrames !== true ? undefined : lastEventSequence(call.req);
-  return {
-    path: call.path,
-    query: call.query,
-    body,
-    ...(upload === undefined ? {} : { upload }),
-    ...(resumeAfter === undefined ? {} : { resumeAfter }),
-  };
-}
-
-/** Sequence numbers are written `<runId>:<sequence>`. What is not of that form is as good as no header, as the standard has it. */
-function lastEventSequence(req: IncomingMessage): number | undefined {
-  const given = req.headers['last-event-id'];
-  const digits = typeof given === 'string' ? /(?:^|:)(\d{1,9})$/.exec(given)?.[1] : undefined;
-  return digits === undefined ? undefined : Number(digits);
-}
-
-/** What opens the door instead of a key. Whoever sends a key as well is asked for that. */
-function ticketOf(row: RouteRow, req: IncomingMessage, query: string): string | undefined {
-  if (row.ticket === undefined || req.headers.authorization !== undefined) return undefined;
-  return new URLSearchParams(query).get(row.ticket) ?? undefined;
-}
-
-function isJson(req: IncomingMessage): boolean {
-  return !/^multipart\//i.test(req.headers['content-type'] ?? '');
-}
-
-function wantsStream(row: RouteRow, { req, query }: Call, body: unknown): boolean {
-  if (row.stream === undefined) return false;
-  if (row.stream.when === 'always') return true;
-  if (row.stream.when === 'query') return new URLSearchParams(query).get('stream') === 'true';
-  const asked = streamMember(body);
-  if (asked === true) return true;
-  if (row.stream.when !== 'stream-or-accept' || asked === false) return false;
-  return (req.headers.accept ?? '').includes('text/event-stream');
 }
 
 function uploadText(upload: Upload): string {

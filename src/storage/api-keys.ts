@@ -17,6 +17,8 @@ export interface ApiKeyStore {
   noteUse(keyId: string, atMs: number): void;
   /** See key-watch.ts: calls once, within 5 seconds after the key ended. */
   watch(keyId: string, onEnd: () => void): () => void;
+  /** The same, but a key that expired has not ended. */
+  watchRevocation(keyId: string, onRevoked: () => void): () => void;
   create(key: NewApiKey): Promise<ApiKey>;
   find(id: string): Promise<ApiKey | undefined>;
   /** Living and expired keys, newest first; revoked ones are gone from every list. */
@@ -62,6 +64,7 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
     findCallerById: callers.findById,
     noteUse: uses.note,
     watch: keyWatch.watch,
+    watchRevocation: keyWatch.watchRevocation,
     async create(key) {
       const row = await prisma.apiKey.create({ data: { ...key, scopes: [...key.scopes], updatedAt: key.createdAt } });
       signals.publish('key-changed', key.id);

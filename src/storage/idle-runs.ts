@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { NewMessage } from '../entities/chat.ts';
 import type { ResponseItem } from '../entities/response.ts';
-import type { RunEvent, RunEventBody, RunSnapshot } from '../entities/run-event.ts';
+import type { RunError, RunEvent, RunEventBody, RunSnapshot } from '../entities/run-event.ts';
 import { addMessages } from './chat-messages.ts';
 import { addItems } from './responses.ts';
 import { milliseconds } from './runs.ts';
@@ -15,10 +15,15 @@ export interface Resumption {
   readonly leaseMs: number;
   /** As of a new request: whoever has its secrets. */
   readonly holder: string | null;
+  /** Of whoever lets it go on: from here on the run is this key's. */
+  readonly keyId: string;
 }
 
+/** How a run ends, or is left, that nobody works on; an error is why it failed. */
+export type Settling = 'cancelled' | 'paused' | RunError;
+
 /** As ThreadStore.settle says. */
-export async function settleRun(client: PoolClient, runId: string, how: 'cancelled' | 'paused'): Promise<boolean> {
+export async function settleRun(client: PoolClient, runId: string, how: Settling): Promise<boolean> {
   await lockChatOf(client, runId);
   const { rows } = await client.query<{ id: string }>(
     `select id from runs where id = $1 and ((status = 'in_progress' and "isWaiting") or ($2 and "incompleteReason" = 'paused'))
@@ -31,18 +36,24 @@ export async function settleRun(client: PoolClient, runId: string, how: 'cancell
 }
 
 /** Writes the end of a run that has nobody to write it. */
-export async function endQuietly(client: PoolClient, runId: string, how: 'cancelled' | 'paused'): Promise<void> {
+export async function endQuietly(client: PoolClient, runId: string, how: Settling): Promise<void> {
   const { run, sequence } = await lastState(client, runId);
-  const ended: RunSnapshot =
-    how === 'paused'
-      ? { ...run, status: 'incomplete', incompleteReason: 'paused' }
-      : { ...run, status: 'cancelled', incompleteReason: null };
-  await addEvents(client, runId, [{ sequence: sequence + 1, type: 'response.incomplete', run: ended }]);
+  const body = endOf(run, how);
+  const { run: ended } = body;
+  await addEvents(client, runId, [{ sequence: sequence + 1, ...body }]);
   await client.query(
     `update runs set status = $2, "incompleteReason" = $3, "isWaiting" = false, "endedAt" = now(), "updatedAt" = now(),
-       "lastSequence" = $4, "leaseOwner" = null, "leaseUntil" = null, "pauseRequestedAt" = null where id = $1`,
-    [runId, ended.status, ended.incompleteReason, sequence + 1],
+       "lastSequence" = $4, "errorCode" = $5, "errorMessage" = $6,
+       "leaseOwner" = null, "leaseUntil" = null, "pauseRequestedAt" = null where id = $1`,
+    [runId, ended.status, ended.incompleteReason, sequence + 1, ended.error?.code, ended.error?.message],
   );
+}
+
+function endOf(run: RunSnapshot, how: Settling): RunEventBody & { readonly run: RunSnapshot } {
+  if (how === 'paused') return { type: 'response.incomplete', run: { ...run, status: 'incomplete', incompleteReason: 'paused' } };
+  const over = { ...run, incompleteReason: null };
+  if (how === 'cancelled') return { type: 'response.incomplete', run: { ...over, status: 'cancelled' } };
+  return { type: 'response.failed', run: { ...over, status: 'failed', error: how } };
 }
 
 /** As ThreadStore.resume says. */
@@ -69,10 +80,10 @@ export async function resumeRun(
   await client.query(
     `update runs set status = 'in_progress', "incompleteReason" = null, "endedAt" = null, "pauseRequestedAt" = null,
        "cancelRequestedAt" = null, "isSteerClosed" = false, steers = '[]', "isBackground" = $2, attempt = 1, "lastSequence" = -1, "isWaiting" = $3,
-       "pendingMessages" = $4::json, "updatedAt" = now(), "queuePosition" = ${nextPosition(true)}, likeness = null,
+       "pendingMessages" = $4::json, "updatedAt" = now(), "queuePosition" = ${nextPosition(true)}, likeness = null, "keyId" = $7,
        "leaseOwner" = $6, "leaseUntil" = case when $3 and $6::text is null then null else now() + ${milliseconds('$5')} end
      where id = $1`,
-    [runId, given.isBackground, !isFree, isFree ? null : JSON.stringify(messages), given.leaseMs, given.holder],
+    [runId, given.isBackground, !isFree, isFree ? null : JSON.stringify(messages), given.leaseMs, given.holder, given.keyId],
   );
   await setRequest(client, runId, { ...rows[0].request, needsSecrets: given.holder !== null });
   if (!isFree) return { kind: 'waiting' };

@@ -20,6 +20,8 @@ export interface LeasedRun extends Run {
   readonly isPauseRequested: boolean;
   /** Of a response: it goes on when nobody reads it. */
   readonly isBackground: boolean;
+  /** The key that began it was revoked, or its user left the organization. */
+  readonly isKeyRevoked: boolean;
 }
 
 /**
@@ -73,6 +75,8 @@ export interface RunStore {
     afterSequence: number,
     limit: number,
   ): Promise<{ readonly isOver: boolean; readonly events: readonly RunEvent[] } | undefined>;
+  /** Runs that wait for their thread and were begun with this key; none while the key lives. */
+  findWaitingOfRevoked(keyId: string): Promise<readonly string[]>;
   /** @returns false when the run is over or unknown. */
   requestCancel(id: string): Promise<boolean>;
   /** @returns false when the run is over, waits or is unknown. */
@@ -97,6 +101,10 @@ export interface RunRow extends Omit<Run, 'error'> {
   readonly isBackground: boolean;
 }
 
+/** Of a run. A key that expired is not revoked: what it began in its time may come to its end. */
+const isKeyRevoked = `not exists (select 1 from api_keys k join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
+  where k.id = runs."keyId" and k."revokedAt" is null)`;
+
 export const milliseconds = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
 export function createRunStore(db: Database): RunStore {
   const { pool } = db;
@@ -120,13 +128,13 @@ export function createRunStore(db: Database): RunStore {
       return rows[0];
     },
     async lease(id, owner, leaseMs, manner) {
-      const { rows } = await pool.query<RunRow>(
+      const { rows } = await pool.query<RunRow & { readonly isKeyRevoked: boolean }>(
         `update runs set "leaseOwner" = $2, "leaseUntil" = now() + ${milliseconds('$3')}, fence = fence + 1,
            attempt = attempt + case when $4 = 'ending' then 0 else 1 end,
            "startedAt" = coalesce("startedAt", now()), "updatedAt" = now()
          where id = $1 and status = 'in_progress' and not "isWaiting"
            and ($4 <> 'free' or "leaseOwner" is null or "leaseOwner" = $2 or "leaseUntil" < now())
-         returning *`,
+         returning *, ${isKeyRevoked} as "isKeyRevoked"`,
         [id, owner, leaseMs, manner],
       );
       return rows[0] === undefined ? undefined : leasedOf(rows[0]);
@@ -189,6 +197,14 @@ export function createRunStore(db: Database): RunStore {
       );
       const events = rows.flatMap((row) => row.events).filter((event) => event.sequence > afterSequence);
       return { isOver: runs[0].isOver, events };
+    },
+    async findWaitingOfRevoked(keyId) {
+      const { rows } = await pool.query<{ id: string }>(
+        `select id from runs where "orgId" = (select "orgId" from api_keys where id = $1 and "revokedAt" is not null)
+         and status = 'in_progress' and "isWaiting" and "keyId" = $1`,
+        [keyId],
+      );
+      return rows.map(({ id }) => id);
     },
     async requestCancel(id) {
       const { rowCount } = await pool.query(
@@ -255,8 +271,8 @@ export function runOf(row: RunRow): Run {
   };
 }
 
-function leasedOf(row: RunRow): LeasedRun {
-  const { keyId, request, fence, attempt, cancelRequestedAt, pauseRequestedAt, isBackground } = row;
+function leasedOf(row: RunRow & { readonly isKeyRevoked: boolean }): LeasedRun {
+  const { keyId, request, fence, attempt, cancelRequestedAt, pauseRequestedAt, isBackground, isKeyRevoked } = row;
   const asked = { isCancelRequested: cancelRequestedAt !== null, isPauseRequested: pauseRequestedAt !== null };
-  return { ...runOf(row), keyId, request, fence, attempt, isBackground, ...asked };
+  return { ...runOf(row), keyId, request, fence, attempt, isBackground, isKeyRevoked, ...asked };
 }

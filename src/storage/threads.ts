@@ -6,7 +6,16 @@ import type { RunEvent } from '../entities/run-event.ts';
 import { addMessages } from './chat-messages.ts';
 import { addChat, type NewChat } from './chats.ts';
 import type { Database } from './database.ts';
-import { addEvents, endQuietly, nextPosition, type Resumption, resumeRun, setRequest, settleRun } from './idle-runs.ts';
+import {
+  addEvents,
+  endQuietly,
+  nextPosition,
+  type Resumption,
+  resumeRun,
+  type Settling,
+  setRequest,
+  settleRun,
+} from './idle-runs.ts';
 import { addItems } from './responses.ts';
 import { addRun } from './runs.ts';
 import type { Signals } from './signals.ts';
@@ -58,7 +67,7 @@ export interface ThreadStore {
    */
   resume(runId: string, resumption: Resumption): Promise<{ readonly kind: 'started' | 'waiting' } | undefined>;
   /** Ends or pauses a run that nobody works on: one that waits, or one that is paused. @returns false when there is no such one. */
-  settle(runId: string, how: 'cancelled' | 'paused'): Promise<boolean>;
+  settle(runId: string, how: Settling): Promise<boolean>;
 }
 
 interface ActiveRow {

@@ -113,7 +113,7 @@ export async function resumeResponse(
   const isBackground = input.background === true;
   const { RUN_LEASE_MS: leaseMs } = deps.settings;
   const holder = holderOf(deps, secrets);
-  const resumed = await deps.storage.threads.resume(id, { messages, items, isBackground, leaseMs, holder });
+  const resumed = await deps.storage.threads.resume(id, { messages, items, isBackground, leaseMs, holder, keyId: caller.keyId });
   if (resumed === undefined) throw notPaused(run);
   if (resumed.kind === 'started') deps.runs.startStored(id, secrets);
   else deps.runs.expectStored(id, secrets);

@@ -42,6 +42,7 @@ const stopCodes = {
   shutdown: 'OVERLOADED',
   lost: 'SERVER_ERROR',
   paused: 'SERVER_ERROR',
+  revoked: 'INVALID_API_KEY',
 } as const;
 
 export function isCancel(failure: unknown): boolean {

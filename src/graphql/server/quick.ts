@@ -32,6 +32,7 @@ export class Quick {
     const result: ExecutionResult = running instanceof Promise ? await running : running;
     // Without data the variables were refused before anything ran: a status for that is yoga's business.
     if (result.data === undefined) return false;
+    if (context.endedBy !== undefined) throw context.endedBy;
     send(call, type, JSON.stringify(presentResult(result, call.errors)));
     return true;
   }

@@ -15,6 +15,10 @@ export const secretsLost: RunError = {
   code: 'SERVER_ERROR',
   message: 'The process that had the secrets of this request ended before it could be answered; send it again',
 };
+export const keyRevoked: RunError = {
+  code: 'INVALID_API_KEY',
+  message: 'The API key that began this was revoked, or its user left the organization',
+};
 
 /** The events that end a run in the place of its worker: what it had said is closed as incomplete and kept. */
 export function closingOf(fold: RunFold, runId: string, why: Closing): readonly RunEvent[] {

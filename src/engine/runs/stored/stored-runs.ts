@@ -4,12 +4,13 @@ import type { RunStatus } from '../../../entities/run-event.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { Settings } from '../../../settings.ts';
 import type { NextRun } from '../../../storage/run-writes.ts';
-import type { LeaseManner } from '../../../storage/runs.ts';
+import type { LeasedRun, LeaseManner } from '../../../storage/runs.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { ActiveRuns } from '../active-runs.ts';
 import type { LoopDeps } from '../loop-deps.ts';
 import { RunStop } from '../stop.ts';
+import { keyRevoked } from './closing.ts';
 import { NewsBoard } from './news-board.ts';
 import { RunReaders } from './run-readers.ts';
 import { StoredWorker, type WorkerDeps } from './worker.ts';
@@ -82,6 +83,11 @@ export class StoredRuns {
       }),
       storage.signals.subscribe('run-ready', (runId) => {
         if (this.expected.has(runId)) this.start(runId);
+      }),
+      storage.signals.subscribe('key-changed', (keyId) => {
+        this.endWaiting(keyId).catch((error: unknown) => {
+          deps.logger.warn({ err: error, keyId }, 'waiting runs of a revoked key are ended when their turn comes');
+        });
       }),
     ];
     this.heartbeat = setInterval(() => this.beat(), settings.RUN_LEASE_MS / 3);
@@ -182,9 +188,13 @@ export class StoredRuns {
     const { active } = this.deps;
     let owner = unknownOwner;
     active.enter(owner);
-    const onLeased = (orgId: string) => {
+    let stopWatching = () => {};
+    const onLeased = ({ orgId, keyId }: LeasedRun) => {
       active.move(owner, orgId);
       owner = orgId;
+      stopWatching = this.deps.storage.apiKeys.watchRevocation(keyId, () => {
+        worker.stop(new RunStop('revoked', keyRevoked.message));
+      });
     };
     const work = worker
       .work({ manner, secrets, onLeased })
@@ -194,12 +204,22 @@ export class StoredRuns {
         if (!worker.isLeased && secrets !== undefined && Object.keys(secrets).length > 0) this.expected.set(runId, secrets);
       })
       .finally(() => {
+        stopWatching();
         this.workers.delete(runId);
         this.leaving.delete(runId);
         this.board.publish(runId, true);
         active.leave(owner);
       });
     this.leaving.set(runId, work);
+  }
+
+  /** Those that wait behind the run of another key: nobody works on them, and so nobody hears that their own has ended. */
+  private async endWaiting(keyId: string): Promise<void> {
+    if (this.isStopping) return;
+    const { runs, threads } = this.deps.storage;
+    for (const runId of await runs.findWaitingOfRevoked(keyId)) {
+      if (await threads.settle(runId, keyRevoked)) this.expected.delete(runId);
+    }
   }
 
   /** `allBefore`: also takes runs made before then from whoever holds them. */

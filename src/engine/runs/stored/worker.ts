@@ -12,7 +12,7 @@ import { RunScope } from '../scope.ts';
 import { RunStop } from '../stop.ts';
 import { messagesOf } from '../transcript.ts';
 import { HeldCharges } from './charges.ts';
-import { type Closing, closingOf, interrupted, secretsLost } from './closing.ts';
+import { type Closing, closingOf, interrupted, keyRevoked, secretsLost } from './closing.ts';
 import { EventLog } from './event-log.ts';
 import { withFileImages } from './file-images.ts';
 import { LogWriter } from './log-writer.ts';
@@ -45,7 +45,7 @@ export interface WorkOptions {
   /** Undefined where nobody here knows whether it has any. */
   readonly secrets: Readonly<Record<string, string>> | undefined;
   /** Told whose run it is, once this process has it. */
-  readonly onLeased?: (orgId: string) => void;
+  readonly onLeased?: (run: LeasedRun) => void;
 }
 
 /** One stored run in the hands of this process, from taking the lease to the terminal event or to losing it. */
@@ -107,7 +107,7 @@ export class StoredWorker {
       const run = await runs.lease(this.runId, owner, leaseMs, manner);
       if (run === undefined) return false;
       this.fence = run.fence;
-      onLeased?.(run.orgId);
+      onLeased?.(run);
       await this.run(run, manner === 'ending');
       isOver = true;
       return true;
@@ -208,6 +208,7 @@ export class StoredWorker {
 
   /** Why the run cannot be begun, or begun again: then it is ended. */
   private closing(run: LeasedRun, fold: RunFold): Closing | undefined {
+    if (run.isKeyRevoked && !run.isCancelRequested) return keyRevoked;
     const needsSecrets = requestOf(run).needsSecrets === true && this.secrets === undefined;
     if (!fold.hasOutput && run.attempt <= attemptsMax && !needsSecrets) return undefined;
     if (run.isCancelRequested) return 'cancelled';
