@@ -4,12 +4,13 @@ import { DomainError } from '../entities/errors.ts';
 import type { Settings } from '../settings.ts';
 import { readMessages } from './completion-messages.ts';
 import { Faults } from './faults.ts';
+import { type RunIdentifiers, readIdentifiers } from './run-identifiers.ts';
 import { readRunOptions } from './run-options.ts';
 
 type Maybe<T> = T | null | undefined;
 
 /** A request of the common completions format, as the schema lets it through. Absent and null mean the same. */
-export interface CompletionInput {
+export interface CompletionInput extends RunIdentifiers {
   readonly model: string;
   readonly messages: readonly CompletionMessageInput[];
   readonly stream?: Maybe<boolean>;
@@ -176,6 +177,7 @@ function readParameters(input: CompletionInput, faults: Faults): ModelParameters
     seed: inRange('seed', input.seed, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, true),
     stop: readStop(input.stop, faults),
     reasoningEffort: readEffort(input.reasoningEffort, faults),
+    ...readIdentifiers(input, faults),
   };
   return withoutUndefined(parameters);
 }

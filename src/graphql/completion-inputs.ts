@@ -61,6 +61,13 @@ const StreamOptionsInput = builder.inputType('CompletionStreamOptionsInput', {
   }),
 });
 
+/** Also of responses. */
+export const identifiers = {
+  user: 'A name of your own for your end user, handed on to the provider of the model.',
+  safetyIdentifier: 'The newer name of `user` for the prevention of abuse; handed on to the provider of the model.',
+  promptCacheKey: 'Requests that begin alike and name the same key share a cache, where the provider has one.',
+} as const;
+
 export const CompletionInputType = builder.inputType('CompletionInput', {
   description: 'A request of the common completions format. Members it does not know are ignored over REST.',
   fields: (t) => ({
@@ -103,5 +110,8 @@ export const CompletionInputType = builder.inputType('CompletionInput', {
       required: false,
       description: 'none, minimal, low, medium, high or xhigh, for models that reason.',
     }),
+    user: t.string({ required: false, description: identifiers.user }),
+    safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
+    promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),
   }),
 });

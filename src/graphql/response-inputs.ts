@@ -1,6 +1,7 @@
 import { threadModes } from '../entities/chat.ts';
 import { chatModes } from '../entities/response.ts';
 import { builder } from './builder.ts';
+import { identifiers } from './completion-inputs.ts';
 import { wireEnumOf } from './enums.ts';
 
 const ChatModeType = wireEnumOf('ChatMode', 'How far a response may act.', chatModes, {
@@ -96,9 +97,9 @@ export const ResponseInputType = builder.inputType('ResponseInput', {
       required: false,
       description: 'auto, default, flex, scale or priority: the class of service, for providers that have such.',
     }),
-    safetyIdentifier: t.string({ required: false, description: 'Repeated in the response.' }),
-    promptCacheKey: t.string({ required: false, description: 'Repeated in the response.' }),
-    user: t.string({ required: false, description: 'Repeated in the response.' }),
+    safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
+    promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),
+    user: t.string({ required: false, description: identifiers.user }),
     chatMode: t.field({
       type: ChatModeType,
       required: false,

@@ -69,6 +69,25 @@ describe.each(['anthropic', 'google'])('a model of %s', (name) => {
     expect(JSON.stringify(wire.bodies[0])).toContain('NAMED_BY_THE_CALLER');
   });
 
+  it('is told who its user is in its own words, or not at all', async () => {
+    const { models, id, wire } = await provider(name);
+    const bodyWith = async (parameters: object) => {
+      await collect(models.stream(ask(id, 'Hi', { parameters }), never).deltas);
+      return wire.bodies.at(-1) as { metadata?: unknown };
+    };
+    const ofUser = (user_id: string) => (name === 'anthropic' ? { user_id } : undefined);
+    const plain = await bodyWith({});
+    expect(plain.metadata).toBeUndefined();
+    for (const [parameters, told] of [
+      [{ user: 'u' }, 'u'],
+      [{ user: 'u', safetyIdentifier: 's', promptCacheKey: 'k' }, 's'],
+    ] as const) {
+      const { metadata, ...rest } = await bodyWith(parameters);
+      expect(metadata).toEqual(ofUser(told));
+      expect(rest).toEqual(plain);
+    }
+  });
+
   it('calls tools and answers from their outputs', async () => {
     const { models, id } = await provider(name);
     const first = await collect(models.stream(ask(id, '1 + 2?', { tools: [add] }), never).deltas);

@@ -194,6 +194,21 @@ describe(`POST ${path}`, () => {
     });
   });
 
+  it.each([true, false])(
+    "tells the provider the caller's own names for its users and caches, and none of ours (stream %s)",
+    async (stream) => {
+      upstream.otherwise({ text: 'Yes' });
+      const given = { user: 'u', safety_identifier: 's', prompt_cache_key: 'k' };
+      for (const members of [given, {}, { user: null, safety_identifier: null, prompt_cache_key: null }]) {
+        await ann.fetch('POST', path, ask({ stream, ...members }), {}).then((reply) => reply.text());
+        const { user, safety_identifier, prompt_cache_key } = upstream.requests.at(-1)?.body ?? {};
+        expect({ user, safety_identifier, prompt_cache_key }).toEqual(members === given ? given : {});
+      }
+      const sent = JSON.stringify(upstream.requests);
+      for (const own of [ann.userId, ann.orgId, ann.keyId]) expect(sent).not.toContain(own);
+    },
+  );
+
   it('shows what a model thinks apart from what it says', async () => {
     upstream.otherwise({ reasoning: 'hm', text: 'Yes' });
     const whole = await ann.post(path, ask());

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { addFile, indexed } from '../support/knowledge.ts';
@@ -33,6 +34,8 @@ async function streamed(members: object) {
 }
 
 describe('a parameter', () => {
+  /** OpenAI refuses keys of more than 64 characters. */
+  const inShort = createHash('sha256').update('k'.repeat(512)).digest('base64url');
   const effort = (value: string) =>
     [{ reasoning: { effort: value } }, { reasoning_effort: value }, { reasoning: { effort: value, summary: null } }] as const;
   it.each<readonly [request: object, upstream: object, answer: object]>([
@@ -53,7 +56,10 @@ describe('a parameter', () => {
     [{ truncation: 'auto' }, {}, { truncation: 'auto' }],
     [{ truncation: 'disabled' }, {}, { truncation: 'disabled' }],
     [{ max_tool_calls: 2 }, {}, { max_tool_calls: 2 }],
-    [{ safety_identifier: 's', prompt_cache_key: 'k' }, {}, { safety_identifier: 's', prompt_cache_key: 'k' }],
+    ...(['user', 'safety_identifier', 'prompt_cache_key'] as const).map(
+      (name) => [{ [name]: 'a' }, { [name]: 'a' }, { [name]: 'a' }] as const,
+    ),
+    [{ prompt_cache_key: 'k'.repeat(512) }, { prompt_cache_key: inShort }, { prompt_cache_key: 'k'.repeat(512) }],
   ])('%j reaches the model, and the answer repeats it', async (request, wanted, answer) => {
     upstream.otherwise({ text: '{}' });
     for (const members of [{}, { store: false }]) {
@@ -75,6 +81,7 @@ describe('a parameter', () => {
     [{ temperature: 2.1 }, 'temperature'],
     [{ reasoning: { effort: 'extreme' } }, 'reasoning.effort'],
     [{ metadata: { a: 'x'.repeat(513) } }, 'metadata'],
+    [{ prompt_cache_key: 'x'.repeat(513) }, 'prompt_cache_key'],
   ])('%j is refused by its name', async (request, param) => {
     const { status, body } = await create(request);
     expect([status, body.error.param]).toEqual([400, param]);

@@ -5,6 +5,7 @@ import { type ChatMode, includableMembers, type WireObject } from '../../entitie
 import type { Settings } from '../../settings.ts';
 import { Faults } from '../faults.ts';
 import { readSecrets } from '../message-input.ts';
+import { type RunIdentifiers, readIdentifiers } from '../run-identifiers.ts';
 import { readRunOptions } from '../run-options.ts';
 import { type GivenItem, readItems } from './items.ts';
 import { readText } from './text-format.ts';
@@ -14,7 +15,7 @@ import { isObject, readOneOf, requireObject } from './values.ts';
 type Maybe<T> = T | null | undefined;
 
 /** A request of the responses format, as the schema lets it through. Absent and null mean the same. */
-export interface ResponseInput {
+export interface ResponseInput extends RunIdentifiers {
   readonly model?: Maybe<string>;
   readonly input?: unknown;
   readonly instructions?: Maybe<string>;
@@ -40,9 +41,6 @@ export interface ResponseInput {
   readonly stream?: Maybe<boolean>;
   readonly streamOptions?: unknown;
   readonly serviceTier?: Maybe<string>;
-  readonly safetyIdentifier?: Maybe<string>;
-  readonly promptCacheKey?: Maybe<string>;
-  readonly user?: Maybe<string>;
   readonly chatMode?: Maybe<ChatMode>;
   readonly threadMode?: Maybe<ThreadMode>;
   readonly userSecrets?: unknown;
@@ -69,17 +67,12 @@ const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 const summaries = ['auto', 'concise', 'detailed'];
 const metadataMax = { keys: 16, keyLength: 64, valueLength: 512 };
 const instructionsMax = 1_000_000;
-const textMax = 512;
 
 /** @throws DomainError of the first fault, carrying all of them. */
 export function readResponse(input: ResponseInput, limits: Pick<Settings, 'MESSAGES_MAX' | 'TOOLS_MAX'>): ReadResponse {
   const faults = new Faults();
   const { instructions, previousResponseId } = input;
   if (typeof instructions === 'string') faults.requireLength('instructions', instructions, instructionsMax);
-  for (const name of ['user', 'safetyIdentifier', 'promptCacheKey'] as const) {
-    const value = input[name];
-    if (typeof value === 'string') faults.requireLength(name, value, textMax);
-  }
   const conversationId = readConversation(input.conversation, faults);
   const isStored = input.store !== false;
   const isBackground = input.background === true;
@@ -174,6 +167,7 @@ function readParameters(
     // Said or not, `auto` is the provider's own choice.
     serviceTier: tier === 'auto' ? undefined : tier,
     ...nested,
+    ...readIdentifiers(input, faults),
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -13,10 +13,9 @@ export interface ModelRequest {
   readonly responseFormat?: ResponseFormat;
   /** True when the upstream may answer in one piece; the client still yields the same deltas. */
   readonly isStreaming: boolean;
-  readonly user?: string;
 }
 
-/** Sampling and size; absent members are left to the provider. */
+/** Sampling, size, and what the caller tells the provider; absent members are left to the provider. */
 export interface ModelParameters {
   readonly temperature?: number;
   readonly topP?: number;
@@ -33,6 +32,10 @@ export interface ModelParameters {
   /** How much is said, where the model can be told. */
   readonly verbosity?: 'low' | 'medium' | 'high';
   readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
+  /** Names of the caller's own making, for its end users and its caches; never an id of ours. */
+  readonly user?: string;
+  readonly safetyIdentifier?: string;
+  readonly promptCacheKey?: string;
 }
 
 export const serviceTiers = ['auto', 'default', 'flex', 'scale', 'priority'] as const;

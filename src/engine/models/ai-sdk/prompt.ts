@@ -4,7 +4,8 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
-import type { ModelMessage, ModelPart, ModelRequest } from '../port.ts';
+import { providerIdentifier } from '../identifiers.ts';
+import type { ModelMessage, ModelParameters, ModelPart, ModelRequest } from '../port.ts';
 
 type UserPart = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
@@ -24,6 +25,7 @@ export function callOptions(request: ModelRequest, signal: AbortSignal): Languag
     ...given('stopSequences', parameters.stop === undefined ? undefined : [...parameters.stop]),
     ...given('seed', parameters.seed),
     ...given('reasoning', parameters.reasoningEffort),
+    ...given('providerOptions', providerOptionsOf(parameters)),
     ...(responseFormat === undefined || responseFormat.type === 'text' ? {} : { responseFormat: formatOf(responseFormat) }),
     ...(tools.length === 0
       ? {}
@@ -38,6 +40,12 @@ export function callOptions(request: ModelRequest, signal: AbortSignal): Languag
           toolChoice: choiceOf(toolChoice),
         }),
   };
+}
+
+/** Each provider reads its own member. Google has no word for any of them, and caching by a key is OpenAI's. */
+function providerOptionsOf({ safetyIdentifier, user }: ModelParameters): LanguageModelV4CallOptions['providerOptions'] {
+  const userId = providerIdentifier(safetyIdentifier ?? user);
+  return userId === undefined ? undefined : { anthropic: { metadata: { userId } } };
 }
 
 function promptOf(messages: readonly ModelMessage[]): LanguageModelV4Message[] {

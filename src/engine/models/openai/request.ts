@@ -1,3 +1,4 @@
+import { providerIdentifier } from '../identifiers.ts';
 import type { ModelMessage, ModelPart, ModelRequest } from '../port.ts';
 
 /** OpenAI itself wants the newer names; everyone else knows the older. */
@@ -27,7 +28,9 @@ export function requestBody(request: ModelRequest, dialect: Dialect): string {
     reasoning_effort: parameters.reasoningEffort,
     verbosity: parameters.verbosity,
     service_tier: parameters.serviceTier,
-    user: request.user,
+    user: parameters.user,
+    safety_identifier: providerIdentifier(parameters.safetyIdentifier),
+    prompt_cache_key: providerIdentifier(parameters.promptCacheKey),
     response_format: responseFormat === undefined || responseFormat.type === 'text' ? undefined : formatOf(responseFormat),
     tools: tools.length === 0 ? undefined : tools.map((tool) => ({ type: 'function', function: tool })),
     tool_choice: tools.length === 0 ? undefined : choiceOf(toolChoice),

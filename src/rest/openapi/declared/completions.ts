@@ -104,6 +104,7 @@ const toolTypes = [
   'deep_research',
 ];
 const tokens = { minimum: 1 };
+const identifier = { maxLength: 512 };
 const penalty = { minimum: -2, maximum: 2 };
 const content = { anyOf: [{ type: 'string' }, { type: 'array', items: ref('CompletionContentPart') }] };
 
@@ -132,5 +133,8 @@ export const completionMembers: Readonly<Record<string, JsonSchema>> = {
     json_schema: 'CompletionFormatJsonSchema',
   }),
   'CompletionInput.reasoningEffort': { enum: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] },
+  'CompletionInput.user': identifier,
+  'CompletionInput.safetyIdentifier': identifier,
+  'CompletionInput.promptCacheKey': identifier,
   'CompletionChoice.logprobs': { type: 'null' },
 };
