@@ -102,6 +102,9 @@ export const settingsSchema = z.object({
   SSE_HEARTBEAT_MS: count(12_000).describe('Longest silence on an open stream.'),
   SSE_BUFFER_MAX_BYTES: count(MiB).describe('Most bytes that wait for a slow reader before more is read for it.'),
   SSE_STALL_TIMEOUT_MS: count(15_000).describe('A reader of a stream that takes nothing for this long is cut off.'),
+  SOCKETS_PER_KEY_MAX: count(100).describe(
+    'WebSockets of the responses that one key may have open at this process; more answer 429.',
+  ),
   SOCKET_LIFETIME_MS: z.coerce
     .number()
     .int()

@@ -11,13 +11,13 @@ import { ConnectionMemory } from '../domain/responses/memory.ts';
 import { responseError } from '../domain/responses/wire.ts';
 import { RunFold } from '../engine/runs/fold.ts';
 import type { Caller } from '../entities/caller.ts';
-import { DomainError, type ErrorCode, errorBody, type PublicError } from '../entities/errors.ts';
+import { DomainError, type ErrorCode, errorBody } from '../entities/errors.ts';
 import { authenticate } from '../http/authenticate.ts';
 import { requestIdOf } from '../http/context.ts';
-import { errorHeaders, showError } from '../http/errors.ts';
+import { showError } from '../http/errors.ts';
 import { takesExtensions } from '../http/extensions.ts';
 import type { RunAdmission } from '../http/limits.ts';
-import { jsonType, securityHeaders } from '../http/reply.ts';
+import { refuseRaw } from '../http/raw-reply.ts';
 import { compileReader, type Reader, throwFaults } from './body.ts';
 import { ResponseProjection } from './encode/response.ts';
 import { renamedFault } from './error-params.ts';
@@ -28,6 +28,7 @@ const path = '/api/v2/responses';
 /** Requests that may wait on one connection. */
 const waitingMax = 32;
 const pingEveryMs = 30_000;
+const busyRetrySeconds = 5;
 const operation = 'Subscription.newResponseEvents';
 
 export interface ResponseSocket {
@@ -48,6 +49,12 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
   const names = memberNames({ bodyCase: 'snake' });
   const read = compileReader(type, names, 'coerced');
   const connections = new Set<Connection>();
+  const openOfKey = new Map<string, number>();
+  const countOpen = (keyId: string, by: 1 | -1) => {
+    const count = (openOfKey.get(keyId) ?? 0) + by;
+    if (count === 0) openOfKey.delete(keyId);
+    else openOfKey.set(keyId, count);
+  };
   const server = new WebSocketServer({ noServer: true, maxPayload: deps.settings.BODY_MAX_BYTES, perMessageDeflate: false });
   return {
     takes({ url = '', headers, method }) {
@@ -55,20 +62,26 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
     },
     upgrade(req, socket, head) {
       socket.on('error', () => socket.destroy());
-      open(deps, req).then(
-        (caller) =>
-          server.handleUpgrade(req, socket, head, (opened) => {
-            const parts = { deps, admission, read, names, caller, socket: opened, requestId: requestIdOf(req), req };
-            const connection = new Connection(parts);
-            connections.add(connection);
-            opened.once('close', () => connections.delete(connection));
-            connection.begin();
-          }),
-        (error: unknown) => {
+      const accept = (caller: Caller) => {
+        requireFree(deps, openOfKey.get(caller.keyId) ?? 0);
+        server.handleUpgrade(req, socket, head, (opened) => {
+          const parts = { deps, admission, read, names, caller, socket: opened, requestId: requestIdOf(req), req };
+          const connection = new Connection(parts);
+          connections.add(connection);
+          countOpen(caller.keyId, 1);
+          opened.once('close', () => {
+            connections.delete(connection);
+            countOpen(caller.keyId, -1);
+          });
+          connection.begin();
+        });
+      };
+      open(deps, req)
+        .then(accept)
+        .catch((error: unknown) => {
           const requestId = requestIdOf(req);
-          refuse(socket, responseError(showError(error, deps.logger, requestId)), requestId);
-        },
-      );
+          refuseRaw(socket, responseError(showError(error, deps.logger, requestId)), requestId);
+        });
     },
     stop() {
       for (const connection of connections) connection.stop();
@@ -85,13 +98,11 @@ async function open(deps: Deps, req: IncomingMessage): Promise<Caller> {
   return caller;
 }
 
-function refuse(socket: Duplex, shown: PublicError, requestId: string): void {
-  const body = JSON.stringify(errorBody(shown));
-  const names = ['content-type', jsonType, 'content-length', String(Buffer.byteLength(body)), 'x-request-id', requestId];
-  const headers = [...names, ...securityHeaders, ...errorHeaders(shown), 'connection', 'close'];
-  const lines = Array.from({ length: headers.length / 2 }, (_, index) => `${headers[index * 2]}: ${headers[index * 2 + 1]}\r\n`);
-  const { STATUS_CODES } = process.getBuiltinModule('node:http');
-  socket.end(`HTTP/1.1 ${shown.status} ${STATUS_CODES[shown.status]}\r\n${lines.join('')}\r\n${body}`);
+/** Each connection remembers responses and waiting requests: what one key may have of them is bounded. */
+function requireFree({ settings }: Deps, open: number): void {
+  if (open < settings.SOCKETS_PER_KEY_MAX) return;
+  const message = `This key has as many WebSockets open as it may (${settings.SOCKETS_PER_KEY_MAX}); close one, or use it for several requests`;
+  throw new DomainError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: busyRetrySeconds });
 }
 
 interface ConnectionParts {

@@ -12,6 +12,8 @@ export interface Resumption {
   readonly messages: readonly NewMessage[];
   readonly items: readonly ResponseItem[];
   readonly isBackground: boolean;
+  /** Requests that may wait on the thread: one that would be one more stays paused. */
+  readonly waitingMax: number;
   readonly leaseMs: number;
   /** As of a new request: whoever has its secrets. */
   readonly holder: string | null;
@@ -61,13 +63,15 @@ export async function resumeRun(
   client: PoolClient,
   runId: string,
   given: Resumption,
-): Promise<{ kind: 'started' | 'waiting' } | undefined> {
+): Promise<{ kind: 'started' | 'waiting' | 'full' } | undefined> {
   const chat = await lockChatOf(client, runId);
   const { rows } = await client.query<{ pendingMessages: readonly NewMessage[] | null; request: object }>(
     `select "pendingMessages", request from runs where id = $1 and status = 'incomplete' and "incompleteReason" = 'paused' for update`,
     [runId],
   );
   if (chat === undefined || rows[0] === undefined) return undefined;
+  const isFree = chat.activeRunId === null;
+  if (!isFree && (await countWaiting(client, chat.id)) >= given.waitingMax) return { kind: 'full' };
   const { run, sequence } = await lastState(client, runId);
   const state: RunEventBody = {
     type: 'response.in_progress',
@@ -76,7 +80,6 @@ export async function resumeRun(
   await addEvents(client, runId, [{ sequence: sequence + 1, ...state }]);
   await addItems(client, runId, given.items);
   const messages = [...(rows[0].pendingMessages ?? []), ...given.messages];
-  const isFree = chat.activeRunId === null;
   await client.query(
     `update runs set status = 'in_progress', "incompleteReason" = null, "endedAt" = null, "pauseRequestedAt" = null,
        "cancelRequestedAt" = null, "isSteerClosed" = false, steers = '[]', "isBackground" = $2, attempt = 1, "lastSequence" = -1, "isWaiting" = $3,
@@ -93,6 +96,14 @@ export async function resumeRun(
     runId,
   ]);
   return { kind: 'started' };
+}
+
+async function countWaiting(client: PoolClient, chatId: string): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    `select coalesce(sum("queuedRequests"), 0)::int as count from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'`,
+    [chatId],
+  );
+  return rows[0]?.count ?? 0;
 }
 
 /** Before or behind all that wait for the same chat. */

@@ -63,9 +63,9 @@ export interface ThreadStore {
   /**
    * Sets a paused run to work again; it waits first when another one holds its thread.
    *
-   * @returns undefined when it is not paused.
+   * @returns undefined when it is not paused; `full`: nothing was done.
    */
-  resume(runId: string, resumption: Resumption): Promise<{ readonly kind: 'started' | 'waiting' } | undefined>;
+  resume(runId: string, resumption: Resumption): Promise<{ readonly kind: 'started' | 'waiting' | 'full' } | undefined>;
   /** Ends or pauses a run that nobody works on: one that waits, or one that is paused. @returns false when there is no such one. */
   settle(runId: string, how: Settling): Promise<boolean>;
 }

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { eventually } from '../support/eventually.ts';
@@ -6,7 +8,14 @@ import { type WireEvent, walk } from '../support/response-walk.ts';
 import { endlessAnswer, responsesBench } from '../support/responses.ts';
 
 /** What the format leaves open about its WebSocket transport; what it says is in test/contract/open-responses/conformance-socket.test.ts. */
-const bench = responsesBench({ BODY_MAX_BYTES: '100000' });
+const bench = responsesBench({ BODY_MAX_BYTES: '100000', SOCKETS_PER_KEY_MAX: '8' });
+
+async function refusedSocket(key: string) {
+  const headers = { authorization: `Bearer ${key}` };
+  const socket = new WebSocket(`${bench.service.url.replace('http', 'ws')}/api/v2/responses`, { headers });
+  const reply = await new Promise<IncomingMessage>((resolve) => socket.on('unexpected-response', (_req, res) => resolve(res)));
+  return { status: reply.statusCode, headers: reply.headers, body: (await json(reply)) as WireEvent };
+}
 
 describe('responses over a socket', () => {
   it('answers requests that were sent at once, one after the other', async () => {
@@ -39,6 +48,18 @@ describe('responses over a socket', () => {
     const headers = { authorization: `Bearer ${bench.ann.key}` };
     const other = new WebSocket(`${bench.service.url.replace('http', 'ws')}/api/v2/other`, { headers });
     await expect(new Promise((resolve, reject) => other.on('open', resolve).on('error', reject))).rejects.toThrow('404');
+  });
+
+  it('is refused to a key that has as many open as it may, until one is closed', async () => {
+    const other = await bench.make.withKey(bench.ann, {});
+    const opened = await Promise.all(Array.from({ length: 8 }, () => bench.socket(other.key)));
+    const { status, headers, body } = await refusedSocket(other.key);
+    expect([status, body.error.code, headers['retry-after']]).toEqual([429, 'rate_limit_exceeded', '5']);
+    expect(body.error.message).toContain('(8)');
+    (await bench.socket()).close();
+    opened.pop()?.close();
+    const again = await eventually(() => bench.socket(other.key));
+    for (const connection of [...opened, again]) connection.close();
   });
 
   it('shows subagents as a stream does', async () => {

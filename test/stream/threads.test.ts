@@ -12,6 +12,8 @@ let service: TestService;
 let ann: Person;
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
+/** THREAD_WAITING_MAX where nobody sets it. */
+const waitingMax = 20;
 const text = ['one ', 'two ', 'three ', 'four ', 'five ', 'six ', 'seven ', 'eight'];
 
 beforeAll(async () => {
@@ -296,6 +298,28 @@ describe('pause and resume', () => {
     expect((await resuming).body.status).toBe('completed');
     expect((await get(b.id)).status).toBe('completed');
     for (const request of upstream.requests) expectAccepted(request);
+  });
+
+  it('waits in number like others do: one too many stays paused, and goes on later', async () => {
+    const { a, conversation, goOn } = await busyThread();
+    const paused: string[] = [];
+    for (let index = 0; index <= waitingMax; index += 1) {
+      const { id } = (await send(conversation, 'B', { background: true, instructions: `${index}` })).body;
+      await ann.post(`${path}/${id}/pause`);
+      paused.push(id);
+    }
+    const resume = (id: string) => ann.post(`${path}/${id}/resume`, { background: true });
+    const last = paused.pop() ?? '';
+    for (const id of paused) expect((await resume(id)).body.status).toBe('in_progress');
+    const refused = await resume(last);
+    expect([refused.status, refused.body.error.code]).toEqual([429, 'thread_queue_full']);
+    expect(refused.body.error.message).toContain(`(${waitingMax})`);
+    expect(refused.headers.get('retry-after')).not.toBeNull();
+    expect((await get(last)).incomplete_details).toEqual({ reason: 'paused' });
+    goOn();
+    for (const id of [a.id, ...paused]) await reaches(id, 'completed');
+    expect((await resume(last)).status).toBe(200);
+    await reaches(last, 'completed');
   });
 
   it('of a waiting response takes it out of the queue', async () => {

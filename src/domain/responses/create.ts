@@ -116,16 +116,19 @@ async function beginStored(deps: Deps, begin: Begin): Promise<Begun> {
         break;
       case 'missing':
         throw new DomainError('NOT_FOUND', 'There is no such conversation', { param: 'conversation' });
-      case 'full': {
-        const message = `This thread has as many requests waiting as it may (${deps.settings.THREAD_WAITING_MAX})`;
-        throw new DomainError('THREAD_QUEUE_FULL', message, { retryAfterSeconds: busyRetrySeconds });
-      }
+      case 'full':
+        throw queueFull(deps);
       default:
         await setToWork(deps, id, read.secrets, result);
         return result;
     }
   }
   throw new DomainError('CONFLICT', 'The thread changes too fast; try again');
+}
+
+export function queueFull({ settings }: Deps): DomainError {
+  const message = `This thread has as many requests waiting as it may (${settings.THREAD_WAITING_MAX})`;
+  return new DomainError('THREAD_QUEUE_FULL', message, { retryAfterSeconds: busyRetrySeconds });
 }
 
 /** Sets to work what was written. */

@@ -9,7 +9,7 @@ import { agentOf, missingModel } from '../completions.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { readSecrets } from '../message-input.ts';
-import { type BegunResponse, beginResponse, cancelWhenAlone, holderOf } from './create.ts';
+import { type BegunResponse, beginResponse, cancelWhenAlone, holderOf, queueFull } from './create.ts';
 import { requireCalls, resolveItems, toMessages } from './given-items.ts';
 import type { ResponseInput } from './input.ts';
 import { readItems } from './items.ts';
@@ -85,7 +85,7 @@ export async function pauseResponse(deps: Deps, caller: Caller, id: string): Pro
  * Goes on with a paused response under the same id; it waits its turn when another holds its thread.
  *
  * @returns its events: all of them, `seenSequence` is the last that was there before.
- * @throws DomainError NOT_FOUND; RESPONSE_NOT_PAUSED; MODEL_NOT_FOUND, also for an agent that the caller may not use any more; with every
+ * @throws DomainError NOT_FOUND; RESPONSE_NOT_PAUSED; THREAD_QUEUE_FULL, and it stays paused; MODEL_NOT_FOUND, also for an agent that the caller may not use any more; with every
  *   fault of the input.
  */
 export async function resumeResponse(
@@ -111,10 +111,17 @@ export async function resumeResponse(
   const messages = await toMessages(deps, items, giving, signal);
   await deps.runs.requireRoom(caller.orgId);
   const isBackground = input.background === true;
-  const { RUN_LEASE_MS: leaseMs } = deps.settings;
+  const { RUN_LEASE_MS: leaseMs, THREAD_WAITING_MAX: waitingMax } = deps.settings;
   const holder = holderOf(deps, secrets);
-  const resumed = await deps.storage.threads.resume(id, { messages, items, isBackground, leaseMs, holder, keyId: caller.keyId });
+  const resumed = await deps.storage.threads.resume(id, {
+    ...{ messages, items, isBackground },
+    waitingMax,
+    leaseMs,
+    holder,
+    keyId: caller.keyId,
+  });
   if (resumed === undefined) throw notPaused(run);
+  if (resumed.kind === 'full') throw queueFull(deps);
   if (resumed.kind === 'started') deps.runs.startStored(id, secrets);
   else deps.runs.expectStored(id, secrets);
   const isWatched = input.stream === true || !isBackground;
