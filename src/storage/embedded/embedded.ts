@@ -5,7 +5,6 @@ import { Worker } from 'node:worker_threads';
 import type { PoolConfig } from 'pg';
 import type { Settings } from '../../settings.ts';
 import { lockFolder } from './lock.ts';
-import { embeddedProgram } from './program.ts';
 import type { WorkerMessage, WorkerOptions } from './worker.ts';
 
 export interface EmbeddedServer {
@@ -54,7 +53,6 @@ export async function startEmbedded(dataDir: string, onCrash: (error: Error) => 
     databaseFolder: join(dataDir, 'database'),
     socketPath: join(socketFolder, '.s.PGSQL.5432'),
     transactionIdleMsMax,
-    program: await embeddedProgram(),
   };
   const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: options });
   try {

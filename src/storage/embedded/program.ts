@@ -9,15 +9,11 @@ import { setFlagsFromString } from 'node:v8';
  */
 const tieringBudget = 130_000_000;
 
-let program: Promise<WebAssembly.Module> | undefined;
-
-/** PostgreSQL, compiled once for the process: nine megabytes of code are most of what a start of the embedded database costs. */
-export function embeddedProgram(): Promise<WebAssembly.Module> {
-  program ??= compile();
-  return program;
-}
-
-async function compile(): Promise<WebAssembly.Module> {
+/**
+ * Compiles PostgreSQL: nine megabytes of code are most of what a start of the embedded database costs. In the thread of the database, since
+ * the other one has all of Parley to load meanwhile, and would only look up now and then.
+ */
+export async function compileProgram(): Promise<WebAssembly.Module> {
   setFlagsFromString(`--wasm-tiering-budget=${tieringBudget}`);
   const folder = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'));
   return WebAssembly.compile(await readFile(join(folder, 'pglite.wasm')));

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { embeddedExtensions as extensions } from './extensions.ts';
+import { compileProgram } from './program.ts';
 import { prepareDatabaseFolder } from './template.ts';
 import { WireServer } from './wire-server.ts';
 
@@ -9,14 +10,13 @@ export interface WorkerOptions {
   readonly databaseFolder: string;
   readonly socketPath: string;
   readonly transactionIdleMsMax: number;
-  /** PostgreSQL, compiled: threads of one process share it. */
-  readonly program: WebAssembly.Module;
 }
 export type WorkerMessage = 'ready' | 'closed';
 
 const options = workerData as WorkerOptions;
+const program = compileProgram();
 await prepareDatabaseFolder(options.databaseFolder, async (folder) => (await PGlite.create(folder)).close());
-const db = await PGlite.create(options.databaseFolder, { extensions, pgliteWasmModule: options.program });
+const db = await PGlite.create(options.databaseFolder, { extensions, pgliteWasmModule: await program });
 const server = new WireServer(db, options.transactionIdleMsMax);
 await server.listen(options.socketPath);
 tell('ready');
