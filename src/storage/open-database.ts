@@ -61,9 +61,10 @@ async function connect(
     await closeServer();
   };
   try {
-    await migrate(pool);
-    const hasVectors = await prepareExtensions(pool);
+    // While the database works: the client takes some 50 ms to be made.
+    const preparing = migrate(pool).then(() => prepareExtensions(pool));
     const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+    const hasVectors = await preparing;
     return {
       kind,
       pool,
