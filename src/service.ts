@@ -8,6 +8,7 @@ import { closeDeps, createDeps } from './compose.ts';
 import type { Deps } from './domain/deps.ts';
 import { type FirstKey, prepareFirstStart } from './domain/first-start.ts';
 import { lastWordsMs } from './engine/runs/engine.ts';
+import { closing, keepUnsent } from './http/closing.ts';
 import type { Settings } from './settings.ts';
 import type { EmbeddedServer } from './storage/embedded/embedded.ts';
 
@@ -31,7 +32,6 @@ const { createServer } = process.getBuiltinModule('node:http');
 
 /** Longer than balancers and clients keep a connection (60 s at most, as a rule): one that is closed just as a request comes loses it. */
 const keepAliveMs = 72_000;
-const closeIdleEveryMs = 50;
 
 /** How long the first listing of the providers' models may hold up the start. */
 const modelsWarmMs = 750;
@@ -71,6 +71,7 @@ export async function startService(
     // Uploads and long bodies are bounded by size and by their own idle limits, not by a total time.
     server.requestTimeout = 0;
     server.keepAliveTimeout = keepAliveMs;
+    keepUnsent(server);
     const { port } = await listen(server, settings);
     publicUrl ??= address(port);
     return {
@@ -108,15 +109,6 @@ async function listen(server: Server, { HOST, PORT }: Settings): Promise<Address
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return address;
-}
-
-/** Takes no new connections. Resolves when the last reply is out and its connection closed. */
-function closing(server: Server): Promise<unknown> {
-  const closed = once(server, 'close');
-  server.close();
-  // Those that are at work now become idle one after the other, and would be kept open for their next request.
-  const timer = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
-  return closed.finally(() => clearInterval(timer));
 }
 
 function isWithin(event: Promise<unknown>, timeMs: number): Promise<boolean> {
