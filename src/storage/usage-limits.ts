@@ -70,8 +70,12 @@ export function createUsageLimitStore(db: Database, signals: Signals): UsageLimi
     onChange: (listener) => signals.subscribe('organization-changed', listener),
     reserve: ({ owner, orgId, kind, tokensMin, want, leaseMs }) =>
       db.transaction<TokenGrant>(async (client) => {
-        // The counter's row is the turnstile: whoever holds it sees what all others took.
-        await client.query('insert into usage_counters ("orgId", kind) values ($1, $2) on conflict do nothing', [orgId, kind]);
+        // The counter's row is the turnstile: whoever holds it sees what all others took. One that was deleted leaves none behind.
+        await client.query(
+          `insert into usage_counters ("orgId", kind) select id, $2 from organizations where id = $1 for key share
+           on conflict do nothing`,
+          [orgId, kind],
+        );
         const counter = await client.query<{ used: string }>(
           'select used from usage_counters where "orgId" = $1 and kind = $2 for update',
           [orgId, kind],

@@ -35,7 +35,7 @@ export interface UsageSums {
 export interface UsageStore {
   /**
    * Writes all rows in one statement, with the daily sums, the counters, and what they take from the reservations of `owner`. A row that is
-   * there already stays as it is: a repeated write charges nothing twice.
+   * there already stays as it is: a repeated write charges nothing twice. Rows of an organization that was deleted are left out.
    */
   add(rows: readonly UsageRow[], owner: string): Promise<void>;
   total(orgId: string, period: UsagePeriod): Promise<UsageSums>;
@@ -48,15 +48,19 @@ export interface UsageStore {
 /**
  * The sums and the counters move with the rows that are really new. Ordered, so that instances that write at one time lock in one order.
  * The counter comes before the reservation, as in usage-limits.ts: the last condition makes it so. The reservation gives way to what it was
- * made for.
+ * made for. An organization is held until its rows are written: its deletion comes before and leaves them out, or behind and finds them.
  */
 const addRows = `
-  with added as (
+  with rows as (
+    select * from jsonb_populate_recordset(null::usage_entries, $1::jsonb)
+  ), payers as (
+    select id from organizations where id in (select "orgId" from rows) order by id for key share
+  ), added as (
     insert into usage_entries ("id", "createdAt", "orgId", "userId", "keyId", "agentId", "runId", "purpose", "modelId",
       "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens")
     select "id", "createdAt", "orgId", "userId", "keyId", "agentId", "runId", "purpose", "modelId",
       "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens"
-    from jsonb_populate_recordset(null::usage_entries, $1::jsonb)
+    from rows where "orgId" in (select id from payers)
     on conflict ("id") do nothing
     returning *
   ), tokens as (

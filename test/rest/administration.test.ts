@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { scopes as allScopes, type Scope } from '../../src/entities/caller.ts';
+import { makeId } from '../../src/entities/ids.ts';
 import type { TestClient } from '../support/client.ts';
 import { timed } from '../support/clock.ts';
 import { eventually } from '../support/eventually.ts';
@@ -166,6 +167,26 @@ describe('organizations', () => {
       [chat.id, group.id],
     );
     expect(left.rows).toEqual([{ messages: 0, events: 0, members: 0 }]);
+  });
+
+  it('that are deleted leave nothing behind that is written later', async () => {
+    const orgId = makeId('organization', Date.now());
+    const { usage, usageLimits, db } = service.deps.storage;
+    const noted = {
+      createdAt: new Date(),
+      orgId,
+      userId: 'user_1',
+      keyId: null,
+      agentId: null,
+      runId: null,
+      purpose: 'run',
+    } as const;
+    const tokens = { inputTokens: 1, outputTokens: 2, cachedTokens: 0, reasoningTokens: 0 };
+    await usage.add([{ id: makeId('usageEntry', Date.now()), ...noted, ...tokens, modelId: 'test/model' }], 'test');
+    await usageLimits.reserve({ owner: 'test', orgId, kind: 'api', tokensMin: 1, want: () => 1, leaseMs: 1_000 });
+    for (const table of ['usage_entries', 'usage_days', 'usage_counters', 'usage_reservations']) {
+      expect((await db.pool.query(`select 1 from ${table} where "orgId" = $1`, [orgId])).rows, table).toEqual([]);
+    }
   });
 });
 
