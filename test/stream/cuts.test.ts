@@ -13,6 +13,7 @@ import {
   says,
   thinks,
 } from '../support/cut-runs.ts';
+import { eventually } from '../support/eventually.ts';
 import type { WireEvent } from '../support/response-walk.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -38,6 +39,13 @@ const scenarios: readonly Scenario[] = [
   { name: 'a steered run', answers: [[says('One')], [says('Two'), calls(0), argues(0, '{}')]], how: 'steered' },
 ];
 
+function scenarioOf(name: string): Scenario {
+  const scenario = scenarios.find((one) => one.name === name);
+  if (scenario === undefined) throw new Error(`no scenario ${name}`);
+  return scenario;
+}
+
+const leaseMs = 600;
 let upstream: Upstream;
 let api: ApiServer;
 let service: TestService;
@@ -45,7 +53,7 @@ let runs: CutRuns;
 
 beforeAll(async () => {
   [upstream, api] = [await startUpstream(), await startApiServer()];
-  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', EGRESS_ALLOW: '127.0.0.1', RUN_LEASE_MS: '600' };
+  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', EGRESS_ALLOW: '127.0.0.1', RUN_LEASE_MS: String(leaseMs) };
   service = await startService({ env: { ...env, LOG_LEVEL: 'fatal' } });
   runs = await CutRuns.prepare(service, upstream, api);
 });
@@ -149,6 +157,36 @@ it.each(readByOne)('%s, left by its only reader at every place, is whole', async
   await Promise.all(placesOf(scenario).map(leaveAt));
 });
 
+it('cut by force while the database is slow, a run is ended by who cut it: nobody takes it over meanwhile', async () => {
+  const run = await runs.standing(scenarioOf('thinking, then text'), { answer: 0, steps: 3 });
+  const { storage } = service.deps;
+  const { readEvents } = storage.runs;
+  const read = Promise.withResolvers<void>();
+  Object.assign(storage.runs, {
+    readEvents: async (...asked: Parameters<typeof readEvents>) => {
+      await read.promise;
+      return readEvents(...asked);
+    },
+  });
+  const leased = async () => {
+    const text = 'select fence, extract(epoch from "leaseUntil")::float * 1000 as "untilMs" from runs where id = $1';
+    return (await storage.db.pool.query<{ fence: number; untilMs: number }>(text, [run.id])).rows[0];
+  };
+  const before = await leased();
+  const next = runs.nextTurn(run, { thread_mode: 'force' });
+  const cut = await eventually(async () => {
+    const found = await leased();
+    expect(found?.fence).not.toBe(before?.fence);
+    return found;
+  });
+  await eventually(async () => expect((await leased())?.untilMs).toBeGreaterThan((cut?.untilMs ?? 0) + 2 * leaseMs));
+  expect((await leased())?.fence).toBe(cut?.fence);
+  Object.assign(storage.runs, { readEvents });
+  read.resolve();
+  expect((await next).body.status).toBe('completed');
+  await runs.whole(run, ['cancelled']);
+});
+
 /** What may be asked at one time. Whichever comes first, the run is over afterwards, or paused. */
 const cuts: Readonly<Record<string, (run: StandingRun) => Promise<unknown>>> = {
   cancel: (run) => post(run, 'cancel'),
@@ -164,8 +202,7 @@ const pairs = Object.keys(cuts).flatMap((first, index) =>
     .map((second) => [first, second] as const),
 );
 it.each(pairs)('%s and %s at one time leave everything whole', async (first, second) => {
-  const [scenario] = scenarios;
-  if (scenario === undefined) throw new Error('no scenario');
+  const scenario = scenarioOf('text and two calls');
   const cutAt = async (steps: number) => {
     const run = await runs.standing(scenario, { answer: 0, steps });
     await Promise.all([cuts[first]?.(run), cuts[second]?.(run)]);

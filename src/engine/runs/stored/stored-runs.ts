@@ -41,6 +41,8 @@ export class StoredRuns {
   private readonly workers = new Map<string, StoredWorker>();
   /** Resolves when the worker of a run is gone. */
   private readonly leaving = new Map<string, Promise<unknown>>();
+  /** Those that write the end of a run that was cut off; the one that had it may still be there. */
+  private readonly ending = new Set<StoredWorker>();
   private readonly board: NewsBoard;
   readonly readers: RunReaders;
   /** Names this process among those on the same database. */
@@ -156,7 +158,8 @@ export class StoredRuns {
 
   async cutOff(runId: string): Promise<void> {
     const worker = new StoredWorker(runId, this.workerDeps);
-    await worker.work({ manner: 'ending', secrets: undefined });
+    this.ending.add(worker);
+    await worker.work({ manner: 'ending', secrets: undefined }).finally(() => this.ending.delete(worker));
     // The one that held it has nothing to say any more.
     this.workers.get(runId)?.stop(new RunStop('lost', 'The run was cut off'));
     this.deps.storage.signals.publish('run-cancel', runId);
@@ -182,7 +185,7 @@ export class StoredRuns {
   }
 
   private take(runId: string, manner: LeaseManner, secrets: Readonly<Record<string, string>> | undefined): void {
-    if (this.workers.has(runId)) return;
+    if (this.workers.has(runId) || [...this.ending].some((worker) => worker.runId === runId)) return;
     const worker = new StoredWorker(runId, this.workerDeps);
     this.workers.set(runId, worker);
     const { active } = this.deps;
@@ -235,7 +238,7 @@ export class StoredRuns {
   /** One statement for all runs of this process; also hears of cancels whose signal was lost. */
   private beat(): void {
     this.reserve();
-    const asked = [...this.workers.values()].filter((worker) => worker.isLeased);
+    const asked = [...this.workers.values(), ...this.ending].filter((worker) => worker.isLeased);
     if (asked.length === 0) return;
     const ids = asked.map((worker) => worker.runId);
     this.deps.storage.runs.extend(this.owner, ids, this.deps.settings.RUN_LEASE_MS).then(
