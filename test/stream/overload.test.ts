@@ -75,6 +75,16 @@ const faces: readonly (readonly [string, (who: TestClient) => Promise<Response>,
   ],
 ];
 
+/** Takes every place. First the one that has many: beside another it may have fewer. */
+async function fill(send: (who: TestClient) => Promise<Response>): Promise<readonly Promise<Outcome>[]> {
+  const begin = async (who: Person) => outcomeOf(await send(who));
+  const running = Array<Person>(share).fill(noisy).map(begin);
+  await upstream.until(({ openStreams }) => openStreams === share);
+  running.push(begin(quiet));
+  await upstream.until(({ openStreams }) => openStreams === runsMax);
+  return running;
+}
+
 async function outcomeOf(response: Response): Promise<Outcome> {
   return { status: response.status, retryAfter: response.headers.get('retry-after'), text: await response.text() };
 }
@@ -86,10 +96,8 @@ describe('a full process', () => {
     const first = await outcomeOf(await once());
     expect(first.status).toBe(200);
     upstream.otherwise({ text: ['One', ' two', ' three'], gate: gate.promise });
-    const running = [...Array<Person>(share).fill(noisy), quiet].map(async (who) =>
-      outcomeOf(await who.fetch('POST', '/api/v1/chat/completions', completion, {})),
-    );
-    await upstream.until(({ openStreams }) => openStreams === runsMax);
+    await upstream.until(({ openStreams }) => openStreams === 0);
+    const running = await fill((who) => who.fetch('POST', '/api/v1/chat/completions', completion, {}));
     expect((await late.fetch('POST', '/api/v1/chat/completions', completion, {})).status).toBe(503);
     expect(await outcomeOf(await once())).toEqual(first);
     gate.resolve();
@@ -145,8 +153,7 @@ describe.each(faces)('ten times the load over %s', (_face, send, whole) => {
   });
 
   it('gives a key beyond the limit 503, and serves it once there is room', async () => {
-    const running = [...Array<Person>(share).fill(noisy), quiet].map(async (who) => outcomeOf(await send(who)));
-    await upstream.until(({ openStreams }) => openStreams === runsMax);
+    const running = await fill(send);
     const full = await outcomeOf(await send(late));
     expect(full.status).toBe(503);
     expect(Number(full.retryAfter)).toBeGreaterThanOrEqual(1);

@@ -248,6 +248,10 @@ describe('while a subagent works', () => {
     });
     const { body } = await ann.post(path, { ...request, background: true });
     await upstream.until(({ requests }) => requests.some(isSubagent));
+    // What is not written when a run is cut off is not told.
+    for await (const { event } of ann.sse('GET', `${path}/${body.id}?stream=true`)) {
+      if (event === 'response.subagent.started') break;
+    }
     return { id: body.id as string, conversation: body.conversation.id as string, ...held };
   }
   const researched = () => upstream.requests.map(questionOf).filter((question) => question !== undefined);
@@ -346,9 +350,11 @@ describe('while a subagent works', () => {
     const held = gate();
     scriptResearch(upstream, questions, () => ({ text: 'Late.', gate: held.opened }));
     for await (const { event } of ann.sse('POST', path, { ...request, store, stream: true })) {
-      if (event === 'response.subagent.started') break;
+      if (event !== 'response.subagent.started') continue;
+      await upstream.until(({ requests }) => requests.some(isSubagent));
+      break;
     }
-    await upstream.until(({ requests, aborted }) => requests.some(isSubagent) && aborted === 1);
+    await upstream.until(({ aborted }) => aborted === 1);
     held.open();
     expect(researched()).toEqual([questions[0]]);
   });
