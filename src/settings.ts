@@ -89,6 +89,9 @@ export const settingsSchema = z.object({
   MODEL_FIRST_BYTE_TIMEOUT_MS: count(120_000).describe('Time until a provider begins to answer.'),
   MODEL_IDLE_TIMEOUT_MS: count(120_000).describe('Longest silence within an answer.'),
   MODEL_RETRIES_MAX: z.coerce.number().int().min(0).max(10).default(2).describe('Further tries before the first token.'),
+  ANSWER_MAX_CHARS: count(8_000_000).describe(
+    'What models may say in one run that is kept as a whole, in UTF-16 code units of JSON text: text, thinking and calls. The answer is cut there, as by max_output_tokens.',
+  ),
   TOOL_ROUNDS_MAX: count(16).describe('Model calls in one run: tools of the service answer between them.'),
   SUBAGENTS_MAX: count(5).describe('Subagents that one call of deep_research may start; they work one after the other.'),
   SUBAGENT_TIMEOUT_MS: count(120_000).describe('Time of one subagent.'),

@@ -83,6 +83,7 @@ export function loopDeps(model: Model, more: Partial<LoopDeps> = {}): LoopDeps {
     limits: noLimits,
     tools: new Map(),
     roundsMax: 4,
+    answerCharsMax: 1_000_000,
     subagents: { countMax: 3, timeoutMs: 5_000, outputTokensMax: 500, roundsMax: 3, resultCharsMax: 20_000 },
     logger: silent,
     now: () => new Date(),

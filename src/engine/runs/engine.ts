@@ -83,6 +83,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     tools: deps.tools ?? new Map(),
     ...(deps.agentTools === undefined ? {} : { agentTools: deps.agentTools }),
     roundsMax: settings.TOOL_ROUNDS_MAX,
+    answerCharsMax: settings.ANSWER_MAX_CHARS,
     subagents: {
       countMax: settings.SUBAGENTS_MAX,
       timeoutMs: settings.SUBAGENT_TIMEOUT_MS,

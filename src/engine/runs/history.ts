@@ -1,4 +1,5 @@
 import type { ChatMessage, NewMessage, PromptPart } from '../../entities/chat.ts';
+import type { RunItem } from '../../entities/run-event.ts';
 import type { ModelMessage, ModelPart } from '../models/port.ts';
 
 const unanswered = 'Cancelled: no output was given for this call.';
@@ -89,4 +90,10 @@ function lastTurns(turns: readonly ModelMessage[][], tokensMax: number): readonl
     first -= 1;
   }
   return turns.slice(first);
+}
+
+/** What the messages among the items say; null where there are none. */
+export function textOf(items: readonly RunItem[]): string | null {
+  const texts = items.flatMap((item) => (item.type === 'message' ? [item.text] : []));
+  return texts.length === 0 ? null : texts.join('\n\n');
 }

@@ -21,6 +21,8 @@ export interface LoopDeps {
   readonly agentTools?: AgentTools;
   /** Model calls in one run at most. */
   readonly roundsMax: number;
+  /** Characters of what models say that one run keeps in memory; an answer that is longer is cut there. */
+  readonly answerCharsMax: number;
   readonly subagents: SubagentLimits;
   readonly logger: Logger;
   now(): Date;

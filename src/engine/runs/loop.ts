@@ -1,6 +1,6 @@
 import type { Passage } from '../../entities/citation.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { RunEvent, RunItem } from '../../entities/run-event.ts';
+import type { RunEvent } from '../../entities/run-event.ts';
 import { ModelError, type ModelMessage, type ModelRequest } from '../models/port.ts';
 import type { Selection } from '../models/router.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
@@ -8,7 +8,7 @@ import { type AnswerGate, gateOf } from './answer-gate.ts';
 import { passagesWithin, withPassages } from './context.ts';
 import type { RunControl } from './control.ts';
 import { domainErrorOf, failureOf, isCancel, selectionOf, snapshot, terminalBody } from './ending.ts';
-import { asStored, historyOf } from './history.ts';
+import { asStored, historyOf, textOf } from './history.ts';
 import type { LoopDeps, LoopStart } from './loop-deps.ts';
 import { CitationMarkers } from './markers.ts';
 import { ModelCall } from './model-call.ts';
@@ -60,7 +60,7 @@ class Run {
     this.plan = plan;
     this.start = start;
     this.deps = deps;
-    this.output = new RunOutput(deps.newId, start.firstSequence, start.before?.output);
+    this.output = new RunOutput(deps.newId, start.firstSequence, start.before?.output ?? [], deps.answerCharsMax);
     this.spending = new Spending(start.before?.usage ?? null);
     this.serviceTier = start.before?.serviceTier;
     this.hasCalled = start.before?.output.some(isCall) === true;
@@ -107,6 +107,7 @@ class Run {
             call.take(deltas, output, this.tools.all, plan.onlyTools);
             const batch = this.ready();
             if (batch !== undefined) yield batch;
+            if (output.isFull) break;
           }
           call.requireFinish();
         } finally {
@@ -122,6 +123,7 @@ class Run {
           continue;
         }
         output.close(call.finish === 'length' || call.finish === 'content_filter' ? 'incomplete' : 'completed');
+        if (output.isFull) break;
         const awaitsClient = output.items.slice(itemsBefore).some((item) => item.type === 'function_call');
         if (call.serverCalls.size > 0) {
           const said = textOf(output.items.slice(itemsBefore));
@@ -214,6 +216,7 @@ class Run {
   end(failure: unknown): readonly RunEvent[] {
     const { output, start } = this;
     output.close('incomplete');
+    if (output.isFull) this.deps.logger.warn({ runId: start.runId }, 'an answer was longer than ANSWER_MAX_CHARS and was cut');
     const base = {
       ...snapshot(start.runId, 'completed', output.items),
       usage: this.spending.total,
@@ -292,8 +295,3 @@ class Run {
 
 /** Why a call that was begun does not begin all of its work. */
 const stopsShort = { paused: 'the answer was paused', steered: 'the user said something else in the meantime' } as const;
-
-function textOf(items: readonly RunItem[]): string | null {
-  const texts = items.flatMap((item) => (item.type === 'message' ? [item.text] : []));
-  return texts.length === 0 ? null : texts.join('\n\n');
-}

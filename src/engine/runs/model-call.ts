@@ -64,7 +64,7 @@ export class ModelCall {
         this.outputLength += delta.json.length - 2;
         const serverCall = this.serverCalls.get(delta.index);
         if (serverCall === undefined) output.callArguments(delta.index, delta.json);
-        else serverCall.literal += delta.json.slice(1, -1);
+        else serverCall.literal += output.keep(delta.json);
       } else if (delta.type === 'tool.start') {
         this.outputLength += delta.name.length;
         if (!this.takesCall(delta.name)) continue;
@@ -89,6 +89,8 @@ export class ModelCall {
         this.finish = delta.reason;
       }
     }
+    // As if the model had come to the end of its tokens: every client knows what to make of that.
+    if (output.isFull) this.finish = 'length';
   }
 
   /** Where one tool must be called, calls of others are left out; where no calls may be parallel, those behind the first. */

@@ -2,6 +2,7 @@ import type { Citation } from '../../entities/citation.ts';
 import type { IdKind } from '../../entities/ids.ts';
 import type { ItemStatus, RunEvent, RunEventBody, RunItem, TokenLogprob } from '../../entities/run-event.ts';
 import { storableText } from '../../lib/text.ts';
+import { AnswerRoom } from './answer-room.ts';
 import { CallQueue } from './call-queue.ts';
 import type { CitationMarkers, MarkedText } from './markers.ts';
 
@@ -23,6 +24,7 @@ export interface OutputMark {
   readonly events: number;
   readonly items: number;
   readonly hasAdded: boolean;
+  readonly charsLeft: number;
 }
 
 /**
@@ -42,11 +44,13 @@ export class RunOutput {
   private marking: CitationMarkers | undefined;
   private hasAdded = false;
   private keepsText = true;
+  private readonly room: AnswerRoom;
 
-  constructor(newId: (kind: IdKind) => string, firstSequence: number, items: readonly RunItem[] = []) {
+  constructor(newId: (kind: IdKind) => string, firstSequence: number, items: readonly RunItem[], charsMax: number) {
     this.newId = newId;
     this.sequence = firstSequence;
     this.done = [...items];
+    this.room = new AnswerRoom(charsMax, items);
     this.calls = new CallQueue(this);
   }
 
@@ -58,6 +62,11 @@ export class RunOutput {
   /** Whether the model has said anything yet. */
   get hasItems(): boolean {
     return this.hasAdded;
+  }
+
+  /** More was said than a run may keep: the rest is left out. */
+  get isFull(): boolean {
+    return this.room.isFull;
   }
 
   /** From here on, messages are watched for markers of passages; each message numbers its own. */
@@ -81,7 +90,9 @@ export class RunOutput {
     this.batch.push({ sequence: this.nextSequence(), ...body });
   }
 
-  text(json: string): void {
+  text(said: string): void {
+    const json = this.kept(said);
+    if (json === undefined) return;
     const open = this.open?.type === 'message' && !this.open.isRefusal ? this.open : this.openText('message');
     const inside = json.slice(1, -1);
     if (this.marking === undefined) this.textDelta(open, inside, json);
@@ -89,7 +100,9 @@ export class RunOutput {
   }
 
   /** A refusal is a message of its own, and holds no marks. */
-  refusal(json: string): void {
+  refusal(said: string): void {
+    const json = this.kept(said);
+    if (json === undefined) return;
     const open = this.open?.isRefusal === true ? this.open : this.openText('message', true);
     this.textDelta(open, json.slice(1, -1), json);
   }
@@ -97,7 +110,7 @@ export class RunOutput {
   /** Of the text before. */
   logprobs(tokens: readonly TokenLogprob[]): void {
     const { open } = this;
-    if (open?.type !== 'message' || !this.keepsText) return;
+    if (open?.type !== 'message' || !this.keepsText || !this.room.takesLogprobs(tokens)) return;
     open.logprobs ??= [];
     for (const token of tokens) open.logprobs.push(token);
     this.tellLogprobs(open);
@@ -114,7 +127,9 @@ export class RunOutput {
     open.logprobsTold = open.logprobs.length;
   }
 
-  reasoning(json: string): void {
+  reasoning(said: string): void {
+    const json = this.kept(said);
+    if (json === undefined) return;
     const open = this.open?.type === 'reasoning' ? this.open : this.openText('reasoning');
     if (this.keepsText) open.literal += json.slice(1, -1);
     this.batch.push({
@@ -132,7 +147,13 @@ export class RunOutput {
   }
 
   callArguments(index: number, json: string): void {
-    this.calls.append(index, json.slice(1, -1));
+    const kept = this.room.take(json);
+    if (kept !== undefined) this.calls.append(index, kept.slice(1, -1));
+  }
+
+  /** For arguments that are kept elsewhere. @returns the inside of the literal, as far as there is room. */
+  keep(json: string): string {
+    return this.room.take(json)?.slice(1, -1) ?? '';
   }
 
   /** Ends whatever is open. `incomplete`: the answer was cut, and the last item with it. */
@@ -169,7 +190,13 @@ export class RunOutput {
 
   /** Where the output is, for `takeBack`. */
   mark(): OutputMark {
-    return { sequence: this.sequence, events: this.batch.length, items: this.done.length, hasAdded: this.hasAdded };
+    return {
+      sequence: this.sequence,
+      events: this.batch.length,
+      items: this.done.length,
+      hasAdded: this.hasAdded,
+      charsLeft: this.room.left,
+    };
   }
 
   /** Unsays everything after a mark. Nothing of it may have been taken, and no call may be open. */
@@ -178,7 +205,12 @@ export class RunOutput {
     this.batch.length = mark.events;
     this.done.length = mark.items;
     this.hasAdded = mark.hasAdded;
+    this.room.left = mark.charsLeft;
     this.open = undefined;
+  }
+
+  private kept(json: string): string | undefined {
+    return this.keepsText ? this.room.take(json) : json;
   }
 
   private nextSequence(): number {

@@ -12,6 +12,8 @@ export interface ClientOptions {
   readonly connectTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
   readonly idleTimeoutMs: number;
+  /** Of an answer in one piece; one that is longer fails. */
+  readonly bodyBytesMax: number;
 }
 
 export interface OpenAiClient extends Model {
@@ -39,7 +41,7 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
     stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelDelta[]> {
       return {
         [Symbol.asyncIterator]() {
-          const reply = new UpstreamReply(signal, request.isStreaming);
+          const reply = new UpstreamReply(signal, request.isStreaming, options.bodyBytesMax);
           pool.dispatch(
             {
               path: `${basePath}/chat/completions`,

@@ -1,15 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { ModelDelta } from '../port.ts';
+import { type ModelDelta, ModelError } from '../port.ts';
 import { bodyDeltas } from './body.ts';
-import { malformed, refusal, transportFailure } from './errors.ts';
+import { refusal, transportFailure } from './errors.ts';
 import { StreamParser } from './stream-parser.ts';
 
 type Batch = readonly ModelDelta[];
 type Waiter = { readonly resolve: (result: IteratorResult<Batch>) => void; readonly reject: (reason: unknown) => void };
 
-/** A whole body may take this much memory, an error's body this much. */
-const bodyBytesMax = 32 * 1024 * 1024;
+/** An error's body may take this much memory. */
 const errorBytesMax = 64 * 1024;
 /** What may wait for a slow consumer before the upstream's socket is paused, as bytes of its reads: parsed, they take several times that. */
 const waitingBytesMax = 64 * 1024;
@@ -34,14 +33,16 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   private goodbyeTimer: NodeJS.Timeout | undefined;
   private readonly signal: AbortSignal;
   private readonly isStreaming: boolean;
+  private readonly bodyBytesMax: number;
   private readonly onAbort = () => {
     this.fail(this.signal.reason);
     this.abandon();
   };
 
-  constructor(signal: AbortSignal, isStreaming: boolean) {
+  constructor(signal: AbortSignal, isStreaming: boolean, bodyBytesMax: number) {
     this.signal = signal;
     this.isStreaming = isStreaming;
+    this.bodyBytesMax = bodyBytesMax;
     if (signal.aborted) this.onAbort();
     else signal.addEventListener('abort', this.onAbort, { once: true });
   }
@@ -151,8 +152,8 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   private collect(chunk: Buffer): void {
     this.bytes += chunk.length;
     if (this.status !== 200 && this.bytes > errorBytesMax) return;
-    if (this.bytes > bodyBytesMax) {
-      this.fail(malformed('it is too long'));
+    if (this.bytes > this.bodyBytesMax) {
+      this.fail(new ModelError('UPSTREAM_ERROR', `The model provider's answer is longer than ${this.bodyBytesMax} bytes`, false));
       this.abandon();
       return;
     }

@@ -20,10 +20,15 @@ export type ModelSettings = Pick<
   | 'MODEL_IDLE_TIMEOUT_MS'
   | 'MODEL_RETRIES_MAX'
   | 'MODEL_LIST_TTL_MS'
+  | 'ANSWER_MAX_CHARS'
 >;
 
 /** Reads a variable of the environment by the name a models file gives: keys stay out of that file. */
 export type ReadEnvironment = (name: string) => string | undefined;
+
+/** Room for text in other scripts, and for what stands around it. */
+const bytesPerChar = 2;
+const envelopeBytes = 1024 * 1024;
 
 /** The providers in the order in which they offer a default model; the built-in one last. */
 export function configuredProviders(
@@ -31,10 +36,11 @@ export function configuredProviders(
   file: ModelsFile,
   environment: ReadEnvironment,
 ): readonly Provider[] {
-  const timeouts = {
+  const limits = {
     connectTimeoutMs: settings.MODEL_CONNECT_TIMEOUT_MS,
     firstByteTimeoutMs: settings.MODEL_FIRST_BYTE_TIMEOUT_MS,
     idleTimeoutMs: settings.MODEL_IDLE_TIMEOUT_MS,
+    bodyBytesMax: settings.ANSWER_MAX_CHARS * bytesPerChar + envelopeBytes,
   };
   const fromFile = file.providers.map(
     ({ apiKeyEnv, models, headers, ...rest }): ProviderOptions => ({
@@ -47,7 +53,7 @@ export function configuredProviders(
   const ids = new Set(fromFile.map((provider) => provider.id));
   // A provider of the file replaces one of the settings with the same id.
   const options = [...fromSettings(settings).filter((provider) => !ids.has(provider.id)), ...fromFile];
-  return [...options.map((provider) => createProvider(provider, timeouts)), builtIn];
+  return [...options.map((provider) => createProvider(provider, limits)), builtIn];
 }
 
 function fromSettings(settings: ModelSettings): readonly ProviderOptions[] {

@@ -14,21 +14,23 @@ export interface ProviderOptions {
   readonly models?: readonly ListedModel[];
 }
 
-export interface Timeouts {
+export interface ProviderLimits {
   readonly connectTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
   readonly idleTimeoutMs: number;
+  /** Of an answer in one piece, on the common wire. */
+  readonly bodyBytesMax: number;
 }
 
 const listTimeoutMs = 10_000;
 
-export function createProvider(options: ProviderOptions, timeouts: Timeouts): Provider {
+export function createProvider(options: ProviderOptions, limits: ProviderLimits): Provider {
   const { id, wire, baseUrl, apiKey, models, headers = {} } = options;
   const list = async (signal: AbortSignal) =>
     models ?? listModels(wire, baseUrl, { ...keyHeaders(wire, apiKey), ...headers }, listTimeoutMs, signal);
   if (wire === 'openai-compatible') {
     const dialect = new URL(baseUrl).hostname === 'api.openai.com' ? 'openai' : 'compatible';
-    const client = createOpenAiClient({ baseUrl, apiKey, headers, dialect, ...timeouts });
+    const client = createOpenAiClient({ baseUrl, apiKey, headers, dialect, ...limits });
     return { id, model: client, list, close: () => client.close() };
   }
   const common = { baseURL: baseUrl, apiKey: apiKey ?? 'none', headers: { ...headers } };
@@ -38,7 +40,7 @@ export function createProvider(options: ProviderOptions, timeouts: Timeouts): Pr
     sdk ??= wire === 'anthropic' ? loadAnthropic(common) : loadGoogle(common);
     return (await sdk)(name);
   };
-  return { id, model: createAiSdkModel(languageModel, timeouts), list, close: async () => {} };
+  return { id, model: createAiSdkModel(languageModel, limits), list, close: async () => {} };
 }
 
 interface CommonOptions {
