@@ -14,6 +14,7 @@ import { healthHandler, readyHandler } from './http/health.ts';
 import { RunAdmission } from './http/limits.ts';
 import { Metrics, metricsHandler } from './http/metrics.ts';
 import { SseStreams } from './http/sse.ts';
+import { hasHost, refuseUnreadable, refuseWithoutHost } from './http/unreadable.ts';
 import { createRestRouter } from './rest/adapter.ts';
 import { checkRoutes, compileRoutes, type Route } from './rest/compile.ts';
 import { declarations } from './rest/openapi/declared/index.ts';
@@ -26,6 +27,8 @@ export interface App {
   /** Whether a request that offers another protocol gets it; any other is answered like one that offers none (`Upgrade: h2c` is a common offer). */
   takesUpgrade(req: IncomingMessage): boolean;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Answers what could not be read as a request. */
+  refuse(error: Error, socket: Duplex): void;
   /** Tells balancers to send no more and ends the streams that follow something without an end of its own. May be told again. */
   stop(): void;
   /**
@@ -68,13 +71,15 @@ export function createApp(deps: Deps, { schema, routes }: Faces): App {
   const reference = createReference(schema, routes, packageJson.version);
   const pages = createPages(deps, metrics, () => isStopping);
   measure(metrics, deps, streams, admission);
-  const log = createAccessLog(deps.logger, (req, res) =>
-    rest(req, res, () => graphql.handle(req, res, () => reference(req, res, () => pages(req, res)))),
-  );
+  const log = createAccessLog(deps.logger, (req, res) => {
+    if (!hasHost(req)) return refuseWithoutHost(res, requestIdOf(req));
+    rest(req, res, () => graphql.handle(req, res, () => reference(req, res, () => pages(req, res))));
+  });
   return {
     handle: log.handle,
     takesUpgrade: (req) => sockets.takes(req),
     upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),
+    refuse: (error, socket) => refuseUnreadable(error, socket, deps.logger),
     stop() {
       isStopping = true;
       log.stop();

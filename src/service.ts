@@ -66,8 +66,12 @@ export async function startService(
   try {
     const [firstKey] = await Promise.all([prepareFirstStart(deps), deps.models.warm(modelsWarmMs)]);
     const app = createApp(deps, await making);
-    const server = createServer({ shouldUpgradeCallback: app.takesUpgrade }, app.handle);
+    // A request without a host is refused by the app: Node would do it without a word.
+    const server = createServer({ shouldUpgradeCallback: app.takesUpgrade, requireHostHeader: false }, app.handle);
     server.on('upgrade', app.upgrade);
+    server.on('clientError', app.refuse);
+    // An expectation that is not known here asks for nothing.
+    server.on('checkExpectation', app.handle);
     // Uploads and long bodies are bounded by size and by their own idle limits, not by a total time.
     server.requestTimeout = 0;
     server.keepAliveTimeout = keepAliveMs;

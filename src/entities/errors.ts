@@ -25,6 +25,8 @@ export const errorCodes = {
   PREVIOUS_RESPONSE_NOT_FOUND: invalid(400),
   CONTENT_FILTER: invalid(400),
   WEBSOCKET_CONNECTION_LIMIT_REACHED: invalid(400),
+  /** No HTTP that can be read. */
+  MALFORMED_REQUEST: invalid(400),
   INVALID_API_KEY: invalid(401),
   INSUFFICIENT_SCOPE: { status: 403, type: 'permission_error' },
   FORBIDDEN: { status: 403, type: 'permission_error' },
@@ -42,6 +44,7 @@ export const errorCodes = {
   REQUEST_TOO_LARGE: invalid(413),
   UNSUPPORTED_MEDIA_TYPE: invalid(415),
   IDEMPOTENCY_MISMATCH: invalid(422),
+  HEADERS_TOO_LARGE: invalid(431),
   THREAD_QUEUE_FULL: { status: 429, type: 'rate_limit_error' },
   RATE_LIMIT_EXCEEDED: { status: 429, type: 'rate_limit_error' },
   INSUFFICIENT_QUOTA: { status: 429, type: 'insufficient_quota' },
