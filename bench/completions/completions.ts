@@ -117,7 +117,6 @@ class Bench {
   private async pacedCpu(name: string): Promise<readonly Row[]> {
     const model = 'paced-100-20';
     const cost = async (child: Child<unknown>, target: Target) => {
-      await paced(target, 20);
       const before = await child.ask<Cpu>('cpu');
       const { chunks } = await paced(target, 200);
       const after = await child.ask<Cpu>('cpu');
@@ -129,9 +128,11 @@ class Bench {
       [this.service, this.throughGraphql(`openai/${model}`)],
     ] as const;
     const best = targets.map(() => Number.POSITIVE_INFINITY);
-    for (let pass = 0; pass < 2; pass += 1) {
+    for (let pass = 0; pass <= passes; pass += 1) {
       for (const [index, [child, target]] of targets.entries()) {
-        best[index] = Math.min(best[index] ?? Number.POSITIVE_INFINITY, await cost(child, target));
+        const micros = await cost(child, target);
+        // The first pass pays for compiling what it runs, once in the life of a process.
+        if (pass > 0) best[index] = Math.min(best[index] ?? Number.POSITIVE_INFINITY, micros);
       }
     }
     const [raw = 0, rest = 0, graphql = 0] = best;

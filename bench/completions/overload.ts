@@ -8,8 +8,11 @@ const runsMax = 64;
 /** What one key alone may have of the limit. */
 const share = Math.floor(runsMax * 0.8);
 const durationMs = 4_000;
-/** A client that was refused comes back when its reply would have been over, sooner than it was told to: so ten times the clients are ten times the load. */
-const comesBackMs = 200;
+/**
+ * A client that was refused comes back when its reply would have been over, sooner than it was told to: so ten times the clients are ten times
+ * the load. Each at a moment of its own: in step, hundreds of refusals would wait for each other in the one process that asks.
+ */
+const comesBackMs = () => 100 + Math.random() * 200;
 const refusedMaxMs = 100;
 /** All clients connect at one time: that is another load. */
 const connectingMs = 1_000;
@@ -94,7 +97,7 @@ async function load(target: Target, clients: number, forMs: number): Promise<Loa
       if (isRefused && sentMs - startedMs > connectingMs) refusedMs.push(performance.now() - sentMs);
       const text = await body.text();
       if (statusCode === 200 && text.endsWith('data: [DONE]\n\n')) replies += 1;
-      else if (isRefused) await wait(comesBackMs);
+      else if (isRefused) await wait(comesBackMs());
       else others += 1;
     }
   };
