@@ -66,7 +66,7 @@ export function createApp(deps: Deps, { schema, routes }: Faces): App {
   });
   const admission = new RunAdmission(settings.RUNS_ACTIVE_MAX);
   const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admission });
-  const rest = createRestRouter({ schema, routes, deps, metrics, streams, admission });
+  const rest = createRestRouter({ routes, deps, metrics, streams, admission });
   const sockets = createResponseSocket(deps, schema, admission);
   const reference = createReference(schema, routes, packageJson.version);
   const pages = createPages(deps, metrics, () => isStopping);

@@ -44,7 +44,6 @@ export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): 
     const key = randomBytes(32).toString('base64url');
     const { settings } = deps;
     const rest = createRestRouter({
-      schema,
       routes: compileRoutes(schema, allRoutes),
       deps,
       metrics: new Metrics(),

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { execute } from 'graphql';
 import { authenticateKey, watchKey, watchRevocation } from '../domain/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import { runOnce } from '../domain/idempotency.ts';
@@ -205,12 +204,7 @@ class RestFace {
   }
 
   async #execute(route: Route, variables: Readonly<Record<string, unknown>>, context: CallContext): Promise<Reply> {
-    const result = execute({
-      schema: this.#options.schema,
-      document: route.main.document,
-      variableValues: variables,
-      contextValue: context,
-    });
+    const result = route.operation.execute({ variableValues: variables, contextValue: context });
     const showsExtensions = takesExtensions((name) => context.header(name));
     return replyOf(route, result instanceof Promise ? await result : result, showsExtensions);
   }

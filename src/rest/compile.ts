@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import { operationScopes } from '../domain/policy.ts';
 import type { Scope } from '../entities/caller.ts';
+import { CompiledOperation } from '../lib/compiled-operation.ts';
 import { compileReader, type Reader, type ReadMode } from './body.ts';
 import { checkDocument, compileDocument, isFileType, type OperationScopes, type RowDocument } from './document.ts';
 import { Faults } from './faults.ts';
@@ -48,8 +49,9 @@ export interface VariableReaders {
 export interface Route {
   readonly row: RouteRow;
   readonly main: RowDocument;
+  readonly operation: CompiledOperation;
   readonly scope: Scope | null;
-  /** For `execute()`. */
+  /** For `operation.execute()`. */
   readonly plain: VariableReaders;
   /** For a subscription's resolver, which is called directly. */
   readonly coerced: VariableReaders;
@@ -133,6 +135,7 @@ function compileRoute(schema: GraphQLSchema, row: RouteRow, scopes: OperationSco
   const route: Route = {
     row,
     main,
+    operation: new CompiledOperation(schema, main.document, main.operation),
     scope: main.scope,
     plain: variableReaders(row, main, pathNames, 'plain'),
     coerced: variableReaders(row, main, pathNames, 'coerced'),

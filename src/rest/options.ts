@@ -1,4 +1,3 @@
-import type { GraphQLSchema } from 'graphql';
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/caller.ts';
 import type { Authenticate } from '../http/authenticate.ts';
@@ -9,7 +8,6 @@ import type { Route } from './compile.ts';
 
 /** What the REST face is made of. */
 export interface RestOptions {
-  readonly schema: GraphQLSchema;
   /** Of the rows, found true over this schema. */
   readonly routes: readonly Route[];
   readonly deps: Deps;

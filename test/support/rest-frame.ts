@@ -264,7 +264,6 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
   } as Deps;
   const schema = frameSchema(options.resolvers);
   const router = createRestRouter({
-    schema,
     routes: compileRoutes(schema, options.rows ?? frameRows, frameScopes, noDeclarations),
     deps,
     metrics,
