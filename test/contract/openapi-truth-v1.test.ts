@@ -93,6 +93,9 @@ it('a completion with every member is taken as described', async () => {
     n: 1,
     response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {}, strict: false } },
     reasoning_effort: 'low',
+    user: 'u',
+    safety_identifier: 's',
+    prompt_cache_key: 'k',
   };
   expect(Object.keys(openapi.components.schemas.CompletionInput.properties).filter((name) => !(name in body))).toEqual([]);
   upstream.next({ toolCalls: [{ id: 'c2', name: 'add', arguments: '{}' }] });

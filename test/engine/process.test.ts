@@ -3,6 +3,7 @@ import { Pool } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { TestClient } from '../support/client.ts';
 import { copyOf, emptyPlace, newFolder, type Place, testServerUrl } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { killProcesses, startProcess } from '../support/process.ts';
 
 const madeKey = /pk_[0-9A-Za-z]{33}/g;
@@ -58,7 +59,7 @@ describe('the process', () => {
     expect(loaded(beforeListening).filter((name) => late.includes(name ?? ''))).toEqual([]);
     expect((await client.fetch('GET', '/metrics', undefined, {})).status).toBe(200);
     expect((await client.fetch('POST', '/graphql', { query: '{ nothing }' }, {})).status).toBe(200);
-    expect(loaded(parley.output())).toEqual(expect.arrayContaining(['graphql-yoga', 'prom-client']));
+    await eventually(() => expect(loaded(parley.output())).toEqual(expect.arrayContaining(['graphql-yoga', 'prom-client'])));
   });
 
   it('names every bad setting at once and starts nothing', async () => {
