@@ -36,8 +36,8 @@ export interface UsageLimitStore {
   reserve(request: TokenRequest): Promise<TokenGrant>;
   /** Gives tokens back. */
   release(owner: string, orgId: string, kind: UsageKind, tokens: number): Promise<void>;
-  /** Lengthens all leases of a process. @returns what it still holds. */
-  extend(owner: string, leaseMs: number): Promise<readonly Holding[]>;
+  /** Lengthens these leases of a process; others of it end. @returns what it still holds of them. */
+  extend(owner: string, holdings: readonly Holding[], leaseMs: number): Promise<readonly Holding[]>;
   /** Forgets all that a process holds. */
   releaseAll(owner: string): Promise<void>;
 }
@@ -113,10 +113,13 @@ export function createUsageLimitStore(db: Database, signals: Signals): UsageLimi
         [owner, orgId, kind, tokens],
       );
     },
-    async extend(owner, leaseMs) {
+    async extend(owner, holdings, leaseMs) {
+      if (holdings.length === 0) return [];
       const { rows } = await pool.query<Holding>(
-        `update usage_reservations set "leaseUntil" = ${lease('$2')} where owner = $1 and "leaseUntil" > now() returning "orgId", kind`,
-        [owner, leaseMs],
+        `update usage_reservations set "leaseUntil" = ${lease('$2')} where owner = $1 and "leaseUntil" > now()
+           and ("orgId", kind) in (select * from unnest($3::text[], $4::text[]))
+         returning "orgId", kind`,
+        [owner, leaseMs, holdings.map(({ orgId }) => orgId), holdings.map(({ kind }) => kind)],
       );
       return rows;
     },

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createUsageLimits } from '../../src/engine/runs/usage-limits.ts';
 import type { Scope } from '../../src/entities/caller.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Organization, type Person } from '../support/make.ts';
+import { silent } from '../support/runs.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { countStatements } from '../support/statements.ts';
 import { heldAnswer, startUpstream, type Upstream } from '../support/upstream.ts';
@@ -120,11 +122,11 @@ describe('GET /api/v1/usage', () => {
   });
 
   it('takes a period, of whole days or not', async () => {
-    await ask(ann);
-    await used(ann, 15);
     const iso = (ms: number) => encodeURIComponent(new Date(ms).toISOString());
     const day = 86_400_000;
     const today = Math.floor(Date.now() / day) * day;
+    await ask(ann);
+    await used(ann, 15);
     expect((await usageOf(ann, `?from=${iso(today)}`)).orgUsage.apiTokensUsed).toBe(15);
     expect((await usageOf(ann, `?to=${iso(today)}`)).orgUsage.apiTokensUsed).toBe(0);
     expect((await usageOf(ann, `?from=${iso(Date.now() - 60_000)}`)).orgUsage.apiTokensUsed).toBe(15);
@@ -262,6 +264,27 @@ describe('a limit of an organization', () => {
     upstream.next({ status: 500, body: '{}' });
     expect((await ask(ann, { max_tokens: 100 })).status).toBe(502);
     await eventually(async () => expect((await ask(ann, { max_tokens: 100 })).status).toBe(200));
+  });
+
+  it('that a process holds and cannot give back is free again after its lease', async () => {
+    const store = service.deps.storage.usageLimits;
+    const release = () => Promise.reject(new Error('the connection broke'));
+    const parts = { logger: silent, leaseMs: 300, blockTokens: 100, now: () => new Date() };
+    const limits = createUsageLimits({ ...parts, store: { ...store, release } });
+    await limit({ apiUsageTokenLimit: 1_000 });
+    const hold = await limits.reserve(ann.orgId, 'api', () => ({ input: 10, outputMax: 10 }));
+    hold.release();
+    const whole = {
+      owner: 'another',
+      orgId: ann.orgId,
+      kind: 'api',
+      tokensMin: 1_000,
+      want: () => 1_000,
+      leaseMs: 1_000,
+    } as const;
+    expect(await store.reserve(whole)).toMatchObject({ kind: 'refused' });
+    await eventually(async () => expect(await store.reserve(whole)).toMatchObject({ kind: 'granted' }));
+    await limits.stop();
   });
 
   it('costs a warm completion no statement, with or without one', async () => {

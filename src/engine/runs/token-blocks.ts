@@ -58,8 +58,12 @@ export class BlockTable {
 
   /** What may be given to a call now; below zero when calls cost more than they held. */
   left(block: TokenBlock): number {
-    if (performance.now() > block.validUntilMs) block.granted = 0;
+    if (!this.#isValid(block)) block.granted = 0;
     return block.granted - block.held - block.spent;
+  }
+
+  #isValid(block: TokenBlock): boolean {
+    return performance.now() <= block.validUntilMs;
   }
 
   /** Asks for more: at least `tokensMin`, better `tokens`, best a block. */
@@ -95,12 +99,16 @@ export class BlockTable {
     await store.release(owner, block.orgId, block.kind, tokens).catch((error: unknown) => this.#failed(error));
   }
 
-  /** One statement for all leases; blocks that nobody used since the last beat go back, and are forgotten when nothing is left of them. */
+  /**
+   * One statement for all leases; blocks that nobody used since the last beat go back, and are forgotten when nothing is left of them. What
+   * the database holds for this process and no block knows of is not renewed: it could not be given back, or came too late.
+   */
   async #beat(): Promise<void> {
     const { store, owner, leaseMs } = this.#deps;
     const askedMs = performance.now();
     try {
-      const held = new Set((await store.extend(owner, leaseMs)).map(({ orgId, kind }) => `${kind} ${orgId}`));
+      const known = [...this.#blocks.values()].filter((block) => this.#isValid(block));
+      const held = new Set((await store.extend(owner, known, leaseMs)).map(({ orgId, kind }) => `${kind} ${orgId}`));
       for (const [key, block] of this.#blocks) {
         if (held.has(key)) block.validUntilMs = askedMs + leaseMs;
         if (block.isIdle) await this.#giveBack(block);
