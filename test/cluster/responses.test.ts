@@ -103,7 +103,7 @@ function responsesOverTwoInstances(): void {
       expect((await atB.post(`${path}/${a.id}/cancel`)).body).toMatchObject({ status: 'cancelled', incomplete_details: null });
     });
     expect(walk(await live)).toEqual(await get(atA, a.id));
-    await cluster.upstream.until(({ openStreams }) => openStreams === 0, 1_000);
+    await cluster.upstream.until(({ openStreams }) => openStreams === 0);
   });
 
   it('begun on A is paused on B, and goes on there under the same id and numbers', async () => {
@@ -205,7 +205,7 @@ function responsesOverTwoInstances(): void {
     expect(await ended(atA, waiting.id, 'cancelled')).toMatchObject({ output: [] });
     expect(messagesAsked(cluster.upstream.requests[1])).toEqual(['user: A', 'user: B']);
     expect(await transcript(atA, conversation)).toEqual(['user: A', 'user: B', 'assistant: Done.']);
-    await cluster.upstream.until(({ openStreams }) => openStreams === 0, 1_000);
+    await cluster.upstream.until(({ openStreams }) => openStreams === 0);
     walk(await log(atB, waiting.id));
   });
 }

@@ -153,7 +153,9 @@ it('secrets of callers are taken in every place', async () => {
     { text: 'Steered.' },
     calls('echo'),
   );
+  const before = upstream.requests.length;
   const busy = await begin('a response in the background', { background: true });
+  await upstream.until(({ requests }) => requests.length > before);
   const conversation = busy.conversation.id;
   const waiting = await begin('a response that waits', { background: true, conversation });
   const other = await begin('a response that is cancelled before its turn', { background: true, conversation });

@@ -93,6 +93,7 @@ describe('resetting a chat', () => {
     const frames = ann.sse('POST', `${pathOf(chat)}/messages`, { prompt: 'Hi', stream: true });
     const first = await frames.next();
     const runId = JSON.parse(first.value.data).runId;
+    await upstream.until(({ openStreams }) => openStreams === 1);
     expect(await ann.post(`${pathOf(chat)}/reset`)).toMatchObject({ status: 409, body: { error: { code: 'run_active' } } });
     await ann.post(`${pathOf(chat)}/runs/${runId}/cancel`);
     await frames.return(undefined);

@@ -56,6 +56,7 @@ describe('the count of an agent', () => {
     expect(await count()).toBe(2);
     upstream.next(halfWay);
     await ann.post(`${path}/${id}/resume`, { background: true });
+    await upstream.until(({ requests }) => requests.length === 2);
     const b = await create({ input: 'B', conversation, thread_mode: 'force' });
     expect(b.status).toBe('completed');
     expect((await ann.get(chatPath)).body.messages).toHaveLength(3);

@@ -90,6 +90,7 @@ describe('a run that goes on by itself when its key is revoked', () => {
     const who = await otherKey();
     bench.upstream.next(noAnswer);
     const { id: first, conversation } = await background(bench.ann);
+    await bench.upstream.until(({ openStreams }) => openStreams === 1);
     const { id: second } = await background(who, { conversation: conversation.id });
     await inTime(async () => {
       await revoke(who);
@@ -103,6 +104,7 @@ describe('a run that goes on by itself when its key is revoked', () => {
     const who = await otherKey();
     bench.upstream.next(noAnswer);
     const { id: first, conversation } = await background(bench.ann);
+    await bench.upstream.until(({ openStreams }) => openStreams === 1);
     const { id: second } = await background(who, { conversation: conversation.id });
     await bench.service.deps.storage.db.pool.query('update api_keys set "revokedAt" = now() where id = $1', [who.keyId]);
     await bench.ann.post(`${responsesPath}/${first}/cancel`);

@@ -66,6 +66,7 @@ describe('going on from a response that was cut by force', () => {
     const gate = Promise.withResolvers<void>();
     upstream.next({ text: 'First.', gate: gate.promise }, heldAnswer({ text }).script);
     const cut = await create('A', { background: true });
+    await upstream.until(({ requests }) => requests.length === 1);
     await create('S', { conversation: cut.conversation.id, thread_mode: 'steer', background: true });
     gate.resolve();
     await spoken(cut.id, 1);
@@ -105,6 +106,7 @@ it('what was put into a response just before it was paused stands in its thread 
   const gate = Promise.withResolvers<void>();
   upstream.next({ text: 'One.', gate: gate.promise }, { gate: never });
   const a = await create('A', { background: true });
+  await upstream.until(({ requests }) => requests.length === 1);
   await create('S', { conversation: a.conversation.id, thread_mode: 'steer', background: true });
   gate.resolve();
   await upstream.until(({ requests }) => requests.length === 2);

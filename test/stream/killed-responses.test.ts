@@ -56,8 +56,10 @@ it('killed in the middle of everything, a server shows each reader every event o
     return { name, seen: await readUntil(frames, isThere), status: 'failed' };
   };
   const at = (number: number) => (event: WireEvent) => event.sequence_number >= number;
+  const spoken = (id: string) =>
+    eventually(async () => expect((await first.get(`${path}/${id}`)).body.output.length).toBeGreaterThan(0));
   const paused = await background('Talk');
-  await eventually(async () => expect((await first.get(`${path}/${paused.id}`)).body.output).toHaveLength(1));
+  await spoken(paused.id);
   const whenPaused = (await first.post(`${path}/${paused.id}/pause`)).body;
   expect(whenPaused.incomplete_details).toEqual({ reason: 'paused' });
   const busy = await background('Talk');
@@ -78,6 +80,9 @@ it('killed in the middle of everything, a server shows each reader every event o
     ),
   ]);
   await upstream.until(({ requests }) => requests.some(({ body }) => JSON.stringify(body).includes('Silence')));
+  // What has said nothing yet is begun again: only these two are to be.
+  for (const { seen, status } of readers) if (status === 'failed') await spoken(seen[0].response.id);
+  await spoken(busy.id);
   await parley.kill('SIGKILL');
 
   upstream.otherwise({ text: 'Here.' });

@@ -56,11 +56,12 @@ describe('the type of an error, and its status', () => {
   it('too_many_requests, 429: a thread that has as many waiting as it may', async () => {
     bench.upstream.next(noAnswer);
     const { id, conversation } = await bench.created({ background: true });
+    await bench.upstream.until(({ openStreams }) => openStreams === 1);
     await bench.created({ conversation, background: true, instructions: 'First of those that wait.' });
     const reply = await bench.create({ conversation, background: true, instructions: 'One too many.' });
     expect(kindOf(reply)).toEqual([429, 'too_many_requests']);
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
-    await bench.create({ conversation, background: true, thread_mode: 'force' });
+    expect((await bench.created({ conversation, thread_mode: 'force' })).status).toBe('completed');
     expect((await bench.get(id)).body.status).toBe('cancelled');
   });
 

@@ -80,6 +80,9 @@ describe('every member is there', () => {
 });
 
 describe('the states', () => {
+  /** The next answer would be taken by the next response, were one cancelled before it asks. */
+  const isAsked = () => bench.upstream.until(({ requests }) => requests.length === 1);
+
   it('in progress: no output, no usage, no selection, no end', async () => {
     bench.upstream.next(noAnswer);
     const begun = await bench.created({ background: true });
@@ -87,6 +90,7 @@ describe('the states', () => {
       ...{ status: 'in_progress', output: [], usage: null, completed_at: null },
       ...{ error: null, incomplete_details: null, selection_metadata: null },
     });
+    await isAsked();
     await bench.ann.post(`${responsesPath}/${begun.id}/cancel`);
   });
 
@@ -119,6 +123,7 @@ describe('the states', () => {
   it('cancelled: without details', async () => {
     bench.upstream.next(endlessAnswer);
     const { id } = await bench.created({ background: true });
+    await isAsked();
     const { body } = await bench.ann.post(`${responsesPath}/${id}/cancel`);
     expect(response.parse(body)).toMatchObject({
       ...{ status: 'cancelled', incomplete_details: null, error: null, completed_at: null },
@@ -139,6 +144,7 @@ describe('the states', () => {
     const first = await bench.created({ background: true });
     const second = await bench.created({ background: true, conversation: first.conversation, input: 'Then?' });
     expect(second).toMatchObject({ status: 'in_progress', output: [], usage: null });
+    await isAsked();
     for (const { id } of [second, first]) await bench.ann.post(`${responsesPath}/${id}/cancel`);
   });
 });
