@@ -24,17 +24,13 @@ export interface TestService {
   client(key?: string): TestClient;
   /** Somebody without a key. */
   readonly nobody: TestClient;
-  /**
-   * Stops and starts again on the same data, perhaps with other settings; the address changes.
-   *
-   * @param graceMs  a quarter of it is for the last words of runs that do not end.
-   */
-  restart(env?: Readonly<Record<string, string>>, graceMs?: number): Promise<void>;
+  /** Stops and starts again on the same data, perhaps with other settings; the address changes. */
+  restart(env?: Readonly<Record<string, string>>): Promise<void>;
   close(): Promise<void>;
 }
 
 const adminKey = 'pk-test-administrator-key-of-40-characters';
-const defaultGraceMs = 2_000;
+const graceMs = 2_000;
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const place = await copyOf(inject('template'));
@@ -60,13 +56,13 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     get nobody() {
       return new TestClient(() => service.url, undefined);
     },
-    async restart(changes = {}, graceMs = defaultGraceMs) {
+    async restart(changes = {}) {
       await service.close(graceMs);
       env = { ...env, ...changes };
       service = await launch(env, options.onLog);
     },
     async close() {
-      await service.close(defaultGraceMs);
+      await service.close(graceMs);
       await place.remove();
     },
   };

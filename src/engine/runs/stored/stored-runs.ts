@@ -185,7 +185,8 @@ export class StoredRuns {
   }
 
   private take(runId: string, manner: LeaseManner, secrets: Readonly<Record<string, string>> | undefined): void {
-    if (this.workers.has(runId) || [...this.ending].some((worker) => worker.runId === runId)) return;
+    // Asked again: a paused run may have been leaving, or the database been slow, while the service began to stop.
+    if (this.isStopping || this.workers.has(runId) || [...this.ending].some((worker) => worker.runId === runId)) return;
     const worker = new StoredWorker(runId, this.workerDeps);
     this.workers.set(runId, worker);
     const { active } = this.deps;
