@@ -117,6 +117,6 @@ describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('
 it('a process that stops in the middle of all of them leaves the chats whole', async () => {
   const all = scenarios.flatMap((scenario) => placesOf(scenario).map((place) => runs.standing(scenario, place, 'chat')));
   const standing = await Promise.all(all);
-  await service.restart({}, 12_000);
+  await service.restart();
   await Promise.all(standing.map((run) => isWhole(run, hasSaid(run) ? 'failed' : 'completed')));
 });

@@ -217,7 +217,7 @@ it.each(pairs)('%s and %s at one time leave everything whole', async (first, sec
 it('a process that stops in the middle of all of them leaves everything whole', async () => {
   const all = scenarios.flatMap((scenario) => placesOf(scenario).map((place) => runs.standing(scenario, place)));
   const standing = await Promise.all(all);
-  await service.restart({}, 12_000);
+  await service.restart();
   const after = async (run: StandingRun) => {
     const response = await runs.whole(run, [hasSaid(run) ? 'failed' : 'completed']);
     if (hasSaid(run)) expect(response.error.code).toBe('overloaded');
