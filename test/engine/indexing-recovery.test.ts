@@ -143,7 +143,7 @@ describe('a source that is deleted while it is indexed', () => {
         expect((await sql(`select 1 from ${table} = $1 limit 1`, [sourceId])).rowCount, table).toBe(0);
       }
     });
-    await expect(service.deps.storage.blobs.read(rows[0].key)).rejects.toThrow(DomainError);
+    await eventually(() => expect(service.deps.storage.blobs.read(rows[0].key)).rejects.toThrow(DomainError));
   });
 });
 
@@ -177,6 +177,6 @@ describe('bytes without a row', () => {
       expect(left).toEqual([undefined, young, undefined, other]);
     });
     expect(String(await service.deps.storage.blobs.read(kept))).toContain('heron');
-    expect(readdirSync(join(blobsFolder(), '.incoming'))).toEqual([]);
+    await eventually(() => expect(readdirSync(join(blobsFolder(), '.incoming'))).toEqual([]));
   });
 });

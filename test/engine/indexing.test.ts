@@ -136,8 +136,8 @@ describe('what a search returns', () => {
 describe('while indexing', () => {
   it('statistics add up at every instant and the percentage never falls', async () => {
     const { body: source } = await addFile(ann, agent.id, 'large.txt', longText(400));
-    const percentages: number[] = [];
-    await eventually(async () => {
+    let percentages: number[] = [];
+    const follow = async () => {
       const statistics = (await ann.get(`/api/v1/data-sources/${source.id}/indexing-statistics`)).body;
       const { doneCount, failedCount, pendingCount, indexingCount, totalCount } = statistics;
       if (doneCount + failedCount + pendingCount + indexingCount !== totalCount || totalCount !== 1) {
@@ -145,24 +145,32 @@ describe('while indexing', () => {
       }
       percentages.push(Number((await ann.get(`/api/v1/data-sources/${source.id}`)).body.indexPercentage));
       expect(doneCount).toBe(1);
-    });
-    expect(percentages).toEqual(percentages.toSorted((a, b) => a - b));
-    expect(percentages.at(-1)).toBe(100);
-    expect(percentages.some((percentage) => percentage > 0 && percentage < 100)).toBe(true);
+    };
+    for (;;) {
+      await eventually(follow);
+      expect(percentages).toEqual(percentages.toSorted((a, b) => a - b));
+      expect(percentages.at(-1)).toBe(100);
+      if (percentages.some((percentage) => percentage > 0 && percentage < 100)) break;
+      // It was ready before anybody looked.
+      await ann.post(`/api/v1/data-sources/${source.id}/refresh?forceRefresh=true`);
+      percentages = [];
+    }
   });
 
   it('the old generation answers until the new one is complete, and no passage comes twice', async () => {
     const source = await added('stable.txt', `${longText(150)}\n\nThe albatross never lands.`);
-    await ann.post(`/api/v1/data-sources/${source.id}/refresh?forceRefresh=true`);
-    let searches = 0;
-    await eventually(async () => {
-      const found = await search([source.id], 'albatross');
-      searches += 1;
-      if (found.length !== 1) throw new Error(`found ${found.length} times`, { cause: 'final' });
-      const { body } = await ann.get(`/api/v1/data-sources/${source.id}`);
-      expect(body.indexStatus).toBe('INDEXED');
-    });
-    expect(searches).toBeGreaterThan(1);
+    // Once more where it was ready before anybody looked.
+    for (let searches = 0; searches <= 1; ) {
+      searches = 0;
+      await ann.post(`/api/v1/data-sources/${source.id}/refresh?forceRefresh=true`);
+      await eventually(async () => {
+        const found = await search([source.id], 'albatross');
+        searches += 1;
+        if (found.length !== 1) throw new Error(`found ${found.length} times`, { cause: 'final' });
+        const { body } = await ann.get(`/api/v1/data-sources/${source.id}`);
+        expect(body.indexStatus).toBe('INDEXED');
+      });
+    }
     const [item] = await itemsOf(ann, source.id);
     await eventually(async () => expect(await chunkRows(item.id)).toBe(item.documentCount));
     await expectExactCounts(source.id);

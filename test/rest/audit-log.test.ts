@@ -48,7 +48,7 @@ describe(`GET ${path}`, () => {
       ]),
       requestId: expect.any(String),
     });
-    expect(Math.abs(Date.parse(found[0].createdAt) - Date.now())).toBeLessThan(10_000);
+    expect(Math.abs(Date.parse(found[0].createdAt) - Date.now())).toBeLessThan(60_000);
   });
 
   it('says that instructions changed, not to what, and never a secret or what people talk about', async () => {
@@ -92,7 +92,8 @@ describe(`GET ${path}`, () => {
   it('is narrowed to actor, target, action and time, and paged', async () => {
     const one = await make.agent({ owner: ann });
     const two = await make.agent({ owner: admin });
-    const between = new Date().toISOString();
+    const [last] = await entries();
+    const between = new Date(Date.parse(last.createdAt) + 1).toISOString();
     await admin.patch(`/api/v1/ais/${one.id}`, { name: 'Other' });
     const actions = async (query: string) =>
       (await entries(query)).map(({ action, targetId }: { action: string; targetId: string }) => [action, targetId]);

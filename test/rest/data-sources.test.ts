@@ -289,7 +289,8 @@ describe('deleting', () => {
       );
       expect(left.rows).toEqual([{ rows: '0' }]);
     });
-    await expect(service.deps.storage.blobs.read(rows[0].key)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    const { blobs } = service.deps.storage;
+    await eventually(() => expect(blobs.read(rows[0].key)).rejects.toMatchObject({ code: 'NOT_FOUND' }));
   });
 
   it('in bulk: all or none, and only what the agent has', async () => {
