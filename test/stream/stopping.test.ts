@@ -85,6 +85,25 @@ describe('a process that is told to stop', () => {
     await service.close();
   });
 
+  it('begins nothing again that it leaves to the next one', async () => {
+    const opened = Promise.withResolvers<void>();
+    upstream.next({ gate: never });
+    upstream.otherwise({ text: 'Done.', gate: opened.promise });
+    const service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'fatal' } });
+    const ann = service.client();
+    const { body } = await ann.post(responses, { model: 'openai/test-model', input: 'Hi', background: true });
+    await upstream.until(({ requests }) => requests.length === 1);
+    // As who looks for abandoned runs does, where the lease of this one was renewed too late.
+    service.deps.runs.startStored(body.id);
+    await service.restart();
+    opened.resolve();
+    await eventually(async () => expect((await ann.get(`${responses}/${body.id}`)).body.status).toBe('completed'));
+    // Once by each of both.
+    const { rows } = await service.deps.storage.db.pool.query('select attempt from runs where id = $1', [body.id]);
+    expect(rows).toEqual([{ attempt: 2 }]);
+    await service.close();
+  });
+
   it('ends by itself, in time and well-formed, what does not end; what nobody waits for goes on afterwards', async () => {
     const half = { text: ['Half', ' never'], chunkDelayMs: 20, hangAtByte: 500 };
     upstream.otherwise(({ body }) => (JSON.stringify(body?.messages).includes('Silence') ? { gate: never } : half));
