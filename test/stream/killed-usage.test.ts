@@ -52,6 +52,10 @@ it('in the middle of a tool: the step before it is told and charged', async () =
   upstream.next(lookUp(1));
   const { body } = await ann.post(path, { model: agent, input: 'Hi', background: true });
   await eventually(async () => expect(isAsked).toBe(true));
+  // It is told with what the step cost: what is not written when the process dies is asked for anew.
+  for await (const { event } of ann.sse('GET', `${path}/${body.id}?stream=true`)) {
+    if (event === 'response.server_tool_call.in_progress') break;
+  }
   await parley.kill('SIGKILL');
   const { usage } = await leftBehind(body.id);
   expect([usage.input_tokens, usage.output_tokens]).toEqual([10, 5]);
