@@ -11,6 +11,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/property-seed.ts'],
     pool: 'forks',
     isolate: false,
     experimental: { viteModuleRunner: false, nodeLoader: false },

@@ -8,7 +8,8 @@ import { copyOf, type Place } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { killProcesses, type ParleyProcess, startProcess } from '../support/process.ts';
 
-const limitMs = 120_000;
+/** Hundreds of megabytes go through one process before all buffers on the way are full. */
+const limitMs = 240_000;
 const readerCount = 100;
 const MiB = 1024 * 1024;
 const key = 'chosen-by-the-operator-40-characters-long';
