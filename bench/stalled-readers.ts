@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Row } from './completions/completions.ts';
-import { cores, start } from './completions/processes.ts';
+import { cores, start, untilIdle } from './completions/processes.ts';
 
 const readers = 100;
 const promisedMB = 100;
@@ -18,7 +18,8 @@ export async function benchStalledReaders(): Promise<readonly Row[]> {
   const sockets: Socket[] = [];
   try {
     const residentMB = async () => (await service.ask<{ rssBytes: number }>('cpu')).rssBytes / 1024 / 1024;
-    const before = await settled(residentMB);
+    await untilIdle(service);
+    const before = await residentMB();
     const opening = Array.from({ length: readers }, async () => {
       const socket = await stalledReader(service.ready.url, service.ready.adminKey);
       sockets.push(socket);
@@ -40,18 +41,6 @@ export async function benchStalledReaders(): Promise<readonly Row[]> {
     for (const socket of sockets) socket.destroy();
     await Promise.all([upstream, service].map((child) => child.stop()));
   }
-}
-
-/** Once it moves by less than a megabyte in a second: compiling the database takes some hundred megabytes for a moment. */
-async function settled(sample: () => Promise<number>): Promise<number> {
-  let last = await sample();
-  for (let turn = 0; turn < 30; turn += 1) {
-    await wait(1_000);
-    const now = await sample();
-    if (Math.abs(now - last) < 1) return now;
-    last = now;
-  }
-  return last;
 }
 
 async function stalledReader(url: string, key: string): Promise<Socket> {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { firstTokens, paced, quantile, type Target, throughput } from './load.ts';
-import { type Child, cores, pin, start } from './processes.ts';
+import { type Child, cores, pin, start, untilIdle } from './processes.ts';
 
 interface Ready {
   readonly url: string;
@@ -45,6 +45,7 @@ export async function benchCompletions(options: CompletionBenchOptions): Promise
   const profile = options.profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profileDir}`];
   const service = await start<ServiceReady>('service.ts', [upstream.ready.url], cores.service, profile);
   try {
+    await untilIdle(service);
     return await new Bench(upstream, raw, service, options).run();
   } finally {
     await Promise.all([upstream, raw, service].map((child) => child.stop()));
@@ -158,7 +159,7 @@ class Bench {
     };
     const raw = await one(this.raw, this.throughRaw(model));
     const ours = await one(this.service, this.throughService(`openai/${model}`));
-    const note = `${ours.chunks} chunks, ${ours.errors} errors, ${ours.openStreams} left open upstream after 1 s`;
+    const note = `${ours.chunks} chunks, ${ours.errors} errors, ${ours.openStreams} left open upstream after 1 s (raw: ${raw.openStreams})`;
     return [
       { name: `${name} (${streams}), p99 delay`, raw: raw.p99, ours: ours.p99, unit: 'ms', floor: undefined, note },
       { name: `${name}, memory a stream`, raw: raw.kilobytes, ours: ours.kilobytes, unit: 'KB', floor: undefined },

@@ -2,6 +2,7 @@ import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 
 export interface Child<Ready> {
   readonly ready: Ready;
@@ -9,6 +10,12 @@ export interface Child<Ready> {
   ask<Answer>(question: string): Promise<Answer>;
   stop(): Promise<void>;
 }
+
+/** For `untilIdle`. */
+const turnMs = 500;
+const turnsMax = 60;
+const quietTurnsMin = 4;
+const idleShare = 0.05;
 
 /** The service and the baseline share one core; the load client and the mock upstream the other. */
 export const cores = { service: 0, load: 1 };
@@ -58,4 +65,18 @@ export async function start<Ready>(
       clearTimeout(timer);
     },
   };
+}
+
+/**
+ * Waits until a service does nothing by itself any more: in the seconds after its start, the busiest code of the embedded database is compiled,
+ * which takes two seconds of a core and 600 MB.
+ */
+export async function untilIdle(service: Child<unknown>): Promise<void> {
+  const spentMicros = async () => (await service.ask<{ cpuMicros: number }>('cpu')).cpuMicros;
+  let quietTurns = 0;
+  for (let turn = 0; turn < turnsMax && quietTurns < quietTurnsMin; turn += 1) {
+    const before = await spentMicros();
+    await wait(turnMs);
+    quietTurns = (await spentMicros()) - before < idleShare * turnMs * 1000 ? quietTurns + 1 : 0;
+  }
 }
