@@ -4,6 +4,9 @@ import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { makeId } from '../entities/ids.ts';
 
+/** What `abort` gives by itself, made once: thousands of readers may leave at one time. */
+const clientLeft = new DOMException('The client left', 'AbortError');
+
 const saneRequestId = /^[\w.:@/+=-]{1,128}$/;
 
 const idOfRequest = Symbol('requestId');
@@ -59,10 +62,10 @@ export class CallContext {
       const controller = new AbortController();
       this.#controller = controller;
       // On a POST whose reply streams, 'close' of the request does not fire when the client leaves; that of the response does.
-      if (this.#res.destroyed) controller.abort();
+      if (this.#res.destroyed) controller.abort(clientLeft);
       else {
         this.#res.once('close', () => {
-          if (!this.#res.writableFinished) controller.abort();
+          if (!this.#res.writableFinished) controller.abort(clientLeft);
         });
       }
     }

@@ -192,9 +192,20 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     waiter?.resolve({ value: undefined, done: true });
   }
 
-  /** Closes the connection, unless the reply has ended by itself. */
+  /**
+   * Closes the connection, unless the reply has ended by itself. The errors that undici and Node make of it are read by nobody: without
+   * their stacks, thousands of readers that leave at one time are gone in half the time.
+   */
   private abandon(): void {
-    if (!this.hasEnded && this.controller !== undefined && !this.controller.aborted)
-      this.controller.abort(new Error('no longer wanted'));
+    if (this.hasEnded || this.controller === undefined || this.controller.aborted) return;
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    try {
+      this.controller.abort(unwanted);
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
   }
 }
+
+const unwanted = new Error('no longer wanted');
