@@ -8,7 +8,7 @@ import { benchLists } from './lists.ts';
 import { benchStalledReaders } from './stalled-readers.ts';
 
 /**
- * `npm run bench [-- --only <part of a row's name>] [--streams 5000] [--profile <folder>]`: measures the service against a bare node:http
+ * `npm run bench [-- --only <part of a row's name>] [--streams 2000] [--profile <folder>]`: measures the service against a bare node:http
  * pass-through of the same upstream, both on one core, turn by turn in the same run. Ends with status 1 when a floor is not met.
  */
 const { values } = parseArgs({

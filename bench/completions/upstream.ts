@@ -104,7 +104,17 @@ function speak(response: ServerResponse): void {
 
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
-    const ids = ['whole', 'burst-1', 'burst-2000', 'paced-10-20', 'paced-100-20', 'paced-50-200', 'paced-1-5', 'endless'];
+    const ids = [
+      'whole',
+      'burst-1',
+      'burst-2000',
+      'paced-10-20',
+      'paced-100-20',
+      'paced-50-200',
+      'paced-20-500',
+      'paced-1-5',
+      'endless',
+    ];
     response.end(JSON.stringify({ object: 'list', data: ids.map((id) => ({ id, object: 'model', created: 1 })) }));
     return;
   }
