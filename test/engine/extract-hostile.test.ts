@@ -127,6 +127,6 @@ it('whatever the bytes: clean text with fitting blocks, or a failure with a reas
       expect(covered.trim()).not.toBe('');
       expect(text.slice(end).trim()).toBe('');
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });
