@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { registerPurges } from './domain/administration.ts';
 import { registerAuditSweep } from './domain/audit.ts';
@@ -19,6 +20,7 @@ import { makeId } from './entities/ids.ts';
 import type { Settings } from './settings.ts';
 import type { EmbeddedServer } from './storage/embedded/embedded.ts';
 import { openStorage } from './storage/storage.ts';
+import { createUsageJournal } from './storage/usage-journal.ts';
 
 export interface ComposeOptions {
   readonly settings: Settings;
@@ -60,7 +62,17 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     });
     const egress = createEgress({ allow: settings.EGRESS_ALLOW, connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS });
     const agentTools = createAgentTools({ ...basics, egress });
-    const runs = createRunEngine({ ...basics, jobs, models, knowledge, limits, agentTools, tools: serverTools(settings) });
+    const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
+    const runs = createRunEngine({
+      ...basics,
+      jobs,
+      models,
+      knowledge,
+      limits,
+      journal,
+      agentTools,
+      tools: serverTools(settings),
+    });
     const deps: Deps = { ...basics, jobs, models, knowledge, runs, egress, publicUrl };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
@@ -70,6 +82,9 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     registerChatFileSweep(deps);
     registerPurges(deps);
     await jobs.start();
+    await runs
+      .recoverUsage()
+      .catch((error: unknown) => logger.error({ err: error }, 'usage of a killed process is not written yet'));
     return deps;
   } catch (error) {
     await storage.close();

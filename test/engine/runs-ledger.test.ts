@@ -1,12 +1,21 @@
-import { describe, expect, it } from 'vitest';
+import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createUsageLedger } from '../../src/engine/runs/ledger.ts';
 import { makeId } from '../../src/entities/ids.ts';
 import type { UsageRow } from '../../src/storage/usage.ts';
-import { cpuMs } from '../support/clock.ts';
+import { createUsageJournal } from '../../src/storage/usage-journal.ts';
+import { newFolder } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { noLimits, plan, silent } from '../support/runs.ts';
 
 const usage = { inputTokens: 1, outputTokens: 2, cachedTokens: 0, reasoningTokens: 0 };
+
+let folder: string;
+beforeEach(() => {
+  folder = newFolder();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 type UsageLedgerLimits = Parameters<typeof createUsageLedger>[0]['limits'];
 
@@ -23,14 +32,13 @@ function store(failures: number) {
   return { add, rows };
 }
 
-function ledgerOn({ add }: ReturnType<typeof store>, limits: UsageLedgerLimits = noLimits) {
-  return createUsageLedger({
-    store: { add },
-    limits,
-    logger: silent,
-    now: () => new Date(),
-    newId: (kind) => makeId(kind, Date.now()),
-  });
+function ledgerOn(kept: ReturnType<typeof store>, limits: UsageLedgerLimits = noLimits, owner = 'test') {
+  return createUsageLedger({ ...depsOn(kept), limits, journal: createUsageJournal(folder, owner) });
+}
+
+function depsOn({ add }: ReturnType<typeof store>) {
+  const newId = (kind: 'usageEntry') => makeId(kind, Date.now());
+  return { store: { add }, limits: noLimits, logger: silent, now: () => new Date(), newId };
 }
 
 describe('the usage ledger', () => {
@@ -79,15 +87,50 @@ describe('the usage ledger', () => {
     ]);
   });
 
-  it('costs a call less than 3 µs', () => {
+  it('keeps a row in the journal until the database has it', async () => {
+    const kept = store(1);
+    const ledger = ledgerOn(kept);
+    ledger.note(plan.charge, 'run', 'test/model', usage);
+    expect(readdirSync(folder)).toHaveLength(1);
+    await expect(ledger.flush()).rejects.toThrow('the connection broke');
+    expect(readdirSync(folder)).toHaveLength(1);
+    await ledger.stop(5_000);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('writes what a killed process left, once, without its torn last line', async () => {
+    const killed = ledgerOn(store(0), noLimits, 'killed');
+    for (let index = 0; index < 3; index += 1) killed.note(plan.charge, 'run', 'test/model', usage);
+    appendFileSync(`${folder}/${readdirSync(folder)[0]}`, '{"id":"use_');
+    const kept = store(0);
+    const ledger = ledgerOn(kept);
+    await ledger.recover();
+    expect(kept.rows.size).toBe(3);
+    expect([...kept.rows.values()][0]).toMatchObject({ orgId: plan.charge.orgId, inputTokens: 1, outputTokens: 2 });
+    expect(readdirSync(folder)).toEqual([]);
+    await ledger.recover();
+    expect(kept.rows.size).toBe(3);
+    await ledger.stop(0);
+  });
+
+  it('leaves the journal of a living process alone', async () => {
+    ledgerOn(store(0), noLimits, 'other').note(plan.charge, 'run', 'test/model', usage);
+    const [name] = readdirSync(folder);
+    const head = { owner: 'other', host: hostname(), pid: process.ppid };
+    writeFileSync(`${folder}/${name}`, `${JSON.stringify(head)}\n`);
     const ledger = ledgerOn(store(0));
-    const note = () => ledger.note(plan.charge, 'run', 'test/model', usage);
-    for (let index = 0; index < 20_000; index += 1) note();
-    const rounds = [1, 2, 3].map(() =>
-      cpuMs(() => {
-        for (let index = 0; index < 50_000; index += 1) note();
-      }),
-    );
-    expect((Math.min(...rounds) * 1_000) / 50_000).toBeLessThan(3);
+    await ledger.recover();
+    expect(readdirSync(folder)).toEqual([name]);
+    await ledger.stop(0);
+  });
+
+  it('goes on in memory when the journal cannot be written', async () => {
+    writeFileSync(`${folder}/blocked`, '');
+    const journal = createUsageJournal(`${folder}/blocked`, 'test');
+    const kept = store(0);
+    const ledger = createUsageLedger({ ...depsOn(kept), journal });
+    ledger.note(plan.charge, 'run', 'test/model', usage);
+    await ledger.stop(5_000);
+    expect(kept.rows.size).toBe(1);
   });
 });

@@ -101,3 +101,21 @@ it('before anything was said: the run is begun again, and told and charged once'
   await eventually(async () => expect((await again.ann.get(`${path}/${body.id}`)).body.usage?.total_tokens).toBe(6));
   await eventually(async () => expect(await charged(again.ann)).toBe(6));
 });
+
+it('right behind the replies of stateless runs: the next start charges for each of them, once', async () => {
+  const { parley, ann } = await world.launch();
+  upstream.otherwise({ text: 'Hello.', usage: { prompt_tokens: 10, completion_tokens: 5 } });
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const asks = Array.from({ length: 20 }, (_, index) =>
+    index % 2 === 0
+      ? ann.post('/api/v1/chat/completions', { model, messages })
+      : Array.fromAsync(ann.sse('POST', '/api/v1/chat/completions', { model, messages, stream: true })),
+  );
+  await Promise.all(asks);
+  await parley.kill('SIGKILL');
+  const again = await world.launch();
+  expect(await charged(again.ann)).toBe(20 * 15);
+  await again.parley.kill('SIGTERM');
+  const { ann: third } = await world.launch();
+  expect(await charged(third)).toBe(20 * 15);
+});

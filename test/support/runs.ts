@@ -63,6 +63,7 @@ export function recordingLedger(): UsageLedger & { readonly notes: Parameters<Us
     note: (...note) => void notes.push(note),
     noteLater,
     flush: async () => undefined,
+    recover: async () => undefined,
     stop: async () => undefined,
   };
 }

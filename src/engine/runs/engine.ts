@@ -4,6 +4,7 @@ import { isTerminal, type RunEvent, type RunStatus } from '../../entities/run-ev
 import { Tally } from '../../lib/tally.ts';
 import type { Settings } from '../../settings.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { UsageJournal } from '../../storage/usage-journal.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Knowledge } from '../knowledge/knowledge.ts';
 import type { TokenUsage } from '../models/port.ts';
@@ -40,6 +41,7 @@ export interface RunEngineDeps {
   readonly knowledge: Pick<Knowledge, 'search'>;
   readonly jobs: Pick<Jobs, 'every'>;
   readonly limits: UsageLimits;
+  readonly journal: UsageJournal;
   readonly logger: Logger;
   /** Tools that run here; none by default. */
   readonly tools?: ServerTools;
@@ -186,6 +188,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       active.requireShare(orgId);
       return deps.limits.requireLeft(orgId, 'api');
     },
+    recoverUsage: () => ledger.recover(),
     owner: stored.owner,
     fingerprint: createFingerprint(),
     startStored: (runId, secrets = {}) => stored.start(runId, secrets),

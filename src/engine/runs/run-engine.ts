@@ -65,6 +65,8 @@ export interface RunCounts {
 
 export interface RunEngine {
   readonly counts: RunCounts;
+  /** Charges for the calls of killed processes whose rows are in the journal only; to be awaited before the first request. */
+  recoverUsage(): Promise<void>;
   /**
    * Runs without keeping anything but the ledger row. Starts at the first read; ends with exactly one terminal event, also after a
    * failure in mid-run.
