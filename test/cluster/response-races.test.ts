@@ -5,7 +5,7 @@ import { clusterLeaseMs } from '../support/cluster.ts';
 import { copyOf, type Place, testServerUrl } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Person } from '../support/make.ts';
-
+import { seededRandom } from '../support/random.ts';
 import { eventsOf, type WireEvent, walk } from '../support/response-walk.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -14,17 +14,6 @@ if (testServerUrl === undefined) {
   console.info('Races between instances are tested on a server only: set TEST_DATABASE_URL.');
   it('the embedded database belongs to one process', () => expect(testServerUrl).toBeUndefined());
 } else describe('requests that meet on one thread, at two instances, at once', racesOfTwoInstances);
-
-/** Numbers that look random and are the same each time (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 function racesOfTwoInstances(): void {
   const path = '/api/v2/responses';
@@ -58,7 +47,7 @@ function racesOfTwoInstances(): void {
   });
 
   it.each([1, 2, 3, 4])('lose nothing, say nothing twice and all end (seed %i)', async (seed) => {
-    const random = randomFrom(seed);
+    const random = seededRandom(seed);
     const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
     upstream.reset();
     let answers = 0;
