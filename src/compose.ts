@@ -7,6 +7,7 @@ import { registerChatFileSweep } from './domain/chat-files.ts';
 import type { Deps } from './domain/deps.ts';
 import { registerIdempotencySweep } from './domain/idempotency.ts';
 import { registerRunEventSweep } from './domain/runs.ts';
+import { parseDnsServers } from './engine/egress/dns-servers.ts';
 import { createEgress } from './engine/egress/egress.ts';
 import { createPgBossJobs } from './engine/jobs/pg-boss.ts';
 import { createKnowledge } from './engine/knowledge/knowledge.ts';
@@ -60,7 +61,14 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       leaseMs: settings.USAGE_LEASE_MS,
       blockTokens: settings.USAGE_BLOCK_TOKENS,
     });
-    const egress = createEgress({ allow: settings.EGRESS_ALLOW, connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS });
+    const egress = createEgress({
+      allow: settings.EGRESS_ALLOW,
+      dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
+      connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
+      lookupTimeoutMs: settings.EGRESS_LOOKUP_TIMEOUT_MS,
+      lookupsMax: settings.EGRESS_LOOKUPS_MAX,
+      callsMax: settings.EGRESS_CALLS_MAX,
+    });
     const agentTools = createAgentTools({ ...basics, egress });
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
     const runs = createRunEngine({

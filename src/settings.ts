@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { allowanceGrammar, parseAllowance } from './engine/egress/allowance.ts';
+import { parseDnsServers } from './engine/egress/dns-servers.ts';
 
 const MiB = 1024 * 1024;
 const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
@@ -8,6 +10,17 @@ const optionalText = () =>
     .transform((text) => text.trim())
     .transform((text) => (text === '' ? undefined : text))
     .optional();
+
+/** Refuses a text that its reader throws at, with the reader's message. */
+const readableBy =
+  (read: (text: string | undefined) => unknown) =>
+  (text: string | undefined, context: z.RefinementCtx): void => {
+    try {
+      read(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+    }
+  };
 
 /** Every setting the process reads, unit in its name. No other file reads `process.env`. `docs/configuration.md` is printed from this. */
 export const settingsSchema = z.object({
@@ -39,9 +52,16 @@ export const settingsSchema = z.object({
   OLLAMA_BASE_URL: optionalText().describe('An Ollama server.'),
   MODELS_FILE: optionalText().describe('JSON file with further providers, routes with fallbacks, prices and limits.'),
   DEFAULT_MODEL: optionalText().describe('What agents without a model use. Default: the first available.'),
-  EGRESS_ALLOW: optionalText().describe(
-    'Hosts or CIDRs, separated by commas, that user-influenced URLs may reach although private.',
-  ),
+  EGRESS_ALLOW: optionalText()
+    .superRefine(readableBy(parseAllowance))
+    .describe(
+      `What user-influenced URLs may reach although private: ${allowanceGrammar}. A host is allowed whatever it resolves to; other names that lead to an allowed address are too.`,
+    ),
+  EGRESS_DNS_SERVERS: optionalText()
+    .superRefine(readableBy(parseDnsServers))
+    .describe(
+      'Name servers for the hosts of user-influenced URLs: address or address:port, separated by commas. Default: those of the system.',
+    ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -61,6 +81,12 @@ export const settingsSchema = z.object({
   MESSAGES_MAX: count(2_000).describe('Most messages in one request, and of a conversation that a model is given.'),
   TOOLS_MAX: count(128).describe('Most tools in one request.'),
   BUNDLE_CONTENT_MAX_BYTES: count(4 * MiB).describe('Most bytes of uploaded files that one exported agent carries.'),
+  BUNDLE_FETCH_MAX_BYTES: count(256 * MiB).describe(
+    'Most bytes that one imported bundle may have fetched from the addresses in it; files beyond are left out with a warning.',
+  ),
+  PROMPT_FETCH_MAX_BYTES: count(20 * MiB).describe(
+    'Most bytes that are fetched from the addresses of one request, images included.',
+  ),
   AGENT_DATA_SOURCES_MAX: count(1_000).describe('Most data sources of one agent.'),
   LIST_MAX: z.coerce
     .number()
@@ -100,6 +126,14 @@ export const settingsSchema = z.object({
   API_FUNCTION_REPLY_MAX_BYTES: count(MiB).describe('Largest reply that an API_FUNCTION tool reads.'),
   TOOL_RESULT_MAX_CHARS: count(20_000).describe('Most of a tool result that a model is given, in UTF-16 code units.'),
   EGRESS_CONNECT_TIMEOUT_MS: count(10_000).describe('Time for a connection to an address that a user named.'),
+  EGRESS_FETCH_TIMEOUT_MS: count(15_000).describe('Time for one address of a prompt, an image or a bundle, redirects included.'),
+  EGRESS_LOOKUP_TIMEOUT_MS: count(5_000).describe('Time to look up one name of a user-influenced URL.'),
+  EGRESS_LOOKUPS_MAX: count(128).describe(
+    'Names looked up at one time in this process; an organization may have an eighth of them.',
+  ),
+  EGRESS_CALLS_MAX: count(256).describe(
+    'Calls to user-influenced URLs at one time in this process; an organization may have a quarter of them, others wait.',
+  ),
   MODEL_LIST_TTL_MS: count(60_000).describe("Age at which a list of a provider's models is fetched again."),
   RUNS_ACTIVE_MAX: count(10_000).describe('Runs at one time in this process; more answer 503.'),
   SSE_HEARTBEAT_MS: count(12_000).describe('Longest silence on an open stream.'),

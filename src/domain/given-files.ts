@@ -32,6 +32,8 @@ export interface GivenBytes {
 }
 
 export interface GivenLimits {
+  /** Whose look-ups and calls they are. */
+  readonly organizationId: string;
   readonly model: ModelInfo;
   /** Tokens of text that all of them share; the rest is cut, and says so. Who comes first is served first. */
   readonly tokensMax: number;
@@ -40,7 +42,6 @@ export interface GivenLimits {
 /** Files and addresses in one request; each may take a process or a call. */
 export const givenMax = 20;
 const timeoutMs = 60_000;
-const fetchTimeoutMs = 15_000;
 
 /**
  * Reads what came with a message, one after the other: images as images, everything else as the text in it, a delimited block each.
@@ -52,19 +53,25 @@ const fetchTimeoutMs = 15_000;
 export async function readGiven(
   deps: Deps,
   sources: readonly GivenSource[],
-  { model, tokensMax }: GivenLimits,
+  { organizationId, model, tokensMax }: GivenLimits,
   caller?: AbortSignal,
 ): Promise<readonly ContextPart[]> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = caller === undefined ? timeout : AbortSignal.any([timeout, caller]);
   const faults = new Faults();
   const parts: ContextPart[] = [];
+  const fetched: FetchBudget = { bytesLeft: deps.settings.PROMPT_FETCH_MAX_BYTES };
   let left = tokensMax;
+  let textChars = 0;
   for (const source of sources) {
     const { param } = source;
     try {
-      const part = await readSource(deps, source, { model, tokensMax: left, signal });
-      if (part.type === 'text') left = Math.max(0, left - estimateTokens(part.text));
+      const part = await readSource(deps, source, { organizationId, model, tokensMax: left, fetched, signal });
+      if (part.type === 'text') {
+        left = Math.max(0, left - estimateTokens(part.text));
+        textChars += part.text.length;
+        if (textChars > deps.settings.EXTRACT_TEXT_MAX_CHARS) throw tooMuchText(param, deps.settings.EXTRACT_TEXT_MAX_CHARS);
+      }
       parts.push(part);
     } catch (error) {
       caller?.throwIfAborted();
@@ -88,13 +95,21 @@ export function unseen(param: string, what: string, { id }: ModelInfo): DomainEr
   return invalid(param, `${param} ${what}, but the model ${id} takes no images`);
 }
 
+/** Of one request. */
+interface FetchBudget {
+  bytesLeft: number;
+}
+
 interface Reading extends GivenLimits {
+  readonly fetched: FetchBudget;
   readonly signal: AbortSignal;
 }
 
-async function readSource(deps: Deps, source: GivenSource, { model, tokensMax, signal }: Reading): Promise<ContextPart> {
+async function readSource(deps: Deps, source: GivenSource, reading: Reading): Promise<ContextPart> {
   const { param, from, detail } = source;
-  const given = await bytesOf(deps, source, signal);
+  const { model, tokensMax, signal } = reading;
+  if ('url' in from && source.isImage === true && !model.acceptsImages) throw unseen(param, 'is an image', model);
+  const given = await bytesOf(deps, source, reading);
   const imageType = imageTypeOf(given.bytes);
   if (imageType === undefined) {
     if (source.isImage === true) throw invalid(param, `${param} is none of PNG, JPEG, GIF and WebP`);
@@ -108,9 +123,9 @@ async function readSource(deps: Deps, source: GivenSource, { model, tokensMax, s
   return { type: 'image', url: `data:${imageType};base64,${given.bytes.toString('base64')}`, ...shown };
 }
 
-async function bytesOf(deps: Deps, { param, from, name }: GivenSource, signal: AbortSignal): Promise<GivenBytes> {
+async function bytesOf(deps: Deps, { param, from, name }: GivenSource, reading: Reading): Promise<GivenBytes> {
   const bytesMax = deps.settings.CHAT_FILE_MAX_BYTES;
-  if ('url' in from) return fetchAddress(deps, { url: from.url, name, param, bytesMax }, signal);
+  if ('url' in from) return fetchAddress(deps, { url: from.url, name, param }, reading);
   if ('bytes' in from) {
     if (from.bytes.length > bytesMax) throw invalid(param, `${param} must have at most ${bytesMax} bytes`);
     return from;
@@ -121,19 +136,24 @@ async function bytesOf(deps: Deps, { param, from, name }: GivenSource, signal: A
 }
 
 async function fetchAddress(
-  deps: Deps,
-  of: { readonly url: string; readonly name: string | undefined; readonly param: string; readonly bytesMax: number },
-  signal: AbortSignal,
+  { egress, settings }: Deps,
+  { url, name, param }: { readonly url: string; readonly name: string | undefined; readonly param: string },
+  { organizationId, fetched, signal }: Reading,
 ): Promise<GivenBytes> {
-  const { url, name, param, bytesMax } = of;
+  const { CHAT_FILE_MAX_BYTES, PROMPT_FETCH_MAX_BYTES, EGRESS_FETCH_TIMEOUT_MS: timeoutMs } = settings;
+  const bytesMax = Math.min(CHAT_FILE_MAX_BYTES, fetched.bytesLeft);
+  const beyond = `${param} could not be read: the addresses of one request may give ${PROMPT_FETCH_MAX_BYTES} bytes together`;
+  if (bytesMax <= 0) throw invalid(param, beyond);
   try {
-    const reply = await deps.egress.send({ url, bytesMax, timeoutMs: fetchTimeoutMs }, signal);
+    const reply = await egress.send({ organizationId, url, bytesMax, timeoutMs }, signal);
+    fetched.bytesLeft -= reply.body.length;
     if (reply.status >= 300) throw invalid(param, `${param} could not be read: the address answered ${reply.status}`);
     const mimeType = (reply.headers['content-type'] ?? '').split(';')[0]?.trim() ?? '';
     return { bytes: reply.body, filename: name ?? url.slice(0, 300), mimeType: mimeType.slice(0, 200) };
   } catch (error) {
-    if (error instanceof EgressError) throw invalid(param, `${param} could not be read: ${error.message}`);
-    throw error;
+    if (!(error instanceof EgressError)) throw error;
+    const isBeyond = error.code === 'TOO_LARGE' && bytesMax < CHAT_FILE_MAX_BYTES;
+    throw invalid(param, isBeyond ? beyond : `${param} could not be read: ${error.message}`);
   }
 }
 
@@ -144,6 +164,10 @@ function imageTypeOf(bytes: Buffer): string | undefined {
   const start = bytes.toString('latin1', 0, 12);
   if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif';
   return start.startsWith('RIFF') && start.endsWith('WEBP') ? 'image/webp' : undefined;
+}
+
+function tooMuchText(param: string, charsMax: number): DomainError {
+  return invalid(param, `${param} and what stands before it give more than ${charsMax} characters of text`);
 }
 
 function invalid(param: string, message: string): DomainError {

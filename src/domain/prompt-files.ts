@@ -38,6 +38,7 @@ export async function contextOfPrompt(
   }
   const half = Math.floor((inputTokensMax ?? model.contextTokensMax) / 2);
   const read = await readGiven(deps, [...sources.values()], {
+    organizationId: chat.orgId,
     model,
     tokensMax: Math.min(deps.settings.CHAT_FILE_TOKENS_MAX, half),
   });

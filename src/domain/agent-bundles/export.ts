@@ -138,7 +138,14 @@ async function bundledDataSources(
   const ordered = sortedBy(chosen, ({ name, type, data }) => `${name}\u0000${type}\u0000${JSON.stringify(data)}`);
   const budget = { bytesLeft: deps.settings.BUNDLE_CONTENT_MAX_BYTES };
   const bundled: BundledDataSource[] = [];
-  for (const source of ordered) bundled.push(await bundledDataSource(deps, source, budget));
+  let bundledBytes = 0;
+  for (const source of ordered) {
+    const one = await bundledDataSource(deps, source, budget);
+    bundledBytes += Buffer.byteLength(JSON.stringify(one));
+    // Before the next one is read: all of them together could be far larger than what is refused in the end.
+    if (bundledBytes > deps.settings.BODY_MAX_BYTES) throw tooLarge(deps.settings.BODY_MAX_BYTES);
+    bundled.push(one);
+  }
   return bundled;
 }
 
@@ -189,8 +196,11 @@ async function itemsOf(deps: Deps, source: DataSource): Promise<readonly Knowled
 }
 
 function requireImportable(bundle: AgentBundle, bytesMax: number): void {
-  if (Buffer.byteLength(JSON.stringify(bundle)) <= bytesMax) return;
-  throw new DomainError(
+  if (Buffer.byteLength(JSON.stringify(bundle)) > bytesMax) throw tooLarge(bytesMax);
+}
+
+function tooLarge(bytesMax: number): DomainError {
+  return new DomainError(
     'INVALID_VALUE',
     `The bundle would be larger than the ${bytesMax} bytes that an import takes: name fewer data sources with dataSourceIds, or leave them out with includeDataSources=false`,
     { param: 'dataSourceIds' },

@@ -1,94 +1,76 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Addresses that are not the public internet: loopback, private, link-local (cloud metadata), shared, documentation, benchmark,
- * multicast, reserved. Source: IANA special-purpose registries for IPv4 and IPv6.
+ * IPv4 addresses that are not the public internet. Source: the IANA special-purpose registry, all of its blocks, also those that it calls
+ * globally reachable: they are relays and sinks, not sites. Multicast is in a registry of its own.
  */
 const specialV4 = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
+  '0.0.0.0/8', // this network
+  '10.0.0.0/8', // private use
+  '100.64.0.0/10', // shared address space; Alibaba's metadata service is 100.100.100.200
+  '127.0.0.0/8', // loopback
+  '168.63.129.16/32', // Azure's platform service: no registry has it
+  '169.254.0.0/16', // link local; metadata services are 169.254.169.254 and its neighbours
+  '172.16.0.0/12', // private use
+  '192.0.0.0/24', // IETF protocol assignments; Oracle's metadata service is 192.0.0.192
+  '192.0.2.0/24', // documentation
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // AMT relays
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16', // private use
+  '192.175.48.0/24', // AS112
+  '198.18.0.0/15', // benchmarking
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, and the broadcast address
 ];
+
+/**
+ * Global unicast, the one part of IPv6 that is assigned to networks. Outside of it stand `::`, `::1`, IPv4-compatible and SIIT addresses,
+ * local NAT64 (64:ff9b:1::/48), discard (100::/64), SRv6 (5f00::/16), unique local (fd00:ec2::254 is a metadata service), link local, site
+ * local and multicast.
+ */
+const globalV6 = '2000::/3';
+
+/** Blocks of global unicast that are special. Source: the IANA special-purpose registry. */
 const specialV6 = [
-  '::/128',
-  '::1/128',
-  '64:ff9b:1::/48',
-  '100::/64',
-  '2001::/23',
-  '2001:db8::/32',
-  '3fff::/20',
-  '5f00::/16',
-  'fc00::/7',
-  'fe80::/10',
-  'fec0::/10',
-  'ff00::/8',
+  '2001::/23', // IETF protocol assignments: Teredo, benchmarking, ORCHID, AS112
+  '2001:db8::/32', // documentation
+  '2620:4f:8000::/48', // AS112
+  '3fff::/20', // documentation
 ];
-/** IPv6 prefixes that carry an IPv4 address, and the byte where it starts: what they lead to decides. */
+
+/** IPv6 prefixes that lead to the IPv4 address inside of them, and the byte where it starts. That address decides. */
 const embeddedV4 = [
-  { prefix: '::ffff:0:0/96', byte: 12 },
-  { prefix: '::/96', byte: 12 },
-  { prefix: '64:ff9b::/96', byte: 12 },
-  { prefix: '2002::/16', byte: 2 },
+  { prefix: '::ffff:0:0/96', byte: 12 }, // IPv4-mapped
+  { prefix: '64:ff9b::/96', byte: 12 }, // NAT64
+  { prefix: '2002::/16', byte: 2 }, // 6to4
 ].map(({ prefix, byte }) => ({ list: blockList([prefix]), byte }));
 
 const special = blockList([...specialV4, ...specialV6]);
-
-/** What EGRESS_ALLOW names: hosts by name, addresses and ranges by CIDR. */
-export interface EgressAllowance {
-  allowsHost(hostname: string): boolean;
-  allowsAddress(address: string): boolean;
-}
+const globalUnicast = blockList([globalV6]);
 
 /**
- * Reads EGRESS_ALLOW.
+ * Whether an address, as text, is one of the public internet.
  *
- * @param text  hosts, addresses or CIDRs, separated by commas; undefined allows nothing private.
- * @throws Error naming the entry that is neither.
+ * An IPv6 address that leads to an IPv4 address is as public as that one. False for what is no address, and for an address with a zone: a
+ * zone names an interface of this machine.
  */
-export function parseAllowance(text: string | undefined): EgressAllowance {
-  const entries = (text ?? '')
-    .split(',')
-    .map((entry) => entry.trim().toLowerCase())
-    .filter((entry) => entry !== '');
-  const isRange = (entry: string) => isIP(entry.split('/')[0] ?? '') !== 0;
-  const ranges = blockList(
-    entries.filter(isRange).map((entry) => (entry.includes('/') ? entry : `${entry}/${isIP(entry) === 4 ? 32 : 128}`)),
-  );
-  const hosts = new Set(entries.filter((entry) => !isRange(entry)));
-  const bad = [...hosts].find((host) => !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host));
-  if (bad !== undefined) throw new Error(`EGRESS_ALLOW: "${bad}" is neither a host name nor an address nor a CIDR`);
-  return { allowsHost: (hostname) => hosts.has(hostname.toLowerCase()), allowsAddress: (address) => contains(ranges, address) };
-}
-
-/** True for an address of the public internet, also when it is wrapped in an IPv6 one. */
 export function isPublicAddress(address: string): boolean {
-  const bare = address.split('%')[0] ?? '';
-  if (isIP(bare) === 0) return false;
-  if (isIP(bare) === 6) {
-    if (contains(special, bare)) return false;
-    const wrapping = embeddedV4.find(({ list }) => contains(list, bare));
-    if (wrapping !== undefined) return isPublicAddress(v4Inside(bare, wrapping.byte));
-  }
-  return !contains(special, bare);
+  if (address.includes('%')) return false;
+  const version = isIP(address);
+  if (version === 4) return !special.check(address, 'ipv4');
+  if (version !== 6) return false;
+  const wrapping = embeddedV4.find(({ list }) => list.check(address, 'ipv6'));
+  const bytes = bytesOf(address);
+  if (wrapping !== undefined) return isPublicAddress(bytes.slice(wrapping.byte, wrapping.byte + 4).join('.'));
+  if (!globalUnicast.check(address, 'ipv6') || special.check(address, 'ipv6')) return false;
+  return !isIsatap(bytes) || isPublicAddress(bytes.slice(12).join('.'));
 }
 
-function contains(list: BlockList, address: string): boolean {
-  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-}
-
-function blockList(ranges: readonly string[]): BlockList {
+/** @param ranges  CIDRs of either family. @throws Error for a range that is none. */
+export function blockList(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [address = '', bits = ''] = range.split('/');
@@ -97,9 +79,10 @@ function blockList(ranges: readonly string[]): BlockList {
   return list;
 }
 
-function v4Inside(address: string, byte: number): string {
-  const bytes = bytesOf(address).slice(byte, byte + 4);
-  return bytes.join('.');
+/** ISATAP interfaces are named `::0:5efe:a.b.c.d` or `::200:5efe:a.b.c.d` behind any prefix, and tunnel to that IPv4 address. */
+function isIsatap(bytes: readonly number[]): boolean {
+  const [first = 0, second, third, fourth] = bytes.slice(8);
+  return (first & 0xfd) === 0 && second === 0 && third === 0x5e && fourth === 0xfe;
 }
 
 /** The 16 bytes of an IPv6 address. The URL parser writes every form, also dotted ones, in one way. */

@@ -1,6 +1,7 @@
-import type { Readable, Transform } from 'node:stream';
+import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { EgressError } from './error.ts';
+import type { WireCount } from './wire-count.ts';
 
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -10,49 +11,59 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 };
 /** Servers use one; a chain of them is how a small body becomes a huge one. */
 const decodingsMax = 2;
+const blockBytes = 64 * 1024;
 
 /**
- * Reads a reply's body, decoded, into memory.
+ * Decodes a reply's body as it comes, in blocks of 64 KiB: a body of one-byte chunks costs no more memory than another.
  *
  * @param encoding  the reply's Content-Encoding.
- * @param bytesMax  counted after decoding, so a compressed bomb stops where a plain body would.
- * @throws EgressError TOO_LARGE, BAD_ENCODING.
+ * @throws EgressError TOO_LARGE, BAD_ENCODING; and what the body itself fails with.
  */
-export async function readBody(body: Readable, encoding: string | undefined, bytesMax: number): Promise<Buffer> {
-  // A body that is given up emits an error later; without a listener that would end the process.
-  body.on('error', () => {});
+export async function* decodedBlocks(
+  body: Readable,
+  encoding: string | undefined,
+  count: WireCount,
+): AsyncGenerator<Buffer, void, undefined> {
+  const source = decode(body, encoding, count);
+  let block = Buffer.allocUnsafe(blockBytes);
+  let length = 0;
+  try {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      count.addDecoded(chunk.length);
+      for (let start = 0; start < chunk.length; ) {
+        const copied = chunk.copy(block, length, start);
+        start += copied;
+        length += copied;
+        if (length < blockBytes) continue;
+        yield block;
+        block = Buffer.allocUnsafe(blockBytes);
+        length = 0;
+      }
+    }
+  } catch (error) {
+    const isEncodingFault =
+      error instanceof Error && 'code' in error && /^(Z_|ERR_BROTLI|ERR__ERROR|BR)/.test(String(error.code));
+    throw isEncodingFault ? new EgressError('BAD_ENCODING', 'the reply is not encoded as it says') : error;
+  } finally {
+    body.destroy();
+  }
+  if (length > 0) yield block.subarray(0, length);
+}
+
+function decode(body: Readable, encoding: string | undefined, count: WireCount): Readable {
   const names = (encoding ?? '')
     .split(',')
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== '' && name !== 'identity');
-  const makers = names.toReversed().map((name) => decoders[name]);
-  if (makers.length > decodingsMax || makers.includes(undefined)) {
+  const makers = names.toReversed().flatMap((name) => decoders[name] ?? []);
+  if (names.length > decodingsMax || makers.length < names.length) {
     body.destroy();
-    throw new EgressError('BAD_ENCODING', `the reply is encoded as "${names.join(', ')}", which is not read`);
+    throw new EgressError('BAD_ENCODING', `the reply is encoded as "${names.join(', ').slice(0, 100)}", which is not read`);
   }
-  let source = body;
-  for (const make of makers) {
-    if (make === undefined) continue;
-    const decoder = make();
-    const from = source;
-    from.on('error', (error) => decoder.destroy(error));
-    source = from.pipe(decoder);
-  }
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  try {
-    for await (const chunk of source as AsyncIterable<Buffer>) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > bytesMax) throw new EgressError('TOO_LARGE', `the reply is larger than ${bytesMax} bytes`);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && /^(Z_|ERR_BROTLI|ERR__ERROR|BR)/.test(String(error.code))) {
-      throw new EgressError('BAD_ENCODING', 'the reply is not encoded as it says');
-    }
-    throw error;
-  } finally {
-    body.destroy();
-  }
-  return Buffer.concat(chunks);
+  if (makers.length === 0) return body;
+  count.beginDecoding();
+  const chain = makers.map((make) => make());
+  // The last one fails with whatever fails before it.
+  pipeline([body, ...chain], () => {});
+  return chain.at(-1) ?? body;
 }

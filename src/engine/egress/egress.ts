@@ -1,11 +1,19 @@
-import { lookup as systemLookup } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { type EgressAllowance, isPublicAddress, parseAllowance } from './addresses.ts';
-import { readBody } from './body.ts';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { FairGate } from '../../lib/fair-gate.ts';
+import { isPublicAddress } from './addresses.ts';
+import { type Allowance, parseAllowance } from './allowance.ts';
+import { decodedBlocks } from './body.ts';
 import { EgressError } from './error.ts';
+import { exchange } from './exchange.ts';
+import { firstHop, type Hop, redirectOf } from './hops.ts';
+import { NameResolver, type ResolvedAddress } from './resolver.ts';
+import { createSystemNames, type SystemFiles, systemFiles } from './system-names.ts';
+import { WireCount } from './wire-count.ts';
 
 export interface EgressRequest {
+  /** For whom the call is made: calls and look-ups are shared out by organization. */
+  readonly organizationId: string;
   readonly url: string;
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,195 +28,184 @@ export interface EgressRequest {
   readonly redirectsWithin?: 'host';
 }
 
-export interface EgressReply {
+export interface EgressHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Where the last redirect led. */
   readonly url: string;
+}
+
+export interface EgressReply extends EgressHead {
   readonly body: Buffer;
 }
 
+/** The one way out for every URL that a user, a bundle, a page, a model or an MCP server can influence. */
 export interface Egress {
   /**
-   * The one way out for every URL that a user, a bundle, a page, a model or an MCP server can influence: http and https only, the literal
-   * and the resolved address checked at connect on every hop, bytes, time, hops and decodings bounded.
+   * Sends a request and reads the reply: http and https only, the literal and the resolved address checked on every hop and connected to as
+   * checked. Bounded are the bytes of head and body, on the wire and decoded, the ratio between them, time, hops, replies of status 1xx
+   * and decodings, and by organization the calls and look-ups at one time.
    *
    * @throws EgressError, or the signal's reason.
    */
   send(request: EgressRequest, signal: AbortSignal): Promise<EgressReply>;
+  /**
+   * The same for a body that should not stand in memory as a whole.
+   *
+   * @param take  reads the decoded body, in blocks; what it leaves unread is not fetched. Its time counts.
+   * @throws what `send` throws, and what `take` throws.
+   */
+  receive<T>(
+    request: EgressRequest,
+    signal: AbortSignal,
+    take: (head: EgressHead, content: AsyncIterable<Uint8Array>) => Promise<T>,
+  ): Promise<T>;
+  /** Ends the calls that are under way. */
   close(): Promise<void>;
 }
 
 export interface EgressOptions {
   /** The setting EGRESS_ALLOW. */
   readonly allow: string | undefined;
+  /** The setting EGRESS_DNS_SERVERS. */
+  readonly dnsServers?: readonly string[] | undefined;
   readonly connectTimeoutMs: number;
-  /** Tests give their own to show that the resolved address is what counts. */
-  readonly lookup?: LookupFunction;
+  /** For one name. */
+  readonly lookupTimeoutMs: number;
+  /** Look-ups at one time; an organization may have an eighth of them. */
+  readonly lookupsMax: number;
+  /** Calls at one time; an organization may have a quarter of them, others wait. */
+  readonly callsMax: number;
+  /** Default: those of the system. */
+  readonly systemFiles?: SystemFiles;
 }
-
-const redirectsMaxDefault = 5;
-const redirectStatuses = new Set([301, 302, 303, 307, 308]);
-/** Never sent to another origin than the one they were meant for. */
-const originHeaders = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key']);
-/** Owned by the client below, or able to smuggle a second request. */
-const forbiddenHeaders = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
-  'te',
-  'trailer',
-  'keep-alive',
-]);
 
 export function createEgress(options: EgressOptions): Egress {
   const allowance = parseAllowance(options.allow);
-  const agent = new Agent({
-    connect: guardedConnector(allowance, options),
-    connections: 32,
-    pipelining: 1,
-    maxHeaderSize: 32_768,
+  const resolver = new NameResolver({
+    servers: options.dnsServers,
+    timeoutMs: options.lookupTimeoutMs,
+    lookupsMax: options.lookupsMax,
+    lookupsPerOrganizationMax: Math.ceil(options.lookupsMax / 8),
+    system: createSystemNames(options.systemFiles ?? systemFiles()),
+    mayComplete: allowance.namesHost,
   });
+  const way: Way = {
+    gate: new FairGate(options.callsMax, Math.ceil(options.callsMax / 4)),
+    connectTimeoutMs: options.connectTimeoutMs,
+    underWay: new Set(),
+    addressesOf: (url, organizationId, signal) => checkedAddresses(allowance, resolver, url, organizationId, signal),
+  };
   return {
-    send: (request, signal) => follow(agent, request, signal),
-    close: () => agent.close(),
+    send: (request, signal) =>
+      call(way, request, signal, async (head, content) => ({ ...head, body: Buffer.concat(await Array.fromAsync(content)) })),
+    receive: (request, signal, take) => call(way, request, signal, take),
+    async close() {
+      for (const ending of way.underWay) ending.abort(new EgressError('UNREACHABLE', 'the service is stopping'));
+    },
   };
 }
 
-/** Checks the literal address itself, because a connector's lookup never runs for one, and every resolved address otherwise. */
-function guardedConnector(allowance: EgressAllowance, options: EgressOptions): buildConnector.connector {
-  const resolve = options.lookup ?? (systemLookup as LookupFunction);
-  const check = (hostname: string, address: string) => {
-    if (isPublicAddress(address) || allowance.allowsHost(hostname) || allowance.allowsAddress(address)) return undefined;
-    return new EgressError(
-      'FORBIDDEN_ADDRESS',
-      `${hostname} is not an address of the public internet; EGRESS_ALLOW can allow it`,
-    );
-  };
-  const connectors = new Map<string, buildConnector.connector>();
-  const connectorFor = (hostname: string) => {
-    const known = connectors.get(hostname);
-    if (known !== undefined) return known;
-    const lookup: LookupFunction = (name, lookupOptions, callback) => {
-      resolve(name, { ...lookupOptions, all: true }, (error, found) => {
-        if (error !== null) return callback(error, '', 0);
-        const addresses = typeof found === 'string' ? [{ address: found, family: isIP(found) }] : found;
-        const refused = addresses.map(({ address }) => check(hostname, address)).find((failure) => failure !== undefined);
-        const first = addresses[0];
-        if (refused !== undefined || first === undefined)
-          return callback(refused ?? new EgressError('UNREACHABLE', `${hostname} has no address`), '', 0);
-        if (lookupOptions.all === true) return callback(null, addresses);
-        return callback(null, first.address, first.family);
-      });
-    };
-    const connector = buildConnector({ lookup, timeout: options.connectTimeoutMs, autoSelectFamily: true });
-    if (connectors.size >= 1_000) connectors.clear();
-    connectors.set(hostname, connector);
-    return connector;
-  };
-  return (target, callback) => {
-    const hostname = target.hostname.replace(/^\[|\]$/g, '');
-    const refused = isIP(hostname) === 0 ? undefined : check(hostname, hostname);
-    if (refused !== undefined) return callback(refused, null);
-    return connectorFor(hostname)(target, callback);
-  };
+/** What all calls of a process share. */
+interface Way {
+  readonly gate: FairGate;
+  readonly connectTimeoutMs: number;
+  readonly underWay: Set<AbortController>;
+  addressesOf(url: URL, organizationId: string, signal: AbortSignal): Promise<readonly ResolvedAddress[]>;
 }
 
-async function follow(agent: Dispatcher, request: EgressRequest, signal: AbortSignal): Promise<EgressReply> {
-  const timeout = AbortSignal.timeout(request.timeoutMs);
-  const either = AbortSignal.any([signal, timeout]);
-  let hop: Hop = {
-    url: parseUrl(request.url),
-    method: request.method ?? 'GET',
-    headers: cleanHeaders(request.headers ?? {}),
-    body: request.body,
+/** @throws EgressError FORBIDDEN_ADDRESS when any address of the host is neither public nor allowed; and as the resolver. */
+async function checkedAddresses(
+  allowance: Allowance,
+  resolver: NameResolver,
+  url: URL,
+  organizationId: string,
+  signal: AbortSignal,
+): Promise<readonly ResolvedAddress[]> {
+  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const family = isIP(hostname);
+  const isLiteral = family !== 0;
+  const addresses: readonly ResolvedAddress[] = isLiteral
+    ? [{ address: hostname, family: family === 6 ? 6 : 4 }]
+    : await resolver.resolve(hostname, organizationId, signal);
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+  const isOpen = ({ address }: ResolvedAddress) =>
+    isPublicAddress(address) || allowance.allowsAddress(address, port) || allowance.allowsHost(hostname, port);
+  if (addresses.every(isOpen)) return addresses;
+  throw new EgressError('FORBIDDEN_ADDRESS', `${hostname} is not an address of the public internet; EGRESS_ALLOW can allow it`);
+}
+
+async function call<T>(
+  way: Way,
+  request: EgressRequest,
+  signal: AbortSignal,
+  take: (head: EgressHead, content: AsyncIterable<Uint8Array>) => Promise<T>,
+): Promise<T> {
+  const { organizationId, timeoutMs } = request;
+  const first = firstHop(request);
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const ending = new AbortController();
+  const either = AbortSignal.any([signal, timeout, ending.signal]);
+  const failureOf = (error: unknown, hostname: string) => {
+    if (signal.aborted) return signal.reason;
+    if (timeout.aborted) return new EgressError('TIMEOUT', `${hostname} did not answer within ${timeoutMs} ms`);
+    return ending.signal.aborted ? ending.signal.reason : toEgressError(error, hostname);
   };
+  let hop = first;
+  way.underWay.add(ending);
+  let leave: (() => void) | undefined;
+  let reply: IncomingMessage | undefined;
   try {
-    for (let redirects = 0; ; redirects += 1) {
-      const reply = await sendOnce(agent, hop, request.bytesMax, either);
-      const location = reply.headers.location;
-      if (!redirectStatuses.has(reply.status) || location === undefined || request.redirectsMax === 0) return reply;
-      if (redirects >= (request.redirectsMax ?? redirectsMaxDefault)) {
-        throw new EgressError('TOO_MANY_REDIRECTS', `${hop.url.hostname} redirects more than ${redirects} times`);
+    const count = new WireCount(request.bytesMax);
+    try {
+      leave = await way.gate.enter(organizationId, either);
+      for (let redirects = 0; ; redirects += 1) {
+        const addresses = await way.addressesOf(hop.url, organizationId, either);
+        reply = await exchange(hop, { addresses, connectTimeoutMs: way.connectTimeoutMs, count, signal: either });
+        const next = redirectOf(request, hop, reply, redirects);
+        if (next === undefined) break;
+        reply.destroy();
+        hop = next;
       }
-      const next = parseUrl(location, hop.url);
-      if (request.redirectsWithin === 'host' && !isSameHost(hop.url, next)) return reply;
-      hop = nextHop(hop, reply.status, next);
+    } catch (error) {
+      throw failureOf(error, hop.url.hostname);
     }
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    if (timeout.aborted) throw new EgressError('TIMEOUT', `${hop.url.hostname} did not answer within ${request.timeoutMs} ms`);
-    throw toEgressError(error, hop.url.hostname);
+    const { hostname } = hop.url;
+    return await take(
+      headOf(reply, hop),
+      translated(contentOf(reply, hop, count), (error) => failureOf(error, hostname)),
+    );
+  } finally {
+    reply?.destroy();
+    leave?.();
+    way.underWay.delete(ending);
   }
 }
 
-interface Hop {
-  readonly url: URL;
-  readonly method: NonNullable<EgressRequest['method']>;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array | undefined;
-}
-
-async function sendOnce(agent: Dispatcher, hop: Hop, bytesMax: number, signal: AbortSignal): Promise<EgressReply> {
-  const reply = await agent.request({
-    origin: hop.url.origin,
-    path: hop.url.pathname + hop.url.search,
-    method: hop.method,
-    headers: { 'accept-encoding': 'gzip, deflate, br', 'user-agent': 'Parley', ...hop.headers },
-    body: hop.body ?? null,
-    signal,
-  });
-  const headers = Object.fromEntries(
-    Object.entries(reply.headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-    ),
+function headOf(reply: IncomingMessage, { url }: Hop): EgressHead {
+  const headers = Object.entries(reply.headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
   );
-  const body = await readBody(reply.body, headers['content-encoding'], bytesMax);
-  return { status: reply.statusCode, headers, url: hop.url.href, body };
+  return { status: reply.statusCode ?? 0, headers: Object.fromEntries(headers), url: url.href };
 }
 
-/** 303, and 301 and 302 after a POST, go on as a GET without a body; credentials stay with their origin. */
-function nextHop(hop: Hop, status: number, url: URL): Hop {
-  const becomesGet = status === 303 || ((status === 301 || status === 302) && hop.method === 'POST');
-  const keepsOrigin = url.origin === hop.url.origin;
-  const headers = Object.fromEntries(
-    Object.entries(hop.headers).filter(
-      ([name]) => (keepsOrigin || !originHeaders.has(name)) && !(becomesGet && name.startsWith('content-')),
-    ),
-  );
-  return becomesGet && hop.method !== 'HEAD' ? { url, method: 'GET', headers, body: undefined } : { ...hop, url, headers };
+function contentOf(reply: IncomingMessage, { method }: Hop, count: WireCount): AsyncIterable<Buffer> {
+  const isBodiless = method === 'HEAD' || reply.statusCode === 204 || reply.statusCode === 304;
+  return decodedBlocks(reply, isBodiless ? undefined : reply.headers['content-encoding'], count);
 }
 
-/** The same origin, or the same host with the plain connection left for the safe one. */
-function isSameHost(from: URL, to: URL): boolean {
-  if (from.origin === to.origin) return true;
-  return from.hostname === to.hostname && from.port === '' && to.port === '' && to.protocol === 'https:';
+async function* translated(blocks: AsyncIterable<Buffer>, failureOf: (error: unknown) => unknown): AsyncGenerator<Buffer> {
+  try {
+    yield* blocks;
+  } catch (error) {
+    throw failureOf(error);
+  }
 }
 
-function parseUrl(text: string, base?: URL): URL {
-  const url = URL.parse(text, base?.href);
-  if (url === null) throw new EgressError('BAD_URL', 'the address is not a URL');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new EgressError('BAD_URL', `only http and https are fetched, not ${url.protocol}`);
-  if (url.username !== '' || url.password !== '')
-    throw new EgressError('BAD_URL', 'a URL with a user name or password is not fetched');
-  return url;
-}
-
-function cleanHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers)
-      .map(([name, value]) => [name.toLowerCase(), value] as const)
-      .filter(([name]) => !forbiddenHeaders.has(name)),
-  );
-}
-
-function toEgressError(error: unknown, hostname: string): unknown {
+function toEgressError(error: unknown, hostname: string): EgressError {
   if (error instanceof EgressError) return error;
-  if (error instanceof Error && error.cause instanceof EgressError) return error.cause;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  if (code === 'HPE_HEADER_OVERFLOW') return new EgressError('TOO_LARGE', `the head of the reply of ${hostname} is too large`);
+  if (code.startsWith('HPE_')) return new EgressError('BAD_REPLY', `${hostname} does not answer in HTTP (${code})`);
   return new EgressError('UNREACHABLE', `${hostname} could not be reached (${code})`);
 }

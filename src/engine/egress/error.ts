@@ -5,6 +5,7 @@ export type EgressErrorCode =
   | 'TOO_LARGE'
   | 'TIMEOUT'
   | 'BAD_ENCODING'
+  | 'BAD_REPLY'
   | 'UNREACHABLE';
 
 /** A call that was refused or failed. The message may be shown: it names the host at most, never headers or bodies. */

@@ -10,6 +10,8 @@ import { buildRequest } from './request.ts';
 
 export interface ApiToolContext {
   readonly egress: Egress;
+  /** Of the tool: its calls count among those of this organization. */
+  readonly organizationId: string;
   readonly timeoutMs: number;
   readonly replyBytesMax: number;
   readonly resultCharsMax: number;
@@ -51,9 +53,10 @@ export function createApiTool(
       };
       const request = buildRequest(tool, { args: args.value, secret });
       const mask = masker(used.values());
-      const { timeoutMs, replyBytesMax: bytesMax } = context;
+      const { organizationId, timeoutMs, replyBytesMax: bytesMax } = context;
       try {
-        const reply = await context.egress.send({ ...request, bytesMax, timeoutMs, redirectsWithin: 'host' }, signal);
+        const call = { ...request, organizationId, bytesMax, timeoutMs, redirectsWithin: 'host' } as const;
+        const reply = await context.egress.send(call, signal);
         return resultOf(reply, mask, context.resultCharsMax);
       } catch (error) {
         if (error instanceof EgressError) throw new DomainError('UPSTREAM_ERROR', mask(`The call failed: ${error.message}`));

@@ -1,0 +1,75 @@
+import { type BlockList, isIP } from 'node:net';
+import { blockList } from './addresses.ts';
+
+/** What EGRESS_ALLOW opens although it is private. */
+export interface Allowance {
+  /** @param hostname  as URLs have it; a dot at its end does not matter. */
+  allowsHost(hostname: string, port: number): boolean;
+  allowsAddress(address: string, port: number): boolean;
+  /** Whether the operator named this host, with whatever port. */
+  namesHost(hostname: string): boolean;
+}
+
+/** Undefined opens every port. */
+type Port = number | undefined;
+
+export const allowanceGrammar =
+  'entries are host, host:port, address, address:port, CIDR or CIDR:port, separated by commas; IPv6 before a port stands in brackets ([fd00::1]:443, [fd00::/8]:443); without a port, every port is open';
+const hostPattern = /^[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?$/;
+const entryPattern = /^(?:\[(?<bracketed>[^\]]*)\]|(?<plain>[^:[\]]*))(?::(?<digits>\d{1,5}))?$/;
+
+/**
+ * Reads EGRESS_ALLOW.
+ *
+ * @param text  undefined allows nothing private.
+ * @throws Error naming the first bad entry, and the grammar.
+ */
+export function parseAllowance(text: string | undefined): Allowance {
+  const hosts = new Map<string, Set<Port>>();
+  const ranges: { readonly list: BlockList; readonly port: Port }[] = [];
+  for (const given of (text ?? '').split(',').map((entry) => entry.trim())) {
+    if (given === '') continue;
+    const entry = readEntry(given.toLowerCase());
+    if (entry === undefined) throw new Error(`EGRESS_ALLOW: "${given}" cannot be read: ${allowanceGrammar}`);
+    if ('range' in entry) ranges.push({ list: blockList([entry.range]), port: entry.port });
+    else hosts.set(entry.host, (hosts.get(entry.host) ?? new Set()).add(entry.port));
+  }
+  const isOpen = (open: Port, port: number) => open === undefined || open === port;
+  return {
+    allowsHost: (hostname, port) => [...(hosts.get(bareHost(hostname)) ?? [])].some((open) => isOpen(open, port)),
+    allowsAddress(address, port) {
+      const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+      return ranges.some((range) => isOpen(range.port, port) && range.list.check(address, family));
+    },
+    namesHost: (hostname) => hosts.has(bareHost(hostname)),
+  };
+}
+
+type Entry = { readonly port: Port } & ({ readonly host: string } | { readonly range: string });
+
+function readEntry(entry: string): Entry | undefined {
+  const whole = rangeOf(entry);
+  if (whole !== undefined) return { range: whole, port: undefined };
+  const { bracketed, plain = '', digits } = entryPattern.exec(entry)?.groups ?? {};
+  const port = digits === undefined ? undefined : Number(digits);
+  if (port !== undefined && (port < 1 || port > 65_535)) return undefined;
+  const range = rangeOf(bracketed ?? plain);
+  if (range !== undefined) return { range, port };
+  const isHost = hostPattern.test(plain) && !/^[\d.]+$/.test(plain);
+  return isHost ? { host: plain, port } : undefined;
+}
+
+/** An address is a range of one. */
+function rangeOf(text: string): string | undefined {
+  const [address = '', bits, ...more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || address.includes('%') || more.length > 0) return undefined;
+  const bitsMax = family === 4 ? 32 : 128;
+  if (bits === undefined) return `${address}/${bitsMax}`;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax ? `${address}/${bits}` : undefined;
+}
+
+/** In lower case, without the dot that makes a name absolute. */
+export function bareHost(hostname: string): string {
+  return hostname.toLowerCase().replace(/\.$/, '');
+}

@@ -1,0 +1,94 @@
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { LookupFunction, Socket } from 'node:net';
+import { bareHost } from './allowance.ts';
+import { EgressError } from './error.ts';
+import type { Hop } from './hops.ts';
+import type { ResolvedAddress } from './resolver.ts';
+import type { WireCount } from './wire-count.ts';
+
+export interface ExchangeOptions {
+  /** The only addresses that are connected to, checked before; the URL's host is for the Host header and the certificate alone. */
+  readonly addresses: readonly ResolvedAddress[];
+  readonly connectTimeoutMs: number;
+  readonly count: WireCount;
+  readonly signal: AbortSignal;
+}
+
+const headBytesMax = 32_768;
+/** Replies of status 1xx before the real one. */
+const informationalMax = 10;
+
+/**
+ * Sends one request over a connection of its own and resolves with the reply as soon as its head is there. Nothing is shared between
+ * calls: no call waits for a connection of another organization, and no reply can leave bytes behind for the next call.
+ *
+ * @throws EgressError TIMEOUT while connecting, BAD_REPLY, TOO_LARGE; and what the connection itself fails with.
+ */
+export function exchange(hop: Hop, options: ExchangeOptions): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const request = open(hop, options);
+  let received: IncomingMessage | undefined;
+  const stop = (error: EgressError) => {
+    // First the reply: ended by its request, it would only say that the connection is gone.
+    received?.destroy(error);
+    request.destroy(error);
+  };
+  const fail = (code: 'BAD_REPLY' | 'TIMEOUT', message: string) => stop(new EgressError(code, message));
+  let informational = 0;
+  request.on('response', (reply) => {
+    received = reply;
+    // A reply that is given up emits an error later; without a listener that would end the process.
+    reply.on('error', () => {});
+    resolve(reply);
+  });
+  request.on('error', reject);
+  request.on('information', () => {
+    informational += 1;
+    if (informational > informationalMax)
+      fail('BAD_REPLY', `${hop.url.hostname} sent more than ${informationalMax} replies of status 1xx`);
+  });
+  request.on('upgrade', () => fail('BAD_REPLY', `${hop.url.hostname} answered with another protocol`));
+  request.on('socket', (socket: Socket) => {
+    const timer = setTimeout(() => {
+      fail('TIMEOUT', `${hop.url.hostname} could not be connected to within ${options.connectTimeoutMs} ms`);
+    }, options.connectTimeoutMs);
+    socket.once(hop.url.protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(timer));
+    socket.once('close', () => clearTimeout(timer));
+    // Every byte counts, also those that no parser hands on: chunk sizes, extensions, trailers.
+    socket.on('data', (chunk: Buffer) => {
+      const excess = options.count.addWire(chunk.length);
+      if (excess !== undefined) stop(excess);
+    });
+  });
+  request.end(hop.body);
+  return promise;
+}
+
+function open({ url, method, headers, body }: Hop, { addresses, signal }: ExchangeOptions): ClientRequest {
+  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const lookup: LookupFunction = (_name, { all }, callback) => {
+    const [first] = addresses;
+    if (all === true) callback(null, [...addresses]);
+    else callback(null, first?.address ?? '', first?.family ?? 4);
+  };
+  const options: RequestOptions = {
+    host: hostname,
+    port: url.port === '' ? undefined : Number(url.port),
+    path: url.pathname + url.search,
+    method,
+    headers: {
+      host: url.host,
+      'accept-encoding': 'gzip, deflate, br',
+      'user-agent': 'Parley',
+      ...headers,
+      ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+    },
+    agent: false,
+    lookup,
+    signal,
+    maxHeaderSize: headBytesMax,
+  };
+  // Loaded when they are first needed: most processes fetch nothing at their start.
+  if (url.protocol === 'http:') return process.getBuiltinModule('node:http').request(options);
+  return process.getBuiltinModule('node:https').request({ ...options, servername: bareHost(hostname) });
+}

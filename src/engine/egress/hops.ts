@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http';
+import type { EgressRequest } from './egress.ts';
+import { EgressError } from './error.ts';
+
+/** One request to one address. */
+export interface Hop {
+  readonly url: URL;
+  readonly method: NonNullable<EgressRequest['method']>;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+}
+
+const redirectsMaxDefault = 5;
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+/** Never sent to another origin than the one they were meant for. */
+const originHeaders = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key']);
+/** Owned by the client below, or able to smuggle a second request. */
+const forbiddenHeaders = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'te',
+  'trailer',
+  'keep-alive',
+]);
+
+/** The request as it was given. @throws EgressError BAD_URL. */
+export function firstHop(request: EgressRequest): Hop {
+  const { method = 'GET', headers = {}, body } = request;
+  return { url: parseUrl(request.url), method, headers: cleanHeaders(headers), body };
+}
+
+/** Where the reply leads; undefined when it is the answer. @throws EgressError TOO_MANY_REDIRECTS, BAD_URL. */
+export function redirectOf(request: EgressRequest, hop: Hop, reply: IncomingMessage, redirects: number): Hop | undefined {
+  const status = reply.statusCode ?? 0;
+  const { location } = reply.headers;
+  if (!redirectStatuses.has(status) || location === undefined || request.redirectsMax === 0) return undefined;
+  if (redirects >= (request.redirectsMax ?? redirectsMaxDefault))
+    throw new EgressError('TOO_MANY_REDIRECTS', `${hop.url.hostname} redirects more than ${redirects} times`);
+  const next = parseUrl(location, hop.url);
+  return request.redirectsWithin === 'host' && !isSameHost(hop.url, next) ? undefined : nextHop(hop, status, next);
+}
+
+/** 303, and 301 and 302 after a POST, go on as a GET without a body; credentials stay with their origin. */
+function nextHop(hop: Hop, status: number, url: URL): Hop {
+  const becomesGet = status === 303 || ((status === 301 || status === 302) && hop.method === 'POST');
+  const keepsOrigin = url.origin === hop.url.origin;
+  const headers = Object.fromEntries(
+    Object.entries(hop.headers).filter(
+      ([name]) => (keepsOrigin || !originHeaders.has(name)) && !(becomesGet && name.startsWith('content-')),
+    ),
+  );
+  return becomesGet && hop.method !== 'HEAD' ? { url, method: 'GET', headers, body: undefined } : { ...hop, url, headers };
+}
+
+/** The same origin, or the same host with the plain connection left for the safe one. */
+function isSameHost(from: URL, to: URL): boolean {
+  if (from.origin === to.origin) return true;
+  return from.hostname === to.hostname && from.port === '' && to.port === '' && to.protocol === 'https:';
+}
+
+function parseUrl(text: string, base?: URL): URL {
+  const url = URL.parse(text, base?.href);
+  if (url === null) throw new EgressError('BAD_URL', 'the address is not a URL');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new EgressError('BAD_URL', `only http and https are fetched, not ${url.protocol}`);
+  if (url.username !== '' || url.password !== '')
+    throw new EgressError('BAD_URL', 'a URL with a user name or password is not fetched');
+  return url;
+}
+
+function cleanHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers)
+      .map(([name, value]) => [name.toLowerCase(), value] as const)
+      .filter(([name]) => !forbiddenHeaders.has(name)),
+  );
+}

@@ -1,0 +1,134 @@
+import { promises as dns } from 'node:dns';
+import { isIP } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { FairGate } from '../../lib/fair-gate.ts';
+import { bareHost } from './allowance.ts';
+import { EgressError } from './error.ts';
+import type { SystemNames } from './system-names.ts';
+
+export interface ResolverOptions {
+  /** Name servers as `address` or `address:port`; undefined for those of the system. */
+  readonly servers: readonly string[] | undefined;
+  /** For one look-up, both families. */
+  readonly timeoutMs: number;
+  /** Look-ups at one time. */
+  readonly lookupsMax: number;
+  /** Look-ups of one organization at one time. */
+  readonly lookupsPerOrganizationMax: number;
+  readonly system: SystemNames;
+  /** Whether a short name may be completed by the search domains of the system: the operator named it. */
+  mayComplete(name: string): boolean;
+}
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+interface Answer {
+  readonly addresses: readonly ResolvedAddress[];
+  readonly ttlMs: number;
+}
+
+const addressesMax = 16;
+const answersMax = 1_000;
+const ttlMaxMs = 60_000;
+/** How long the slower of A and AAAA is waited for. */
+const otherFamilyMs = 250;
+
+/**
+ * Looks up names that users choose. The system's own look-up blocks one of the few threads that the whole process shares; this one asks
+ * the name servers itself, with a time limit, and an organization has its part of the look-ups only.
+ *
+ * `localhost` is this machine, names of the hosts file are what it says, everything else is asked of the name servers. Answers are kept
+ * for their TTL, a minute at most.
+ */
+export class NameResolver {
+  readonly #options: ResolverOptions;
+  readonly #gate: FairGate;
+  readonly #known = new Map<string, { readonly addresses: readonly ResolvedAddress[]; readonly untilMs: number }>();
+
+  constructor(options: ResolverOptions) {
+    this.#options = options;
+    this.#gate = new FairGate(options.lookupsMax, options.lookupsPerOrganizationMax);
+  }
+
+  /**
+   * @returns at least one address, IPv4 first.
+   * @throws EgressError UNREACHABLE, TIMEOUT; or the signal's reason.
+   */
+  async resolve(hostname: string, organizationId: string, signal: AbortSignal): Promise<readonly ResolvedAddress[]> {
+    const name = bareHost(hostname);
+    if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1'].map(addressOf);
+    const ofFile = await this.#options.system.addressesOf(name);
+    if (ofFile.length > 0) return ofFile.map(addressOf);
+    const known = this.#known.get(name);
+    if (known !== undefined && known.untilMs > performance.now()) return known.addresses;
+    const leave = await this.#gate.enter(organizationId, signal);
+    try {
+      const { addresses, ttlMs } = await this.#lookUp(name, signal);
+      this.#remember(name, addresses, ttlMs);
+      return addresses;
+    } finally {
+      leave();
+    }
+  }
+
+  async #lookUp(name: string, signal: AbortSignal): Promise<Answer> {
+    const { system, mayComplete } = this.#options;
+    const domains = mayComplete(name) ? await system.searchDomains() : [];
+    for (const candidate of [name, ...domains.map((domain) => `${name}.${domain}`)]) {
+      const answer = await this.#ask(candidate, signal);
+      if (typeof answer !== 'string') return answer;
+      if (answer === 'ENOTFOUND' || answer === 'ENODATA') continue;
+      if (answer === 'ETIMEOUT' || answer === 'ECANCELLED')
+        throw new EgressError('TIMEOUT', `${name} could not be looked up within ${this.#options.timeoutMs} ms`);
+      throw new EgressError('UNREACHABLE', `${name} could not be looked up (${answer})`);
+    }
+    throw new EgressError('UNREACHABLE', `${name} has no address`);
+  }
+
+  /** A and AAAA at once. @returns the code of the failure when neither gave an address. */
+  async #ask(name: string, signal: AbortSignal): Promise<Answer | string> {
+    const { servers, timeoutMs } = this.#options;
+    // A resolver of its own: what is given up is cancelled without touching other look-ups.
+    const resolver = new dns.Resolver({ timeout: Math.ceil(timeoutMs / 2), tries: 2 });
+    if (servers !== undefined) resolver.setServers(servers);
+    const cancel = () => resolver.cancel();
+    const timer = setTimeout(cancel, timeoutMs);
+    signal.addEventListener('abort', cancel, { once: true });
+    const four = resolver.resolve4(name, { ttl: true });
+    const six = resolver.resolve6(name, { ttl: true });
+    try {
+      await Promise.any([four, six]);
+      await Promise.race([Promise.allSettled([four, six]), wait(otherFamilyMs, undefined, { ref: false })]);
+    } catch (error) {
+      signal.throwIfAborted();
+      const codes = error instanceof AggregateError ? error.errors.map(({ code }: { code?: unknown }) => String(code)) : [];
+      return codes.find((code) => code !== 'ENOTFOUND' && code !== 'ENODATA') ?? codes[0] ?? 'EUNKNOWN';
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      clearTimeout(timer);
+      cancel();
+    }
+    const settled = await Promise.allSettled([four, six]);
+    const records = settled.flatMap((result) => (result.status === 'fulfilled' ? result.value.slice(0, addressesMax) : []));
+    if (records.length === 0) return 'ENODATA';
+    return {
+      addresses: records.map(({ address }) => addressOf(address)),
+      ttlMs: Math.min(...records.map(({ ttl }) => ttl * 1_000), ttlMaxMs),
+    };
+  }
+
+  #remember(name: string, addresses: readonly ResolvedAddress[], ttlMs: number): void {
+    this.#known.delete(name);
+    if (ttlMs <= 0) return;
+    const [oldest] = this.#known.size >= answersMax ? this.#known.keys() : [];
+    if (oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(name, { addresses, untilMs: performance.now() + ttlMs });
+  }
+}
+
+function addressOf(address: string): ResolvedAddress {
+  return { address, family: isIP(address) === 6 ? 6 : 4 };
+}

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+
+/** What the operator's machine says about names, besides its name servers. */
+export interface SystemNames {
+  /** Addresses that the hosts file has for a name in lower case; none for most. */
+  addressesOf(name: string): Promise<readonly string[]>;
+  /** Domains that a short name may stand in. */
+  searchDomains(): Promise<readonly string[]>;
+}
+
+export interface SystemFiles {
+  readonly hostsPath: string;
+  readonly resolverPath: string;
+}
+
+const rereadAfterMs = 5_000;
+
+/** Reads the files of the system when they are asked for, and again when what was read is five seconds old. A missing file is empty. */
+export function createSystemNames({ hostsPath, resolverPath }: SystemFiles): SystemNames {
+  const hosts = remembered(async () => parseHosts(await textOf(hostsPath)));
+  const domains = remembered(async () => parseSearchDomains(await textOf(resolverPath)));
+  return {
+    addressesOf: async (name) => (await hosts()).get(name) ?? [],
+    searchDomains: domains,
+  };
+}
+
+/** Where the system keeps them. */
+export function systemFiles(): SystemFiles {
+  const hostsPath = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
+  return { hostsPath, resolverPath: '/etc/resolv.conf' };
+}
+
+function remembered<T>(read: () => Promise<T>): () => Promise<T> {
+  let known: { readonly value: Promise<T>; readonly untilMs: number } | undefined;
+  return () => {
+    const nowMs = performance.now();
+    if (known === undefined || known.untilMs <= nowMs) known = { value: read(), untilMs: nowMs + rereadAfterMs };
+    return known.value;
+  };
+}
+
+function parseHosts(text: string): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = (line.split('#')[0] ?? '').trim().toLowerCase().split(/\s+/);
+    if (isIP(address) === 0) continue;
+    for (const name of names) found.set(name, [...(found.get(name) ?? []), address]);
+  }
+  return found;
+}
+
+/** The last `search` or `domain` line counts, as for the system's own resolver. */
+function parseSearchDomains(text: string): readonly string[] {
+  const lines = text.split('\n').map((line) => line.trim().split(/\s+/));
+  return lines.findLast(([word]) => word === 'search' || word === 'domain')?.slice(1) ?? [];
+}
+
+async function textOf(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '');
+}
