@@ -1,9 +1,10 @@
+import { isInline } from '../engine/models/inline-images.ts';
 import type { ModelMessage, ModelPart, ModelToolCall } from '../engine/models/port.ts';
 import type { CompletionMessageInput } from './completion-input.ts';
 import type { Faults } from './faults.ts';
+import { imageUrlRule, kindOfImageUrl } from './image-url.ts';
 
 type Record_ = Readonly<Record<string, unknown>>;
-const imagePattern = /^(?:https?:\/\/\S+|data:image\/[\w.+-]+(?:;[\w=.-]+)*;base64,[A-Za-z0-9+/=\s]+)$/;
 const details = ['auto', 'low', 'high'] as const;
 
 /** Reads a conversation of the common format, noting every fault: spellings of parts, roles, and calls without outputs. */
@@ -11,6 +12,25 @@ export function readMessages(messages: readonly CompletionMessageInput[], faults
   const read = messages.flatMap((message, index) => readMessage(message, `messages[${index}]`, faults));
   checkCalls(messages, faults);
   return read;
+}
+
+/** An image that is named by its address: it has to be fetched before a model is given the messages. */
+export interface ImageAddress {
+  /** As the request has it: `messages[0].content[1].image_url`. */
+  readonly param: string;
+  readonly part: Extract<ModelPart, { type: 'image' }>;
+}
+
+/** Of messages without a fault: their places are those of the request. */
+export function imageAddressesOf(messages: readonly ModelMessage[]): readonly ImageAddress[] {
+  const found: ImageAddress[] = [];
+  for (const [index, { content }] of messages.entries()) {
+    if (content === null || typeof content === 'string') continue;
+    for (const [place, part] of content.entries())
+      if (part.type === 'image' && !isInline(part.url))
+        found.push({ param: `messages[${index}].content[${place}].image_url`, part });
+  }
+  return found;
 }
 
 /** What the last user message says: the question that knowledge is searched for. */
@@ -104,8 +124,8 @@ function readPart(part: unknown, at: string, faults: Faults): readonly ModelPart
 /** `image_url` is the URL itself in one spelling, an object that holds it in the other. */
 function readImage(given: unknown, outerDetail: unknown, at: string, faults: Faults): readonly ModelPart[] {
   const { url, detail = outerDetail } = typeof given === 'string' ? { url: given } : ((given ?? {}) as Record_);
-  if (typeof url !== 'string' || !imagePattern.test(url)) {
-    faults.add(`${at}.image_url`, `${at}.image_url must be an http(s) URL or a data URL of an image`);
+  if (typeof url !== 'string' || kindOfImageUrl(url) === undefined) {
+    faults.add(`${at}.image_url`, `${at}.image_url must be ${imageUrlRule}`);
     return [];
   }
   const known = details.find((name) => name === detail);

@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelParameters } from '../engine/models/port.ts';
+import type { ModelMessage, ModelParameters, ModelPart } from '../engine/models/port.ts';
 import type { ModelInfo } from '../engine/models/router.ts';
 import { RunFold } from '../engine/runs/fold.ts';
 import type { RunPlan } from '../engine/runs/run-engine.ts';
@@ -12,8 +12,9 @@ import { fillVariables } from './agent-parts/user-input.ts';
 import { requireNoToolConflict, withAgentTools } from './agent-tools.ts';
 import { agentForRun, modelIdOf } from './agents.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion, serverToolNames } from './completion-input.ts';
-import { questionOf } from './completion-messages.ts';
+import { type ImageAddress, imageAddressesOf, questionOf } from './completion-messages.ts';
 import type { Deps } from './deps.ts';
+import { type ContextPart, type GivenSource, readGiven, requireGivenCount } from './given-files.ts';
 
 export type { CompletionInput } from './completion-input.ts';
 
@@ -39,7 +40,7 @@ export interface Completion {
  * @throws DomainError MODEL_NOT_FOUND, also for an agent that the caller may not see; with every fault of the input; and from the first
  *   read of the stream what the model refused.
  *
- * Cost: no promise and no database while model and agent are warm.
+ * Cost: no promise and no database while model and agent are warm; images by address are fetched first.
  */
 export function runCompletion(
   deps: Deps,
@@ -52,7 +53,11 @@ export function runCompletion(
   const start = (agent: RunnableAgent | undefined) => {
     const run = (model: ModelInfo | undefined) => {
       if (model === undefined) throw missingModel(input.model);
-      return deps.runs.runStateless(planOf(caller, input, request, model, agent, inOnePiece), signal);
+      const begin = (messages: readonly ModelMessage[]) =>
+        deps.runs.runStateless(planOf(caller, input, { ...request, messages }, model, agent, inOnePiece), signal);
+      const addresses = imageAddressesOf(request.messages);
+      if (addresses.length === 0) return begin(request.messages);
+      return withImages(deps, caller, request.messages, addresses, model, signal).then(begin);
     };
     const found = deps.models.find(agent === undefined ? input.model : modelIdOf(deps, agent));
     return found instanceof Promise ? found.then(run) : run(found);
@@ -60,6 +65,27 @@ export function runCompletion(
   if (!isId('agent', input.model)) return start(undefined);
   const agent = agentOf(deps, caller, input.model);
   return agent instanceof Promise ? agent.then(start) : start(agent);
+}
+
+/** The messages with their images in them. @throws DomainError naming each image that may not or could not be fetched. */
+async function withImages(
+  deps: Deps,
+  { orgId: organizationId }: Caller,
+  messages: readonly ModelMessage[],
+  addresses: readonly ImageAddress[],
+  model: ModelInfo,
+  signal: AbortSignal,
+): Promise<readonly ModelMessage[]> {
+  requireGivenCount('messages', addresses.length);
+  const sources = addresses.map(({ param, part: { url, detail } }): GivenSource => {
+    return { param, from: { url }, isImage: true, ...(detail === undefined ? {} : { detail }) };
+  });
+  const read = await readGiven(deps, sources, { organizationId, model, tokensMax: 0 }, signal);
+  const images = new Map<ModelPart, ContextPart | undefined>(addresses.map(({ part }, index) => [part, read[index]]));
+  return messages.map((message) => {
+    if (message.role !== 'user' || typeof message.content === 'string') return message;
+    return { ...message, content: message.content.map((part) => (images.get(part) ?? part) as ModelPart) };
+  });
 }
 
 /** The same, read to its end. @throws DomainError also when the run failed in its middle. */

@@ -5,6 +5,7 @@ import { cutText, storableText } from '../lib/text.ts';
 import type { Settings } from '../settings.ts';
 import { type CompletionToolInput, readTools, serverToolNames } from './completion-input.ts';
 import { Faults } from './faults.ts';
+import { imageUrlRule, kindOfImageUrl } from './image-url.ts';
 import { readRunOptions } from './run-options.ts';
 
 type Maybe<T> = T | null | undefined;
@@ -52,8 +53,6 @@ const secretBytesMax = 4_096;
 const idLengthMax = 100;
 const urlLengthMax = 8_000_000;
 const chatNameLength = 60;
-const webAddress = /^https?:\/\/[^\s/]+\S*$/i;
-const imageData = /^data:image\/[\w.+-]+(?:;[\w=.-]+)*;base64,[A-Za-z0-9+/=\s]+$/;
 
 /** @throws DomainError of the first fault, carrying all of them. Files and addresses are looked up by domain/prompt-files.ts. */
 export function readMessage(input: SendMessageInput, limits: Pick<Settings, 'TOOLS_MAX'>): ReadMessage {
@@ -133,8 +132,8 @@ function readPart(part: unknown, at: string, faults: Faults): readonly PromptPar
   }
   if (type === 'text') return [{ type, text: storableText(value) }];
   if (type === 'id') return [{ type, id: storableText(value.slice(0, idLengthMax)) }];
-  if (value.length > urlLengthMax || !(webAddress.test(value) || imageData.test(value))) {
-    faults.add(`${at}.url`, `${at}.url must be an http(s) address or a data URL of an image`);
+  if (value.length > urlLengthMax || kindOfImageUrl(value) === undefined) {
+    faults.add(`${at}.url`, `${at}.url must be ${imageUrlRule}`);
     return [];
   }
   return [{ type, url: storableText(value) }];

@@ -1,3 +1,4 @@
+import { isInline } from '../engine/models/inline-images.ts';
 import type { ModelMessage } from '../engine/models/port.ts';
 import type { ModelInfo } from '../engine/models/router.ts';
 import type { Chat, PromptPart } from '../entities/chat.ts';
@@ -6,8 +7,6 @@ import { isId } from '../entities/ids.ts';
 import type { Deps } from './deps.ts';
 import { Faults } from './faults.ts';
 import { type ContextPart, type GivenSource, readGiven, requireGivenCount, unseen } from './given-files.ts';
-
-const imageAddress = /^data:image\/|^https?:\/\/[^?#]+\.(?:png|jpe?g|gif|webp)(?:[?#]|$)/i;
 
 /**
  * What a model is given in place of a prompt with files or addresses: images where it sees them, everything else as the text in it, a
@@ -31,7 +30,7 @@ export async function contextOfPrompt(
   for (const [index, part] of parts.entries()) {
     if (part.type === 'text' || isSeenAsItIs(part, model)) continue;
     const param = `prompt[${index}].${part.type}`;
-    if (part.type === 'url' && part.url.startsWith('data:')) throw unseen(param, 'is an image', model);
+    if (part.type === 'url' && isInline(part.url)) throw unseen(param, 'is an image', model);
     const file = part.type === 'id' ? files.get(part.id) : undefined;
     if (part.type === 'url') sources.set(part, { param, from: { url: part.url } });
     else if (file !== undefined) sources.set(part, { param, from: file });
@@ -73,7 +72,7 @@ async function filesOf(deps: Deps, chat: Chat, parts: readonly PromptPart[]): Pr
   return files;
 }
 
-/** An image by its address, for a model that fetches it or reads it from there. */
+/** An image in the message itself, for a model that sees. */
 function isSeenAsItIs(part: PromptPart, { acceptsImages }: ModelInfo): boolean {
-  return part.type === 'url' && acceptsImages && imageAddress.test(part.url);
+  return part.type === 'url' && acceptsImages && isInline(part.url);
 }

@@ -212,7 +212,7 @@ describe('POST /api/v1/chats/:chatId/messages', () => {
     await ann.post(messagesPath(chat), {
       prompt: [
         { type: 'text', text: 'Second' },
-        { type: 'url', url: 'https://example.com/a.png' },
+        { type: 'url', url: 'data:image/png;base64,iVBORw0KGgo=' },
       ],
     });
     expect(upstream.requests[1]?.body?.messages).toEqual([
@@ -223,7 +223,7 @@ describe('POST /api/v1/chats/:chatId/messages', () => {
         role: 'user',
         content: [
           { type: 'text', text: 'Second' },
-          { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
         ],
       },
     ]);

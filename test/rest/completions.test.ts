@@ -151,7 +151,7 @@ describe(`POST ${path}`, () => {
             role: 'user',
             content: [
               { type: 'input_text', text: 'Look' },
-              { type: 'input_image', image_url: 'https://example.com/a.png' },
+              { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' },
             ],
           },
         ],
@@ -180,7 +180,7 @@ describe(`POST ${path}`, () => {
           role: 'user',
           content: [
             { type: 'text', text: 'Look' },
-            { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
           ],
         },
       ],

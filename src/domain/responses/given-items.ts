@@ -1,3 +1,4 @@
+import { isInline } from '../../engine/models/inline-images.ts';
 import type { ModelInfo } from '../../engine/models/router.ts';
 import type { Caller } from '../../entities/caller.ts';
 import type { ChatMessage, NewMessage } from '../../entities/chat.ts';
@@ -122,8 +123,8 @@ function unreadParts(item: WireObject, at: string): readonly UnreadPart[] {
     if (!isObject(part)) return [];
     const isFile = part.type === 'input_file';
     const isImage = part.type === 'input_image' || part.type === 'output_image';
-    const name = ['file_id', ...(isFile ? ['file_url', 'file_data'] : [])].find(
-      (candidate) => typeof part[candidate] === 'string',
+    const name = (isFile ? ['file_id', 'file_url', 'file_data'] : ['file_id', 'image_url']).find(
+      (candidate) => typeof part[candidate] === 'string' && !(isImage && isInline(String(part[candidate]))),
     );
     return (isFile || isImage) && name !== undefined ? [{ part, param: `${at}.${member}[${index}].${name}` }] : [];
   });
@@ -144,7 +145,8 @@ async function filesOf(deps: Deps, caller: Caller, parts: readonly UnreadPart[])
 }
 
 function sourceOf({ part, param }: UnreadPart, files: ReadonlyMap<unknown, ChatFile>): GivenSource {
-  const { filename, detail, file_url: url } = part;
+  const { filename, detail, file_url: fileUrl } = part;
+  const url = part.type === 'input_file' ? fileUrl : part.image_url;
   const file = files.get(part.file_id);
   return {
     param,

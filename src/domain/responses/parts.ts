@@ -1,5 +1,6 @@
 import type { WireObject } from '../../entities/response.ts';
 import type { Faults } from '../faults.ts';
+import { imageUrlRule, kindOfImageUrl } from '../image-url.ts';
 import { isObject } from './values.ts';
 
 /** Content parts of one item, at most. */
@@ -10,7 +11,6 @@ const urlMax = 8_192;
 /** Longer ids name nothing. */
 const idMax = 200;
 const details = ['auto', 'low', 'high', 'original'];
-const imagePattern = /^(?:https?:\/\/\S+|data:image\/[\w.+-]+(?:;[\w=.-]+)*;base64,[A-Za-z0-9+/=\s]+)$/i;
 const filePattern = /^data:[\w.+/-]*(?:;[\w=."-]+)*;base64,[A-Za-z0-9+/=\s]*$/i;
 const addressPattern = /^https?:\/\/[^\s/]+\S*$/i;
 
@@ -68,8 +68,8 @@ function readImage(part: WireObject, at: string, faults: Faults): WireObject | u
   const source = readSource(part, ['image_url', 'file_id'], at, faults);
   if (source === undefined) return undefined;
   const { image_url: url } = source;
-  if (typeof url === 'string' && !imagePattern.test(url)) {
-    faults.add(`${at}.image_url`, `${at}.image_url must be an http(s) URL or a data URL of an image`);
+  if (typeof url === 'string' && kindOfImageUrl(url) === undefined) {
+    faults.add(`${at}.image_url`, `${at}.image_url must be ${imageUrlRule}`);
     return undefined;
   }
   return { type: 'input_image', ...source, detail: 'auto', ...detailOf(part, at, faults), ...flagsOf(part, at, faults) };

@@ -59,7 +59,7 @@ export type ModelMessage =
 
 export type ModelPart =
   | { readonly type: 'text'; readonly text: string }
-  /** `url` is http(s) or a data URL. */
+  /** `url` is a data URL: no model is given an address to fetch. */
   | { readonly type: 'image'; readonly url: string; readonly detail?: 'auto' | 'low' | 'high' };
 
 export interface ModelToolCall {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { Catalog } from './catalog.ts';
 import { Circuit } from './circuit.ts';
+import { requireInlineImages } from './inline-images.ts';
 import type { ModelDelta, ModelRequest } from './port.ts';
 import { configuredProviders, type ModelSettings, type ReadEnvironment } from './providers/configured.ts';
 import { readModelsFile } from './providers/models-file.ts';
@@ -81,6 +82,7 @@ export function createModelRouter(
       clearTimeout(timer);
     },
     stream(request, signal) {
+      requireInlineImages(request.messages);
       const route = routes.get(request.model);
       const chain = route === undefined ? [request.model] : [route.primary, ...route.fallbacks];
       return routeStream({ catalog, circuit, logger, retriesMax: settings.MODEL_RETRIES_MAX }, chain, request, signal);

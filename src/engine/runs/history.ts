@@ -1,5 +1,6 @@
 import type { ChatMessage, NewMessage, PromptPart } from '../../entities/chat.ts';
 import type { RunItem } from '../../entities/run-event.ts';
+import { isInline } from '../models/inline-images.ts';
 import type { ModelMessage, ModelPart } from '../models/port.ts';
 
 const unanswered = 'Cancelled: no output was given for this call.';
@@ -23,8 +24,24 @@ export function historyOf(transcript: readonly ChatMessage[], tokensMax: number 
     turns.at(-1)?.push(...modelMessages(message, transcript, place));
   }
   const kept = tokensMax === undefined ? turns : lastTurns(turns, tokensMax);
-  const said = kept.flat();
+  const said = kept.flat().map(withoutImageAddresses);
   return typeof summary === 'string' ? [{ role: 'system', content: `${earlierTurns}\n${summary}` }, ...said] : said;
+}
+
+/** Older versions kept images by their addresses. No model is given an address to fetch, and these are not read again. */
+function withoutImageAddresses(message: ModelMessage): ModelMessage {
+  if (message.role !== 'user' || typeof message.content === 'string') return message;
+  if (!message.content.some(isByAddress)) return message;
+  const content = message.content.map((part): ModelPart => (isByAddress(part) ? { type: 'text', text: notShown(part) } : part));
+  return { ...message, content };
+}
+
+function isByAddress(part: ModelPart): part is Extract<ModelPart, { type: 'image' }> {
+  return part.type === 'image' && !isInline(part.url);
+}
+
+function notShown({ url }: { readonly url: string }): string {
+  return `[image ${url.slice(0, 300)}, not shown]`;
 }
 
 /** A message that is in no chat yet, in the form of those that are. */

@@ -78,10 +78,9 @@ function userParts(content: string | readonly ModelPart[]): UserPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.map((part) => {
     if (part.type === 'text') return { type: 'text', text: part.text };
-    const data = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.-]+)*;base64,(.*)$/s.exec(part.url);
-    return data?.[1] !== undefined && data[2] !== undefined
-      ? { type: 'file', mediaType: data[1], data: { type: 'data', data: data[2] } }
-      : { type: 'file', mediaType: 'image/*', data: { type: 'url', url: new URL(part.url) } };
+    const data = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.-]+)*;base64,(.*)$/is.exec(part.url);
+    if (data?.[1] === undefined || data[2] === undefined) throw new Error('an image must be a data URL in base64');
+    return { type: 'file', mediaType: data[1], data: { type: 'data', data: data[2] } };
   });
 }
 
