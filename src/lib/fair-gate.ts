@@ -3,14 +3,14 @@ interface Waiting {
 }
 
 /**
- * So many places at one time. Owners that wait are served in turn, and no owner has more than its part of the places, so that one with
- * thousands of requests delays another by one place at most.
+ * So many places at one time. No owner has more than its part of them, and a place that becomes free goes to the waiting owner that has the
+ * fewest: one with thousands of requests does not delay another by more than one place.
  */
 export class FairGate {
   readonly #max: number;
   readonly #perOwnerMax: number;
   readonly #taken = new Map<string, number>();
-  /** Those that wait, by owner; the owner whose turn it is comes first. */
+  /** Those that wait, by owner; an owner that was served goes to the end. */
   readonly #waiting = new Map<string, Waiting[]>();
   #count = 0;
 
@@ -73,14 +73,25 @@ export class FairGate {
     const left = (this.#taken.get(owner) ?? 0) - 1;
     if (left <= 0) this.#taken.delete(owner);
     else this.#taken.set(owner, left);
-    for (const [next, queue] of this.#waiting) {
-      if (!this.#hasPlace(next)) continue;
-      const [first, ...rest] = queue;
-      this.#waiting.delete(next);
-      if (rest.length > 0) this.#waiting.set(next, rest);
-      this.#take(next);
-      first?.enter();
-      return;
+    const next = this.#next();
+    if (next === undefined) return;
+    const [first, ...rest] = this.#waiting.get(next) ?? [];
+    this.#waiting.delete(next);
+    if (rest.length > 0) this.#waiting.set(next, rest);
+    this.#take(next);
+    first?.enter();
+  }
+
+  /** The owner with the fewest places among those that wait and may have one; of several, the one that waits longest for its turn. */
+  #next(): string | undefined {
+    let next: string | undefined;
+    let fewest = Number.POSITIVE_INFINITY;
+    for (const owner of this.#waiting.keys()) {
+      const taken = this.#taken.get(owner) ?? 0;
+      if (taken >= fewest || !this.#hasPlace(owner)) continue;
+      next = owner;
+      fewest = taken;
     }
+    return next;
   }
 }

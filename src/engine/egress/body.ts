@@ -29,7 +29,7 @@ export async function* decodedBlocks(
   let length = 0;
   try {
     for await (const chunk of source as AsyncIterable<Buffer>) {
-      count.addDecoded(chunk.length);
+      count.addBody(chunk.length);
       for (let start = 0; start < chunk.length; ) {
         const copied = chunk.copy(block, length, start);
         start += copied;

@@ -171,10 +171,8 @@ async function call<T>(
       throw failureOf(error, hop.url.hostname);
     }
     const { hostname } = hop.url;
-    return await take(
-      headOf(reply, hop),
-      translated(contentOf(reply, hop, count), (error) => failureOf(error, hostname)),
-    );
+    const content = whole(contentOf(reply, hop, count), either, (error) => failureOf(error, hostname));
+    return await take(headOf(reply, hop), content);
   } finally {
     reply?.destroy();
     leave?.();
@@ -194,9 +192,15 @@ function contentOf(reply: IncomingMessage, { method }: Hop, count: WireCount): A
   return decodedBlocks(reply, isBodiless ? undefined : reply.headers['content-encoding'], count);
 }
 
-async function* translated(blocks: AsyncIterable<Buffer>, failureOf: (error: unknown) => unknown): AsyncGenerator<Buffer> {
+/** A body without a length ends with its connection, whoever ends that: what the signal cut off is no whole body. */
+async function* whole(
+  blocks: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+  failureOf: (error: unknown) => unknown,
+): AsyncGenerator<Buffer> {
   try {
     yield* blocks;
+    signal.throwIfAborted();
   } catch (error) {
     throw failureOf(error);
   }

@@ -32,6 +32,7 @@ export function exchange(hop: Hop, options: ExchangeOptions): Promise<IncomingMe
     // First the reply: ended by its request, it would only say that the connection is gone.
     received?.destroy(error);
     request.destroy(error);
+    reject(error);
   };
   const fail = (code: 'BAD_REPLY' | 'TIMEOUT', message: string) => stop(new EgressError(code, message));
   let informational = 0;
@@ -41,13 +42,20 @@ export function exchange(hop: Hop, options: ExchangeOptions): Promise<IncomingMe
     reply.on('error', () => {});
     resolve(reply);
   });
-  request.on('error', reject);
+  request.on('error', (error) => {
+    received?.destroy(error);
+    reject(error);
+  });
   request.on('information', () => {
     informational += 1;
     if (informational > informationalMax)
       fail('BAD_REPLY', `${hop.url.hostname} sent more than ${informationalMax} replies of status 1xx`);
   });
-  request.on('upgrade', () => fail('BAD_REPLY', `${hop.url.hostname} answered with another protocol`));
+  request.on('upgrade', (_reply, socket) => {
+    socket.destroy();
+    fail('BAD_REPLY', `${hop.url.hostname} answered with another protocol`);
+  });
+  request.on('close', () => reject(new EgressError('UNREACHABLE', `${hop.url.hostname} closed the connection without a reply`)));
   request.on('socket', (socket: Socket) => {
     const timer = setTimeout(() => {
       fail('TIMEOUT', `${hop.url.hostname} could not be connected to within ${options.connectTimeoutMs} ms`);
