@@ -21,6 +21,7 @@ describe('the call of an API_FUNCTION', () => {
       headers: { 'X-City': 'in {city}', 'X-Gone': '{absent}' },
       body: { q: '{text}', n: '{count}', list: ['{text}', 'x {text}'], gone: '{absent}', fixed: true },
       auth: { type: 'bearerToken', value: '{{secret:KEY}}' },
+      parameters: { type: 'object', properties: { extra: {} } },
     };
     const made = request(data, {
       city: 'a/b?c#d',
@@ -37,9 +38,18 @@ describe('the call of an API_FUNCTION', () => {
     expect(JSON.parse(String(made.body))).toEqual({ q: text, n: 3, list: [text, `x ${text}`], fixed: true, extra: 1 });
   });
 
-  it('puts arguments that no template names where the method takes them', () => {
-    expect(request({ method: 'GET' }, { a: 1, b: ['x', 'y'] }).url).toBe('https://api.example.com/?a=1&b=x&b=y');
-    expect(request({ method: 'PUT' }, { a: 1 })).toMatchObject({ url: 'https://api.example.com/', body: '{"a":1}' });
+  const parameters = { type: 'object', properties: { a: {} }, allOf: [{ $ref: '#/$defs/more' }] };
+  const $defs = { more: { properties: { b: {} } } };
+
+  it('puts declared arguments that no template names where the method takes them, and no others', () => {
+    const args = { a: 1, b: ['x', 'y'], c: 2, constructor: 3, 'a[]': 4 };
+    const declared = { parameters: { ...parameters, $defs } };
+    expect(request({ method: 'GET', ...declared }, args).url).toBe('https://api.example.com/?a=1&b=x&b=y');
+    expect(request({ method: 'PUT', ...declared }, args)).toMatchObject({
+      url: 'https://api.example.com/',
+      body: '{"a":1,"b":["x","y"]}',
+    });
+    expect(request({ method: 'PUT' }, args)).not.toHaveProperty('body');
   });
 
   it.each([

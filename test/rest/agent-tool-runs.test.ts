@@ -67,7 +67,7 @@ describe('an API_FUNCTION of an agent', () => {
   it('is offered to the model, called, and answered from, in a completion', async () => {
     const agent = await agentWith();
     api.answer(() => ({ body: '{"celsius":12}' }));
-    upstream.next(call('{"city":"Paris/../x"}'), { text: 'It is 12 degrees.' });
+    upstream.next(call('{"city":"Paris/x"}'), { text: 'It is 12 degrees.' });
     const reply = await complete(colleague, agent.id);
     expect(reply.body.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'It is 12 degrees.' } });
     expect(reply.body.choices[0].message.tool_calls).toBeUndefined();
@@ -75,7 +75,7 @@ describe('an API_FUNCTION of an agent', () => {
       { type: 'function', function: { name: 'get_weather', description: 'Tells the weather of a city', parameters } },
     ]);
     expect(api.requests).toMatchObject([
-      { method: 'GET', path: '/weather/Paris%2F..%2Fx?units=metric', headers: { 'x-api-key': secret } },
+      { method: 'GET', path: '/weather/Paris%2Fx?units=metric', headers: { 'x-api-key': secret } },
     ]);
     expect(asked(1).messages.at(-1)).toEqual({ role: 'tool', tool_call_id: 'call_1', content: '{"celsius":12}' });
   });

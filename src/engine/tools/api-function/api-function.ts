@@ -1,6 +1,8 @@
 import { compileArguments } from '../json-schema/arguments.ts';
 import { SchemaError } from '../json-schema/clean-schema.ts';
-import { parseTemplate, type Template } from './template.ts';
+import { declaredNames } from '../json-schema/declared-names.ts';
+import { argumentNames, parseTemplate, type Template } from './template.ts';
+import { type Pair, readPairs, readTextBody, type TextBody } from './text-body.ts';
 
 export const apiMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type ApiMethod = (typeof apiMethods)[number];
@@ -11,19 +13,18 @@ export interface ApiFunction {
   readonly description: string;
   /** JSON Schema, as the model sees it. */
   readonly parameters: JsonObject;
+  /** The arguments that the schema names. Others are not sent unless a template names them. */
+  readonly declared: ReadonlySet<string>;
   readonly method: ApiMethod;
   /** Scheme and host are fixed: no argument reaches them. */
   readonly origin: string;
   readonly userinfo: Template | undefined;
   readonly path: Template;
-  readonly search: Template;
+  readonly search: readonly Pair[];
   readonly headers: readonly { readonly name: string; readonly value: Template }[];
   readonly query: readonly { readonly name: string; readonly value: Template }[];
   /** A JSON value whose texts are templates, or a text. */
-  readonly body:
-    | { readonly kind: 'none' }
-    | { readonly kind: 'json'; readonly value: unknown }
-    | { readonly kind: 'text'; readonly value: Template };
+  readonly body: { readonly kind: 'none' } | { readonly kind: 'json'; readonly value: unknown } | TextBody;
   readonly auth: ApiAuth | undefined;
 }
 export interface ApiAuth {
@@ -73,17 +74,19 @@ export const authMembers = ['type', 'in', 'name', 'username', 'secretKey'] as co
 export function readApiFunction(data: JsonObject, faults: DataFault[]): ApiFunction {
   const fault = (path: string, message: string) => void faults.push({ path, message });
   const description = optionalText(data.description, '.description', descriptionLengthMax, fault);
-  const parameters = readParameters(data.parameters, fault);
   const method = apiMethods.find((known) => known === (data.method === undefined ? 'GET' : upper(data.method)));
   if (method === undefined) fault('.method', `must be one of ${apiMethods.join(', ')}`);
   const headers = readEntries(data.headers, '.headers', fault);
-  for (const { name } of headers) {
+  for (const { name, value } of headers) {
     if (!headerName.test(name) || ownHeaders.has(name.toLowerCase()))
       fault(`.headers.${name}`, 'is not a header that a tool may set');
+    // The type says how the body is written: with another type, what the author fixed would mean something else.
+    if (name.toLowerCase() === 'content-type' && argumentNames(value).length > 0)
+      fault(`.headers.${name}`, 'must not take arguments');
   }
   return {
     description,
-    parameters,
+    ...readParameters(data.parameters, fault),
     method: method ?? 'GET',
     ...readUrl(data.url, fault),
     headers,
@@ -95,18 +98,19 @@ export function readApiFunction(data: JsonObject, faults: DataFault[]): ApiFunct
 
 type Fault = (path: string, message: string) => void;
 
-function readParameters(given: unknown, fault: Fault): JsonObject {
-  if (given === undefined || given === null) return { type: 'object', properties: {} };
-  const schema = isObject(given) ? given : {};
+function readParameters(given: unknown, fault: Fault): Pick<ApiFunction, 'parameters' | 'declared'> {
+  if (given === undefined || given === null) return { parameters: { type: 'object', properties: {} }, declared: new Set() };
+  const parameters = isObject(given) ? given : {};
   if (!isObject(given)) fault('.parameters', 'must be a JSON Schema object');
   try {
-    compileArguments(schema);
+    compileArguments(parameters);
+    return { parameters, declared: declaredNames(parameters) };
   } catch (error) {
     if (error instanceof SchemaError) fault(`.parameters${error.path}`, error.message);
     // What the library says of a schema names keywords of ours; the schema is refused whatever it was.
     else fault('.parameters', 'is not a JSON Schema that can be checked');
+    return { parameters, declared: new Set() };
   }
-  return schema;
 }
 
 /** Scheme, host and port are read from the template's own text: an argument in them is refused, whatever it would be filled with. */
@@ -119,7 +123,8 @@ function readUrl(given: unknown, fault: Fault): Pick<ApiFunction, 'origin' | 'us
   const parts = /^(https?:\/\/)(?:([^/?#@\\]*)@)?([^/?#@\\{}\s]+)([^?#]*)(?:\?([^#]*))?(?:#.*)?$/i.exec(given.trim());
   const [, scheme = '', userinfo, host = '', path = '', search = ''] = parts ?? [];
   const base = parts === null ? null : URL.parse(`${scheme}${host}/`);
-  if (base === null || base.pathname !== '/' || base.username !== '') {
+  // A path that begins with an argument would be a port to whoever wrote `host:{port}`.
+  if (base === null || base.pathname !== '/' || base.username !== '' || !/^(?:\/|$)/.test(path)) {
     fault('.url', 'must be an http(s) address; arguments may stand behind the host only');
     return none;
   }
@@ -132,7 +137,7 @@ function readUrl(given: unknown, fault: Fault): Pick<ApiFunction, 'origin' | 'us
     origin: base.origin,
     userinfo: userinfo === undefined ? undefined : parseTemplate(userinfo),
     path: parseTemplate(pathText),
-    search: parseTemplate(search),
+    search: readPairs(search, (message) => fault('.url', message)),
   };
 }
 
@@ -156,7 +161,7 @@ function readBody(given: unknown, headers: ApiFunction['headers'], fault: Fault)
   if (typeof given !== 'string') return { kind: 'json', value: given };
   const contentType = headers.find(({ name }) => name.toLowerCase() === 'content-type')?.value[0];
   const isOther = contentType?.kind === 'text' && !contentType.text.includes('json');
-  if (isOther) return { kind: 'text', value: parseTemplate(given) };
+  if (isOther) return readTextBody(given, contentType.text, (message) => fault('.body', message));
   try {
     return { kind: 'json', value: JSON.parse(given) };
   } catch {

@@ -66,11 +66,17 @@ export function createApiTool(
   };
 }
 
-/** @throws Error for data that was never accepted. */
+/** @throws DomainError for data that is not accepted now: it was stored by an older version. The faults name members and repeat no value. */
 function prepare(name: string, data: JsonObject): { readonly tool: ApiFunction; readonly read: ArgumentsReader } {
   const faults: DataFault[] = [];
   const tool = readApiFunction(data, faults);
-  if (faults.length > 0) throw new Error(`the data of the tool ${name} cannot be read`);
+  const [fault] = faults;
+  if (fault !== undefined) {
+    throw new DomainError(
+      'INVALID_VALUE',
+      `The tool ${name} cannot be called until its data is changed: ${fault.path} ${fault.message}`,
+    );
+  }
   return { tool, read: compileArguments(tool.parameters) };
 }
 

@@ -1,16 +1,9 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { EgressRequest } from '../../egress/egress.ts';
 import type { ApiFunction } from './api-function.ts';
-import {
-  argumentNames,
-  argumentOf,
-  fillTemplate,
-  parseTemplate,
-  soleArgument,
-  type Template,
-  textOf,
-  type Values,
-} from './template.ts';
+import { freeArguments } from './free-arguments.ts';
+import { argumentOf, fillJson, fillTemplate, soleArgument, type Template, textOf, type Values } from './template.ts';
+import type { Pair } from './text-body.ts';
 
 type Request = Required<Pick<EgressRequest, 'url' | 'method' | 'headers'>> & Pick<EgressRequest, 'body'>;
 
@@ -18,49 +11,80 @@ const asItIs = (text: string) => text;
 const bodyMethods = ['POST', 'PUT', 'PATCH'];
 
 /**
- * Makes the HTTP call of one set of arguments. Host and scheme are those of the tool; in path and query what is filled in is encoded, so it
- * stays one segment or one value; headers take no control characters. Arguments that no template names go into the JSON body, or into the
- * query of methods without one.
+ * Makes the HTTP call of one set of arguments. What the tool's author fixed stays as it is. Host and scheme are those of the tool; in path
+ * and query what is filled in is encoded, so it stays one segment or one value; headers take no control characters. Declared arguments that
+ * no template names go into the JSON body, or into the query of methods without one, unless the author fixed a member of that name.
  *
  * @throws DomainError INVALID_VALUE in words for the model.
  */
 export function buildRequest(tool: ApiFunction, values: Values): Request {
   const url = new URL(tool.origin);
   url.pathname = pathOf(tool.path, values);
-  const search = fillTemplate(tool.search, values, encodeURIComponent);
-  if (search === undefined) throw missing(tool.search, values);
-  url.search = search;
+  url.search = fillPairs(tool.search, values);
   addQuery(url, tool.query, values);
   const headers = new Map<string, string>();
   for (const { name, value } of tool.headers) {
-    const text = fillTemplate(value, values, asItIs);
+    const text = fillTemplate(value, values, name.toLowerCase() === 'cookie' ? cookieText : asItIs);
     if (text !== undefined) setHeader(headers, name, text);
   }
   addCredential(tool, values, url, headers);
-  const rest = unnamedArguments(tool, values.args);
-  const body = bodyOf(tool, values, rest, headers);
-  if (!bodyMethods.includes(tool.method)) for (const [name, value] of Object.entries(rest)) append(url, name, value);
+  const free = freeArguments(tool, values.args);
+  const body = bodyOf(tool, values, free, headers);
+  if (!bodyMethods.includes(tool.method)) for (const [name, value] of Object.entries(free)) append(url, name, value);
   if (url.origin !== tool.origin) throw new DomainError('INVALID_VALUE', 'The arguments would change where the tool calls');
   return { url: url.href, method: tool.method, headers: Object.fromEntries(headers), ...(body === undefined ? {} : { body }) };
 }
 
 /** A segment that arguments made must not climb: `..` is no name. */
 function pathOf(path: Template, values: Values): string {
-  const filled = fillTemplate(path, values, (text) => {
-    if (text === '') throw new DomainError('INVALID_VALUE', 'An argument in the path must not be empty');
-    return encodeURIComponent(text);
-  });
+  const filled = fillTemplate(path, values, segmentText);
   if (filled === undefined) throw missing(path, values);
   const written = path
     .map((piece) => (piece.kind === 'text' ? piece.text : '\u0000'))
     .join('')
     .split('/');
   for (const [index, segment] of filled.split('/').entries()) {
-    if (written[index]?.includes('\u0000') === true && /^\.{1,2}$/.test(segment.replaceAll(/%2e/gi, '.'))) {
-      throw new DomainError('INVALID_VALUE', 'An argument in the path must not be . or ..');
-    }
+    if (written[index]?.includes('\u0000') === true && isDots(segment.replaceAll(/%2e/gi, '.'))) throw climbs();
   }
   return filled;
+}
+
+/** Encoded slashes stay one segment by the standard. Servers that decode them first must not find a segment of dots either. */
+function segmentText(text: string): string {
+  if (text === '') throw new DomainError('INVALID_VALUE', 'An argument in the path must not be empty');
+  for (const form of decodings(text)) {
+    if (form.split(/[/\\;]/).some(isDots)) throw climbs();
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a path must not hold.
+    if (/[\u0000-\u001f\u007f]/.test(form)) {
+      throw new DomainError('INVALID_VALUE', 'An argument in the path must not hold control characters');
+    }
+  }
+  return encodeURIComponent(text.toWellFormed());
+}
+
+function isDots(segment: string): boolean {
+  return segment === '.' || segment === '..';
+}
+
+/** The text, and what it is after one and two decodings more. */
+function decodings(text: string): readonly string[] {
+  const once = decoded(text);
+  return [text, once, decoded(once)];
+}
+
+function climbs(): DomainError {
+  return new DomainError('INVALID_VALUE', 'An argument in the path must not be or hold the segments . and ..');
+}
+
+function fillPairs(pairs: readonly Pair[], values: Values): string {
+  return pairs
+    .map(({ name, value }) => {
+      if (value === undefined) return name;
+      const text = fillTemplate(value, values, encodedText);
+      if (text === undefined) throw missing(value, values);
+      return `${name}=${text}`;
+    })
+    .join('&');
 }
 
 function addQuery(url: URL, query: ApiFunction['query'], values: Values): void {
@@ -99,48 +123,26 @@ function setHeader(headers: Map<string, string>, name: string, text: string): vo
   headers.set(name.toLowerCase(), text);
 }
 
-function bodyOf(tool: ApiFunction, values: Values, rest: Values['args'], headers: Map<string, string>): string | undefined {
+/** An argument is one cookie's value: it must not begin the next cookie. A secret may be the whole header. */
+function cookieText(text: string, kind: 'argument' | 'secret'): string {
+  if (kind === 'argument' && /[;,]/.test(text))
+    throw new DomainError('INVALID_VALUE', 'An argument in the header Cookie must not hold ; or ,');
+  return text;
+}
+
+function bodyOf(tool: ApiFunction, values: Values, free: Values['args'], headers: Map<string, string>): string | undefined {
   const { body, method } = tool;
+  if (body.kind === 'form') return fillPairs(body.pairs, values);
   if (body.kind === 'text') {
-    const isForm = headers.get('content-type')?.includes('x-www-form-urlencoded') === true;
-    const text = fillTemplate(body.value, values, isForm ? encodeURIComponent : asItIs);
+    const text = fillTemplate(body.value, values, body.encode);
     if (text === undefined) throw missing(body.value, values);
     return text;
   }
   const hasBody = bodyMethods.includes(method);
-  if (body.kind === 'none' && (!hasBody || Object.keys(rest).length === 0)) return undefined;
+  if (body.kind === 'none' && (!hasBody || Object.keys(free).length === 0)) return undefined;
   const filled = body.kind === 'none' ? {} : fillJson(body.value, values);
   if (!headers.has('content-type')) headers.set('content-type', 'application/json');
-  return JSON.stringify(isObject(filled) && hasBody ? { ...filled, ...rest } : filled);
-}
-
-/** A text that is one argument takes its value, type and all, and falls away when it was not given. */
-function fillJson(value: unknown, values: Values): unknown {
-  if (typeof value === 'string') {
-    const template = parseTemplate(value);
-    const path = soleArgument(template);
-    return path === undefined ? fillTemplate(template, values, asItIs) : argumentOf(path, values.args);
-  }
-  if (Array.isArray(value)) return value.map((one) => fillJson(one, values)).filter((one) => one !== undefined);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, one]) => {
-      const filled = fillJson(one, values);
-      return filled === undefined ? [] : [[name, filled]];
-    }),
-  );
-}
-
-function unnamedArguments(tool: ApiFunction, args: Values['args']): Record<string, unknown> {
-  const templates = [tool.path, tool.search, ...[...tool.headers, ...tool.query].map(({ value }) => value)];
-  const inBody = tool.body.kind === 'none' ? [] : argumentNames(parseTemplate(bodyText(tool.body)));
-  const named = new Set([...templates.flatMap(argumentNames), ...inBody]);
-  return Object.fromEntries(Object.entries(args).filter(([name, value]) => !named.has(name) && value !== undefined));
-}
-
-function bodyText(body: Exclude<ApiFunction['body'], { readonly kind: 'none' }>): string {
-  if (body.kind === 'json') return JSON.stringify(body.value);
-  return body.value.map((piece) => (piece.kind === 'argument' ? `{${piece.path.join('.')}}` : '')).join(' ');
+  return JSON.stringify(isObject(filled) && hasBody ? { ...free, ...filled } : filled);
 }
 
 function missing(template: Template, { args }: Values): DomainError {
@@ -148,6 +150,11 @@ function missing(template: Template, { args }: Values): DomainError {
     piece.kind === 'argument' && (argumentOf(piece.path, args) ?? null) === null ? [piece.path.join('.')] : [],
   )[0];
   return new DomainError('INVALID_VALUE', `The argument ${name ?? ''} is needed for this call`);
+}
+
+/** Half a surrogate pair, which a model may write, has no encoding of its own. */
+function encodedText(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
 }
 
 function base64(text: string): string {

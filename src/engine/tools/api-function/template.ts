@@ -1,8 +1,12 @@
-/** A piece of a template: text as it stands, an argument `{name}`, or a secret `{{secret:KEY}}`. */
+/**
+ * A piece of a template: text as it stands, an argument `{name}`, a secret `{{secret:KEY}}`, or JSON that stands as text in a member. The
+ * values of such JSON are filled one by one, so that an argument adds no member to it.
+ */
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'argument'; readonly path: readonly string[] }
-  | { readonly kind: 'secret'; readonly key: string };
+  | { readonly kind: 'secret'; readonly key: string }
+  | { readonly kind: 'json'; readonly value: unknown };
 export type Template = readonly Piece[];
 
 export interface Values {
@@ -15,6 +19,8 @@ const placeholder = /\{\{secret:([A-Za-z][A-Za-z0-9_.-]{0,99})\}\}|\{([A-Za-z_][
 
 /** Reads a template. It is read once, before any value is known: what is filled in is never read for placeholders. */
 export function parseTemplate(text: string): Template {
+  const json = jsonIn(text);
+  if (json !== undefined) return [{ kind: 'json', value: json }];
   const pieces: Piece[] = [];
   let end = 0;
   for (const match of text.matchAll(placeholder)) {
@@ -27,23 +33,55 @@ export function parseTemplate(text: string): Template {
   return pieces;
 }
 
+/** The JSON value that a text with placeholders holds; undefined for other texts, and for JSON without placeholders. */
+function jsonIn(text: string): unknown {
+  if (!/^\s*[[{]/.test(text) || text.search(placeholder) < 0) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes what is filled in for its place. */
+export type Encode = (text: string, kind: 'argument' | 'secret') => string;
+
 /**
  * Fills a template; `encode` is for what is filled in, never for the text of the template.
  *
  * @returns undefined when an argument that it names was not given.
  */
-export function fillTemplate(template: Template, values: Values, encode: (text: string) => string): string | undefined {
+export function fillTemplate(template: Template, values: Values, encode: Encode): string | undefined {
   let filled = '';
   for (const piece of template) {
     if (piece.kind === 'text') filled += piece.text;
-    else if (piece.kind === 'secret') filled += encode(values.secret(piece.key));
+    else if (piece.kind === 'secret') filled += encode(values.secret(piece.key), 'secret');
+    else if (piece.kind === 'json') filled += encode(JSON.stringify(fillJson(piece.value, values)), 'argument');
     else {
       const value = argumentOf(piece.path, values.args);
       if (value === undefined || value === null) return undefined;
-      filled += encode(textOf(value));
+      filled += encode(textOf(value), 'argument');
     }
   }
   return filled;
+}
+
+/** Fills the texts of a JSON value. A text that is one argument takes its value, type and all, and falls away when it was not given. */
+export function fillJson(value: unknown, values: Values): unknown {
+  if (typeof value === 'string') {
+    const template = parseTemplate(value);
+    const path = soleArgument(template);
+    return path === undefined ? fillTemplate(template, values, (text) => text) : argumentOf(path, values.args);
+  }
+  if (Array.isArray(value)) return value.map((one) => fillJson(one, values)).filter((one) => one !== undefined);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, one]) => {
+      const filled = fillJson(one, values);
+      return filled === undefined ? [] : [[name, filled]];
+    }),
+  );
 }
 
 /** The one argument that a template consists of: it keeps its type. */
@@ -62,8 +100,18 @@ export function argumentOf(path: readonly string[], args: Readonly<Record<string
   return value;
 }
 
+/** The arguments that a template names, as the first part of their path. */
 export function argumentNames(template: Template): readonly string[] {
-  return template.flatMap((piece) => (piece.kind === 'argument' ? [piece.path[0] ?? ''] : []));
+  return template.flatMap((piece) => {
+    if (piece.kind === 'argument') return [piece.path[0] ?? ''];
+    return piece.kind === 'json' ? argumentNamesIn(piece.value) : [];
+  });
+}
+
+/** The arguments that the texts of a JSON value name. */
+export function argumentNamesIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return argumentNames(parseTemplate(value));
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(argumentNamesIn) : [];
 }
 
 export function textOf(value: unknown): string {

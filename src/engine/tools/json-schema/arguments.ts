@@ -21,6 +21,7 @@ export function compileArguments(schema: Schema): ArgumentsReader {
     if (json.length > argumentsLengthMax) return { fault: `The arguments have more than ${argumentsLengthMax} characters` };
     const value = parsed(json);
     if (value === undefined) return { fault: 'The arguments are not a JSON object' };
+    if (hasPrototypeName(value)) return { fault: 'The arguments must not have a member __proto__' };
     const fault = check(value);
     return fault === undefined ? { value } : { fault: `The arguments do not fit the parameters: ${described(fault)}` };
   };
@@ -33,6 +34,16 @@ function parsed(json: string): Schema | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Servers that merge objects take such a member for the prototype of all objects. Walks without recursion: a model nests as deep as it likes. */
+function hasPrototypeName(value: object): boolean {
+  let level: object[] = [value];
+  while (level.length > 0) {
+    if (level.some((one) => Object.hasOwn(one, '__proto__'))) return true;
+    level = level.flatMap((one) => Object.values(one).filter((child) => typeof child === 'object' && child !== null));
+  }
+  return false;
 }
 
 function described({ value, message }: SchemaFault): string {

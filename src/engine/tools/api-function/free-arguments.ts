@@ -1,0 +1,68 @@
+import type { ApiFunction } from './api-function.ts';
+import { argumentNames, argumentNamesIn, type Values } from './template.ts';
+
+/**
+ * The arguments that go into the body or the query of their own accord: declared by the author's schema, named by no template, and not of
+ * a name that the author fixed in body, query or address. All others are not sent.
+ */
+export function freeArguments(tool: ApiFunction, args: Values['args']): Readonly<Record<string, unknown>> {
+  const named = new Set(namedArguments(tool));
+  const fixed = fixedNames(tool).map(spellings);
+  return Object.fromEntries(
+    Object.entries(args).filter(([name, value]) => {
+      if (value === undefined || !tool.declared.has(name) || named.has(name)) return false;
+      const own = spellings(name);
+      return !fixed.some((other) => isSameMember(own, other));
+    }),
+  );
+}
+
+function namedArguments({ path, search, headers, query, body, auth }: ApiFunction): readonly string[] {
+  const pairs = body.kind === 'form' ? [...search, ...body.pairs] : search;
+  const templates = [path, ...pairs.map(({ value }) => value ?? []), ...[...headers, ...query].map(({ value }) => value)];
+  const inBody = body.kind === 'json' ? argumentNamesIn(body.value) : body.kind === 'text' ? argumentNames(body.value) : [];
+  return [...templates, auth?.credential ?? []].flatMap(argumentNames).concat(inBody);
+}
+
+function fixedNames({ search, query, body, auth }: ApiFunction): readonly string[] {
+  const inBody = body.kind === 'json' && typeof body.value === 'object' && body.value !== null ? Object.keys(body.value) : [];
+  const inQuery = auth?.in === 'query' ? [auth.name] : [];
+  return [...search, ...query].map(({ name }) => name).concat(inBody, inQuery);
+}
+
+/** A name as lenient servers read it. `whole` is all of it, `base` what stands before the first `[` or `.`. */
+interface Spellings {
+  readonly whole: string;
+  readonly base: string;
+}
+
+/**
+ * Servers decode names twice, drop their case, cut them at a zero byte, and take `tenant[]`, `tenant[0]` and `tenant.id` for members of
+ * `tenant`; PHP writes `_` for a dot and a space.
+ */
+function spellings(name: string): Spellings {
+  const [plain = ''] = decodedName(name).normalize('NFKC').toLowerCase().trim().split('\u0000');
+  const member = plain.replace(/(?:\[\d*\])+$/, '');
+  const [base = ''] = member.split(/[.[]/);
+  return { whole: flat(member), base: flat(base) };
+}
+
+function flat(text: string): string {
+  return text.replaceAll(/[.\s[\]]+/g, '_').replace(/^_+|_+$/g, '');
+}
+
+function decodedName(name: string): string {
+  let text = name;
+  for (let round = 0; round < 3; round += 1) {
+    try {
+      text = decodeURIComponent(text.replaceAll('+', ' '));
+    } catch {
+      return text;
+    }
+  }
+  return text;
+}
+
+function isSameMember(one: Spellings, other: Spellings): boolean {
+  return one.whole === other.whole || one.whole === other.base || one.base === other.whole;
+}
