@@ -4,6 +4,7 @@ import type { Caller } from '../entities/caller.ts';
 import { isId } from '../entities/ids.ts';
 import { secretTable } from '../storage/agent-parts/secrets.ts';
 import { editableAgent, missingPart } from './agent-parts/access.ts';
+import { givenOrigins } from './agent-parts/secret-origins.ts';
 import { secretBytesMax } from './agent-parts/tool-data.ts';
 import type { Deps } from './deps.ts';
 import { Faults } from './faults.ts';
@@ -16,12 +17,16 @@ export interface CreateAgentSecretInput {
   readonly secretType: SecretType;
   /** Written, never read back. */
   readonly value?: Optional<string>;
+  /** Where the value may be sent; absent: to the origins of the tools that name the key. */
+  readonly origins?: Optional<readonly string[]>;
 }
 /** Absent members are kept; null takes the value or the description away. */
 export interface UpdateAgentSecretInput {
   readonly description?: Optional<string>;
   readonly secretType?: Optional<SecretType>;
   readonly value?: Optional<string>;
+  /** Belongs to a value that is given: another origin asks for it anew. */
+  readonly origins?: Optional<readonly string[]>;
 }
 
 const descriptionLengthMax = 2_000;
@@ -37,7 +42,11 @@ export async function getAgentSecret(deps: Deps, caller: Caller, agentId: string
   return secretOf(deps, await editableAgent(deps, caller, agentId), id);
 }
 
-/** Keeps a secret under a key, sealed. @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken key, or with every fault of the input. */
+/**
+ * Keeps a secret under a key, sealed, for the origins it is given for. Without any, the first tool that the caller writes for it binds it.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken key, or with every fault of the input.
+ */
 export async function createAgentSecret(
   deps: Deps,
   caller: Caller,
@@ -48,6 +57,7 @@ export async function createAgentSecret(
   const faults = new Faults();
   readSecretKey('key', input.key, faults);
   readRest(input, faults);
+  const binding = await bindingOf(deps, caller, { key: input.key, agentId: agent.id, origins: [] }, input, faults);
   faults.throwIfAny();
   const id = deps.newId('agentSecret');
   return deps.storage.agentParts.secrets.create({
@@ -59,6 +69,9 @@ export async function createAgentSecret(
     secretType: input.secretType,
     sealed: await sealed(deps, agent, id, input.value ?? null),
     isDerived: false,
+    origins: [],
+    givenByUserId: null,
+    ...binding,
   });
 }
 
@@ -71,10 +84,11 @@ export async function updateAgentSecret(
   input: UpdateAgentSecretInput,
 ): Promise<AgentSecret> {
   const agent = await editableAgent(deps, caller, agentId);
-  await secretOf(deps, agent, id);
+  const secret = await secretOf(deps, agent, id);
   const faults = new Faults();
   readRest(input, faults);
   if (input.secretType === null) faults.add('secretType', 'secretType cannot be null');
+  const binding = await bindingOf(deps, caller, secret, input, faults);
   faults.throwIfAny();
   const { description, secretType, value } = input;
   return deps.storage.agentParts.secrets.update(agent.id, id, {
@@ -82,6 +96,7 @@ export async function updateAgentSecret(
     ...(description === undefined ? {} : { description: (description ?? '').toWellFormed() }),
     ...(secretType === undefined || secretType === null ? {} : { secretType }),
     ...(value === undefined ? {} : { sealed: await sealed(deps, agent, id, value) }),
+    ...binding,
   });
 }
 
@@ -93,11 +108,28 @@ export async function deleteAgentSecret(deps: Deps, caller: Caller, agentId: str
   return secret;
 }
 
+/** Whom and what for a value is given; nothing when none is. A secret whose value is taken away remembers what it was for. */
+async function bindingOf(
+  deps: Deps,
+  caller: Caller,
+  secret: Pick<AgentSecret, 'key' | 'agentId' | 'origins'>,
+  { value, origins }: UpdateAgentSecretInput,
+  faults: Faults,
+): Promise<Partial<Pick<AgentSecret, 'origins' | 'givenByUserId'>>> {
+  const named = origins ?? undefined;
+  if (value === undefined || value === null) {
+    if (named !== undefined) faults.add('origins', 'origins must come with value: another origin asks for the secret anew');
+    return value === null ? { givenByUserId: null } : {};
+  }
+  const tools = await deps.storage.agentParts.tools.ofAgents([secret.agentId]);
+  return { origins: givenOrigins(secret, named, tools, faults), givenByUserId: caller.userId };
+}
+
 export function readSecretKey(param: string, key: string, faults: Faults): void {
   if (!secretKeyPattern.test(key)) faults.add(param, `${param} must be a letter, then at most 99 letters, digits, _, . or -`);
 }
 
-function readRest({ description, value }: UpdateAgentSecretInput, faults: Faults): void {
+function readRest({ description, value }: Pick<UpdateAgentSecretInput, 'description' | 'value'>, faults: Faults): void {
   faults.requireLength('description', description ?? '', descriptionLengthMax);
   if (value === '') faults.add('value', 'value must not be empty; null takes it away');
   if (Buffer.byteLength(value ?? '') > secretBytesMax) faults.add('value', `value must have at most ${secretBytesMax} bytes`);

@@ -1,3 +1,4 @@
+import type { PoolClient } from 'pg';
 import type { ModelTool } from '../engine/models/port.ts';
 import {
   type AgentRunParts,
@@ -9,10 +10,10 @@ import {
 } from '../entities/agent-part.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
-import { putDerivedSecrets } from '../storage/agent-parts/secrets.ts';
+import { bindSecrets, putDerivedSecrets } from '../storage/agent-parts/secrets.ts';
 import { editableAgent, getPart, listParts, missingPart } from './agent-parts/access.ts';
 import { derivedSecrets } from './agent-parts/derived-secrets.ts';
-import { readToolData, toolNamePattern } from './agent-parts/tool-data.ts';
+import { toolNamePattern } from './agent-parts/tool-data.ts';
 import type { Deps } from './deps.ts';
 import { Faults } from './faults.ts';
 
@@ -40,9 +41,10 @@ export function getAgentTool(deps: Deps, caller: Caller, agentId: string, id: st
 }
 
 /**
- * Gives an agent a tool. Secrets found anywhere in its data go into the vault and leave a reference behind.
+ * Gives an agent a tool. Secrets found anywhere in its data go into the vault, for the tool's origin, and leave a reference behind.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input; a reference to a stored secret that
+ *   was given for another origin is one.
  */
 export async function createAgentTool(
   deps: Deps,
@@ -54,15 +56,23 @@ export async function createAgentTool(
   const tools = await deps.storage.agentParts.tools.ofAgents([agent.id]);
   const faults = new Faults();
   readToolName('name', input.name, faults);
-  const { data, secrets } = await derivedSecrets(deps, agent, tools, (isTaken) => readToolData('data', input, isTaken, faults));
-  faults.throwIfAny();
   const { name, type } = input;
+  const given = { name, type, data: input.data, before: undefined, userId: caller.userId };
+  const { data, ...derived } = await derivedSecrets(deps, agent, tools, given, faults);
+  faults.throwIfAny();
   const tool = { id: deps.newId('agentTool'), createdAt: deps.now(), agentId: agent.id, name, type, data };
-  const written = await deps.storage.agentParts.tools.create(tool, (client) => putDerivedSecrets(client, agent.id, secrets));
+  const written = await deps.storage.agentParts.tools.create(tool, (client) => putSecrets(client, agent.id, derived));
   return { ...written, isWhole: true };
 }
 
-/** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
+type Derived = Pick<Awaited<ReturnType<typeof derivedSecrets>>, 'secrets' | 'firstUse'>;
+
+async function putSecrets(client: PoolClient, agentId: string, { secrets, firstUse }: Derived): Promise<void> {
+  await putDerivedSecrets(client, agentId, secrets);
+  await bindSecrets(client, agentId, firstUse);
+}
+
+/** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input, as `createAgentTool`. */
 export async function updateAgentTool(
   deps: Deps,
   caller: Caller,
@@ -80,11 +90,11 @@ export async function updateAgentTool(
   if (input.name === null) faults.add('name', 'name cannot be null');
   if (input.data === null) faults.add('data', 'data cannot be null');
   const others = tools.filter((tool) => tool.id !== id);
-  const given = { name, type: before.type, data: input.data ?? before.data };
-  const { data, secrets } = await derivedSecrets(deps, agent, others, (isTaken) => readToolData('data', given, isTaken, faults));
+  const given = { name, type: before.type, data: input.data ?? before.data, before, userId: caller.userId };
+  const { data, ...derived } = await derivedSecrets(deps, agent, others, given, faults);
   faults.throwIfAny();
   const written = await deps.storage.agentParts.tools.update(agent.id, id, { name, data }, (client) =>
-    putDerivedSecrets(client, agent.id, secrets),
+    putSecrets(client, agent.id, derived),
   );
   return { ...written, isWhole: true };
 }

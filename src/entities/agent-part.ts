@@ -83,6 +83,10 @@ export interface AgentSecret extends AgentPart {
   readonly hasValue: boolean;
   /** Found in the data of a tool: it goes when no tool refers to it any more. */
   readonly isDerived: boolean;
+  /** Where its value may be sent: scheme, host and port of what it was given for, like `https://api.example.com`. Sorted. */
+  readonly origins: readonly string[];
+  /** Who gave the value; null while there is none, and for values of older versions. */
+  readonly givenByUserId: string | null;
 }
 
 /** A part as one caller is shown it: who may not edit the agent does not see how the part works. */

@@ -27,6 +27,10 @@ const AgentSecretResource = builder.objectRef<AgentSecret>('AgentSecret').implem
     description: t.exposeString('description', { description: 'What it is for.' }),
     secretType: t.expose('secretType', { type: SecretTypeType, description: 'What it is.' }),
     hasValue: t.exposeBoolean('hasValue', { description: 'Whether it has a value.' }),
+    origins: t.exposeStringList('origins', {
+      description:
+        'Where its value may be sent: scheme, host and port of the tools it was given for, like `https://api.example.com`. Empty: nowhere yet; the first tool that its giver writes for it adds its origin.',
+    }),
   }),
 });
 
@@ -37,6 +41,11 @@ const CreateAgentSecretInput = builder.inputType('CreateAgentSecretInput', {
     description: t.string({ required: false, description: 'What it is for; at most 2,000 characters.' }),
     secretType: t.field({ type: SecretTypeType, description: 'What it is.' }),
     value: t.string({ required: false, description: 'At most 4,096 bytes. Written, never read back.' }),
+    origins: t.stringList({
+      required: false,
+      description:
+        'Where the value may be sent, at most 20 origins like `https://api.example.com`. Default: those of the tools that name the key.',
+    }),
   }),
 });
 const UpdateAgentSecretInput = builder.inputType('UpdateAgentSecretInput', {
@@ -45,6 +54,11 @@ const UpdateAgentSecretInput = builder.inputType('UpdateAgentSecretInput', {
     description: t.string({ required: false, description: 'At most 2,000 characters; null empties it.' }),
     secretType: t.field({ type: SecretTypeType, required: false, description: 'What it is.' }),
     value: t.string({ required: false, description: 'At most 4,096 bytes; null takes it away.' }),
+    origins: t.stringList({
+      required: false,
+      description:
+        'Where the value may be sent, together with `value`. Required when tools name the key at origins that it was not given for before.',
+    }),
   }),
 });
 

@@ -22,7 +22,7 @@ export async function startToolCalls(): Promise<ToolCalls> {
   return {
     url: api.url,
     async received(data, args) {
-      const tool = createApiTool({ name: 'tool', data }, [], { ...limits, egress, secretsOf: async () => new Map() });
+      const tool = createApiTool({ name: 'tool', data }, [], { ...limits, egress, secretsFor: async () => new Map() });
       const before = api.requests.length;
       try {
         await tool.run(args, {}, AbortSignal.timeout(limits.timeoutMs), () => undefined);

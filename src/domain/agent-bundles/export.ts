@@ -1,5 +1,4 @@
 import { buffer as readBufferStream, json as readJsonStream } from 'node:stream/consumers';
-import { extractSecrets } from '../../engine/tools/secrets-in-data.ts';
 import type { AgentView } from '../../entities/agent.ts';
 import {
   type AgentBundle,
@@ -8,7 +7,7 @@ import {
   bundleVersion,
   type RequiredSecret,
 } from '../../entities/agent-bundle.ts';
-import { type AgentTool, type JsonObject, secretKeysIn, secretReference } from '../../entities/agent-part.ts';
+import { type AgentTool, type JsonObject, secretKeysIn } from '../../entities/agent-part.ts';
 import type { Caller } from '../../entities/caller.ts';
 import type { DataSource, KnowledgeItem } from '../../entities/data-source.ts';
 import { DomainError } from '../../entities/errors.ts';
@@ -16,6 +15,7 @@ import { editableAgent } from '../agent-parts/access.ts';
 import { modelIdOf } from '../agents.ts';
 import { listDataSourcesOfAgents } from '../data-sources.ts';
 import type { Deps } from '../deps.ts';
+import { portableData } from './portable-data.ts';
 
 export interface ExportQuery {
   /** Default true. */
@@ -24,8 +24,6 @@ export interface ExportQuery {
   readonly dataSourceIds?: string | null | undefined;
 }
 
-/** Members of a connected source's data that name something of this instance, and mean nothing elsewhere. */
-const instanceMembers = ['oauthTokenId', 'repoHostAppInstallationId', 'selectedDriveAccount'];
 export const itemsPerSourceMax = 10_000;
 const itemsPerRead = 1_000;
 
@@ -163,13 +161,6 @@ async function bundledData(deps: Deps, source: DataSource, items: readonly Knowl
   if (source.type !== 'API') return portableData(source.data);
   if (key === null) return source.data;
   return (await readJsonStream(await deps.storage.blobs.get(key))) as JsonObject;
-}
-
-/** Without what names things of this instance, and without credentials in addresses. */
-export function portableData(data: JsonObject): JsonObject {
-  const own = Object.fromEntries(Object.entries(data).filter(([name]) => !instanceMembers.includes(name)));
-  const { data: clean } = extractSecrets('source', own, () => false);
-  return JSON.parse(JSON.stringify(clean).replaceAll(secretReference, '')) as JsonObject;
 }
 
 async function bundledItem(

@@ -1,10 +1,12 @@
 import type { Caller } from '../../entities/caller.ts';
 import type { ImportedAgent, ImportedDataSource, ImportedItem } from '../../storage/agent-imports.ts';
 import { secretTable } from '../../storage/agent-parts/secrets.ts';
+import { originsOfKey } from '../agent-parts/secret-origins.ts';
 import type { Deps } from '../deps.ts';
 import { type BundleItem, type Contents, foreseeContents, type StoredContent, storeContents, WrittenBlobs } from './contents.ts';
-import { portableData } from './export.ts';
+import { portableData } from './portable-data.ts';
 import { type ImportInput, type ReadBundle, type ReadSource, readBundle } from './read-bundle.ts';
+import { bundleWarnings } from './warnings.ts';
 
 export interface ImportResult {
   /** Null for a dry run. */
@@ -31,7 +33,7 @@ export async function importAgent(
   const bundle = await readBundle(deps, caller, input, modelId);
   const takesSkills = caller.scopes.has('SKILLS:WRITE');
   if (bundle.skills.length > 0 && !takesSkills) warnings.add('skills skipped: the key has no SKILLS:WRITE scope');
-  for (const { key, value } of bundle.secrets) if (value === undefined) warnings.add(`secret missing: ${key}`);
+  for (const warning of bundleWarnings(bundle)) warnings.add(warning);
   const given = takesSkills ? bundle : { ...bundle, skills: [] };
   const blobs = new WrittenBlobs(deps, caller.orgId);
   try {
@@ -78,7 +80,7 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
     userInputs: bundle.userInputs.map((input) => ({ ...part, ...input, id: deps.newId('agentUserInput') })),
     skills: bundle.skills.map((skill) => ({ ...part, ...skill, id: deps.newId('agentSkill') })),
     flows: bundle.flows.map((flow) => ({ ...part, ...flow, id: deps.newId('agentFlow') })),
-    secrets: await sealedSecrets(deps, orgId, part, bundle),
+    secrets: await sealedSecrets(deps, caller, part, bundle),
     dataSources,
   };
   await storage.agentImports.create(imported, async (tx) => {
@@ -93,17 +95,20 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
   return id;
 }
 
+/** A value that comes with the import is given for the origins of the bundle's tools that name its key. */
 function sealedSecrets(
   deps: Deps,
-  orgId: string,
+  { orgId, userId }: Caller,
   part: { readonly createdAt: Date; readonly agentId: string },
-  { secrets }: ReadBundle,
+  { secrets, tools }: ReadBundle,
 ): Promise<ImportedAgent['secrets']> {
   return Promise.all(
     secrets.map(async ({ value, ...secret }) => {
       const id = deps.newId('agentSecret');
-      const place = { orgId, table: secretTable, rowId: id };
-      return { ...part, ...secret, id, sealed: value === undefined ? null : await deps.storage.vault.seal(place, value) };
+      const row = { ...part, ...secret, id };
+      if (value === undefined) return { ...row, sealed: null, origins: [], givenByUserId: null };
+      const sealed = await deps.storage.vault.seal({ orgId, table: secretTable, rowId: id }, value);
+      return { ...row, sealed, origins: originsOfKey(tools, secret.key), givenByUserId: userId };
     }),
   );
 }

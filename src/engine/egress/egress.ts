@@ -24,8 +24,11 @@ export interface EgressRequest {
   readonly timeoutMs: number;
   /** Redirects followed; 0 hands the redirect back. Default 5. */
   readonly redirectsMax?: number;
-  /** `host`: a redirect to another host is handed back, not followed. For calls whose body, query or headers are for that host alone. */
-  readonly redirectsWithin?: 'host';
+  /**
+   * A redirect that leaves it is handed back, not followed: for calls whose body, query or headers are for that place alone. `host`: the
+   * same host, with the plain connection left for the safe one. `origin`: the same scheme, host and port.
+   */
+  readonly redirectsWithin?: 'host' | 'origin';
 }
 
 export interface EgressHead {

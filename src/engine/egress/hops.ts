@@ -42,7 +42,12 @@ export function redirectOf(request: EgressRequest, hop: Hop, reply: IncomingMess
   if (redirects >= (request.redirectsMax ?? redirectsMaxDefault))
     throw new EgressError('TOO_MANY_REDIRECTS', `${hop.url.hostname} redirects more than ${redirects} times`);
   const next = parseUrl(location, hop.url);
-  return request.redirectsWithin === 'host' && !isSameHost(hop.url, next) ? undefined : nextHop(hop, status, next);
+  return staysWithin(request.redirectsWithin, hop.url, next) ? nextHop(hop, status, next) : undefined;
+}
+
+function staysWithin(place: EgressRequest['redirectsWithin'], from: URL, to: URL): boolean {
+  if (place === undefined) return true;
+  return place === 'host' ? isSameHost(from, to) : from.origin === to.origin;
 }
 
 /** 303, and 301 and 302 after a POST, go on as a GET without a body; credentials stay with their origin. */

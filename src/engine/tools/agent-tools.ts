@@ -1,10 +1,10 @@
 import type { RunnableAgent } from '../../entities/agent.ts';
 import { type RunnableTool, secretKeysIn } from '../../entities/agent-part.ts';
 import type { Settings } from '../../settings.ts';
-import { secretTable } from '../../storage/agent-parts/secrets.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Egress } from '../egress/egress.ts';
 import { createApiTool } from './api-function/api-tool.ts';
+import { openSecrets } from './bound-secrets.ts';
 import type { ServerTool, ServerTools } from './server-tool.ts';
 
 export interface AgentToolsDeps {
@@ -45,13 +45,6 @@ function apiTool({ settings, storage, egress }: AgentToolsDeps, agent: RunnableA
     timeoutMs: settings.API_FUNCTION_TIMEOUT_MS,
     replyBytesMax: settings.API_FUNCTION_REPLY_MAX_BYTES,
     resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,
-    async secretsOf(keys) {
-      const rows = await storage.agentParts.secrets.sealedOf(agent.id, keys);
-      const opened = rows.map(async ({ id, key, sealed }) => {
-        const place = { orgId: agent.orgId, table: secretTable, rowId: id };
-        return [key, await storage.vault.open(place, sealed)] as const;
-      });
-      return new Map(await Promise.all(opened));
-    },
+    secretsFor: (keys, origin) => openSecrets(storage, agent, keys, origin),
   });
 }

@@ -117,7 +117,7 @@ const kinds: readonly PartRows[] = [
     one: 'agentSecret',
     list: 'agentSecrets',
     mutation: 'AgentSecret',
-    fields: `${partFields} key description secretType hasValue`,
+    fields: `${partFields} key description secretType hasValue origins`,
     create: { key: 'WEATHER_API_KEY', description: 'Of api.example.com', secretType: 'apiKey', value: 'the key itself' },
     update: { value: 'another key' },
     hides: '',

@@ -16,24 +16,29 @@ interface SecretRow extends AgentPart {
   /** By the vault, bound to the row; null while there is no value. */
   readonly sealed: string | null;
   readonly isDerived: boolean;
+  readonly origins: readonly string[];
+  readonly givenByUserId: string | null;
 }
 export type NewSecret = NewPart<SecretRow>;
 export type SecretChanges = Partial<PartValues<SecretRow>>;
 export interface SealedSecret {
   readonly id: string;
   readonly key: string;
-  readonly sealed: string;
+  /** Null for a secret that was not given for the origin. */
+  readonly sealed: string | null;
+  /** What it was given for. */
+  readonly origins: readonly string[];
 }
 
-/** Secrets of agents. Sealed texts come out by `sealedOf` alone. */
+/** Secrets of agents. Sealed texts come out by `sealedFor` alone. */
 export interface AgentSecretStore {
   ofAgent(agentId: string): Promise<readonly AgentSecret[]>;
   find(agentId: string, id: string): Promise<AgentSecret | undefined>;
   create(secret: NewSecret): Promise<AgentSecret>;
   update(agentId: string, id: string, changes: SecretChanges): Promise<AgentSecret>;
   delete(agentId: string, id: string): Promise<boolean>;
-  /** Those of the keys that have a value. */
-  sealedOf(agentId: string, keys: readonly string[]): Promise<readonly SealedSecret[]>;
+  /** Those of the keys that have a value, sealed texts only of those that may be sent to the origin. */
+  sealedFor(agentId: string, keys: readonly string[], origin: string): Promise<readonly SealedSecret[]>;
 }
 
 export function createSecretStore(db: Database, signals: Signals): AgentSecretStore {
@@ -47,10 +52,11 @@ export function createSecretStore(db: Database, signals: Signals): AgentSecretSt
     create: async (secret) => shown(await table.create(secret)),
     update: async (agentId, id, changes) => shown(await table.update(agentId, id, changes)),
     delete: (agentId, id) => table.delete(agentId, id),
-    async sealedOf(agentId, keys) {
+    async sealedFor(agentId, keys, origin) {
       const { rows } = await db.pool.query<SealedSecret>(
-        'select id, key, sealed from agent_secrets where "agentId" = $1 and key = any($2::text[]) and sealed is not null',
-        [agentId, keys],
+        `select id, key, origins, case when $3 = any(origins) then sealed end as sealed
+         from agent_secrets where "agentId" = $1 and key = any($2::text[]) and sealed is not null`,
+        [agentId, keys, origin],
       );
       return rows;
     },
@@ -67,13 +73,16 @@ function shown({ sealed, ...secret }: SecretRow): AgentSecret {
  * @throws DomainError CONFLICT when another call gave a key to another row: the value was sealed for the row that was there before.
  */
 export async function putDerivedSecrets(client: PoolClient, agentId: string, secrets: readonly NewSecret[]): Promise<void> {
-  for (const { id, createdAt, key, description, secretType, sealed } of secrets) {
+  for (const { id, createdAt, key, description, secretType, sealed, origins, givenByUserId } of secrets) {
     const { rowCount } = await client.query(
-      `insert into agent_secrets (id, "createdAt", "updatedAt", "agentId", key, description, "secretType", sealed, "isDerived")
-       values ($1, $2, now(), $3, $4, $5, $6, $7, true)
-       on conflict ("agentId", key) do update set sealed = coalesce(excluded.sealed, agent_secrets.sealed), "updatedAt" = now()
-       where agent_secrets.id = excluded.id`,
-      [id, createdAt, agentId, key, description, secretType, sealed],
+      `insert into agent_secrets as known (id, "createdAt", "updatedAt", "agentId", key, description, "secretType", sealed, "isDerived",
+         origins, "givenByUserId")
+       values ($1, $2, now(), $3, $4, $5, $6, $7, true, $8, $9)
+       on conflict ("agentId", key) do update set "updatedAt" = now(), sealed = coalesce(excluded.sealed, known.sealed),
+         origins = case when excluded.sealed is null then known.origins else excluded.origins end,
+         "givenByUserId" = case when excluded.sealed is null then known."givenByUserId" else excluded."givenByUserId" end
+       where known.id = excluded.id`,
+      [id, createdAt, agentId, key, description, secretType, sealed, origins, givenByUserId],
     );
     if (rowCount === 0) throw new DomainError('CONFLICT', 'The secrets of this agent were changed by another call; try again');
   }
@@ -89,4 +98,21 @@ export async function putDerivedSecrets(client: PoolClient, agentId: string, sec
   if ((rows[0]?.count ?? 0) > partCountsMax.secrets) {
     throw new DomainError('CONFLICT', `This agent would have more than ${partCountsMax.secrets} secrets`);
   }
+}
+
+/** Secrets that their giver sends somewhere for the first time. */
+export interface FirstUse {
+  readonly keys: readonly string[];
+  readonly origin: string;
+  readonly userId: string;
+}
+
+/** Binds secrets without an origin to the origin of the tool that their giver writes. The agent must be locked. */
+export async function bindSecrets(client: PoolClient, agentId: string, { keys, origin, userId }: FirstUse): Promise<void> {
+  if (keys.length === 0) return;
+  await client.query(
+    `update agent_secrets set origins = array[$3], "updatedAt" = now()
+     where "agentId" = $1 and key = any($2::text[]) and cardinality(origins) = 0 and "givenByUserId" = $4`,
+    [agentId, keys, origin, userId],
+  );
 }

@@ -45,7 +45,15 @@ export const flowShape: PartShape = {
 export const secretShape: PartShape = {
   table: 'agent_secrets',
   noun: 'secret',
-  columns: { key: 'plain', description: 'plain', secretType: 'plain', sealed: 'plain', isDerived: 'plain' },
+  columns: {
+    key: 'plain',
+    description: 'plain',
+    secretType: 'plain',
+    sealed: 'plain',
+    isDerived: 'plain',
+    origins: 'plain',
+    givenByUserId: 'plain',
+  },
   unique: 'key',
   countMax: partCountsMax.secrets,
   orderBy: 'key collate "C"',

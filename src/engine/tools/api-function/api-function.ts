@@ -1,6 +1,7 @@
 import { compileArguments } from '../json-schema/arguments.ts';
 import { SchemaError } from '../json-schema/clean-schema.ts';
 import { declaredNames } from '../json-schema/declared-names.ts';
+import { splitAddress } from './address.ts';
 import { argumentNames, parseTemplate, type Template } from './template.ts';
 import { type Pair, readPairs, readTextBody, type TextBody } from './text-body.ts';
 
@@ -120,21 +121,19 @@ function readUrl(given: unknown, fault: Fault): Pick<ApiFunction, 'origin' | 'us
     fault('.url', `must be an http(s) address of at most ${urlLengthMax} characters`);
     return none;
   }
-  const parts = /^(https?:\/\/)(?:([^/?#@\\]*)@)?([^/?#@\\{}\s]+)([^?#]*)(?:\?([^#]*))?(?:#.*)?$/i.exec(given.trim());
-  const [, scheme = '', userinfo, host = '', path = '', search = ''] = parts ?? [];
-  const base = parts === null ? null : URL.parse(`${scheme}${host}/`);
-  // A path that begins with an argument would be a port to whoever wrote `host:{port}`.
-  if (base === null || base.pathname !== '/' || base.username !== '' || !/^(?:\/|$)/.test(path)) {
+  const parts = splitAddress(given);
+  if (parts === undefined) {
     fault('.url', 'must be an http(s) address; arguments may stand behind the host only');
     return none;
   }
+  const { origin, userinfo, path, search } = parts;
   if (userinfo !== undefined && parseTemplate(userinfo).some(({ kind }) => kind === 'argument')) {
     fault('.url', 'must not take arguments before the host');
   }
   const pathText = path === '' ? '/' : path;
   if (/[\s\\]/.test(pathText + search)) fault('.url', 'must not hold spaces or backslashes');
   return {
-    origin: base.origin,
+    origin,
     userinfo: userinfo === undefined ? undefined : parseTemplate(userinfo),
     path: parseTemplate(pathText),
     search: readPairs(search, (message) => fault('.url', message)),

@@ -15,8 +15,12 @@ export interface ApiToolContext {
   readonly timeoutMs: number;
   readonly replyBytesMax: number;
   readonly resultCharsMax: number;
-  /** The values of the agent's secrets, by key; those without a value are left out. */
-  secretsOf(keys: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /**
+   * The values of the agent's secrets that may be sent to the origin, by key; those without a value are left out.
+   *
+   * @throws DomainError for one that was given for other origins.
+   */
+  secretsFor(keys: readonly string[], origin: string): Promise<ReadonlyMap<string, string>>;
 }
 
 /**
@@ -43,7 +47,7 @@ export function createApiTool(
       if ('fault' in args) throw new DomainError('INVALID_VALUE', args.fault);
       const own = (key: string) => (Object.hasOwn(given, key) ? given[key] : undefined);
       const missing = keys.filter((key) => own(key) === undefined);
-      const kept = missing.length === 0 ? new Map<string, string>() : await context.secretsOf(missing);
+      const kept = missing.length === 0 ? new Map<string, string>() : await context.secretsFor(missing, tool.origin);
       const used = new Map<string, string>();
       const secret = (key: string) => {
         const value = own(key) ?? kept.get(key);
@@ -55,7 +59,9 @@ export function createApiTool(
       const mask = masker(used.values());
       const { organizationId, timeoutMs, replyBytesMax: bytesMax } = context;
       try {
-        const call = { ...request, organizationId, bytesMax, timeoutMs, redirectsWithin: 'host' } as const;
+        // A secret is for its origin alone, which the same host under https is not.
+        const redirectsWithin = used.size > 0 ? 'origin' : 'host';
+        const call = { ...request, organizationId, bytesMax, timeoutMs, redirectsWithin } as const;
         const reply = await context.egress.send(call, signal);
         return resultOf(reply, mask, context.resultCharsMax);
       } catch (error) {
