@@ -14,8 +14,8 @@ export const leaseMs = 2_000;
 export interface Killable {
   readonly upstream: Upstream;
   readonly api: ApiServer;
-  /** Starts a process on the database; `ann` may do everything there. */
-  launch(): Promise<{ readonly parley: ParleyProcess; readonly ann: TestClient }>;
+  /** Starts a process on the database, with settings of its own if there are any; `ann` may do everything there. */
+  launch(more?: Readonly<Record<string, string>>): Promise<{ readonly parley: ParleyProcess; readonly ann: TestClient }>;
   /** An agent whose one tool, `look_up`, asks `api`. @returns its id. */
   agentWithTool(ann: TestClient, modelId: string): Promise<string>;
   close(): Promise<void>;
@@ -27,9 +27,9 @@ export async function prepareKillable(): Promise<Killable> {
   return {
     upstream,
     api,
-    async launch() {
+    async launch(more = {}) {
       const own = { PARLEY_ADMIN_KEY: key, OPENAI_BASE_URL: upstream.url, EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'warn' };
-      const parley = startProcess({ ...place.env, ...own, RUN_LEASE_MS: String(leaseMs) });
+      const parley = startProcess({ ...place.env, ...own, RUN_LEASE_MS: String(leaseMs), ...more });
       const url = await parley.url();
       return { parley, ann: new TestClient(() => url, key) };
     },

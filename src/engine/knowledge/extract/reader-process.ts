@@ -1,8 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { type FileHandle, open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { killTied, spawnTied } from '../../processes/tied-process.ts';
 import { type Block, blockKinds, type DocumentSource, type ExtractedDocument, type ExtractLimits } from './document.ts';
 import { ExtractError, extractErrorCodes } from './error.ts';
 import { blockWidth, memorySignal, type ReaderMessage, type ReadRequest } from './protocol.ts';
@@ -26,20 +27,17 @@ export interface ReaderProcess {
 
 /** Starts a process with an empty environment that may read its own code and nothing else. */
 export function startReader(entry: URL, memoryMaxBytes: number): ReaderProcess {
-  const child = fork(fileURLToPath(entry), [String(memoryMaxBytes)], {
-    env: {},
-    cwd: dirname(fileURLToPath(entry)),
-    stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
-    serialization: 'json',
-    execArgv: [
-      '--permission',
-      '--allow-worker',
-      ...readablePaths(entry).map((path) => `--allow-fs-read=${path}`),
-      '--disallow-code-generation-from-strings',
-      '--no-warnings',
-      `--max-old-space-size=${Math.max(32, Math.floor(memoryMaxBytes / mebibyte))}`,
-    ],
-  });
+  const args = [
+    '--permission',
+    '--allow-worker',
+    ...readablePaths(entry).map((path) => `--allow-fs-read=${path}`),
+    '--disallow-code-generation-from-strings',
+    '--no-warnings',
+    `--max-old-space-size=${Math.max(32, Math.floor(memoryMaxBytes / mebibyte))}`,
+    ...[fileURLToPath(entry), String(memoryMaxBytes), String(process.pid)],
+  ];
+  const cwd = dirname(fileURLToPath(entry));
+  const child = spawnTied(process.execPath, args, { env: {}, cwd, stdio: ['pipe', 'ignore', 'ignore'], hasChannel: true });
   // A reader must not keep the process of its parent alive, and what it writes after its end is nobody's error.
   child.unref();
   child.channel?.unref();
@@ -49,7 +47,7 @@ export function startReader(entry: URL, memoryMaxBytes: number): ReaderProcess {
   let documents = 0;
   const kill = () => {
     isAlive = false;
-    child.kill('SIGKILL');
+    killTied(child);
   };
   child.once('exit', () => {
     isAlive = false;

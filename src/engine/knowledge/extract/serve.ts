@@ -18,8 +18,8 @@ const blocksPiece = 10_000;
 export async function serveReader(load: () => Promise<ReadDocument>): Promise<void> {
   takeNetworkAway();
   const setBusy = startWatchdog();
-  const read = await load();
   process.on('disconnect', () => process.exit(0));
+  const read = await load();
   process.on('message', (request: ReadRequest) => {
     void answer(request, read, setBusy);
   });
@@ -101,7 +101,8 @@ function startWatchdog(): (isBusyNow: boolean) => void {
   const state = new Int32Array(new SharedArrayBuffer(4));
   const rssMaxBytes = process.memoryUsage.rss() + Number(process.argv[2]);
   const worker = new Worker(new URL('./watchdog.ts', import.meta.url), {
-    workerData: { state, rssMaxBytes, parentId: process.ppid },
+    // Named by the parent: its end before this line would make another process the parent.
+    workerData: { state, rssMaxBytes, parentId: Number(process.argv[3]) },
     execArgv: [],
   });
   worker.unref();

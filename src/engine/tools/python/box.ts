@@ -12,18 +12,23 @@ const probeLimits = { timeoutMs: 20_000, memoryMaxBytes: 1024 * 1024 * 1024 };
  * processes and addons from it.
  */
 export async function findBox(): Promise<Box | undefined> {
-  for (const box of [bubblewrap(), namespace()]) {
+  for (const box of Object.values(boxes())) {
     const printed = await runInBox(box, 'print(6 * 7)', probeLimits, new AbortController().signal).catch(() => '');
     if (printed === '42\n') return box;
   }
   return undefined;
 }
 
-function bubblewrap(): Box {
+/** The kinds of boxes, the best first; whether this machine has one shows when a program is run in it. */
+export function boxes(bubblewrapPath = '/usr/bin/bwrap'): Readonly<Record<'bubblewrap' | 'unshare', Box>> {
+  return { bubblewrap: bubblewrap(bubblewrapPath), unshare: namespace() };
+}
+
+function bubblewrap(command: string): Box {
   const system = ['/usr', '/lib', '/lib64', '/bin', '/sbin'].flatMap((path) => ['--ro-bind-try', path, path]);
   const own = [process.execPath, ...roots()].flatMap((path) => ['--ro-bind', path, path]);
   const walls = ['--unshare-all', '--die-with-parent', '--new-session', '--clearenv', '--proc', '/proc', '--dev', '/dev'];
-  return { command: '/usr/bin/bwrap', args: [...walls, ...system, ...own, '--', process.execPath, ...nodeArgs()] };
+  return { command, args: [...walls, ...system, ...own, '--', process.execPath, ...nodeArgs()] };
 }
 
 function namespace(): Box {

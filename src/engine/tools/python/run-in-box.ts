@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { DomainError } from '../../../entities/errors.ts';
+import { killTied, spawnTied } from '../../processes/tied-process.ts';
 
 /** How a process is started that can open no file, reach no network and see nothing of ours. */
 export interface Box {
@@ -18,7 +18,7 @@ const lookEveryMs = 50;
 const pageBytes = 4_096;
 
 /**
- * Runs one program in a process of its own and answers what it printed, errors included.
+ * Runs one program in a process of its own, which ends with this one, and answers what it printed, errors included.
  *
  * @throws DomainError when it takes too long, too much memory or prints too much; the signal's reason. The process is killed then.
  */
@@ -29,7 +29,7 @@ export async function runInBox(
   signal: AbortSignal,
 ): Promise<string> {
   signal.throwIfAborted();
-  const child = spawn(box.command, box.args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'], detached: true });
+  const child = spawnTied(box.command, box.args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] });
   return new Promise((resolve, reject) => {
     const printed: Buffer[] = [];
     let sizeBytes = 0;
@@ -37,7 +37,7 @@ export async function runInBox(
       clearTimeout(clock);
       clearInterval(watch);
       signal.removeEventListener('abort', onAbort);
-      killGroup(child);
+      killTied(child);
       settle();
     };
     const fail = (message: string) => end(() => reject(new DomainError('INVALID_VALUE', message)));
@@ -51,14 +51,14 @@ export async function runInBox(
     }, lookEveryMs);
     signal.addEventListener('abort', onAbort, { once: true });
     child.on('error', () => fail('The program could not be started'));
-    child.stdin.on('error', () => undefined);
-    child.stdout.on('data', (part: Buffer) => {
+    child.stdin?.on('error', () => undefined);
+    child.stdout?.on('data', (part: Buffer) => {
       sizeBytes += part.length;
       if (sizeBytes > outputMaxBytes) fail('The program was stopped: it printed too much');
       else printed.push(part);
     });
     child.on('close', () => end(() => resolve(answerOf(Buffer.concat(printed).toString()))));
-    child.stdin.end(code);
+    child.stdin?.end(code);
   });
 }
 
@@ -87,14 +87,4 @@ async function memoryOf(pid: number | undefined): Promise<number> {
       .map((child) => memoryOf(Number(child)).catch(() => 0)),
   );
   return below.reduce((sum, bytes) => sum + bytes, own);
-}
-
-/** The whole group: what the box started goes with it. */
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It is gone already.
-  }
 }
