@@ -53,6 +53,12 @@ describe('what the author of a tool fixed', () => {
     }
   });
 
+  it('keeps no argument back whose name is another', async () => {
+    const data = { url: `${api.url}/x?_id=1&meta[a]=1&user_name=x`, parameters: anything('id', 'meta[b]', 'user') };
+    const request = await api.received(data, '{"id":2,"meta[b]":3,"user":4}');
+    expect(queryOf(request).map(([name]) => name)).toEqual(['_id', 'meta[a]', 'user_name', 'id', 'meta[b]', 'user']);
+  });
+
   it('is not joined by arguments that the schema does not declare', async () => {
     const args = '{"city":"Paris","debug":true,"constructor":{"a":1},"toString":"x"}';
     expect((await api.received({ url: `${api.url}/x`, parameters: anything('city') }, args))?.path).toBe('/x?city=Paris');
@@ -144,6 +150,7 @@ describe('what the author of a tool fixed', () => {
     '../admin',
     'a/../../admin',
     '..%2fadmin',
+    '..%2fadmin%zz',
     '%2e%2e/admin',
     '..\\admin',
     'a/.',

@@ -25,6 +25,7 @@ const cases: readonly (readonly [string, object, readonly string[]])[] = [
   ['a stdio MCP server', mcp({ command: 'npx', args: ['-y', 'server-files', '/'] }), [notStarted]],
   ['a stdio MCP server with an address', mcp({ transport: 'stdio', url: 'https://mcp.example.com' }), [notStarted]],
   ['a stdio MCP server by its type', mcp({ type: 'stdio' }), [notStarted]],
+  ['a stdio MCP server by its transport', mcp({ transport: { type: 'stdio' }, command: null }), [notStarted]],
   ['an MCP server without an address', mcp({ description: 'x' }), ['MCP server without effect: files has no http or https url']],
   ['an MCP server with an address', mcp({ url: 'https://mcp.example.com/mcp', headers: { Accept: 'a' } }), []],
   [

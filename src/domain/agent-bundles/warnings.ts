@@ -15,8 +15,9 @@ export function bundleWarnings({ tools, secrets, dataSources }: ReadBundle): rea
 /** Nothing that a bundle says is ever started: servers that are programs stand in the operator's configuration only. */
 function toolWarnings({ name, type, data }: ReadBundle['tools'][number]): readonly string[] {
   if (type !== 'MCP_SERVER') return [];
-  const isProgram = data.command !== undefined || [data.transport, data.type].includes('stdio');
-  if (isProgram) {
+  const { command, transport, type: kind } = data;
+  const transportKind = typeof transport === 'object' && transport !== null && 'type' in transport ? transport.type : transport;
+  if ((command ?? undefined) !== undefined || transportKind === 'stdio' || kind === 'stdio') {
     return [`MCP server not started: ${name} is a stdio server, a program; only the operator of the service can configure those`];
   }
   const hasAddress = typeof data.url === 'string' && splitAddress(data.url) !== undefined;

@@ -1,5 +1,6 @@
 import type { ApiFunction } from './api-function.ts';
 import { argumentNames, argumentNamesIn, type Values } from './template.ts';
+import { decodedLeniently } from './text-body.ts';
 
 /**
  * The arguments that go into the body or the query of their own accord: declared by the author's schema, named by no template, and not of
@@ -27,7 +28,8 @@ function namedArguments({ path, search, headers, query, body, auth }: ApiFunctio
 function fixedNames({ search, query, body, auth }: ApiFunction): readonly string[] {
   const inBody = body.kind === 'json' && typeof body.value === 'object' && body.value !== null ? Object.keys(body.value) : [];
   const inQuery = auth?.in === 'query' ? [auth.name] : [];
-  return [...search, ...query].map(({ name }) => name).concat(inBody, inQuery);
+  const inForm = body.kind === 'form' ? body.pairs : [];
+  return [...search, ...query, ...inForm].map(({ name }) => name).concat(inBody, inQuery);
 }
 
 /** A name as lenient servers read it. `whole` is all of it, `base` what stands before the first `[` or `.`. */
@@ -48,18 +50,12 @@ function spellings(name: string): Spellings {
 }
 
 function flat(text: string): string {
-  return text.replaceAll(/[.\s[\]]+/g, '_').replace(/^_+|_+$/g, '');
+  return text.replace(/[\]\s]+$/, '').replaceAll(/[.\s[\]]+/g, '_');
 }
 
 function decodedName(name: string): string {
   let text = name;
-  for (let round = 0; round < 3; round += 1) {
-    try {
-      text = decodeURIComponent(text.replaceAll('+', ' '));
-    } catch {
-      return text;
-    }
-  }
+  for (let round = 0; round < 3; round += 1) text = decodedLeniently(text.replaceAll('+', ' '));
   return text;
 }
 

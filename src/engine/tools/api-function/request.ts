@@ -3,7 +3,7 @@ import type { EgressRequest } from '../../egress/egress.ts';
 import type { ApiFunction } from './api-function.ts';
 import { freeArguments } from './free-arguments.ts';
 import { argumentOf, fillJson, fillTemplate, soleArgument, type Template, textOf, type Values } from './template.ts';
-import type { Pair } from './text-body.ts';
+import { decodedLeniently, type Pair } from './text-body.ts';
 
 type Request = Required<Pick<EgressRequest, 'url' | 'method' | 'headers'>> & Pick<EgressRequest, 'body'>;
 
@@ -68,8 +68,8 @@ function isDots(segment: string): boolean {
 
 /** The text, and what it is after one and two decodings more. */
 function decodings(text: string): readonly string[] {
-  const once = decoded(text);
-  return [text, once, decoded(once)];
+  const once = decodedLeniently(text);
+  return [text, once, decodedLeniently(once)];
 }
 
 function climbs(): DomainError {

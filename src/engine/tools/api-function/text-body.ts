@@ -39,6 +39,11 @@ function decodedText(text: string): string {
   }
 }
 
+/** As servers decode that take what is badly encoded as it stands. Bytes become characters one by one: only ASCII counts here. */
+export function decodedLeniently(text: string): string {
+  return text.replaceAll(/%([0-9a-f]{2})/gi, (_all, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
 /**
  * Reads a text body of a content type. Types whose syntax is not known here take one argument as the whole body, or none: among other text
  * an argument could end a member and begin the next.
