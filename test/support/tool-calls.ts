@@ -14,11 +14,17 @@ export interface ToolCalls {
   close(): Promise<void>;
 }
 
-const limits = { timeoutMs: 10_000, replyBytesMax: 10_000, resultCharsMax: 10_000 };
+const limits = { organizationId: 'org_test', timeoutMs: 10_000, replyBytesMax: 10_000, resultCharsMax: 10_000 };
 
 export async function startToolCalls(): Promise<ToolCalls> {
   const api = await startApiServer();
-  const egress = createEgress({ allow: '127.0.0.1', connectTimeoutMs: 5_000 });
+  const egress = createEgress({
+    allow: '127.0.0.1',
+    connectTimeoutMs: 5_000,
+    lookupTimeoutMs: 5_000,
+    lookupsMax: 16,
+    callsMax: 16,
+  });
   return {
     url: api.url,
     async received(data, args) {
