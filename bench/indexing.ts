@@ -24,7 +24,7 @@ const limits = { timeoutMs: 30_000, memoryMaxBytes: 300 * 1024 * 1024, textMaxCh
 export async function benchIndexing(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-indexing-'));
   const base = await openKnowledgeBase();
-  const extractor = createExtractor({ processesMax: 1 });
+  const extractor = createExtractor();
   try {
     await base.db.pool.query(plainTableSql);
     const random = seededRandom(11);

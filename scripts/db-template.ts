@@ -5,6 +5,7 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
 import { pino } from 'pino';
 import { createPgBossJobs } from '../src/engine/jobs/pg-boss.ts';
+import { Pools } from '../src/engine/sharing/pools.ts';
 import { loadSettings } from '../src/settings.ts';
 import { embeddedExtensions } from '../src/storage/embedded/extensions.ts';
 import { templatePath } from '../src/storage/embedded/template.ts';
@@ -21,7 +22,14 @@ const fail = (error: Error) => {
   throw error;
 };
 const database = await openDatabase(loadSettings({ DATA_DIR: folder }), { onError: fail });
-const jobs = createPgBossJobs({ pool: database.pool, isWorker: false, isOnlyProcess: true, logger: pino({ level: 'silent' }) });
+const pools = new Pools({ tenantPercent: 90, organizationPercent: 90 });
+const jobs = createPgBossJobs({
+  pool: database.pool,
+  isWorker: false,
+  isOnlyProcess: true,
+  pools,
+  logger: pino({ level: 'silent' }),
+});
 await jobs.start();
 await jobs.stop(0);
 await database.close();

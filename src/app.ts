@@ -11,7 +11,7 @@ import { createAccessLog } from './http/access-log.ts';
 import { requestIdOf } from './http/context.ts';
 import { sendError, showError } from './http/errors.ts';
 import { healthHandler, readyHandler } from './http/health.ts';
-import { RunAdmission } from './http/limits.ts';
+import { type Admissions, createAdmissions } from './http/limits.ts';
 import { Metrics, metricsHandler } from './http/metrics.ts';
 import { SseStreams } from './http/sse.ts';
 import { hasHost, refuseUnreadable, refuseWithoutHost } from './http/unreadable.ts';
@@ -64,13 +64,13 @@ export function createApp(deps: Deps, { schema, routes }: Faces): App {
     bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
     stallMs: settings.SSE_STALL_TIMEOUT_MS,
   });
-  const admission = new RunAdmission(settings.RUNS_ACTIVE_MAX);
-  const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admission });
-  const rest = createRestRouter({ routes, deps, metrics, streams, admission });
-  const sockets = createResponseSocket(deps, schema, admission);
+  const admissions = createAdmissions(deps.pools, settings);
+  const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admissions });
+  const rest = createRestRouter({ routes, deps, metrics, streams, admissions });
+  const sockets = createResponseSocket(deps, schema, admissions);
   const reference = createReference(schema, routes, packageJson.version);
   const pages = createPages(deps, metrics, () => isStopping);
-  measure(metrics, deps, streams, admission);
+  measure(metrics, deps, streams, admissions);
   const log = createAccessLog(deps.logger, (req, res) => {
     if (!hasHost(req)) return refuseWithoutHost(res, requestIdOf(req));
     rest(req, res, () => graphql.handle(req, res, () => reference(req, res, () => pages(req, res))));
@@ -95,9 +95,10 @@ export function createApp(deps: Deps, { schema, routes }: Faces): App {
 }
 
 /** What the process does, for dashboards. No label has more values than a list of ours. */
-function measure(metrics: Metrics, { runs, jobs }: Deps, streams: SseStreams, admission: RunAdmission): void {
+function measure(metrics: Metrics, { runs, jobs, pools }: Deps, streams: SseStreams, admissions: Admissions): void {
   metrics.gauge('streams_open', 'Open event streams.', () => streams.openCount);
-  metrics.gauge('runs_active', 'Requests that hold a run at this moment.', () => admission.activeCount);
+  metrics.gauge('runs_active', 'Requests that hold a run at this moment.', () => admissions.runs.activeCount);
+  metrics.counter('pool_refusals_total', 'Requests refused for want of a place, by pool.', 'pool', () => pools.refused);
   metrics.counter('runs_total', 'Runs that ended in this process, by status.', 'status', () => runs.counts.ended);
   metrics.counter('tokens_total', 'Tokens of upstream calls, by direction.', 'direction', () => runs.counts.tokens);
   metrics.gauge('jobs_running', 'Jobs this process works on at this moment.', () => jobs.counts.running);

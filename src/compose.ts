@@ -14,6 +14,7 @@ import { createKnowledge } from './engine/knowledge/knowledge.ts';
 import { createModelRouter } from './engine/models/router.ts';
 import { createRunEngine } from './engine/runs/engine.ts';
 import { createUsageLimits } from './engine/runs/usage-limits.ts';
+import { Pools } from './engine/sharing/pools.ts';
 import { createAgentTools } from './engine/tools/agent-tools.ts';
 import { createPythonTool } from './engine/tools/python/python.ts';
 import type { ServerTools } from './engine/tools/server-tool.ts';
@@ -47,14 +48,19 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
   });
   try {
     const basics = { settings, storage, logger, now: () => new Date(), newId };
+    const pools = new Pools({
+      tenantPercent: settings.SHARE_TENANT_MAX_PERCENT,
+      organizationPercent: settings.SHARE_ORGANIZATION_MAX_PERCENT,
+    });
     const jobs = createPgBossJobs({
+      pools,
       pool: storage.db.pool,
       isWorker: settings.ROLE !== 'web',
       isOnlyProcess: storage.db.kind === 'embedded',
       logger,
     });
     const models = createModelRouter(settings, logger, basics.now, environment);
-    const knowledge = createKnowledge({ ...basics, jobs, publicUrl });
+    const knowledge = createKnowledge({ ...basics, jobs, pools, publicUrl });
     const limits = createUsageLimits({
       ...basics,
       store: storage.usageLimits,
@@ -73,15 +79,10 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
     const runs = createRunEngine({
       ...basics,
-      jobs,
-      models,
-      knowledge,
-      limits,
-      journal,
-      agentTools,
-      tools: serverTools(settings),
+      ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
+      tools: serverTools(settings, pools),
     });
-    const deps: Deps = { ...basics, jobs, models, knowledge, runs, egress, publicUrl };
+    const deps: Deps = { ...basics, pools, jobs, models, knowledge, runs, egress, publicUrl };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
     registerAuditSweep(deps);
@@ -111,11 +112,11 @@ export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
 }
 
 /** Tools of the service that a request may switch on. */
-function serverTools(settings: Settings): ServerTools {
+function serverTools(settings: Settings, pools: Pools): ServerTools {
   const python = createPythonTool({
+    programs: pools.queue('python', settings.PYTHON_PROGRAMS_MAX),
     timeoutMs: settings.PYTHON_TIMEOUT_MS,
     memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
-    programsMax: settings.PYTHON_PROGRAMS_MAX,
   });
   return new Map([['python', python]]);
 }

@@ -4,6 +4,7 @@ import { parseDnsServers } from './engine/egress/dns-servers.ts';
 
 const MiB = 1024 * 1024;
 const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+const percent = (fallback: number) => z.coerce.number().int().min(1).max(99).default(fallback);
 const optionalText = () =>
   z
     .string()
@@ -109,7 +110,9 @@ export const settingsSchema = z.object({
   THREAD_WAITING_MAX: count(20).describe('Requests that may wait on one thread while it answers another.'),
   PYTHON_TIMEOUT_MS: count(20_000).describe('Time for one Python program of a model.'),
   PYTHON_MEMORY_MAX_BYTES: count(512 * MiB).describe('Memory that one Python program may take, its interpreter included.'),
-  PYTHON_PROGRAMS_MAX: count(2).describe('Python programs at one time in this process; others wait.'),
+  PYTHON_PROGRAMS_MAX: count(2).describe(
+    'Python programs of one tenant at one time in this process; one more may run for another tenant. Others wait.',
+  ),
   RUN_LEASE_MS: count(15_000).describe('A stored run whose process is silent for this long is taken over.'),
   MODEL_CONNECT_TIMEOUT_MS: count(10_000).describe('Time for a connection to a model provider.'),
   MODEL_FIRST_BYTE_TIMEOUT_MS: count(120_000).describe('Time until a provider begins to answer.'),
@@ -136,9 +139,29 @@ export const settingsSchema = z.object({
   ),
   MODEL_LIST_TTL_MS: count(60_000).describe("Age at which a list of a provider's models is fetched again."),
   RUNS_ACTIVE_MAX: count(10_000).describe('Runs at one time in this process; more answer 503.'),
+  SHARE_TENANT_MAX_PERCENT: percent(90).describe(
+    'Most of any pool of this process (runs, streams, WebSockets, uploads, requests at work) that one tenant alone may hold; the rest is for those that come next.',
+  ),
+  SHARE_ORGANIZATION_MAX_PERCENT: percent(90).describe('Most of the share of its tenant that one organization alone may hold.'),
+  REQUESTS_ACTIVE_MAX: count(32).describe(
+    'Requests of one tenant without a run that this process works on at one time; one more may be of another tenant. Others wait in turn.',
+  ),
+  REQUESTS_WAITING_MAX: count(1_000).describe('Requests of one organization that may wait for their turn; more answer 429.'),
+  REQUEST_WAIT_TIMEOUT_MS: count(15_000).describe('A request that has waited this long for its turn is answered 503.'),
+  UPLOADS_ACTIVE_MAX: count(200).describe('Uploads that this process receives at one time; more answer 503.'),
   SSE_HEARTBEAT_MS: count(12_000).describe('Longest silence on an open stream.'),
   SSE_BUFFER_MAX_BYTES: count(MiB).describe('Most bytes that wait for a slow reader before more is read for it.'),
   SSE_STALL_TIMEOUT_MS: count(15_000).describe('A reader of a stream that takes nothing for this long is cut off.'),
+  SUBSCRIPTIONS_MAX: count(10_000).describe(
+    'GraphQL subscriptions without a run that are open at this process; more answer 503. Those with a run count as runs.',
+  ),
+  SUBSCRIPTIONS_PER_ORGANIZATION_MAX: count(300).describe(
+    'GraphQL subscriptions without a run, and reserved event streams, that one organization may have open at this process; more answer 429.',
+  ),
+  SOCKETS_MAX: count(5_000).describe('WebSockets of the responses that are open at this process; more answer 503.'),
+  SOCKETS_PER_ORGANIZATION_MAX: count(400).describe(
+    'WebSockets of the responses that one organization may have open at this process; more answer 429.',
+  ),
   SOCKETS_PER_KEY_MAX: count(100).describe(
     'WebSockets of the responses that one key may have open at this process; more answer 429.',
   ),
@@ -156,7 +179,12 @@ export const settingsSchema = z.object({
   EXTRACT_MEMORY_MAX_BYTES: count(300 * MiB).describe('Memory that reading one document may take.'),
   EXTRACT_TEXT_MAX_CHARS: count(20_000_000).describe('Text of one document, in UTF-16 code units; one with more is refused.'),
   INDEX_LEASE_MS: count(30_000).describe('An item whose worker is silent for this long is queued again.'),
-  INDEX_CONCURRENCY: count(2).describe('Items indexed at one time in this process.'),
+  INDEX_CONCURRENCY: count(2).describe(
+    'Items of one tenant indexed at one time in this process; one more may be of another tenant.',
+  ),
+  PROMPT_READERS_MAX: count(2).describe(
+    'Files of prompts of one tenant that are read at one time in this process; one more may be of another tenant. Others wait in turn, not behind indexing.',
+  ),
   RETRIEVAL_PASSAGES_MAX: count(8).describe('Passages given to a model for one question.'),
   RETRIEVAL_TOKENS_MAX: count(4_000).describe('Tokens of passages given to a model for one question.'),
   GRAPHQL_DEPTH_MAX: count(12).describe('Deepest GraphQL selection.'),

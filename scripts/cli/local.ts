@@ -7,7 +7,7 @@ import type { GraphQLSchema } from 'graphql';
 import { closeDeps, createDeps } from '../../src/compose.ts';
 import type { Deps } from '../../src/domain/deps.ts';
 import { type Caller, scopes } from '../../src/entities/caller.ts';
-import { RunAdmission } from '../../src/http/limits.ts';
+import { createAdmissions } from '../../src/http/limits.ts';
 import { createLogger } from '../../src/http/logging.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { SseStreams } from '../../src/http/sse.ts';
@@ -52,7 +52,7 @@ export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): 
         bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
         stallMs: settings.SSE_STALL_TIMEOUT_MS,
       }),
-      admission: new RunAdmission(settings.RUNS_ACTIVE_MAX),
+      admissions: createAdmissions(deps.pools, settings),
       keys: { authenticate: (secret) => (secret === key ? caller : undefined), watch: () => () => undefined },
     });
     const server = createServer((req, res) => rest(req, res, () => res.writeHead(404).end()));

@@ -101,7 +101,7 @@ async function addSource(
   try {
     await storage.dataSources.create({ ...row, item }, async (tx) => {
       await also(tx);
-      await jobs.enqueue('knowledge.index-item', { itemId }, { key: itemId, tx });
+      await jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId, tx });
     });
   } catch (error) {
     await storage.blobs.delete(contentBlobKey);

@@ -7,6 +7,7 @@ import { canEditAgent } from './access.ts';
 import { draftProfile, type ProfileFacts } from './agent-profile/draft.ts';
 import { profileSchema, readProfileReply } from './agent-profile/reply.ts';
 import { getAgent, modelIdOf } from './agents.ts';
+import { chargeTo } from './charges.ts';
 import { completionOf } from './completions.ts';
 import { listDataSourcesOfAgents } from './data-sources.ts';
 import type { Deps } from './deps.ts';
@@ -81,7 +82,7 @@ async function askModel(
     responseFormat: { type: 'json_schema', name: 'profile', schema: profileSchema(draft) },
     isStreaming: false,
     generateCitations: false,
-    charge: { orgId: caller.orgId, userId: caller.userId, keyId: caller.keyId, agentId: agent.id, runId: null },
+    charge: chargeTo(caller, { agentId: agent.id, runId: null }),
   } as const;
   const fold = new RunFold();
   for await (const batch of deps.runs.runStateless(plan, signal).batches()) fold.add(batch);

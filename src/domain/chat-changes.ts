@@ -7,6 +7,7 @@ import { DomainError } from '../entities/errors.ts';
 import { storableText } from '../lib/text.ts';
 import { agentForRun, modelIdOf } from './agents.ts';
 import { removeBlobs } from './blobs.ts';
+import { chargeTo } from './charges.ts';
 import { getChat, getOwnChat } from './chats.ts';
 import { completionOf } from './completions.ts';
 import type { Deps } from './deps.ts';
@@ -149,7 +150,6 @@ async function askForSummary(
   earlier: string | undefined,
   signal: AbortSignal,
 ): Promise<string> {
-  const { orgId, userId, keyId } = caller;
   const modelId = await modelOfChat(deps, caller, chat);
   const fold = new RunFold();
   const events = deps.runs.runStateless(
@@ -161,7 +161,7 @@ async function askForSummary(
       isStreaming: false,
       generateCitations: false,
       hidesSteps: true,
-      charge: { orgId, userId, keyId, agentId: chat.agentId, runId: null },
+      charge: chargeTo(caller, { agentId: chat.agentId, runId: null }),
     },
     signal,
   );

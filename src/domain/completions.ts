@@ -11,6 +11,7 @@ import type { RunEventStream, RunSnapshot, Usage } from '../entities/run-event.t
 import { fillVariables } from './agent-parts/user-input.ts';
 import { requireNoToolConflict, withAgentTools } from './agent-tools.ts';
 import { agentForRun, modelIdOf } from './agents.ts';
+import { chargeTo } from './charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion, serverToolNames } from './completion-input.ts';
 import { type ImageAddress, imageAddressesOf, questionOf } from './completion-messages.ts';
 import type { Deps } from './deps.ts';
@@ -160,7 +161,7 @@ function planOf(
     isStreaming: !inOnePiece,
     forgetsText: !inOnePiece,
     generateCitations: isCiting(input, agent),
-    charge: { orgId: caller.orgId, userId: caller.userId, keyId: caller.keyId, agentId: agent?.id ?? null, runId: null },
+    charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: null }),
     ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(responseFormat === undefined ? {} : { responseFormat }),

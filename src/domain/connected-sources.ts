@@ -32,7 +32,7 @@ export async function addConnectedSources(
   }));
   await deps.storage.connectedSources.create(agent.id, rows, async (tx) => {
     for (const { id } of rows) {
-      await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: id, isForced: false }, { key: id, tx });
+      await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: id, isForced: false }, { owner: caller, key: id, tx });
     }
   });
   const found = await deps.storage.dataSources.findMany(

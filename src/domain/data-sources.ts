@@ -170,7 +170,7 @@ async function agentChanges(deps: Deps, caller: Caller, source: DataSource, ais:
  */
 export async function deleteDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'delete');
-  if ((await deleteSources(deps, [id])).length === 0) throw missingSource();
+  if ((await deleteSources(deps, caller, [id])).length === 0) throw missingSource();
   return { ...source, isDeleting: true };
 }
 
@@ -204,14 +204,14 @@ export async function bulkDeleteDataSources(
       throw new DomainError('FORBIDDEN', 'Only the owner of a data source and administrators may delete it', { param });
     }
   }
-  await deleteSources(deps, ids);
+  await deleteSources(deps, caller, ids);
   return { aiId: agent.id, dataSourceIds: ids };
 }
 
-async function deleteSources(deps: Deps, ids: readonly string[]): Promise<readonly string[]> {
+async function deleteSources(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly string[]> {
   return deps.storage.dataSources.markDeleting(ids, deps.now(), async (tx, hidden) => {
     for (const dataSourceId of hidden) {
-      await deps.jobs.enqueue('knowledge.delete-source', { dataSourceId }, { key: dataSourceId, tx });
+      await deps.jobs.enqueue('knowledge.delete-source', { dataSourceId }, { owner: caller, key: dataSourceId, tx });
     }
   });
 }
@@ -224,10 +224,10 @@ async function deleteSources(deps: Deps, ids: readonly string[]): Promise<readon
 export async function refreshDataSource(deps: Deps, caller: Caller, id: string, isForced: boolean): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'refresh');
   if (isConnectedType(source.type)) {
-    await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: source.id, isForced }, { key: source.id });
+    await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: source.id, isForced }, { owner: caller, key: source.id });
   }
-  for (const itemId of await deps.storage.indexing.requeueSource(source.id, isForced)) {
-    await deps.jobs.enqueue('knowledge.index-item', { itemId }, { key: itemId });
+  for (const { id: itemId } of await deps.storage.indexing.requeueSource(source.id, isForced)) {
+    await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });
   }
   return getDataSource(deps, caller, id);
 }

@@ -4,6 +4,7 @@ import type { Jobs } from '../engine/jobs/jobs.ts';
 import type { Knowledge } from '../engine/knowledge/knowledge.ts';
 import type { ModelRouter } from '../engine/models/router.ts';
 import type { RunEngine } from '../engine/runs/run-engine.ts';
+import type { Pools } from '../engine/sharing/pools.ts';
 import type { IdKind } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -16,6 +17,8 @@ export interface Deps {
   readonly runs: RunEngine;
   readonly knowledge: Knowledge;
   readonly jobs: Jobs;
+  /** What callers share, in this process. */
+  readonly pools: Pools;
   readonly egress: Egress;
   readonly logger: Logger;
   /** Base of links that Parley hands out, without a slash at the end. */

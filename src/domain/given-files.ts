@@ -6,6 +6,7 @@ import { writeGivenFile } from '../engine/runs/given-files.ts';
 import type { FileImagePart } from '../engine/runs/stored/file-images.ts';
 import type { ChatFile } from '../entities/chat-file.ts';
 import { DomainError } from '../entities/errors.ts';
+import type { ShareOwner } from '../lib/fair-share.ts';
 import { storableText } from '../lib/text.ts';
 import type { Deps } from './deps.ts';
 import { Faults } from './faults.ts';
@@ -32,8 +33,8 @@ export interface GivenBytes {
 }
 
 export interface GivenLimits {
-  /** Whose look-ups and calls they are. */
-  readonly organizationId: string;
+  /** Whose places the reading takes, and whose look-ups and calls they are. */
+  readonly owner: ShareOwner;
   readonly model: ModelInfo;
   /** Tokens of text that all of them share; the rest is cut, and says so. Who comes first is served first. */
   readonly tokensMax: number;
@@ -53,7 +54,7 @@ const timeoutMs = 60_000;
 export async function readGiven(
   deps: Deps,
   sources: readonly GivenSource[],
-  { organizationId, model, tokensMax }: GivenLimits,
+  { owner, model, tokensMax }: GivenLimits,
   caller?: AbortSignal,
 ): Promise<readonly ContextPart[]> {
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -66,7 +67,7 @@ export async function readGiven(
   for (const source of sources) {
     const { param } = source;
     try {
-      const part = await readSource(deps, source, { organizationId, model, tokensMax: left, fetched, signal });
+      const part = await readSource(deps, source, { owner, model, tokensMax: left, fetched, signal });
       if (part.type === 'text') {
         left = Math.max(0, left - estimateTokens(part.text));
         textChars += part.text.length;
@@ -107,13 +108,13 @@ interface Reading extends GivenLimits {
 
 async function readSource(deps: Deps, source: GivenSource, reading: Reading): Promise<ContextPart> {
   const { param, from, detail } = source;
-  const { model, tokensMax, signal } = reading;
+  const { owner, model, tokensMax, signal } = reading;
   if ('url' in from && source.isImage === true && !model.acceptsImages) throw unseen(param, 'is an image', model);
   const given = await bytesOf(deps, source, reading);
   const imageType = imageTypeOf(given.bytes);
   if (imageType === undefined) {
     if (source.isImage === true) throw invalid(param, `${param} is none of PNG, JPEG, GIF and WebP`);
-    const text = storableText(await deps.knowledge.readFile(given, param, signal));
+    const text = storableText(await deps.knowledge.readFile(owner, given, param, signal));
     return { type: 'text', text: writeGivenFile({ name: given.filename, text }, tokensMax) };
   }
   if (!model.acceptsImages) throw unseen(param, `is the image ${given.filename}`, model);
@@ -138,14 +139,14 @@ async function bytesOf(deps: Deps, { param, from, name }: GivenSource, reading: 
 async function fetchAddress(
   { egress, settings }: Deps,
   { url, name, param }: { readonly url: string; readonly name: string | undefined; readonly param: string },
-  { organizationId, fetched, signal }: Reading,
+  { owner, fetched, signal }: Reading,
 ): Promise<GivenBytes> {
   const { CHAT_FILE_MAX_BYTES, PROMPT_FETCH_MAX_BYTES, EGRESS_FETCH_TIMEOUT_MS: timeoutMs } = settings;
   const bytesMax = Math.min(CHAT_FILE_MAX_BYTES, fetched.bytesLeft);
   const beyond = `${param} could not be read: the addresses of one request may give ${PROMPT_FETCH_MAX_BYTES} bytes together`;
   if (bytesMax <= 0) throw invalid(param, beyond);
   try {
-    const reply = await egress.send({ organizationId, url, bytesMax, timeoutMs }, signal);
+    const reply = await egress.send({ organizationId: owner.orgId, url, bytesMax, timeoutMs }, signal);
     fetched.bytesLeft -= reply.body.length;
     if (reply.status >= 300) throw invalid(param, `${param} could not be read: the address answered ${reply.status}`);
     const mimeType = (reply.headers['content-type'] ?? '').split(';')[0]?.trim() ?? '';

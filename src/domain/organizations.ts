@@ -73,7 +73,7 @@ export async function deleteOrganization(deps: Deps, caller: Caller, id: string)
   requireAboveOrganizations(caller);
   if (id === caller.orgId) throw new DomainError('CONFLICT', 'This key acts in the organization; use one of another');
   const held = await deps.storage.organizations.delete(id, (tx) =>
-    deps.jobs.enqueue('accounts.purge-organization', { orgId: id }, { key: id, tx }),
+    deps.jobs.enqueue('accounts.purge-organization', { orgId: id }, { owner: caller, key: id, tx }),
   );
   if (held !== undefined) {
     const what = `${held.agents} agents and ${held.dataSources} data sources`;

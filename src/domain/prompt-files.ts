@@ -1,6 +1,7 @@
 import { isInline } from '../engine/models/inline-images.ts';
 import type { ModelMessage } from '../engine/models/port.ts';
 import type { ModelInfo } from '../engine/models/router.ts';
+import type { Caller } from '../entities/caller.ts';
 import type { Chat, PromptPart } from '../entities/chat.ts';
 import type { ChatFile } from '../entities/chat-file.ts';
 import { isId } from '../entities/ids.ts';
@@ -18,6 +19,7 @@ import { type ContextPart, type GivenSource, readGiven, requireGivenCount, unsee
  */
 export async function contextOfPrompt(
   deps: Deps,
+  caller: Caller,
   chat: Chat,
   parts: readonly PromptPart[] | null,
   model: ModelInfo,
@@ -37,7 +39,7 @@ export async function contextOfPrompt(
   }
   const half = Math.floor((inputTokensMax ?? model.contextTokensMax) / 2);
   const read = await readGiven(deps, [...sources.values()], {
-    organizationId: chat.orgId,
+    owner: caller,
     model,
     tokensMax: Math.min(deps.settings.CHAT_FILE_TOKENS_MAX, half),
   });

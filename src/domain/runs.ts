@@ -63,7 +63,7 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
   if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
   const request = requestOf(chat, agent, message, input.date ?? undefined);
-  const context = await contextOfPrompt(deps, chat, message.parts, model, request.inputTokensMax);
+  const context = await contextOfPrompt(deps, caller, chat, message.parts, model, request.inputTokensMax);
   return begin(
     deps,
     caller,
@@ -175,7 +175,7 @@ async function begin(
   { chat, modelId, request: given, secrets, threadMode }: Beginning,
   turn: Pick<Turn, 'lastMessages'> & { messages(last: readonly ChatMessage[], run: NewRun): readonly NewMessage[] },
 ): Promise<Run> {
-  await deps.runs.requireRoom(caller.orgId);
+  await deps.runs.requireRoom(caller);
   const { orgId, userId, keyId } = caller;
   const { id: chatId, agentId } = chat;
   const request = { ...given, needsSecrets: Object.keys(secrets).length > 0 };

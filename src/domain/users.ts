@@ -105,7 +105,7 @@ export async function deleteUser(deps: Deps, caller: Caller, id: string): Promis
   requireAboveOrganizations(caller);
   if (id === caller.userId) throw new DomainError('CONFLICT', 'This key acts as the user; use one of another');
   const held = await deps.storage.users.delete(id, (tx) =>
-    deps.jobs.enqueue('accounts.purge-user', { userId: id }, { key: id, tx }),
+    deps.jobs.enqueue('accounts.purge-user', { userId: id }, { owner: caller, key: id, tx }),
   );
   if (held === undefined) return user;
   const { agents, dataSources, groups, organizations } = held;

@@ -7,7 +7,7 @@ import { DomainError, publicError } from '../entities/errors.ts';
 import { type Authenticate, authenticate } from '../http/authenticate.ts';
 import { CallContext, requestIdOf } from '../http/context.ts';
 import { parseJsonBody, readBytes, requireJsonType } from '../http/json-body.ts';
-import type { RunAdmission } from '../http/limits.ts';
+import type { Admissions } from '../http/limits.ts';
 import type { Metrics, RouteMeter } from '../http/metrics.ts';
 import { discardBody, securityHeaders, sendEmpty } from '../http/reply.ts';
 import type { SseStreams } from '../http/sse.ts';
@@ -30,8 +30,8 @@ export interface GraphqlOptions {
   readonly deps: Deps;
   readonly metrics: Metrics;
   readonly streams: SseStreams;
-  /** Shared with the other face: it limits the process. */
-  readonly admission: RunAdmission;
+  /** Shared with the other API: they limit the process. */
+  readonly admissions: Admissions;
   /** Who a key belongs to and when it ends; domain/api-keys.ts unless a test has its own. */
   readonly keys?: { readonly authenticate: Authenticate; readonly watch: WatchKey };
 }
@@ -77,20 +77,20 @@ class GraphqlFace {
   readonly #connections: SingleConnections;
   readonly #yoga: YogaDoor;
   readonly #documents: Documents;
-  readonly #admission: RunAdmission;
+  readonly #admissions: Admissions;
   readonly #page = new GraphiqlPage();
   readonly #meters: ReadonlyMap<MeasuredAs, RouteMeter>;
 
-  constructor({ schema, deps, metrics, streams, admission, keys }: GraphqlOptions) {
+  constructor({ schema, deps, metrics, streams, admissions, keys }: GraphqlOptions) {
     this.#meters = new Map(measuredKinds.map((kind) => [kind, metrics.meter(meterNames[kind])]));
     this.#deps = deps;
-    this.#admission = admission;
+    this.#admissions = admissions;
     this.#lookUp = keys?.authenticate ?? ((secret) => authenticateKey(deps, secret));
     this.#documents = new Documents(schema, deps.settings);
     const watch: WatchKey = keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
     this.#watchRevocation = keys?.watch ?? ((caller, onEnd) => watchRevocation(deps, caller, onEnd));
     const source = new EventSource(schema);
-    const parts = { deps, documents: this.#documents, source, sse: streams, watchKey: watch, admission };
+    const parts = { deps, documents: this.#documents, source, sse: streams, watchKey: watch, admissions };
     this.#quick = new Quick(this.#documents);
     this.#streams = new EventStreams(parts);
     this.#connections = new SingleConnections(parts);
@@ -155,22 +155,25 @@ class GraphqlFace {
         'A subscription is answered with a stream: send the header "Accept: text/event-stream"',
       );
     }
-    if (!this.#documents.holdsRun(params.query, params.operationName)) return this.#reply(call, params, accept);
-    const { keyId } = call.caller;
+    const { caller } = call;
     const context = this.#contextOf(call);
-    const stopWatching = this.#watchRevocation(call.caller, () => {
+    if (!this.#documents.holdsRun(params.query, params.operationName)) {
+      const reply = () => this.#reply(call, params, accept, context);
+      return this.#admissions.requests.run(caller, () => context.signal, reply);
+    }
+    const stopWatching = this.#watchRevocation(caller, () => {
       context.abort(new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired'));
     });
-    this.#admission.enter(keyId);
+    this.#admissions.runs.enter(caller);
     try {
       await this.#reply(call, params, accept, context);
     } finally {
-      this.#admission.leave(keyId);
+      this.#admissions.runs.leave(caller);
       stopWatching();
     }
   }
 
-  async #reply(call: Call, params: Params, accept: string, context = this.#contextOf(call)): Promise<void> {
+  async #reply(call: Call, params: Params, accept: string, context: CallContext): Promise<void> {
     if (!(await this.#quick.answer(call, params, accept, context))) await this.#fallThrough(call, params, context);
   }
 
@@ -181,11 +184,17 @@ class GraphqlFace {
   async #upload(call: Call, accept: string): Promise<void> {
     const { settings } = this.#deps;
     const limits = { fileMaxBytes: settings.UPLOAD_MAX_BYTES, operationsMaxBytes: settings.BODY_MAX_BYTES };
-    const request = await readMultipart(call.req, limits);
+    const { uploads } = this.#admissions;
+    uploads.enter(call.caller);
     try {
-      await this.#answer(call, request.params, accept);
+      const request = await readMultipart(call.req, limits);
+      try {
+        await this.#answer(call, request.params, accept);
+      } finally {
+        await request.dispose();
+      }
     } finally {
-      await request.dispose();
+      uploads.leave(call.caller);
     }
   }
 

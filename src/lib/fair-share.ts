@@ -1,43 +1,149 @@
-/** From here on a whole is busy: what is left is for owners with less than an equal share. */
-const busyFrom = 0.8;
+import { BoundedMap } from './bounded-map.ts';
 
-/** So many places, of which no owner may crowd out the others. Asking and counting cost next to nothing. */
+/** Whom a place is counted for: an organization within its tenant. A `Caller` is one. */
+export interface ShareOwner {
+  readonly tenantId: string;
+  readonly orgId: string;
+}
+
+/** Why there is no place: all are taken, or the owner's tenant or organization has its share. */
+export type ShareRefusal = 'full' | 'tenant' | 'organization';
+
+export interface ShareOptions {
+  /** Places in all. */
+  readonly max: number;
+  /** Percent of all places that one tenant alone may hold, 1 to 99. */
+  readonly tenantPercent: number;
+  /** Percent of what its tenant may hold that one organization alone may hold, 1 to 99; absent: all of it. */
+  readonly organizationPercent?: number;
+  /** Places of one organization, whatever is free; absent: no such bound. */
+  readonly organizationMax?: number;
+}
+
+/** Owners whose last turn is remembered. */
+const turnsMax = 10_000;
+
+/**
+ * So many places, shared between tenants, and within a tenant between its organizations.
+ *
+ * A tenant gets a further place while it then holds at most `tenantPercent / (100 - tenantPercent)` times what stays free. So one tenant
+ * alone may hold `tenantPercent` of all places; several greedy ones hold equal parts; and something stays free for a tenant that has
+ * nothing, whose first place is refused only when all are taken. Organizations share what their tenant may hold by the same rule: a tenant
+ * that makes more keys or organizations gets no more. Asking and counting cost two look-ups.
+ *
+ * Source: dynamic queue thresholds (Choudhury and Hahne, 1998).
+ */
 export class FairShare {
   readonly #max: number;
-  readonly #byOwner = new Map<string, number>();
+  readonly #tenantFactor: number;
+  readonly #organizationFactor: number;
+  readonly #organizationMax: number;
+  readonly #tenants = new Map<string, TenantPlaces>();
+  readonly #tenantTurns = new BoundedMap<string, number>(turnsMax);
+  readonly #organizationTurns = new BoundedMap<string, number>(turnsMax);
+  #turn = 0;
   #count = 0;
 
-  constructor(max: number) {
+  constructor({ max, tenantPercent, organizationPercent, organizationMax }: ShareOptions) {
     this.#max = max;
+    this.#tenantFactor = factorOf(tenantPercent);
+    this.#organizationFactor = organizationPercent === undefined ? Number.POSITIVE_INFINITY : factorOf(organizationPercent);
+    this.#organizationMax = organizationMax ?? Number.POSITIVE_INFINITY;
+  }
+
+  get max(): number {
+    return this.#max;
   }
 
   get count(): number {
     return this.#count;
   }
 
-  get isFull(): boolean {
-    return this.#count >= this.#max;
+  countOf({ tenantId, orgId }: ShareOwner): number {
+    return this.#tenants.get(tenantId)?.organizations.get(orgId) ?? 0;
   }
 
-  /** Why there is no place for this owner: all are taken, or it has its share of a busy whole. Undefined when there is one. */
-  refusal(owner: string): 'full' | 'share' | undefined {
-    if (this.isFull) return 'full';
-    const own = this.#byOwner.get(owner) ?? 0;
-    if (own === 0 || this.#count < this.#max * busyFrom) return undefined;
-    return own >= Math.ceil(this.#max / (this.#byOwner.size + 1)) ? 'share' : undefined;
+  /** Why there is no place for this owner; undefined when there is one. */
+  refusal({ tenantId, orgId }: ShareOwner): ShareRefusal | undefined {
+    const free = this.#max - this.#count;
+    if (free <= 0) return 'full';
+    const tenant = this.#tenants.get(tenantId);
+    if (tenant === undefined) return undefined;
+    if (tenant.count + 1 > this.#tenantFactor * (free - 1)) return 'tenant';
+    const own = tenant.organizations.get(orgId);
+    if (own === undefined) return undefined;
+    if (own >= this.#organizationMax) return 'organization';
+    if (this.#organizationFactor === Number.POSITIVE_INFINITY) return undefined;
+    // What the tenant may still take before its own rule stops it.
+    const freeOfTenant = (this.#tenantFactor * free - tenant.count) / (1 + this.#tenantFactor);
+    return own + 1 > this.#organizationFactor * (freeOfTenant - 1) ? 'organization' : undefined;
   }
 
-  /** Takes a place, whether there is one or not: what must be is not refused. */
-  take(owner: string): void {
+  /** Takes a place, whether there is one or not: some work must not be refused. */
+  take({ tenantId, orgId }: ShareOwner): void {
+    let tenant = this.#tenants.get(tenantId);
+    if (tenant === undefined) {
+      tenant = { count: 0, organizations: new Map() };
+      this.#tenants.set(tenantId, tenant);
+    }
+    tenant.count += 1;
+    tenant.organizations.set(orgId, (tenant.organizations.get(orgId) ?? 0) + 1);
     this.#count += 1;
-    this.#byOwner.set(owner, (this.#byOwner.get(owner) ?? 0) + 1);
   }
 
-  give(owner: string): void {
-    const own = this.#byOwner.get(owner);
-    if (own === undefined) return;
+  give({ tenantId, orgId }: ShareOwner): void {
+    const tenant = this.#tenants.get(tenantId);
+    const own = tenant?.organizations.get(orgId);
+    if (tenant === undefined || own === undefined) return;
     this.#count -= 1;
-    if (own === 1) this.#byOwner.delete(owner);
-    else this.#byOwner.set(owner, own - 1);
+    tenant.count -= 1;
+    if (tenant.count === 0) this.#tenants.delete(tenantId);
+    else if (own === 1) tenant.organizations.delete(orgId);
+    else tenant.organizations.set(orgId, own - 1);
   }
+
+  /**
+   * Whose turn it is: of the owners that may have a place now, one whose tenant holds the fewest places; among equals one whose tenant had
+   * its turn longest ago; within the tenant the same by organization. Remembers the turn, and takes no place.
+   */
+  choose<Owner extends ShareOwner>(waiting: Iterable<Owner>): Owner | undefined {
+    let best: { readonly owner: Owner; readonly rank: readonly number[] } | undefined;
+    for (const owner of waiting) {
+      if (this.refusal(owner) !== undefined) continue;
+      const rank = this.#rank(owner);
+      if (best === undefined || isBefore(rank, best.rank)) best = { owner, rank };
+    }
+    if (best === undefined) return undefined;
+    this.#turn += 1;
+    this.#tenantTurns.set(best.owner.tenantId, this.#turn);
+    this.#organizationTurns.set(best.owner.orgId, this.#turn);
+    return best.owner;
+  }
+
+  #rank({ tenantId, orgId }: ShareOwner): readonly number[] {
+    const tenant = this.#tenants.get(tenantId);
+    return [
+      tenant?.count ?? 0,
+      this.#tenantTurns.get(tenantId) ?? 0,
+      tenant?.organizations.get(orgId) ?? 0,
+      this.#organizationTurns.get(orgId) ?? 0,
+    ];
+  }
+}
+
+interface TenantPlaces {
+  count: number;
+  readonly organizations: Map<string, number>;
+}
+
+function factorOf(percent: number): number {
+  return percent / (100 - percent);
+}
+
+function isBefore(rank: readonly number[], other: readonly number[]): boolean {
+  for (const [index, value] of rank.entries()) {
+    const otherValue = other[index] ?? 0;
+    if (value !== otherValue) return value < otherValue;
+  }
+  return false;
 }

@@ -11,7 +11,6 @@ import { sendDownload } from '../http/download.ts';
 import { sendError, showError } from '../http/errors.ts';
 import { takesExtensions } from '../http/extensions.ts';
 import { readJsonBody } from '../http/json-body.ts';
-import { makeRefusals } from '../http/limits.ts';
 import type { RouteMeter } from '../http/metrics.ts';
 import { readRawUpload } from '../http/raw-upload.ts';
 import { discardBody, sendEmpty, sendJson } from '../http/reply.ts';
@@ -22,7 +21,7 @@ import { callerError, pathError } from './error-params.ts';
 import type { RestOptions } from './options.ts';
 import { PathTable } from './paths.ts';
 import { noHeaders, type Reply, replyOf } from './reply.ts';
-import type { RunFold } from './route.ts';
+import type { RouteRow, RunFold } from './route.ts';
 import { foldStream, sendStream } from './stream.ts';
 import { readVariables } from './variables.ts';
 
@@ -64,7 +63,7 @@ class RestFace {
     for (const route of routes) {
       const { row } = route;
       const holdsRun = row.fold !== undefined || row.stream?.when === 'always';
-      const refusals = holdsRun ? makeRefusals(row.errorForm) : undefined;
+      const refusals = holdsRun ? options.admissions.runs.makeRefusals(row.errorForm) : undefined;
       const served = { route, meter: metrics.meter(row.operationId), headers: flat(row.headers ?? {}), refusals };
       this.#table.add(row.method.toUpperCase(), row.path, served);
     }
@@ -105,7 +104,7 @@ class RestFace {
         throw new DomainError('INSUFFICIENT_SCOPE', `${row.operationId} needs a key with the scope ${scope}`);
       }
       const { refusals } = served;
-      if (refusals !== undefined && this.#options.admission.isRefused(req, res, caller.keyId, requestId, refusals)) {
+      if (refusals !== undefined && this.#options.admissions.runs.isRefused(req, res, caller, requestId, refusals)) {
         discardBody(req, this.#deps.settings.UPLOAD_MAX_BYTES);
         return;
       }
@@ -122,25 +121,31 @@ class RestFace {
     const { req } = call;
     const { row } = call.served.route;
     const { settings } = this.#deps;
-    if (row.upload !== undefined && !(row.upload.orJson === true && isJson(req))) {
-      const fileMaxBytes = Math.min(settings[row.upload.sizeBytesMaxSetting], call.sizeBytesMax);
-      const read = row.upload.isRaw === true ? readRawUpload : readUpload;
-      const upload = await read(req, {
-        fileField: row.upload.file,
-        fileMaxBytes,
-        idleMs: settings.BODY_IDLE_TIMEOUT_MS,
-      });
+    if (row.upload !== undefined && !(row.upload.orJson === true && isJson(req))) return this.#receive(call, row.upload);
+    if (row.body === undefined) return this.#reply(call, undefined, '');
+    const { value, text } = await readJsonBody(req, settings.BODY_MAX_BYTES, settings.BODY_IDLE_TIMEOUT_MS);
+    if (wantsStream(row, call, value)) return this.#stream(call, value);
+    return this.#reply(call, value, text);
+  }
+
+  /** Reads a file and answers; what it was set aside in is gone afterwards. */
+  async #receive(call: Call, { file: fileField, sizeBytesMaxSetting, isRaw }: NonNullable<RouteRow['upload']>): Promise<void> {
+    const { settings } = this.#deps;
+    const { uploads } = this.#options.admissions;
+    const { caller } = call.context;
+    uploads.enter(caller);
+    try {
+      const fileMaxBytes = Math.min(settings[sizeBytesMaxSetting], call.sizeBytesMax);
+      const read = isRaw === true ? readRawUpload : readUpload;
+      const upload = await read(call.req, { fileField, fileMaxBytes, idleMs: settings.BODY_IDLE_TIMEOUT_MS });
       try {
         await this.#reply(call, undefined, '', upload);
       } finally {
         await upload.dispose();
       }
-      return;
+    } finally {
+      uploads.leave(caller);
     }
-    if (row.body === undefined) return this.#reply(call, undefined, '');
-    const { value, text } = await readJsonBody(req, settings.BODY_MAX_BYTES, settings.BODY_IDLE_TIMEOUT_MS);
-    if (wantsStream(row, call, value)) return this.#stream(call, value);
-    return this.#reply(call, value, text);
   }
 
   async #reply(call: Call, body: unknown, text: string, upload?: Upload): Promise<void> {
@@ -177,7 +182,10 @@ class RestFace {
 
   async #run(route: Route, variables: Readonly<Record<string, unknown>>, context: CallContext): Promise<Reply> {
     const { row } = route;
-    if (row.fold === undefined && row.asksModel !== true) return this.#execute(route, variables, context);
+    if (row.fold === undefined && row.asksModel !== true) {
+      const execute = () => this.#execute(route, variables, context);
+      return this.#options.admissions.requests.run(context.caller, () => context.signal, execute);
+    }
     const stopWatching = this.#endWithKey(context, this.#watchRevocation);
     try {
       const reply = await (row.fold === undefined
@@ -194,12 +202,12 @@ class RestFace {
 
   async #fold(route: Route, fold: RunFold, variables: Readonly<Record<string, unknown>>, context: CallContext): Promise<Reply> {
     if (route.fold === undefined) throw new Error(`${route.row.operationId} has no fold`);
-    const { keyId } = context.caller;
-    this.#options.admission.enter(keyId);
+    const { caller } = context;
+    this.#options.admissions.runs.enter(caller);
     try {
       return await foldStream(fold, { source: await route.fold(variables, context), variables, context });
     } finally {
-      this.#options.admission.leave(keyId);
+      this.#options.admissions.runs.leave(caller);
     }
   }
 
@@ -221,8 +229,8 @@ class RestFace {
     const { row, stream } = served.route;
     if (row.stream === undefined || stream === undefined) throw new Error(`${row.operationId} has no stream`);
     const variables = readVariables(served.route, served.route.coerced, requestParts(call, body));
-    const { keyId } = context.caller;
-    this.#options.admission.enter(keyId);
+    const { caller } = context;
+    this.#options.admissions.runs.enter(caller);
     const stopWatching = this.#endWithKey(context, this.#watch);
     try {
       const opened = stream(variables, context);
@@ -230,7 +238,7 @@ class RestFace {
       await sendStream(this.#options.streams, row.stream.encoder, { source, variables, context, res, headers: served.headers });
     } finally {
       stopWatching();
-      this.#options.admission.leave(keyId);
+      this.#options.admissions.runs.leave(caller);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/caller.ts';
 import type { Authenticate } from '../http/authenticate.ts';
-import type { RunAdmission } from '../http/limits.ts';
+import type { Admissions } from '../http/limits.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { SseStreams } from '../http/sse.ts';
 import type { Route } from './compile.ts';
@@ -13,8 +13,8 @@ export interface RestOptions {
   readonly deps: Deps;
   readonly metrics: Metrics;
   readonly streams: SseStreams;
-  /** Shared with the other face: it limits the process. */
-  readonly admission: RunAdmission;
+  /** Shared with the other API: they limit the process. */
+  readonly admissions: Admissions;
   /** Who a key belongs to and when it ends; domain/api-keys.ts unless a test has its own. */
   readonly keys?: {
     readonly authenticate: Authenticate;

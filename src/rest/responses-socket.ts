@@ -16,7 +16,7 @@ import { authenticate } from '../http/authenticate.ts';
 import { requestIdOf } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
 import { takesExtensions } from '../http/extensions.ts';
-import type { RunAdmission } from '../http/limits.ts';
+import type { Admissions } from '../http/limits.ts';
 import { refuseRaw } from '../http/raw-reply.ts';
 import { compileReader, type Reader, throwFaults } from './body.ts';
 import { ResponseProjection } from './encode/response.ts';
@@ -43,7 +43,7 @@ export interface ResponseSocket {
  * The responses format over WebSocket, on the path of its REST operation: every message is one request or one event as plain JSON, one
  * event a write. Requests of a connection are answered one after the other; `store: false` responses can be gone on from within it.
  */
-export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admission: RunAdmission): ResponseSocket {
+export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissions: Admissions): ResponseSocket {
   const type = schema.getType('ResponseInput');
   if (!isInputObjectType(type)) throw new Error('the schema has no ResponseInput');
   const names = memberNames({ bodyCase: 'snake' });
@@ -64,14 +64,17 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
       socket.on('error', () => socket.destroy());
       const accept = (caller: Caller) => {
         requireFree(deps, openOfKey.get(caller.keyId) ?? 0);
+        admissions.sockets.require(caller);
         server.handleUpgrade(req, socket, head, (opened) => {
-          const parts = { deps, admission, read, names, caller, socket: opened, requestId: requestIdOf(req), req };
+          const parts = { deps, admissions, read, names, caller, socket: opened, requestId: requestIdOf(req), req };
           const connection = new Connection(parts);
           connections.add(connection);
           countOpen(caller.keyId, 1);
+          admissions.sockets.share.take(caller);
           opened.once('close', () => {
             connections.delete(connection);
             countOpen(caller.keyId, -1);
+            admissions.sockets.leave(caller);
           });
           connection.begin();
         });
@@ -107,7 +110,7 @@ function requireFree({ settings }: Deps, open: number): void {
 
 interface ConnectionParts {
   readonly deps: Deps;
-  readonly admission: RunAdmission;
+  readonly admissions: Admissions;
   readonly read: Reader;
   readonly names: MemberNames;
   readonly caller: Caller;
@@ -201,16 +204,16 @@ class Connection {
 
   async #answer(text: string): Promise<void> {
     if (this.#left.signal.aborted) return;
-    const { caller, admission } = this.#parts;
+    const { caller, admissions } = this.#parts;
     let input: ResponseInput | undefined;
     try {
       if (this.#isStopping) throw new DomainError('OVERLOADED', 'The service is stopping; connect again');
       input = this.#read(text);
-      admission.enter(caller.keyId);
+      admissions.runs.enter(caller);
       try {
         await this.#run(input);
       } finally {
-        admission.leave(caller.keyId);
+        admissions.runs.leave(caller);
       }
     } catch (error) {
       this.#memory.forget(input?.previousResponseId);

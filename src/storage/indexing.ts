@@ -5,7 +5,14 @@ import { createLeaseWrites } from './indexing/lease-writes.ts';
 import { createUpkeep } from './indexing/upkeep.ts';
 import type { Signals } from './signals.ts';
 
-export { type IndexedContent, type IndexFailure, type IndexingStore, type IndexLease, LeaseLostError } from './indexing/lease.ts';
+export {
+  type IndexedContent,
+  type IndexFailure,
+  type IndexingStore,
+  type IndexLease,
+  LeaseLostError,
+  type OwnedId,
+} from './indexing/lease.ts';
 
 export function createIndexingStore(db: Database, signals: Signals, chunks: ChunkStore): IndexingStore {
   const announce = (dataSourceId: string) => signals.publish('data-source-changed', dataSourceId);

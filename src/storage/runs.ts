@@ -11,6 +11,7 @@ import { Parameters } from './where.ts';
 
 /** A run in the hands of this process: what it writes counts as long as nobody has taken a later lease. */
 export interface LeasedRun extends Run {
+  readonly tenantId: string;
   readonly keyId: string;
   readonly request: unknown;
   readonly fence: number;
@@ -128,13 +129,14 @@ export function createRunStore(db: Database): RunStore {
       return rows[0];
     },
     async lease(id, owner, leaseMs, manner) {
-      const { rows } = await pool.query<RunRow & { readonly isKeyRevoked: boolean }>(
+      const { rows } = await pool.query<LeasedRow>(
         `update runs set "leaseOwner" = $2, "leaseUntil" = now() + ${milliseconds('$3')}, fence = fence + 1,
            attempt = attempt + case when $4 = 'ending' then 0 else 1 end,
            "startedAt" = coalesce("startedAt", now()), "updatedAt" = now()
          where id = $1 and status = 'in_progress' and not "isWaiting"
            and ($4 <> 'free' or "leaseOwner" is null or "leaseOwner" = $2 or "leaseUntil" < now())
-         returning *, ${isKeyRevoked} as "isKeyRevoked"`,
+         returning *, ${isKeyRevoked} as "isKeyRevoked",
+           coalesce((select o."tenantId" from organizations o where o.id = runs."orgId"), '') as "tenantId"`,
         [id, owner, leaseMs, manner],
       );
       return rows[0] === undefined ? undefined : leasedOf(rows[0]);
@@ -271,8 +273,14 @@ export function runOf(row: RunRow): Run {
   };
 }
 
-function leasedOf(row: RunRow & { readonly isKeyRevoked: boolean }): LeasedRun {
-  const { keyId, request, fence, attempt, cancelRequestedAt, pauseRequestedAt, isBackground, isKeyRevoked } = row;
+/** What a lease reads besides the row. */
+interface LeasedRow extends RunRow {
+  readonly tenantId: string;
+  readonly isKeyRevoked: boolean;
+}
+
+function leasedOf(row: LeasedRow): LeasedRun {
+  const { keyId, request, fence, attempt, cancelRequestedAt, pauseRequestedAt, isBackground, isKeyRevoked, tenantId } = row;
   const asked = { isCancelRequested: cancelRequestedAt !== null, isPauseRequested: pauseRequestedAt !== null };
-  return { ...runOf(row), keyId, request, fence, attempt, isBackground, isKeyRevoked, ...asked };
+  return { ...runOf(row), tenantId, keyId, request, fence, attempt, isBackground, isKeyRevoked, ...asked };
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createExtractor, type ExtractedDocument } from '../../src/engine/knowledge/extract/extract.ts';
 import { type DocumentFolder, documentFolder, extractLimits, makePdf } from '../support/documents.ts';
 
-const extractor = createExtractor({ processesMax: 2 });
+const extractor = createExtractor();
 let folder: DocumentFolder;
 beforeAll(async () => {
   folder = await documentFolder();

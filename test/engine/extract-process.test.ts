@@ -49,7 +49,7 @@ function isRunning(id: number): boolean {
 
 describe('a document that misbehaves', () => {
   it.each(['loop', 'never'])('is stopped in time (%s), and the next one is read', async (order) => {
-    extractor = createExtractor({ processesMax: 1, entry: misbehaving });
+    extractor = createExtractor({ entry: misbehaving });
     const first = await pid();
     const { elapsedMs } = await timed(() =>
       expect(extract(order, { timeoutMs: 300 })).rejects.toMatchObject({
@@ -65,7 +65,7 @@ describe('a document that misbehaves', () => {
   it.each(['grow-buffers', 'grow-heap'])(
     'is stopped when it takes too much memory (%s), and the next one is read',
     async (order) => {
-      extractor = createExtractor({ processesMax: 1, entry: misbehaving });
+      extractor = createExtractor({ entry: misbehaving });
       await expect(extract(order, { memoryMaxBytes: 100 * 1024 * 1024 })).rejects.toMatchObject({
         code: 'MEMORY',
         isRetryable: false,
@@ -74,13 +74,13 @@ describe('a document that misbehaves', () => {
     },
   );
   it('that ends its process twice is reported as worth another try', async () => {
-    extractor = createExtractor({ processesMax: 1, entry: misbehaving });
+    extractor = createExtractor({ entry: misbehaving });
     await expect(extract('exit')).rejects.toMatchObject({ code: 'UNAVAILABLE', isRetryable: true });
     expect((await extract('Hello.')).text).toBe('Hello.');
   });
   it('finds no secrets, no files, no network and no way out in its process', async () => {
     process.env.PARLEY_TEST_CANARY = 'canary-2b7e';
-    extractor = createExtractor({ processesMax: 1, entry: misbehaving });
+    extractor = createExtractor({ entry: misbehaving });
     expect((await extract('environment')).text).not.toContain('canary-2b7e');
     delete process.env.PARLEY_TEST_CANARY;
     for (const what of ['read', 'write', 'spawn', 'connect', 'fetch', 'eval']) {
@@ -91,14 +91,14 @@ describe('a document that misbehaves', () => {
 
 describe('the processes', () => {
   it('are used again, and replaced after their share of documents', async () => {
-    extractor = createExtractor({ processesMax: 1, documentsPerProcess: 2, entry: misbehaving });
+    extractor = createExtractor({ documentsPerProcess: 2, entry: misbehaving });
     const ids = [await pid(), await pid(), await pid()];
     expect(ids[0]).toBe(ids[1]);
     expect(ids[2]).not.toBe(ids[1]);
     await eventually(() => expect(isRunning(ids[0] ?? 0)).toBe(false));
   });
   it('end when there is nothing to do', async () => {
-    extractor = createExtractor({ processesMax: 1, idleMs: 50, entry: misbehaving });
+    extractor = createExtractor({ idleMs: 50, entry: misbehaving });
     const id = await pid();
     await eventually(() => expect(isRunning(id)).toBe(false));
   });
@@ -115,8 +115,8 @@ describe('the processes', () => {
     service.kill('SIGKILL');
     await eventually(() => expect(isRunning(id)).toBe(false));
   });
-  it('end with the extractor, and so do calls under way and waiting', async () => {
-    extractor = createExtractor({ processesMax: 1, entry: misbehaving });
+  it('end with the extractor, and so do calls under way', async () => {
+    extractor = createExtractor({ entry: misbehaving });
     const id = await pid();
     const calls = [extract('never'), extract('Hello.')];
     const settled = Promise.allSettled(calls);
@@ -132,7 +132,7 @@ describe('the processes', () => {
 
 describe('a caller', () => {
   it('that gives up in mid-document frees its place at once', async () => {
-    extractor = createExtractor({ processesMax: 1, entry: misbehaving });
+    extractor = createExtractor({ entry: misbehaving });
     const id = await pid();
     const controller = new AbortController();
     const call = extract('loop', {}, controller.signal);
@@ -144,23 +144,11 @@ describe('a caller', () => {
     await eventually(() => expect(isRunning(id)).toBe(false));
     expect((await extract('Hello.')).text).toBe('Hello.');
   });
-  it('that gives up in the queue holds nobody up', async () => {
-    extractor = createExtractor({ processesMax: 1, entry: misbehaving });
-    const slow = extract('never', { timeoutMs: 300 });
-    const controller = new AbortController();
-    const waiting = extract('Hello.', {}, controller.signal);
-    const last = extract('Last.');
-    slow.catch(() => controller.abort(new Error('not needed any more')));
-    controller.abort(new Error('not needed any more'));
-    await expect(waiting).rejects.toThrow('not needed any more');
-    await expect(slow).rejects.toMatchObject({ code: 'TIMEOUT' });
-    expect((await last).text).toBe('Last.');
-  });
-  it('gets its own text back, thirty at a time', async () => {
-    extractor = createExtractor({ processesMax: 2 });
+  it('gets its own text back, six at a time', async () => {
+    extractor = createExtractor();
     const texts = Array.from(
-      { length: 30 },
-      (_, index) => `# Document ${index}\n\n${`Sentence ${index}. `.repeat(index * 50 + 1).trim()}`,
+      { length: 6 },
+      (_, index) => `# Document ${index}\n\n${`Sentence ${index}. `.repeat(index * 250 + 1).trim()}`,
     );
     const documents = await Promise.all(
       texts.map(async (text, index) =>
@@ -171,7 +159,7 @@ describe('a caller', () => {
     expect(documents.map(({ title }) => title)).toEqual(texts.map((_, index) => `Document ${index}`));
   });
   it('asking for a file that is not there learns so', async () => {
-    extractor = createExtractor({ processesMax: 1 });
+    extractor = createExtractor();
     const source = { path: `${folder.path}/missing.bin`, filename: 'missing.md', mimeType: '' };
     await expect(extractor.extract(source, extractLimits, AbortSignal.timeout(60_000))).rejects.toMatchObject({ code: 'ENOENT' });
   });

@@ -5,6 +5,7 @@ import { DomainError } from '../../src/entities/errors.ts';
 import { eventually } from '../support/eventually.ts';
 import { addFile, indexed, itemsOf, longText } from '../support/knowledge.ts';
 import { makeFor, type Person } from '../support/make.ts';
+import { someOwner } from '../support/pools.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -75,7 +76,7 @@ describe('a failure that may pass', () => {
     ]);
     const { rows: items } = await sql('select id from knowledge_items where "dataSourceId" = $1', [sourceId]);
     const itemId = items[0].id as string;
-    await service.deps.jobs.enqueue('knowledge.index-item', { itemId }, { key: itemId });
+    await service.deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: someOwner, key: itemId });
     // The fourth try goes back to the queue for 2⁴ s, the fifth is the last.
     await eventually(async () => {
       const { rows: tried } = await sql(`select attempt, "indexStatus" as status from knowledge_items where id = $1`, [itemId]);

@@ -7,6 +7,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open-database.ts';
 import { copyOf, type Place } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
+import { someOwner, testPools } from '../support/pools.ts';
 
 describe('jobs', () => {
   let place: Place;
@@ -28,7 +29,7 @@ describe('jobs', () => {
   it('run once, with what they carry', async () => {
     jobs.work('knowledge.index-item', worker, async ({ itemId }) => void seen.push(itemId));
     await jobs.start();
-    await jobs.enqueue('knowledge.index-item', { itemId: 'a' });
+    await jobs.enqueue('knowledge.index-item', { itemId: 'a' }, { owner: someOwner });
     await eventually(() => expect(seen).toEqual(['a']));
   });
 
@@ -36,25 +37,26 @@ describe('jobs', () => {
     jobs.work('knowledge.index-item', worker, async ({ itemId }) => void seen.push(itemId));
     await jobs.start();
     const failed = db.transaction(async (tx) => {
-      await jobs.enqueue('knowledge.index-item', { itemId: 'never' }, { tx });
+      await jobs.enqueue('knowledge.index-item', { itemId: 'never' }, { owner: someOwner, tx });
       throw new Error('rolled back');
     });
     await expect(failed).rejects.toThrow('rolled back');
-    await db.transaction((tx) => jobs.enqueue('knowledge.index-item', { itemId: 'kept' }, { tx }));
+    await db.transaction((tx) => jobs.enqueue('knowledge.index-item', { itemId: 'kept' }, { owner: someOwner, tx }));
     await eventually(() => expect(seen).toEqual(['kept']));
   });
 
   it('are queued within the first transaction after a start, where nobody works on them', async () => {
     await jobsWithQueue();
-    await db.transaction((tx) => jobs.enqueue('knowledge.index-item', { itemId: 'kept' }, { tx }));
+    await db.transaction((tx) => jobs.enqueue('knowledge.index-item', { itemId: 'kept' }, { owner: someOwner, tx }));
     await restartWorking();
     await eventually(() => expect(seen).toEqual(['kept']));
   });
 
   it('wait once for a key', async () => {
     await jobsWithQueue();
-    for (const itemId of ['a', 'b', 'c']) await jobs.enqueue('knowledge.index-item', { itemId }, { key: 'same' });
-    await jobs.enqueue('knowledge.index-item', { itemId: 'other' }, { key: 'other' });
+    for (const itemId of ['a', 'b', 'c'])
+      await jobs.enqueue('knowledge.index-item', { itemId }, { owner: someOwner, key: 'same' });
+    await jobs.enqueue('knowledge.index-item', { itemId: 'other' }, { owner: someOwner, key: 'other' });
     await restartWorking();
     await eventually(() => expect([...seen].sort()).toEqual(['a', 'other']));
   });
@@ -65,13 +67,13 @@ describe('jobs', () => {
       if (seen.length === 1) throw new Error('the first try fails');
     });
     await jobs.start();
-    await jobs.enqueue('knowledge.index-item', { itemId: 'a' });
+    await jobs.enqueue('knowledge.index-item', { itemId: 'a' }, { owner: someOwner });
     await eventually(() => expect(seen).toEqual(['a', 'a']));
   });
 
   it('are kept by a process that only queues, and begun by the next that works', async () => {
     await jobsWithQueue();
-    await jobs.enqueue('knowledge.index-item', { itemId: 'kept' });
+    await jobs.enqueue('knowledge.index-item', { itemId: 'kept' }, { owner: someOwner });
     await restartWorking();
     await eventually(() => expect(seen).toEqual(['kept']));
   });
@@ -100,6 +102,7 @@ describe('jobs', () => {
     return createPgBossJobs({
       pool: db.pool,
       isWorker,
+      pools: testPools(),
       isOnlyProcess: db.kind === 'embedded',
       logger: pino({ level: 'silent' }),
     });

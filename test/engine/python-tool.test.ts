@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { findBox } from '../../src/engine/tools/python/box.ts';
 import { createPythonTool } from '../../src/engine/tools/python/python.ts';
+import { testPools } from '../support/pools.ts';
 
-const limits = { programsMax: 2, timeoutMs: 60_000, memoryMaxBytes: 512 * 1024 * 1024 };
+const limits = { programs: testPools().queue('python', 2), timeoutMs: 60_000, memoryMaxBytes: 512 * 1024 * 1024 };
 const never = new AbortController().signal;
 const box = await findBox();
 const run = (code: string, own = limits, signal = never) =>
@@ -70,7 +71,10 @@ it('a machine that was too busy to try its boxes is asked again', async () => {
 
 it('a run that was stopped meanwhile does not wait for a place', async () => {
   const stop = new AbortController();
-  const tool = createPythonTool({ ...limits, programsMax: 1 }, async () => ({ command: '/bin/sleep', args: ['600'] }));
+  const tool = createPythonTool({ ...limits, programs: testPools().queue('python', 1) }, async () => ({
+    command: '/bin/sleep',
+    args: ['600'],
+  }));
   const call = (signal: AbortSignal) => tool.run('{"code":"print(42)"}', {}, signal, () => undefined);
   const first = call(stop.signal);
   await expect(call(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');

@@ -7,7 +7,11 @@ import { type GraphqlFrame, startGraphqlFrame } from '../support/graphql-frame.t
 
 let frame: GraphqlFrame;
 beforeAll(async () => {
-  frame = await startGraphqlFrame({ SSE_HEARTBEAT_MS: '200', SSE_STALL_TIMEOUT_MS: '1000' });
+  frame = await startGraphqlFrame({
+    SSE_HEARTBEAT_MS: '200',
+    SSE_STALL_TIMEOUT_MS: '1000',
+    SUBSCRIPTIONS_PER_ORGANIZATION_MAX: '100',
+  });
 });
 afterAll(() => frame.close());
 
@@ -272,7 +276,7 @@ describe('reserved streams', () => {
     await frames.return(undefined);
   });
 
-  it('are limited in number for one key', async () => {
+  it('are limited in number for one organization', async () => {
     const replies = await Promise.all(Array.from({ length: 101 }, () => frame.client('other').call('PUT', '/graphql/stream')));
     expect(replies.some(({ status }) => status === 429)).toBe(true);
   });

@@ -98,7 +98,7 @@ describe('admission', () => {
       return isClosed;
     });
   });
-  it('keeps room for others when one key is noisy', async () => {
+  it('keeps room for other tenants when one is noisy', async () => {
     const service = await start(
       oneThenWait(() => undefined),
       { RUNS_ACTIVE_MAX: '10' },

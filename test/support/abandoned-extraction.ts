@@ -4,7 +4,7 @@ import { extractLimits } from './documents.ts';
 
 /** A service that is to be killed while a document loops: says the reader's process id when the loop is under way. */
 const [pidPath = '', loopPath = ''] = process.argv.slice(2);
-const extractor = createExtractor({ processesMax: 1, entry: new URL('./misbehaving-reader.ts', import.meta.url) });
+const extractor = createExtractor({ entry: new URL('./misbehaving-reader.ts', import.meta.url) });
 const extract = (path: string) =>
   extractor.extract({ path, filename: path, mimeType: '' }, extractLimits, AbortSignal.timeout(20_000));
 const { text } = await extract(pidPath);

@@ -8,11 +8,12 @@ import type { Deps } from '../../src/domain/deps.ts';
 import { DomainError } from '../../src/entities/errors.ts';
 import type { UploadedFile } from '../../src/entities/uploaded-file.ts';
 import { createGraphqlHandler } from '../../src/graphql/server.ts';
-import { RunAdmission } from '../../src/http/limits.ts';
+import { createAdmissions } from '../../src/http/limits.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { SseStreams } from '../../src/http/sse.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { TestClient } from './client.ts';
+import { testPools } from './pools.ts';
 import { callerWith } from './rest-frame.ts';
 
 /** A small schema of our own, so that the transport is tested apart from the features it carries. */
@@ -60,7 +61,7 @@ export async function startGraphqlFrame(env: Readonly<Record<string, string>> = 
     stallMs: settings.SSE_STALL_TIMEOUT_MS,
   });
   const graphql = createGraphqlHandler({
-    admission: new RunAdmission(1_000),
+    admissions: createAdmissions(testPools(), settings),
     schema: testSchema(sources),
     deps,
     metrics: new Metrics(),

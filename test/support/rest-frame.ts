@@ -8,7 +8,7 @@ import type { Caller, Scope } from '../../src/entities/caller.ts';
 import { DomainError } from '../../src/entities/errors.ts';
 import { makeId } from '../../src/entities/ids.ts';
 import type { RunEvent, RunEventStream, RunSnapshot } from '../../src/entities/run-event.ts';
-import { RunAdmission } from '../../src/http/limits.ts';
+import { createAdmissions, type RunAdmission } from '../../src/http/limits.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { SseStreams } from '../../src/http/sse.ts';
 import { createRestRouter } from '../../src/rest/adapter.ts';
@@ -17,6 +17,7 @@ import { noDeclarations } from '../../src/rest/openapi/declarations.ts';
 import type { RouteRow, RunFold, StreamEncoderFactory } from '../../src/rest/route.ts';
 import { loadSettings, type Settings } from '../../src/settings.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { testPools } from './pools.ts';
 
 /** A small schema of our own, so that the frame is tested apart from the features it carries. */
 export const frameSdl = `
@@ -206,12 +207,12 @@ export function streamOf(batches: () => AsyncIterable<readonly RunEvent[]>): Run
   };
 }
 
-export function callerWith(keyId: string, scopes: readonly Scope[]): Caller {
+export function callerWith(keyId: string, scopes: readonly Scope[], tenant = 1): Caller {
   return {
     keyId,
-    userId: 'user_1',
-    orgId: 'org_1',
-    tenantId: 'ten_1',
+    userId: `user_${tenant}`,
+    orgId: `org_${tenant}`,
+    tenantId: `ten_${tenant}`,
     level: 'ORGANIZATION',
     role: 'MEMBER',
     scopes: new Set(scopes),
@@ -237,18 +238,18 @@ export interface Frame {
   close(): Promise<void>;
 }
 
-/** The REST face over the small schema, on a port of its own. Keys: `all` has every scope of it, `reader` reads, `none` nothing. */
+/** The REST face over the small schema, on a port of its own. Keys: `all` has every scope of it, as has `other` in another tenant, `reader` reads, `none` nothing. */
 export async function startFrame(options: FrameOptions): Promise<Frame> {
   const settings = loadSettings({ ...options.settings });
   const callers = new Map([
     ['all', callerWith('key_all', ['AGENTS:READ', 'AGENTS:WRITE', 'CHATS:WRITE'])],
-    ['other', callerWith('key_other', ['AGENTS:READ', 'AGENTS:WRITE', 'CHATS:WRITE'])],
+    ['other', callerWith('key_other', ['AGENTS:READ', 'AGENTS:WRITE', 'CHATS:WRITE'], 2)],
     ['reader', callerWith('key_reader', ['AGENTS:READ'])],
     ['none', callerWith('key_none', [])],
   ]);
   const watchers = new Map<string, Set<() => void>>();
   const metrics = new Metrics();
-  const admission = new RunAdmission(settings.RUNS_ACTIVE_MAX);
+  const admissions = createAdmissions(testPools(), settings);
   const streams = new SseStreams({
     heartbeatMs: settings.SSE_HEARTBEAT_MS,
     bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
@@ -268,7 +269,7 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
     deps,
     metrics,
     streams,
-    admission,
+    admissions,
     keys: {
       authenticate: (secret) => callers.get(secret),
       watch: (caller, onEnd) => {
@@ -292,7 +293,7 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
     server,
     settings,
     metrics,
-    admission,
+    admission: admissions.runs,
     endKey: (keyId) => {
       for (const onEnd of watchers.get(keyId) ?? []) onEnd();
     },

@@ -101,7 +101,7 @@ export const plan: RunPlan = {
   isStreaming: true,
   serverTools: ['clock', 't'],
   generateCitations: true,
-  charge: { orgId: 'org_1', userId: 'user_1', keyId: 'key_1', agentId: null, runId: null },
+  charge: { tenantId: 'ten_1', orgId: 'org_1', userId: 'user_1', keyId: 'key_1', agentId: null, runId: null },
 };
 
 export async function collect(batches: AsyncIterable<readonly RunEvent[]>): Promise<RunEvent[]> {

@@ -86,10 +86,11 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
   await storage.agentImports.create(imported, async (tx) => {
     for (const source of dataSources) {
       for (const { id: itemId, contentBlobKey } of source.items) {
-        if (contentBlobKey !== null) await jobs.enqueue('knowledge.index-item', { itemId }, { key: itemId, tx });
+        if (contentBlobKey !== null) await jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId, tx });
       }
       if (source.type === 'API' || source.type === 'FILE_UPLOAD') continue;
-      await jobs.enqueue('knowledge.sync-source', { dataSourceId: source.id, isForced: false }, { key: source.id, tx });
+      const job = { dataSourceId: source.id, isForced: false };
+      await jobs.enqueue('knowledge.sync-source', job, { owner: caller, key: source.id, tx });
     }
   });
   return id;

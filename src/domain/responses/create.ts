@@ -104,7 +104,7 @@ type Begun =
 
 async function beginStored(deps: Deps, begin: Begin): Promise<Begun> {
   const { caller, read, items, answerer, messages, place, id } = begin;
-  await deps.runs.requireRoom(caller.orgId);
+  await deps.runs.requireRoom(caller);
   if (place.chat === undefined || answersEarlierCalls(items)) requireCalls(read.items, items, await historyOfPlace(deps, place));
   requireRoomFor(read, answerer, [...(await historyOfPlace(deps, place)), ...messages], deps.settings.MESSAGES_MAX);
   let isFork = place.isCut === true;

@@ -102,7 +102,7 @@ export async function toMessages(
   requireGivenCount('input', parts.length);
   const files = await filesOf(deps, caller, parts);
   const sources = parts.map((part) => sourceOf(part, files));
-  const read = await readGiven(deps, sources, { organizationId: caller.orgId, model, tokensMax }, signal);
+  const read = await readGiven(deps, sources, { owner: caller, model, tokensMax }, signal);
   const given = new Map(parts.map(({ part }, index) => [part, read[index]]));
   const newMessageId = () => deps.newId('message');
   return messagesOfItems(items, { runId, createdAt: deps.now(), newMessageId }, (part) => given.get(part));

@@ -109,7 +109,7 @@ export async function resumeResponse(
   if (model === undefined) throw missingModel(run.modelId);
   const giving = { caller, model, tokensMax: deps.settings.CHAT_FILE_TOKENS_MAX, runId: id };
   const messages = await toMessages(deps, items, giving, signal);
-  await deps.runs.requireRoom(caller.orgId);
+  await deps.runs.requireRoom(caller);
   const isBackground = input.background === true;
   const { RUN_LEASE_MS: leaseMs, THREAD_WAITING_MAX: waitingMax } = deps.settings;
   const holder = holderOf(deps, secrets);

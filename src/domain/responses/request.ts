@@ -13,6 +13,7 @@ import { DomainError } from '../../entities/errors.ts';
 import type { ResponseHead, WireObject } from '../../entities/response.ts';
 import { fillVariables } from '../agent-parts/user-input.ts';
 import { withAgentTools } from '../agent-tools.ts';
+import { chargeTo } from '../charges.ts';
 import { parametersOf } from '../completions.ts';
 import type { Deps } from '../deps.ts';
 import { chatNameOf } from '../message-input.ts';
@@ -123,7 +124,7 @@ export async function planOf(
     messages,
     isStreaming: run.isStreaming,
     head,
-    charge: { orgId: caller.orgId, userId: caller.userId, keyId: caller.keyId, agentId: agent?.id ?? null, runId: run.id },
+    charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: run.id }),
     ...(knowledge === null ? {} : { knowledge }),
   };
 }

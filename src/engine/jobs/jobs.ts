@@ -1,3 +1,5 @@
+import type { ShareOwner } from '../../lib/fair-share.ts';
+
 /** The names of all jobs and what each carries. */
 export interface JobPayloads {
   'accounts.purge-organization': { readonly orgId: string };
@@ -15,17 +17,13 @@ export interface Jobs {
   /** What this process has done since it began. */
   readonly counts: JobCounts;
   /**
-   * Queues a job. With `key`, one job of that name and key waits at most.
+   * Queues a job. With `key`, one job of that name and key waits at most. Organizations take turns: see job-line.ts.
    *
    * @param tx  a client inside a transaction, when the job must commit with a row.
    */
-  enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options?: EnqueueOptions): Promise<void>;
+  enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options: EnqueueOptions): Promise<void>;
   /** Registers the worker of a job; call before `start`. The signal fires when the process stops or the job runs out of time. */
-  work<Name extends JobName>(
-    name: Name,
-    options: WorkOptions,
-    handler: (payload: JobPayloads[Name], signal: AbortSignal) => Promise<void>,
-  ): void;
+  work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void;
   /** Runs `task` in this process every `everyMs` while the process works through jobs. */
   every(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void;
   start(): Promise<void>;
@@ -38,12 +36,20 @@ export interface JobCounts {
   readonly failed: Iterable<readonly [JobName, number]>;
   readonly running: number;
 }
+export type JobHandler<Name extends JobName> = (
+  payload: JobPayloads[Name],
+  signal: AbortSignal,
+  owner: ShareOwner,
+) => Promise<void>;
 export interface EnqueueOptions {
+  /** Whose job it is: its turn is that of this organization. */
+  readonly owner: ShareOwner;
   readonly key?: string;
   readonly startAfterMs?: number;
   readonly tx?: { query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }> };
 }
 export interface WorkOptions {
+  /** Jobs of one tenant at one time in this process; one more may be of another. */
   readonly concurrency: number;
   readonly retriesMax: number;
   readonly timeoutMs: number;

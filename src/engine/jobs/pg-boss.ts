@@ -1,9 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { type Job, PgBoss } from 'pg-boss';
+import { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
+import type { ShareOwner } from '../../lib/fair-share.ts';
 import { Tally } from '../../lib/tally.ts';
-import type { EnqueueOptions, JobName, JobPayloads, Jobs, WorkOptions } from './jobs.ts';
+import type { Pools } from '../sharing/pools.ts';
+import { groupOf, JobLine, ownerOf, type Worker } from './job-line.ts';
+import type { EnqueueOptions, JobHandler, JobName, JobPayloads, Jobs, WorkOptions } from './jobs.ts';
 
 /** A connection, a pool or a client inside a transaction. */
 interface Queryable {
@@ -16,13 +19,8 @@ export interface PgBossJobsOptions {
   readonly isWorker: boolean;
   /** True when no other process can be on this database: whatever counts as running at the start was cut off by a crash. */
   readonly isOnlyProcess: boolean;
+  readonly pools: Pools;
   readonly logger: Logger;
-}
-
-interface Worker {
-  readonly name: JobName;
-  readonly options: WorkOptions;
-  run(payload: unknown, signal: AbortSignal): Promise<void>;
 }
 
 const schema = 'pgboss';
@@ -30,8 +28,8 @@ const schema = 'pgboss';
 const heartbeatSeconds = 10;
 /** How soon a job is seen that was queued by another process, or is to be tried again. */
 const lookEveryMs = 1_000;
-/** Every look wakes the workers of the queues where something waits, so each of them looks by itself only in case. */
-const pollingSeconds = 30;
+/** Of a job that may begin. */
+const isDue = `state < 'active' AND NOT blocked AND start_after <= now()`;
 /** Jobs at work have this long to end, however little of the grace is left. */
 const jobsEndMsMin = 1_000;
 const noJob = '00000000-0000-0000-0000-000000000000';
@@ -50,8 +48,7 @@ class PgBossJobs implements Jobs {
   readonly #options: PgBossJobsOptions;
   readonly #boss: PgBoss;
   readonly #workers: Worker[] = [];
-  /** As many of each queue as may work at one time. */
-  readonly #workerIds = new Map<JobName, readonly string[]>();
+  readonly #lines = new Map<JobName, JobLine>();
   readonly #repeated: {
     readonly name: string;
     readonly everyMs: number;
@@ -77,24 +74,21 @@ class PgBossJobs implements Jobs {
   async enqueue<Name extends JobName>(
     name: Name,
     payload: JobPayloads[Name],
-    { key, startAfterMs, tx }: EnqueueOptions = {},
+    { owner, key, startAfterMs, tx }: EnqueueOptions,
   ): Promise<void> {
     // The queue lets one job of a key wait; a job without one gets a key that nobody else has.
     await this.#boss.send(name, payload, {
       singletonKey: key ?? crypto.randomUUID(),
+      group: { id: groupOf(owner) },
       ...(startAfterMs === undefined ? {} : { startAfter: new Date(Date.now() + startAfterMs) }),
       ...(tx === undefined ? {} : { db: asDatabase(tx) }),
     });
-    if (tx === undefined) this.#wake(name);
-    else setTimeout(() => this.#wake(name), commitDelayMs).unref();
+    if (tx === undefined) this.#wake(name, owner);
+    else setTimeout(() => this.#wake(name, owner), commitDelayMs).unref();
   }
 
-  work<Name extends JobName>(
-    name: Name,
-    options: WorkOptions,
-    handler: (payload: JobPayloads[Name], signal: AbortSignal) => Promise<void>,
-  ): void {
-    this.#workers.push({ name, options, run: (payload, signal) => handler(payload as JobPayloads[Name], signal) });
+  work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void {
+    this.#workers.push({ name, options, run: (payload, signal, owner) => handler(payload as JobPayloads[Name], signal, owner) });
   }
 
   every(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void {
@@ -106,10 +100,7 @@ class PgBossJobs implements Jobs {
     await this.#prepareQueues();
     if (!this.#options.isWorker) return;
     if (this.#options.isOnlyProcess) await this.#requeueInterrupted();
-    for (const worker of this.#workers) {
-      const ids = Array.from({ length: worker.options.concurrency }, () => this.#startWorker(worker));
-      this.#workerIds.set(worker.name, await Promise.all(ids));
-    }
+    for (const worker of this.#workers) this.#lines.set(worker.name, this.#lineOf(worker));
     this.#track(this.#repeat('look for jobs', lookEveryMs, () => this.#look()));
     for (const { name, everyMs, task } of this.#repeated) this.#track(this.#repeat(name, everyMs, task));
   }
@@ -117,9 +108,10 @@ class PgBossJobs implements Jobs {
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
     const jobsMs = Math.max(graceMs, jobsEndMsMin);
-    // pg-boss would look only every half second whether they are done.
-    const working = [...this.#workerIds.keys()].map((name) => this.#boss.offWork(name, { wait: true }));
-    await Promise.race([Promise.allSettled([...working, ...this.#running]), wait(jobsMs, undefined, { ref: false })]);
+    const lines = [...this.#lines.values()];
+    const ended = Promise.allSettled([...lines.map((line) => line.stop()), ...this.#running]);
+    await Promise.race([ended, wait(jobsMs, undefined, { ref: false })]);
+    for (const line of lines) await line.giveBack();
     await this.#boss.stop({ graceful: false, close: false });
   }
 
@@ -159,39 +151,33 @@ class PgBossJobs implements Jobs {
     );
   }
 
-  /** One statement for all queues: each worker asking for its own every second was a fiftieth of a core, for nothing. */
+  /** One statement for all queues: each asking for its own every second was a fiftieth of a core, for nothing. */
   async #look(): Promise<void> {
-    const { rows } = await this.#options.pool.query(
-      `SELECT DISTINCT name FROM ${schema}.job WHERE state < 'active' AND NOT blocked AND start_after <= now()`,
-    );
-    for (const { name } of rows as { name: JobName }[]) this.#wake(name);
+    const { rows } = await this.#options.pool.query(`SELECT DISTINCT name, group_id FROM ${schema}.job WHERE ${isDue}`);
+    for (const { name, group_id } of rows as { name: JobName; group_id: string | null }[]) this.#wake(name, ownerOf(group_id));
   }
 
-  #startWorker({ name, run }: Worker): Promise<string> {
-    return this.#boss.work<unknown>(
+  #lineOf(worker: Worker): JobLine {
+    const { pools, logger } = this.#options;
+    return new JobLine({
+      boss: this.#boss,
+      worker,
+      turns: pools.turns(`jobs ${worker.name}`, worker.options.concurrency),
+      counts: this.counts,
+      logger,
+      readWaiting: () => this.#waitingIn(worker.name),
+    });
+  }
+
+  async #waitingIn(name: JobName): Promise<readonly ShareOwner[]> {
+    const { rows } = await this.#options.pool.query(`SELECT DISTINCT group_id FROM ${schema}.job WHERE name = $1 AND ${isDue}`, [
       name,
-      { pollingIntervalSeconds: pollingSeconds, burstWhenBatchFull: true, batchSize: 1 },
-      async (jobs: Job<unknown>[]) => {
-        for (const job of jobs) {
-          this.counts.running += 1;
-          try {
-            await run(job.data, job.signal);
-            this.counts.completed.add(name);
-          } catch (error) {
-            this.counts.failed.add(name);
-            this.#options.logger.warn({ err: error, job: name, jobId: job.id, attempt: job.retryCount }, 'a job failed');
-            throw error;
-          } finally {
-            this.counts.running -= 1;
-          }
-        }
-      },
-    );
+    ]);
+    return (rows as { group_id: string | null }[]).map(({ group_id }) => ownerOf(group_id));
   }
 
-  #wake(name: JobName): void {
-    if (this.#stopping.signal.aborted) return;
-    for (const id of this.#workerIds.get(name) ?? []) this.#boss.notifyWorker(id);
+  #wake(name: JobName, owner?: ShareOwner): void {
+    if (!this.#stopping.signal.aborted) this.#lines.get(name)?.wake(owner);
   }
 
   #track(work: Promise<void>): void {

@@ -1,16 +1,22 @@
 import type { Logger } from 'pino';
 import type { Passage } from '../../entities/citation.ts';
 import type { IdKind } from '../../entities/ids.ts';
+import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Settings } from '../../settings.ts';
 import type { RankedChunk } from '../../storage/chunk-ranking.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import type { Pools } from '../sharing/pools.ts';
 import { createExtractor } from './extract/extract.ts';
 import type { DocumentBytes } from './extract/read-document.ts';
 import { newLeaseOwner } from './index-item.ts';
 import { registerIndexJobs } from './index-jobs.ts';
 import { readGivenFile } from './read-given-file.ts';
 import { searchPassages } from './search.ts';
+
+/** Streams come before readers of documents, and what somebody waits for before indexing. */
+const promptNiceness = 5;
+const indexNiceness = 10;
 
 /** The knowledge engine as the domain and the run engine use it. */
 export interface Knowledge {
@@ -27,12 +33,13 @@ export interface Knowledge {
     signal: AbortSignal,
   ): Promise<readonly Passage[]>;
   /**
-   * The text of a file that a request carries, read in a process of its own.
+   * The text of a file that a request carries, read in a process of its own. Has places of its own: it does not wait behind indexing. The
+   * places are shared by tenant and organization.
    *
    * @param param  how the caller names it, for the error.
    * @throws DomainError INVALID_VALUE for a file that gives no text.
    */
-  readFile(document: DocumentBytes, param: string, signal: AbortSignal): Promise<string>;
+  readFile(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<string>;
   /** Registers the indexing jobs and the sweeper of expired leases. */
   registerJobs(): void;
   /** Ends the processes that read documents. Jobs must have stopped. */
@@ -43,6 +50,7 @@ export interface KnowledgeOptions {
   readonly settings: Settings;
   readonly storage: Storage;
   readonly jobs: Jobs;
+  readonly pools: Pools;
   readonly logger: Logger;
   /** Base of the links in citations, without a slash at the end; known once the service listens. */
   publicUrl(): string;
@@ -51,15 +59,22 @@ export interface KnowledgeOptions {
 
 /** Makes the knowledge engine: search, and the jobs that index. */
 export function createKnowledge(options: KnowledgeOptions): Knowledge {
-  const { settings, storage, publicUrl } = options;
-  const extractor = createExtractor({ processesMax: settings.INDEX_CONCURRENCY });
+  const { settings, storage, publicUrl, pools } = options;
+  const indexExtractor = createExtractor({ niceness: indexNiceness });
+  const promptReader = {
+    extractor: createExtractor({ niceness: promptNiceness }),
+    places: pools.queue('prompt-readers', settings.PROMPT_READERS_MAX),
+    settings,
+  };
   const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>
     contentUrl ?? `${publicUrl()}/api/v1/data-sources/${dataSourceId}/knowledge/${itemId}/content`;
   return {
     search: (orgId, dataSourceIds, question, limits, signal) =>
       searchPassages(storage.chunks, { orgId, dataSourceIds }, question, limits, urlOf, signal),
-    readFile: (document, param, signal) => readGivenFile(extractor, settings, document, param, signal),
-    registerJobs: () => registerIndexJobs({ ...options, extractor, owner: newLeaseOwner() }),
-    close: () => extractor.close(),
+    readFile: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
+    registerJobs: () => registerIndexJobs({ ...options, extractor: indexExtractor, owner: newLeaseOwner() }),
+    async close() {
+      await Promise.all([indexExtractor.close(), promptReader.extractor.close()]);
+    },
   };
 }

@@ -2,14 +2,23 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DomainError } from '../../entities/errors.ts';
+import type { FairQueue } from '../../lib/fair-queue.ts';
+import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Settings } from '../../settings.ts';
 import { ExtractError, type Extractor } from './extract/extract.ts';
 import type { DocumentBytes } from './extract/read-document.ts';
 
-/** Sets the bytes aside in a file, as the reader process wants them, and takes the text out. */
+/** What reads the files of prompts, and the places for it. */
+export interface GivenFileReader {
+  readonly extractor: Extractor;
+  readonly places: FairQueue;
+  readonly settings: Settings;
+}
+
+/** Waits for a place of the owner, sets the bytes aside in a file, as the reader process wants them, and takes the text out. */
 export async function readGivenFile(
-  extractor: Extractor,
-  settings: Settings,
+  { extractor, places, settings }: GivenFileReader,
+  owner: ShareOwner,
   { bytes, filename, mimeType }: DocumentBytes,
   param: string,
   signal: AbortSignal,
@@ -17,8 +26,10 @@ export async function readGivenFile(
   if (bytes.byteLength > settings.CHAT_FILE_MAX_BYTES) {
     throw new DomainError('INVALID_VALUE', `${param} must hold at most ${settings.CHAT_FILE_MAX_BYTES} bytes`, { param });
   }
-  const folder = await mkdtemp(join(tmpdir(), 'parley-file-'));
+  await places.take(owner, signal);
+  let folder: string | undefined;
   try {
+    folder = await mkdtemp(join(tmpdir(), 'parley-file-'));
     const path = join(folder, 'file');
     await writeFile(path, bytes);
     const limits = {
@@ -31,6 +42,7 @@ export async function readGivenFile(
     if (error instanceof ExtractError) throw new DomainError('INVALID_VALUE', `${param}: ${error.message}`, { param });
     throw error;
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    places.give(owner);
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 }

@@ -1,52 +1,41 @@
-import { DomainError } from '../../entities/errors.ts';
-import { FairShare } from '../../lib/fair-share.ts';
+import type { ShareOwner } from '../../lib/fair-share.ts';
+import type { AdmissionPool } from '../sharing/pools.ts';
 
-/** Counts what runs in this process, keeps it below a bound of which every organization has its share, and lets a stop wait until nothing runs. */
+/** Counts what runs in this process, keeps each tenant and organization to its share of it, and lets a stop wait until nothing runs. */
 export class ActiveRuns {
-  private readonly share: FairShare;
+  private readonly pool: AdmissionPool;
   private readonly waiting: (() => void)[] = [];
 
-  constructor(max: number) {
-    this.share = new FairShare(max);
+  constructor(pool: AdmissionPool) {
+    this.pool = pool;
   }
 
-  /** @throws DomainError OVERLOADED */
-  requireRoom(): void {
-    if (!this.share.isFull) return;
-    throw new DomainError('OVERLOADED', 'Too many runs at one time; try again shortly', { retryAfterSeconds: 1 });
+  /** @throws DomainError OVERLOADED; RATE_LIMIT_EXCEEDED when the organization or its tenant has its share. */
+  requireShare(owner: ShareOwner): void {
+    this.pool.require(owner);
   }
 
-  /**
-   * For runs that outlive the request that began them: those are not among the requests that the door counts for each key.
-   *
-   * @throws DomainError OVERLOADED; RATE_LIMIT_EXCEEDED when the organization has more than its share of a busy process.
-   */
-  requireShare(orgId: string): void {
-    this.requireRoom();
-    if (this.share.refusal(orgId) === undefined) return;
-    const message = 'This organization has more than its share of concurrent runs; let some end first';
-    throw new DomainError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: 1 });
+  /** Takes a place, whether there is one or not: a stored run that is due must be worked on. */
+  enter(owner: ShareOwner): void {
+    this.pool.share.take(owner);
   }
 
-  enter(orgId: string): void {
-    this.share.take(orgId);
-  }
-
-  leave(orgId: string): void {
-    this.share.give(orgId);
-    if (this.share.count > 0) return;
+  leave(owner: ShareOwner): void {
+    const { share } = this.pool;
+    share.give(owner);
+    if (share.count > 0) return;
     for (const resolve of this.waiting.splice(0)) resolve();
   }
 
   /** For a run whose organization is known only now. */
-  move(from: string, to: string): void {
-    this.share.take(to);
-    this.share.give(from);
+  move(from: ShareOwner, to: ShareOwner): void {
+    this.pool.share.take(to);
+    this.pool.share.give(from);
   }
 
   /** Resolves once nothing runs, or after `graceMs`. */
   async idle(graceMs: number): Promise<void> {
-    if (this.share.count === 0) return;
+    if (this.pool.share.count === 0) return;
     await new Promise<void>((resolve) => {
       this.waiting.push(resolve);
       setTimeout(resolve, graceMs);

@@ -9,6 +9,7 @@ import type { Jobs } from '../jobs/jobs.ts';
 import type { Knowledge } from '../knowledge/knowledge.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { ModelRouter } from '../models/router.ts';
+import type { Pools } from '../sharing/pools.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
 import { ActiveRuns } from './active-runs.ts';
@@ -42,6 +43,7 @@ export interface RunEngineDeps {
   readonly jobs: Pick<Jobs, 'every'>;
   readonly limits: UsageLimits;
   readonly journal: UsageJournal;
+  readonly pools: Pools;
   readonly logger: Logger;
   /** Tools that run here; none by default. */
   readonly tools?: ServerTools;
@@ -77,7 +79,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       return { write, forget: later.forget };
     },
   };
-  const active = new ActiveRuns(settings.RUNS_ACTIVE_MAX);
+  const active = new ActiveRuns(deps.pools.admission('active-runs', { max: settings.RUNS_ACTIVE_MAX, what: 'concurrent runs' }));
   const loopDeps: LoopDeps = {
     models: deps.models,
     ledger,
@@ -122,8 +124,8 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     let status: RunStatus = 'cancelled';
     let events: AsyncGenerator<readonly RunEvent[]> | undefined;
     const begin = () => {
-      active.requireRoom();
-      active.enter(plan.charge.orgId);
+      active.requireShare(plan.charge);
+      active.enter(plan.charge);
       scope = new RunScope(settings.RUN_TIMEOUT_MS, signal);
       scopes.add(scope);
       const start = { runId: plan.charge.runId ?? deps.newId('run'), firstSequence: 0, isEager: false, secrets };
@@ -135,7 +137,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       scopes.delete(scope);
       scope.close(hasEnded);
       scope = undefined;
-      active.leave(plan.charge.orgId);
+      active.leave(plan.charge);
       counts.ended.add(status);
     };
     const step = (result: IteratorResult<readonly RunEvent[]>) => {
@@ -184,9 +186,9 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   return {
     counts,
     runStateless: (plan, signal, secrets = {}) => eventStream(stateless(plan, signal, secrets)),
-    requireRoom(orgId) {
-      active.requireShare(orgId);
-      return deps.limits.requireLeft(orgId, 'api');
+    requireRoom(owner) {
+      active.requireShare(owner);
+      return deps.limits.requireLeft(owner.orgId, 'api');
     },
     recoverUsage: () => ledger.recover(),
     owner: stored.owner,

@@ -1,6 +1,7 @@
 import type { Passage } from '../../entities/citation.ts';
 import type { ResponseHead } from '../../entities/response.ts';
 import type { RunEventStream, RunStatus } from '../../entities/run-event.ts';
+import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
 import type { AnswerCheck } from './answer-gate.ts';
 
@@ -49,6 +50,7 @@ export interface KnowledgePlan {
   readonly question: string;
 }
 export interface Charge {
+  readonly tenantId: string;
   readonly orgId: string;
   readonly userId: string;
   readonly keyId: string;
@@ -78,10 +80,10 @@ export interface RunEngine {
    * Asked before the row of a stored run is written.
    *
    * @throws DomainError, thrown or rejected: OVERLOADED while this process has as many runs as it may, RATE_LIMIT_EXCEEDED while the
-   *   organization has more than its share of a busy process, INSUFFICIENT_QUOTA when the
+   *   organization or its tenant has its share, INSUFFICIENT_QUOTA when the
    *   organization has used up its limit.
    */
-  requireRoom(orgId: string): undefined | Promise<undefined>;
+  requireRoom(owner: ShareOwner): undefined | Promise<undefined>;
   /** Names this process among those on the same database: as the holder of runs whose secrets it alone has. */
   readonly owner: string;
   /** Equal for equal secrets, in this process only: it is made with a key that never leaves it. Null for none. */

@@ -48,6 +48,7 @@ export class RunTools {
   private ofService(): ServerTools {
     const names = this.plan.serverTools ?? [];
     if (names.length === 0) return none;
-    return new Map([...this.deps.tools, ...this.ofRun()].filter(([name]) => names.includes(name)));
+    const offered = [...this.deps.tools, ...this.ofRun()].filter(([name]) => names.includes(name));
+    return new Map(offered.map(([name, tool]) => [name, tool.countedFor?.(this.plan.charge) ?? tool]));
   }
 }

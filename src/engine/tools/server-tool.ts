@@ -1,4 +1,5 @@
 import type { SubagentNews } from '../../entities/run-event.ts';
+import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelTool } from '../models/port.ts';
 
 /** A tool that runs here, not at the client: its output goes back to the model within the same run. */
@@ -13,6 +14,8 @@ export interface ServerTool {
    * @throws anything: the message of a DomainError goes to the model, other failures as "the tool failed".
    */
   run(args: string, secrets: Readonly<Record<string, string>>, signal: AbortSignal, tell: Tell): Promise<string>;
+  /** Of a tool whose calls share a pool: the same tool, with calls that are counted for this organization. */
+  readonly countedFor?: (owner: ShareOwner) => ServerTool;
 }
 export type Tell = (news: SubagentNews) => void;
 export type ServerTools = ReadonlyMap<string, ServerTool>;

@@ -1,10 +1,13 @@
+import type { ServerResponse } from 'node:http';
 import type { Deps } from '../../domain/deps.ts';
+import type { AdmissionPool } from '../../engine/sharing/pools.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { CallContext } from '../../http/context.ts';
-import type { RunAdmission } from '../../http/limits.ts';
+import type { Admissions, RunAdmission } from '../../http/limits.ts';
 import type { SseStreams } from '../../http/sse.ts';
+import type { GraphContext } from '../builder.ts';
 import type { Call, WatchKey } from './call.ts';
-import { type Documents, isFaults } from './documents.ts';
+import { type Documents, isFaults, type Operation } from './documents.ts';
 import type { EventSource } from './event-source.ts';
 import type { Params } from './params.ts';
 import { sendErrors } from './reply.ts';
@@ -15,7 +18,7 @@ export interface StreamParts {
   readonly source: EventSource;
   readonly sse: SseStreams;
   readonly watchKey: WatchKey;
-  readonly admission: RunAdmission;
+  readonly admissions: Admissions;
 }
 
 /**
@@ -32,7 +35,7 @@ export class EventStreams {
   }
 
   async answer(call: Call, params: Params): Promise<void> {
-    const { documents, source, sse, deps, watchKey, admission } = this.#parts;
+    const { documents, deps, watchKey, admissions } = this.#parts;
     const { req, res, caller, requestId } = call;
     const operation = documents.operation(params.query, params.operationName, params.variables);
     if (isFaults(operation)) return sendErrors(res, 400, operation, call.errors);
@@ -40,33 +43,58 @@ export class EventStreams {
       res.setHeader('allow', 'POST');
       return sendErrors(res, 405, [new DomainError('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST')], call.errors);
     }
-    if (operation.holdsRun) admission.enter(caller.keyId);
+    const pool = poolOf(operation, admissions);
+    pool?.enter(caller);
     const context = new CallContext(deps, caller, requestId, res);
     if (!operation.holdsRun) this.#endless.add(context);
     const stopWatching = watchKey(caller, () => {
       context.abort(new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired'));
     });
     try {
-      const results = await source.open(operation, params.variables, context);
-      const stream = sse.start(res, requestId, ['connection', 'keep-alive']);
-      stream.flush();
-      for await (const batch of results) {
-        const slow = stream.write(distinctFrames(batch));
-        if (slow !== undefined) await slow;
-        if (stream.isClosed) return;
-      }
-      stream.end('event: complete\ndata:\n\n');
+      await this.#send(operation, params, context, res);
     } finally {
       this.#endless.delete(context);
       stopWatching();
-      if (operation.holdsRun) admission.leave(caller.keyId);
+      pool?.leave(caller);
     }
+  }
+
+  async #send(operation: Operation, params: Params, context: CallContext, res: ServerResponse): Promise<void> {
+    const results = await openInTurn(this.#parts, operation, params, context);
+    const stream = this.#parts.sse.start(res, context.requestId, ['connection', 'keep-alive']);
+    stream.flush();
+    for await (const batch of results) {
+      const slow = stream.write(distinctFrames(batch));
+      if (slow !== undefined) await slow;
+      if (stream.isClosed) return;
+    }
+    stream.end('event: complete\ndata:\n\n');
   }
 
   /** Ends every stream without an end of its own with an error that says why. */
   stop(reason: DomainError): void {
     for (const context of this.#endless) context.abort(reason);
   }
+}
+
+/** What an operation on a stream takes a place of while it runs; a query or a plain mutation has its turn in `openInTurn`. */
+export function poolOf(
+  { holdsRun, node }: Operation,
+  { runs, subscriptions }: Admissions,
+): RunAdmission | AdmissionPool | undefined {
+  if (holdsRun) return runs;
+  return node.operation === 'subscription' ? subscriptions : undefined;
+}
+
+/** Asks the resolvers, in the caller's turn where no run is behind the operation. */
+export function openInTurn(
+  { source, admissions }: StreamParts,
+  operation: Operation,
+  { variables }: Params,
+  context: GraphContext,
+): Promise<AsyncIterable<readonly string[]>> {
+  const open = () => source.open(operation, variables, context);
+  return operation.holdsRun ? open() : admissions.requests.run(context.caller, () => context.signal, open);
 }
 
 function distinctFrames(batch: readonly string[]): string {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../../entities/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { sendEmpty } from '../../http/reply.ts';
 import type { SseStream } from '../../http/sse.ts';
@@ -7,15 +8,13 @@ import type { GraphContext } from '../builder.ts';
 import { presentError } from '../errors.ts';
 import type { Call } from './call.ts';
 import { isFaults, type Operation } from './documents.ts';
-import type { StreamParts } from './event-streams.ts';
+import { openInTurn, poolOf, type StreamParts } from './event-streams.ts';
 import { type Params, searchOf } from './params.ts';
 import { sendErrors, sendText } from './reply.ts';
 
 const tokenHeader = 'x-graphql-event-stream-token';
 /** A reservation whose stream is not opened in this time is dropped. */
 const reservationMs = 30_000;
-const reservationsMax = 10_000;
-const reservationsOfKeyMax = 100;
 const operationsMax = 100;
 
 /**
@@ -38,18 +37,11 @@ export class SingleConnections {
 
   /** PUT: reserves a stream and answers its token. */
   reserve(call: Call): void {
-    const { keyId } = call.caller;
-    const ofKey = [...this.#reservations.values()].filter((reservation) => reservation.keyId === keyId).length;
-    if (this.#reservations.size >= reservationsMax || ofKey >= reservationsOfKeyMax) {
-      const [code, message] =
-        ofKey >= reservationsOfKeyMax
-          ? (['RATE_LIMIT_EXCEEDED', `A key holds at most ${reservationsOfKeyMax} event streams`] as const)
-          : (['OVERLOADED', 'Too many event streams are reserved; try again shortly'] as const);
-      throw new DomainError(code, message, { retryAfterSeconds: 5 });
-    }
+    const { caller } = call;
+    this.#parts.admissions.subscriptions.enter(caller);
     const token = randomBytes(24).toString('base64url');
     const timer = setTimeout(() => this.#drop(token), reservationMs).unref();
-    this.#reservations.set(token, new Reservation(keyId, timer));
+    this.#reservations.set(token, new Reservation(caller, timer));
     sendText(call.res, 201, token, call.requestId);
   }
 
@@ -83,22 +75,23 @@ export class SingleConnections {
     const operation = this.#parts.documents.operation(params.query, params.operationName, params.variables);
     if (isFaults(operation)) return sendErrors(call.res, 400, operation, call.errors);
     const controller = reservation.add(operationId, operation.holdsRun);
-    const { keyId } = call.caller;
+    const { caller } = call;
+    const pool = poolOf(operation, this.#parts.admissions);
     try {
-      if (operation.holdsRun) this.#parts.admission.enter(keyId);
+      pool?.enter(caller);
     } catch (error) {
       reservation.remove(operationId);
       throw error;
     }
     sendEmpty(call.res, 202, call.requestId);
     const { signal } = controller;
-    const context = { deps: this.#parts.deps, caller: call.caller, requestId: call.requestId, signal };
+    const context = { deps: this.#parts.deps, caller, requestId: call.requestId, signal };
     try {
       await this.#pump(reservation, operationId, operation, params, context);
     } finally {
       // Of one that was ended the id may be another operation's by now.
       if (!signal.aborted) reservation.remove(operationId);
-      if (operation.holdsRun) this.#parts.admission.leave(keyId);
+      pool?.leave(caller);
     }
   }
 
@@ -127,7 +120,7 @@ export class SingleConnections {
   ): Promise<void> {
     const id = JSON.stringify(operationId);
     const { signal } = context;
-    for await (const batch of await this.#parts.source.open(operation, params.variables, context)) {
+    for await (const batch of await openInTurn(this.#parts, operation, params, context)) {
       await reservation.write(batch.map((json) => nextFrame(id, json)).join(''), signal);
     }
     await reservation.write(completeFrame(id), signal);
@@ -135,7 +128,7 @@ export class SingleConnections {
 
   #find(call: Call, token: string): Reservation {
     const reservation = this.#reservations.get(token);
-    if (reservation === undefined || reservation.keyId !== call.caller.keyId) {
+    if (reservation === undefined || reservation.caller.keyId !== call.caller.keyId) {
       throw new DomainError('NOT_FOUND', 'There is no such event stream');
     }
     return reservation;
@@ -143,22 +136,24 @@ export class SingleConnections {
 
   #drop(token: string): void {
     const reservation = this.#reservations.get(token);
+    if (reservation === undefined) return;
     this.#reservations.delete(token);
-    reservation?.close();
+    this.#parts.admissions.subscriptions.leave(reservation.caller);
+    reservation.close();
   }
 }
 
 /** A stream and the operations on it. What is written before it is opened waits. */
 class Reservation {
-  readonly keyId: string;
+  readonly caller: Caller;
   readonly #operations = new Map<string, RunningOperation>();
   readonly #opened = Promise.withResolvers<void>();
   readonly #timer: NodeJS.Timeout;
   #stream: SseStream | undefined;
   #isStopping = false;
 
-  constructor(keyId: string, timer: NodeJS.Timeout) {
-    this.keyId = keyId;
+  constructor(caller: Caller, timer: NodeJS.Timeout) {
+    this.caller = caller;
     this.#timer = timer;
   }
 

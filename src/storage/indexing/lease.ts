@@ -1,4 +1,5 @@
 import type { IndexStatus } from '../../entities/data-source.ts';
+import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { NewChunk } from '../chunks.ts';
 
 /** The right to index one item, for a while. Every write with it fails once somebody else holds the item. */
@@ -41,6 +42,11 @@ export interface IndexFailure {
   readonly isRetryable: boolean;
 }
 
+/** An item or a source, and whose it is. */
+export interface OwnedId extends ShareOwner {
+  readonly id: string;
+}
+
 /** What the indexing jobs write. Each call is one short transaction and announces the change. */
 export interface IndexingStore {
   /** Takes a queued item, or undefined when there is nothing to take. */
@@ -64,20 +70,20 @@ export interface IndexingStore {
   /** Gives the item back to the queue. @throws LeaseLostError */
   release(lease: IndexLease): Promise<void>;
 
-  /** Queues the items of a source again; those at work run once more when they end. @returns the ids of those queued now. */
-  requeueSource(dataSourceId: string, isForced: boolean): Promise<readonly string[]>;
+  /** Queues the items of a source again; those at work run once more when they end. @returns those queued now. */
+  requeueSource(dataSourceId: string, isForced: boolean): Promise<readonly OwnedId[]>;
   /** Queues one item again. @returns false when it is no longer at rest. */
   requeueItem(itemId: string): Promise<boolean>;
-  /** Returns items to the queue whose worker fell silent, and gives up those that had `attemptsMax` tries. @returns the ids of the queued. */
-  sweepExpired(attemptsMax: number): Promise<readonly string[]>;
+  /** Returns items to the queue whose worker fell silent, and gives up those that had `attemptsMax` tries. @returns the queued. */
+  sweepExpired(attemptsMax: number): Promise<readonly OwnedId[]>;
   /** Ends the leases of all other owners: nobody else can be alive. */
   expireOthers(owner: string): Promise<void>;
   /** Items that wait for longer than `ageMs`: their job may be lost. */
-  findStale(ageMs: number): Promise<readonly string[]>;
+  findStale(ageMs: number): Promise<readonly OwnedId[]>;
   /** Sources whose refresh is due. One that cannot be read as a whole is left alone until somebody refreshes it. */
-  findDue(): Promise<readonly string[]>;
+  findDue(): Promise<readonly OwnedId[]>;
   /** Sources whose deletion began and did not end. */
-  findDeleting(): Promise<readonly string[]>;
+  findDeleting(): Promise<readonly OwnedId[]>;
   /** Items at rest that may have chunks of dead generations. */
   findUnclean(): Promise<readonly string[]>;
   /** Removes chunks of dead generations of an item at rest. */

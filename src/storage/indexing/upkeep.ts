@@ -1,7 +1,7 @@
 import type { IndexStatus } from '../../entities/data-source.ts';
 import type { ChunkStore } from '../chunks.ts';
 import type { Database } from '../database.ts';
-import { type IndexingStore, removedAtOnce } from './lease.ts';
+import { type IndexingStore, type OwnedId, removedAtOnce } from './lease.ts';
 import type { LeaseWrites } from './lease-writes.ts';
 
 /** What keeps items moving that nobody holds: the queue, what fell silent, what is due, and what is to go. */
@@ -23,19 +23,19 @@ export function createUpkeep(
 
   return {
     async requeueSource(dataSourceId, isForced) {
-      const { rows } = await pool.query<{ id: string; isQueued: boolean }>(
+      const { rows } = await pool.query<OwnedId & { readonly isQueued: boolean }>(
         `update knowledge_items i set "updatedAt" = now(), "isForced" = i."isForced" or $2,
            "isRunWanted" = i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING'),
            "indexStatus" = case when i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING') then i."indexStatus" else 'QUEUED' end,
            "indexPercentage" = case when i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING') then i."indexPercentage" else 0 end,
            attempt = case when i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING') then i.attempt else 0 end
-         from data_sources s
+         from data_sources s join organizations o on o.id = s."orgId"
          where i."dataSourceId" = $1 and i."indexStatus" <> 'DELETING' and s.id = i."dataSourceId" and s."deletingAt" is null
-         returning i.id, i."indexStatus" = 'QUEUED' as "isQueued"`,
+         returning i.id, i."orgId", o."tenantId", i."indexStatus" = 'QUEUED' as "isQueued"`,
         [dataSourceId, isForced],
       );
       announce(dataSourceId);
-      return rows.filter(({ isQueued }) => isQueued).map(({ id }) => id);
+      return rows.filter(({ isQueued }) => isQueued).map(ownedId);
     },
     async requeueItem(itemId) {
       const { rows } = await pool.query<{ dataSourceId: string }>(
@@ -47,19 +47,19 @@ export function createUpkeep(
       return rows.length > 0;
     },
     async sweepExpired(attemptsMax) {
-      const { rows } = await pool.query<{ id: string; dataSourceId: string; indexStatus: IndexStatus }>(
-        `update knowledge_items set "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "indexPercentage" = 0,
+      const { rows } = await pool.query<OwnedId & { readonly dataSourceId: string; readonly indexStatus: IndexStatus }>(
+        `update knowledge_items i set "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "indexPercentage" = 0,
            "indexStatus" = case when attempt < $1 then 'QUEUED' else 'FAILED' end,
            "errorCode" = case when attempt < $1 then "errorCode" else 'INTERRUPTED' end,
            "errorMessage" = case when attempt < $1 then "errorMessage"
              else 'Indexing was cut off ' || attempt || ' times; refresh the source to try again.' end,
            "isRetryable" = attempt >= $1
          where "leaseUntil" < now() and "indexStatus" in ('FETCHING', 'PARSING', 'INDEXING')
-         returning id, "dataSourceId", "indexStatus"`,
+         returning i.id, i."orgId", ${tenantOf('i')}, i."dataSourceId", i."indexStatus"`,
         [attemptsMax],
       );
       for (const { dataSourceId } of rows) announce(dataSourceId);
-      return rows.filter(({ indexStatus }) => indexStatus === 'QUEUED').map(({ id }) => id);
+      return rows.filter(({ indexStatus }) => indexStatus === 'QUEUED').map(ownedId);
     },
     async expireOthers(owner) {
       await pool.query(
@@ -68,14 +68,15 @@ export function createUpkeep(
       );
     },
     findStale: (ageMs) =>
-      ids(
+      owned(
         pool,
-        `select id from knowledge_items where "indexStatus" in ('INITIALIZED', 'QUEUED') and "leaseUntil" is null
+        `select i.id, i."orgId", ${tenantOf('i')} from knowledge_items i where "indexStatus" in ('INITIALIZED', 'QUEUED') and "leaseUntil" is null
            and "updatedAt" < now() - $1::int * interval '1 millisecond' order by "updatedAt" limit 500`,
         [ageMs],
       ),
-    findDue: () => ids(pool, dueSql),
-    findDeleting: () => ids(pool, 'select id from data_sources where "deletingAt" is not null limit 500'),
+    findDue: () => owned(pool, dueSql),
+    findDeleting: () =>
+      owned(pool, `select s.id, s."orgId", ${tenantOf('s')} from data_sources s where s."deletingAt" is not null limit 500`),
     findUnclean: () =>
       ids(
         pool,
@@ -123,15 +124,28 @@ export function createUpkeep(
   };
 }
 
+/** The tenant of a row that has an organization. */
+function tenantOf(row: string): string {
+  return `coalesce((select o."tenantId" from organizations o where o.id = ${row}."orgId"), '') as "tenantId"`;
+}
+
+function ownedId({ id, orgId, tenantId }: OwnedId): OwnedId {
+  return { id, orgId, tenantId };
+}
+
 /** One tenth either way keeps sources that were made together from being due together. */
 const dueSql = `
-select s.id from data_sources s
+select s.id, s."orgId", ${tenantOf('s')} from data_sources s
 where s."deletingAt" is null and s."refreshPeriod" <> 'NEVER' and s."errorCode" is null
   and not exists (select 1 from knowledge_items i where i."dataSourceId" = s.id and i."indexStatus" in ('QUEUED', 'FETCHING', 'PARSING', 'INDEXING'))
   and (select coalesce(max(i."lastCheckedAt"), s."createdAt") from knowledge_items i where i."dataSourceId" = s.id)
     < now() - (0.9 + (hashtext(s.id) & 1023) / 5120.0)
       * case s."refreshPeriod" when 'DAILY' then interval '1 day' when 'WEEKLY' then interval '7 days' else interval '30 days' end
 limit 500`;
+
+async function owned(pool: Database['pool'], sql: string, values: unknown[] = []): Promise<readonly OwnedId[]> {
+  return (await pool.query<OwnedId>(sql, values)).rows;
+}
 
 async function ids(pool: Database['pool'], sql: string, values: unknown[] = []): Promise<readonly string[]> {
   const { rows } = await pool.query<{ id: string }>(sql, values);

@@ -8,8 +8,8 @@ export { ExtractError, type ExtractErrorCode } from './error.ts';
 
 export interface Extractor {
   /**
-   * Takes the text out of one document, in a process of its own that is killed when it takes too long or too much. Calls beyond the
-   * number of processes wait in order. The parent does no parsing: whatever the bytes are, it stays up and responsive.
+   * Takes the text out of one document, in a process of its own that is killed when it takes too long or too much. Every call has a process:
+   * whoever calls bounds how many there are. The parent does no parsing: whatever the bytes are, it stays up and responsive.
    *
    * @param source  the file is opened here and sent over; the process that parses can open no file itself.
    * @throws ExtractError for every document that gives no text, with a sentence for the person who added it.
@@ -18,15 +18,15 @@ export interface Extractor {
    * Cost: 0.1 s for a first process, 1 to 10 ms for a small document in a warm one.
    */
   extract(source: DocumentSource, limits: ExtractLimits, signal: AbortSignal): Promise<ExtractedDocument>;
-  /** Kills every process; calls under way or waiting fail as aborted. */
+  /** Kills every process; calls under way fail as aborted. */
   close(): Promise<void>;
 }
 
 export interface ExtractorOptions {
-  /** Documents read at one time, each in a process of its own. */
-  readonly processesMax?: number;
   /** A process is replaced after so many documents: what libraries leak stays small. */
   readonly documentsPerProcess?: number;
+  /** How far the system puts the processes behind others, 0 to 19: reading a hostile document must not slow the service down. */
+  readonly niceness?: number;
   /** A process without work ends after this. */
   readonly idleMs?: number;
   /** Another program for the process; tests misbehave through it. */
@@ -35,11 +35,10 @@ export interface ExtractorOptions {
 
 /** Makes the pool of reader processes. None is started before the first document. */
 export function createExtractor(options: ExtractorOptions = {}): Extractor {
-  const { processesMax = 2, documentsPerProcess = 100, idleMs = 30_000 } = options;
+  const { documentsPerProcess = 100, idleMs = 30_000, niceness = 0 } = options;
   const entry = options.entry ?? new URL('./child.ts', import.meta.url);
   const closing = new AbortController();
   const idle: IdleReader[] = [];
-  const waiting: (() => void)[] = [];
   let active = 0;
 
   const takeReader = (memoryMaxBytes: number): ReaderProcess => {
@@ -48,7 +47,7 @@ export function createExtractor(options: ExtractorOptions = {}): Extractor {
       if (next.reader.isAlive && next.memoryMaxBytes === memoryMaxBytes) return next.reader;
       next.reader.kill();
     }
-    return startReader(entry, memoryMaxBytes);
+    return startReader(entry, memoryMaxBytes, niceness);
   };
   const keepReader = (reader: ReaderProcess, memoryMaxBytes: number): void => {
     if (!reader.isAlive || reader.documents >= documentsPerProcess || closing.signal.aborted) {
@@ -75,8 +74,7 @@ export function createExtractor(options: ExtractorOptions = {}): Extractor {
     async extract(source, limits, callerSignal) {
       const signal = AbortSignal.any([callerSignal, closing.signal]);
       signal.throwIfAborted();
-      if (active >= processesMax) await turn(waiting, signal);
-      else active += 1;
+      active += 1;
       try {
         return await readOnce(source, limits, signal).catch((error: unknown) => {
           if (!(error instanceof ReaderLostError)) throw error;
@@ -86,10 +84,7 @@ export function createExtractor(options: ExtractorOptions = {}): Extractor {
         if (!(error instanceof ReaderLostError)) throw error;
         throw new ExtractError('UNAVAILABLE', 'The process that reads documents ended twice without a reason; try again later.');
       } finally {
-        // The slot passes on to the next in line, if there is one.
-        const next = waiting.shift();
-        if (next === undefined) active -= 1;
-        else next();
+        active -= 1;
       }
     },
     async close() {
@@ -107,20 +102,4 @@ interface IdleReader {
   readonly reader: ReaderProcess;
   readonly memoryMaxBytes: number;
   readonly timer: NodeJS.Timeout;
-}
-
-/** Waits for a slot in order; one that gives up leaves the line. */
-function turn(waiting: (() => void)[], signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const enter = () => {
-      signal.removeEventListener('abort', leave);
-      resolve();
-    };
-    const leave = () => {
-      waiting.splice(waiting.indexOf(enter), 1);
-      reject(signal.reason);
-    };
-    waiting.push(enter);
-    signal.addEventListener('abort', leave, { once: true });
-  });
 }

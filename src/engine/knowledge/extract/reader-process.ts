@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { type FileHandle, open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { setPriority } from 'node:os';
 import { dirname, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { killTied, spawnTied } from '../../processes/tied-process.ts';
@@ -25,8 +26,8 @@ export interface ReaderProcess {
   kill(): void;
 }
 
-/** Starts a process with an empty environment that may read its own code and nothing else. */
-export function startReader(entry: URL, memoryMaxBytes: number): ReaderProcess {
+/** Starts a process with an empty environment that may read its own code and nothing else. @param niceness  0 to 19, as the system has it. */
+export function startReader(entry: URL, memoryMaxBytes: number, niceness: number): ReaderProcess {
   const args = [
     '--permission',
     '--allow-worker',
@@ -38,6 +39,7 @@ export function startReader(entry: URL, memoryMaxBytes: number): ReaderProcess {
   ];
   const cwd = dirname(fileURLToPath(entry));
   const child = spawnTied(process.execPath, args, { env: {}, cwd, stdio: ['pipe', 'ignore', 'ignore'], hasChannel: true });
+  if (niceness > 0) putBehind(child, niceness);
   // A reader must not keep the process of its parent alive, and what it writes after its end is nobody's error.
   child.unref();
   child.channel?.unref();
@@ -76,6 +78,14 @@ export function startReader(entry: URL, memoryMaxBytes: number): ReaderProcess {
       }
     },
   };
+}
+
+function putBehind({ pid }: ChildProcess, niceness: number): void {
+  try {
+    if (pid !== undefined) setPriority(pid, niceness);
+  } catch {
+    // It is gone already, or the system does not allow it: it works at the usual priority.
+  }
 }
 
 /** The child's own code: its folder, the packages (also where `node_modules` is a link), and the package file that makes it a module. */

@@ -66,8 +66,8 @@ export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isRes
   };
 }
 
-export function chargeOf({ orgId, userId, keyId, agentId, id }: LeasedRun): Charge {
-  return { orgId, userId, keyId, agentId, runId: id };
+export function chargeOf({ tenantId, orgId, userId, keyId, agentId, id }: LeasedRun): Charge {
+  return { tenantId, orgId, userId, keyId, agentId, runId: id };
 }
 
 export function requestOf(run: LeasedRun): StoredRequest {

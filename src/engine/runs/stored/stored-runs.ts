@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { RunStatus } from '../../../entities/run-event.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
+import type { ShareOwner } from '../../../lib/fair-share.ts';
 import type { Settings } from '../../../settings.ts';
 import type { NextRun } from '../../../storage/run-writes.ts';
 import type { LeasedRun, LeaseManner } from '../../../storage/runs.ts';
@@ -19,7 +20,7 @@ const takenPerSweep = 50;
 /** Waiting runs whose secrets are kept. */
 const expectedMax = 20_000;
 /** Of a run whose row was not read yet. */
-const unknownOwner = '';
+const unknownOwner: ShareOwner = { tenantId: '', orgId: '' };
 const sweepEveryMsMax = 3_000;
 
 export interface StoredRunsDeps {
@@ -190,12 +191,13 @@ export class StoredRuns {
     const worker = new StoredWorker(runId, this.workerDeps);
     this.workers.set(runId, worker);
     const { active } = this.deps;
-    let owner = unknownOwner;
+    let owner: ShareOwner = unknownOwner;
     active.enter(owner);
     let stopWatching = () => {};
-    const onLeased = ({ orgId, keyId }: LeasedRun) => {
-      active.move(owner, orgId);
-      owner = orgId;
+    const onLeased = ({ tenantId, orgId, keyId }: LeasedRun) => {
+      const known = { tenantId, orgId };
+      active.move(owner, known);
+      owner = known;
       stopWatching = this.deps.storage.apiKeys.watchRevocation(keyId, () => {
         worker.stop(new RunStop('revoked', keyRevoked.message));
       });

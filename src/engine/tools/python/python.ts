@@ -1,9 +1,19 @@
 import { DomainError } from '../../../entities/errors.ts';
+import type { FairQueue } from '../../../lib/fair-queue.ts';
+import type { ShareOwner } from '../../../lib/fair-share.ts';
 import type { ServerTool } from '../server-tool.ts';
 import { findBox } from './box.ts';
 import { type Box, type BoxLimits, runInBox } from './run-in-box.ts';
 
 const codeLengthMax = 100_000;
+
+export interface PythonLimits extends BoxLimits {
+  /** Programs at one time; the others wait in turn, by tenant and organization. */
+  readonly programs: FairQueue;
+}
+
+/** Programs whose organization nobody named. */
+const nobody: ShareOwner = { tenantId: '', orgId: '' };
 
 /**
  * Runs Python that a model wrote: CPython as WebAssembly, in a boxed process of its own for each program, with bounded time, memory and
@@ -14,12 +24,11 @@ const codeLengthMax = 100_000;
  * Cost: 0.7 s and about 200 MB for one program.
  */
 export function createPythonTool(
-  limits: BoxLimits & { readonly programsMax: number },
+  { programs, ...limits }: PythonLimits,
   find: () => Promise<Box | undefined> = findBox,
 ): ServerTool {
   let found: Promise<Box | undefined> | undefined;
-  const places = new Places(limits.programsMax);
-  return {
+  const toolOf = (owner: ShareOwner): ServerTool => ({
     definition: {
       name: 'python',
       description: 'Runs a Python program and answers what it prints. There is no network, and nothing is kept between calls.',
@@ -38,53 +47,19 @@ export function createPythonTool(
       // A machine that was too busy to try its boxes is asked again.
       if (box === undefined) found = undefined;
       if (box !== undefined) {
-        await places.take(signal);
+        await programs.take(owner, signal);
         try {
           return await runInBox(box, code, limits, signal);
         } finally {
-          places.leave();
+          programs.give(owner);
         }
       }
       const reason = 'there is no box to run it in (bubblewrap, or unshare with user namespaces)';
       throw new DomainError('OVERLOADED', `Python is not available here: ${reason}`);
     },
-  };
-}
-
-/** So many programs at one time; the others wait in order. */
-class Places {
-  private free: number;
-  private readonly waiting: (() => void)[] = [];
-
-  constructor(count: number) {
-    this.free = count;
-  }
-
-  async take(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.free > 0) {
-      this.free -= 1;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const onAbort = () => {
-        this.waiting.splice(this.waiting.indexOf(go), 1);
-        reject(signal.reason);
-      };
-      const go = () => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.waiting.push(go);
-    });
-  }
-
-  leave(): void {
-    const next = this.waiting.shift();
-    if (next === undefined) this.free += 1;
-    else next();
-  }
+    countedFor: toolOf,
+  });
+  return toolOf(nobody);
 }
 
 /** @throws DomainError for arguments that are no program. */

@@ -1,0 +1,180 @@
+import type { Job, PgBoss } from 'pg-boss';
+import type { Logger } from 'pino';
+import type { FairShare, ShareOwner } from '../../lib/fair-share.ts';
+import type { Tally } from '../../lib/tally.ts';
+import type { JobName, WorkOptions } from './jobs.ts';
+
+/** The worker of one queue. */
+export interface Worker {
+  readonly name: JobName;
+  readonly options: WorkOptions;
+  run(payload: unknown, signal: AbortSignal, owner: ShareOwner): Promise<void>;
+}
+
+export interface JobLineOptions {
+  readonly boss: PgBoss;
+  readonly worker: Worker;
+  /** Who may have how many jobs at work in this process. */
+  readonly turns: FairShare;
+  readonly counts: { readonly completed: Tally<JobName>; readonly failed: Tally<JobName>; running: number };
+  readonly logger: Logger;
+  /** Asks the database whose jobs wait in the queue. */
+  readonly readWaiting: () => Promise<readonly ShareOwner[]>;
+}
+
+/** Half of the time after which a silent job is taken for dead. */
+const touchEveryMs = 5_000;
+/** What is known of who waits is good for this long: asking looks at every job that waits. */
+const knownMs = 250;
+
+/**
+ * One queue as this process works through it. Picks the next job of the organization whose turn it is: an organization that queues
+ * thousands does not hold up the first job of another, and one place is always left for a tenant that has none.
+ */
+export class JobLine {
+  readonly #options: JobLineOptions;
+  readonly #stopping = new AbortController();
+  readonly #running = new Map<Promise<void>, { readonly job: Job<unknown>; readonly ending: AbortController }>();
+  #waiting = new Map<string, ShareOwner>();
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #isPicking = false;
+  #isWoken = false;
+
+  constructor(options: JobLineOptions) {
+    this.#options = options;
+  }
+
+  /** Something may wait. @param owner  whose job was queued, where that is known. */
+  wake(owner?: ShareOwner): void {
+    if (owner !== undefined) this.#waiting.set(groupOf(owner), owner);
+    if (this.#isPicking) this.#isWoken = true;
+    else void this.#pick();
+  }
+
+  /** Takes nothing new. Resolves when nothing runs any more. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#running.keys());
+  }
+
+  /** Gives what still runs back to the queue, and then ends it: so what it still does is not taken for its end. */
+  async giveBack(): Promise<void> {
+    const { boss, worker } = this.#options;
+    for (const { job, ending } of [...this.#running.values()]) {
+      await boss.fail(worker.name, job, new Error('the process stopped')).catch((error: unknown) => this.#complain(error));
+      ending.abort(new Error('the process stops'));
+    }
+  }
+
+  async #pick(): Promise<void> {
+    this.#isPicking = true;
+    try {
+      do {
+        this.#isWoken = false;
+        while (await this.#takeNext());
+      } while (this.#isWoken && !this.#stopping.signal.aborted);
+    } catch (error) {
+      this.#complain(error);
+    }
+    this.#isPicking = false;
+  }
+
+  /** @returns whether there may be more to take. */
+  async #takeNext(): Promise<boolean> {
+    const { boss, worker, turns } = this.#options;
+    if (this.#stopping.signal.aborted || turns.count >= turns.max) return false;
+    const isFresh = await this.#refresh();
+    const owner = turns.choose(this.#waiting.values());
+    if (owner === undefined) return false;
+    const group = groupOf(owner);
+    const others = [...this.#waiting.keys()].filter((known) => known !== group && known !== noGroup);
+    const [job] = await boss.fetch<unknown>(worker.name, { batchSize: 1, ignoreGroups: others });
+    if (job === undefined) {
+      this.#waiting.delete(group);
+      if (!isFresh) this.#readAtMs = Number.NEGATIVE_INFINITY;
+      return true;
+    }
+    this.#begin(job);
+    return true;
+  }
+
+  async #refresh(): Promise<boolean> {
+    if (performance.now() - this.#readAtMs < knownMs) return false;
+    this.#readAtMs = performance.now();
+    const owners = await this.#options.readWaiting();
+    this.#waiting = new Map(owners.map((owner) => [groupOf(owner), owner]));
+    return true;
+  }
+
+  #begin(job: Job<unknown>): void {
+    const owner = ownerOf(job.groupId);
+    const ending = new AbortController();
+    const { turns, counts } = this.#options;
+    turns.take(owner);
+    counts.running += 1;
+    const work = this.#work(job, owner, ending).finally(() => {
+      turns.give(owner);
+      counts.running -= 1;
+      this.#running.delete(work);
+      this.wake();
+    });
+    this.#running.set(work, { job, ending });
+  }
+
+  async #work(job: Job<unknown>, owner: ShareOwner, ending: AbortController): Promise<void> {
+    const { boss, worker, counts, logger } = this.#options;
+    const { name, options } = worker;
+    const touching = setInterval(() => void this.#touch(job, ending), touchEveryMs).unref();
+    const clock = setTimeout(() => ending.abort(new Error('the job ran out of time')), options.timeoutMs).unref();
+    try {
+      await orAborted(worker.run(job.data, ending.signal, owner), ending.signal);
+      counts.completed.add(name);
+      await boss.complete(name, job);
+    } catch (error) {
+      counts.failed.add(name);
+      logger.warn({ err: error, job: name, jobId: job.id, attempt: job.retryCount }, 'a job failed');
+      await boss.fail(name, job, error instanceof Error ? error : new Error(String(error))).catch((failure: unknown) => {
+        this.#complain(failure);
+      });
+    } finally {
+      clearInterval(touching);
+      clearTimeout(clock);
+    }
+  }
+
+  /** Says that the job is alive, and hears whether it is still this process that has it. */
+  async #touch(job: Job<unknown>, ending: AbortController): Promise<void> {
+    try {
+      const touched: { readonly affected?: number } = await this.#options.boss.touch(this.#options.worker.name, job);
+      if (touched.affected === 0) ending.abort(new Error('the job is no longer of this process'));
+    } catch (error) {
+      this.#complain(error);
+    }
+  }
+
+  #complain(error: unknown): void {
+    this.#options.logger.error({ err: error, job: this.#options.worker.name }, 'the job queue failed');
+  }
+}
+
+/** Of jobs that were queued for no organization, or before jobs had one. */
+const noGroup = ' ';
+
+/** How the queue names the organization of a job. */
+export function groupOf({ tenantId, orgId }: ShareOwner): string {
+  return `${tenantId} ${orgId}`;
+}
+
+export function ownerOf(group: string | null | undefined): ShareOwner {
+  const [tenantId = '', orgId = ''] = (group ?? noGroup).split(' ');
+  return { tenantId, orgId };
+}
+
+/** The work, or the reason of the signal as soon as it fires: a handler that does not hear it must not hold the place. */
+function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

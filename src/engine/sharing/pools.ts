@@ -1,0 +1,138 @@
+import { DomainError } from '../../entities/errors.ts';
+import { FairQueue } from '../../lib/fair-queue.ts';
+import { FairShare, type ShareOptions, type ShareOwner, type ShareRefusal } from '../../lib/fair-share.ts';
+import { Tally } from '../../lib/tally.ts';
+
+/** How every pool is shared: see `FairShare`. */
+export interface SharePercents {
+  readonly tenantPercent: number;
+  readonly organizationPercent: number;
+}
+
+export interface AdmissionOptions {
+  /** Places in all. */
+  readonly max: number;
+  /** What the places are, in words for an error: `concurrent runs`. */
+  readonly what: string;
+  /** Places of one organization, whatever is free; absent: no such bound. */
+  readonly organizationMax?: number;
+}
+
+/** What a refused caller is told to wait before it tries again. */
+const retryAfterSeconds = 1;
+
+/**
+ * Every pool of this process that callers of several tenants share. Nothing else makes a `FairShare` or a `FairQueue`, so a test finds each
+ * pool here and shows that no tenant can take all of it.
+ */
+export class Pools {
+  /** Requests that were refused for want of a place, by pool. */
+  readonly refused = new Tally<string>();
+  readonly #percents: SharePercents;
+  readonly #shares = new Map<string, FairShare>();
+
+  constructor(percents: SharePercents) {
+    this.#percents = percents;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#shares.keys()];
+  }
+
+  /** How many places of a pool are taken. */
+  countOf(name: string): number {
+    return this.#shares.get(name)?.count ?? 0;
+  }
+
+  /** A pool whose callers are refused when there is no place for them. */
+  admission(name: string, { max, what, organizationMax }: AdmissionOptions): AdmissionPool {
+    const bound = organizationMax === undefined ? {} : { organizationMax };
+    const share = this.#added(name, new FairShare({ max, ...this.#percents, ...bound }));
+    return new AdmissionPool(name, what, share, this.refused);
+  }
+
+  /**
+   * A pool whose callers wait for their turn. One place beyond `max` is for a tenant that has none: so one tenant alone works with `max`
+   * places, and the next tenant does not wait for it.
+   */
+  queue(name: string, max: number): FairQueue {
+    const queue = new FairQueue(this.#queueOptions(max));
+    this.#added(name, queue.share);
+    return queue;
+  }
+
+  /** As `queue`, for work that waits in the database: who picks it asks `choose` whose turn it is. */
+  turns(name: string, max: number): FairShare {
+    return this.#added(name, new FairShare(this.#queueOptions(max)));
+  }
+
+  #queueOptions(max: number): ShareOptions {
+    return { max: max + 1, tenantPercent: this.#percents.tenantPercent };
+  }
+
+  #added(name: string, share: FairShare): FairShare {
+    if (this.#shares.has(name)) throw new Error(`there are two pools ${name}`);
+    this.#shares.set(name, share);
+    return share;
+  }
+}
+
+/** Places that are taken at once or refused. */
+export class AdmissionPool {
+  readonly share: FairShare;
+  readonly #name: string;
+  readonly #what: string;
+  readonly #refused: Tally<string>;
+
+  constructor(name: string, what: string, share: FairShare, refused: Tally<string>) {
+    this.share = share;
+    this.#name = name;
+    this.#what = what;
+    this.#refused = refused;
+  }
+
+  /** Counts a refusal. @returns undefined while there is a place for this owner. */
+  refusal(owner: ShareOwner): ShareRefusal | undefined {
+    const refusal = this.share.refusal(owner);
+    if (refusal !== undefined) this.#refused.add(this.#name);
+    return refusal;
+  }
+
+  /** What a caller is told: 503 when all places are taken, 429 when its organization or tenant has its share. */
+  errorOf(refusal: ShareRefusal): DomainError {
+    const what = this.#what;
+    switch (refusal) {
+      case 'full':
+        return new DomainError('OVERLOADED', `The service has as many ${what} as it may; try again shortly`, {
+          retryAfterSeconds,
+        });
+      case 'tenant':
+        return new DomainError(
+          'RATE_LIMIT_EXCEEDED',
+          `The organizations of this tenant have their share of ${what}; let some end first`,
+          { retryAfterSeconds },
+        );
+      case 'organization':
+        return new DomainError('RATE_LIMIT_EXCEEDED', `This organization has its share of ${what}; let some end first`, {
+          retryAfterSeconds,
+        });
+    }
+  }
+
+  /** @throws DomainError as `errorOf` says, when there is no place for this owner. */
+  require(owner: ShareOwner): void {
+    const refusal = this.refusal(owner);
+    if (refusal !== undefined) throw this.errorOf(refusal);
+  }
+
+  /** Takes a place. @throws DomainError as `require`. */
+  enter(owner: ShareOwner): void {
+    this.require(owner);
+    this.share.take(owner);
+  }
+
+  /** Gives a place back. */
+  leave(owner: ShareOwner): void {
+    this.share.give(owner);
+  }
+}
