@@ -15,6 +15,7 @@ import { createModelRouter } from './engine/models/router.ts';
 import { createRunEngine } from './engine/runs/engine.ts';
 import { createUsageLimits } from './engine/runs/usage-limits.ts';
 import { Pools } from './engine/sharing/pools.ts';
+import { RateLimits } from './engine/sharing/rate-limits.ts';
 import { createAgentTools } from './engine/tools/agent-tools.ts';
 import { createPythonTool } from './engine/tools/python/python.ts';
 import type { ServerTools } from './engine/tools/server-tool.ts';
@@ -23,6 +24,8 @@ import type { Settings } from './settings.ts';
 import type { EmbeddedServer } from './storage/embedded/embedded.ts';
 import { openStorage } from './storage/storage.ts';
 import { createUsageJournal } from './storage/usage-journal.ts';
+
+const rateSweepMs = 600_000;
 
 export interface ComposeOptions {
   readonly settings: Settings;
@@ -67,6 +70,8 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       leaseMs: settings.USAGE_LEASE_MS,
       blockTokens: settings.USAGE_BLOCK_TOKENS,
     });
+    const rates = createRates(basics);
+    if (storage.rateBuckets !== undefined) jobs.every('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
     const egress = createEgress({
       allow: settings.EGRESS_ALLOW,
       dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
@@ -82,7 +87,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
       tools: serverTools(settings, pools),
     });
-    const deps: Deps = { ...basics, pools, jobs, models, knowledge, runs, egress, publicUrl };
+    const deps: Deps = { ...basics, pools, rates, jobs, models, knowledge, runs, egress, publicUrl };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
     registerAuditSweep(deps);
@@ -108,7 +113,18 @@ export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
   await deps.knowledge.close();
   await deps.models.close();
   await deps.egress.close();
+  await deps.rates.stop();
   await deps.storage.close();
+}
+
+/** Limits of requests; one process on its database has nobody to share them with. */
+function createRates({ settings, storage, logger }: Pick<Deps, 'settings' | 'storage' | 'logger'>): RateLimits {
+  return new RateLimits({
+    keyPerMinute: settings.RATE_LIMIT_REQUESTS_PER_MINUTE_KEY,
+    organizationPerMinute: settings.RATE_LIMIT_REQUESTS_PER_MINUTE_ORGANIZATION,
+    store: storage.rateBuckets,
+    logger,
+  });
 }
 
 /** Tools of the service that a request may switch on. */

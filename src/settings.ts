@@ -5,6 +5,7 @@ import { parseDnsServers } from './engine/egress/dns-servers.ts';
 const MiB = 1024 * 1024;
 const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 const percent = (fallback: number) => z.coerce.number().int().min(1).max(99).default(fallback);
+const rate = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
 const optionalText = () =>
   z
     .string()
@@ -143,6 +144,22 @@ export const settingsSchema = z.object({
     'Most of any pool of this process (runs, streams, WebSockets, uploads, requests at work) that one tenant alone may hold; the rest is for those that come next.',
   ),
   SHARE_ORGANIZATION_MAX_PERCENT: percent(90).describe('Most of the share of its tenant that one organization alone may hold.'),
+  RATE_LIMIT_REQUESTS_PER_MINUTE_KEY: rate(600_000).describe(
+    'Requests that one key may make in a minute, at all instances together; more answer 429. 0: no limit.',
+  ),
+  RATE_LIMIT_REQUESTS_PER_MINUTE_ORGANIZATION: rate(1_200_000).describe(
+    'Requests that all keys of one organization may make in a minute, at all instances together; more answer 429. 0: no limit.',
+  ),
+  RATE_LIMIT_FAILED_KEYS_PER_MINUTE_ADDRESS: rate(1_200).describe(
+    'Requests without a valid key that one address may make in a minute at this process; more answer 429 and look no key up. 0: no limit.',
+  ),
+  TRUSTED_PROXY_HOPS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(10)
+    .default(0)
+    .describe('Proxies of yours in front of the service that add to X-Forwarded-For; 0: the address of the connection counts.'),
   REQUESTS_ACTIVE_MAX: count(32).describe(
     'Requests of one tenant without a run that this process works on at one time; one more may be of another tenant. Others wait in turn.',
   ),

@@ -21,6 +21,11 @@ export function authenticateKey(deps: Deps, secret: string): Caller | undefined 
   return found instanceof Promise ? found.then((caller) => noted(deps, caller, nowMs)) : noted(deps, found, nowMs);
 }
 
+/** Whether somebody has called with this key here before. Asks no database. */
+export function isFamiliarKey(deps: Deps, secret: string): boolean {
+  return deps.storage.apiKeys.isFamiliar(hashKeySecret(secret));
+}
+
 function noted(deps: Deps, caller: Caller | undefined, nowMs: number): Caller | undefined {
   if (caller !== undefined) deps.storage.apiKeys.noteUse(caller.keyId, nowMs);
   return caller;

@@ -5,6 +5,7 @@ import type { Knowledge } from '../engine/knowledge/knowledge.ts';
 import type { ModelRouter } from '../engine/models/router.ts';
 import type { RunEngine } from '../engine/runs/run-engine.ts';
 import type { Pools } from '../engine/sharing/pools.ts';
+import type { RateLimits } from '../engine/sharing/rate-limits.ts';
 import type { IdKind } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -19,6 +20,8 @@ export interface Deps {
   readonly jobs: Jobs;
   /** What callers share, in this process. */
   readonly pools: Pools;
+  /** How many requests callers may make. */
+  readonly rates: RateLimits;
   readonly egress: Egress;
   readonly logger: Logger;
   /** Base of links that Parley hands out, without a slash at the end. */

@@ -1,14 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
-import { authenticateKey, watchKey, watchRevocation } from '../domain/api-keys.ts';
+import { watchKey, watchRevocation } from '../domain/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError, publicError } from '../entities/errors.ts';
-import { type Authenticate, authenticate } from '../http/authenticate.ts';
+import { type Authenticate, authenticate, type KeyCheck } from '../http/authenticate.ts';
 import { CallContext, requestIdOf } from '../http/context.ts';
 import { parseJsonBody, readBytes, requireJsonType } from '../http/json-body.ts';
+import { keyCheckOf } from '../http/key-check.ts';
 import type { Admissions } from '../http/limits.ts';
 import type { Metrics, RouteMeter } from '../http/metrics.ts';
+import { countRequest, rateHeaders } from '../http/rate-headers.ts';
 import { discardBody, securityHeaders, sendEmpty } from '../http/reply.ts';
 import type { SseStreams } from '../http/sse.ts';
 import { presentError } from './errors.ts';
@@ -70,7 +72,7 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
 
 class GraphqlFace {
   readonly #deps: Deps;
-  readonly #lookUp: Authenticate;
+  readonly #keyCheck: KeyCheck;
   readonly #watchRevocation: WatchKey;
   readonly #quick: Quick;
   readonly #streams: EventStreams;
@@ -85,7 +87,7 @@ class GraphqlFace {
     this.#meters = new Map(measuredKinds.map((kind) => [kind, metrics.meter(meterNames[kind])]));
     this.#deps = deps;
     this.#admissions = admissions;
-    this.#lookUp = keys?.authenticate ?? ((secret) => authenticateKey(deps, secret));
+    this.#keyCheck = keyCheckOf(deps, admissions.failedKeys, keys?.authenticate);
     this.#documents = new Documents(schema, deps.settings);
     const watch: WatchKey = keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
     this.#watchRevocation = keys?.watch ?? ((caller, onEnd) => watchRevocation(deps, caller, onEnd));
@@ -109,8 +111,9 @@ class GraphqlFace {
         measuredAs = 'page';
         return await this.#page.send(req, res);
       }
-      const known = authenticate(req, this.#lookUp);
+      const known = authenticate(req, this.#keyCheck);
       const caller: Caller = known instanceof Promise ? await known : known;
+      countRequest(this.#deps.rates, caller, res, startedMs);
       call = { req, res, caller, requestId, errors, measuredAs };
       await (isStreamPath ? this.#stream(call) : this.#query(call));
     } catch (error) {
@@ -237,6 +240,7 @@ class GraphqlFace {
       'x-request-id',
       requestId,
       ...securityHeaders,
+      ...rateHeaders(res),
     ]);
     res.end(text);
   }

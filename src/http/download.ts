@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { rateHeaders } from './rate-headers.ts';
 
 export interface Download {
   /** As it was given by whoever brought the bytes: untrusted. */
@@ -35,6 +36,7 @@ export async function sendDownload(res: ServerResponse, download: Download, requ
     'no-referrer',
     'x-request-id',
     requestId,
+    ...rateHeaders(res),
     ...(download.sizeBytes === null ? [] : ['content-length', String(download.sizeBytes)]),
   ]);
   if (isHead) {

@@ -4,6 +4,7 @@ import type { PublicError } from '../entities/errors.ts';
 import type { ShareOwner, ShareRefusal } from '../lib/fair-share.ts';
 import type { Settings } from '../settings.ts';
 import { type MadeError, makeError } from './errors.ts';
+import { FailedKeys } from './failed-keys.ts';
 import { sendJson } from './reply.ts';
 import { RequestTurns } from './request-turns.ts';
 
@@ -16,6 +17,7 @@ export interface Admissions {
   readonly subscriptions: AdmissionPool;
   readonly sockets: AdmissionPool;
   readonly requests: RequestTurns;
+  readonly failedKeys: FailedKeys;
 }
 
 /** Makes the pools of requests; once for a process. */
@@ -36,6 +38,10 @@ export function createAdmissions(pools: Pools, settings: Settings): Admissions {
     requests: new RequestTurns(pools.queue('requests', settings.REQUESTS_ACTIVE_MAX), {
       waitingMax: settings.REQUESTS_WAITING_MAX,
       timeoutMs: settings.REQUEST_WAIT_TIMEOUT_MS,
+    }),
+    failedKeys: new FailedKeys({
+      perMinute: settings.RATE_LIMIT_FAILED_KEYS_PER_MINUTE_ADDRESS,
+      proxyHops: settings.TRUSTED_PROXY_HOPS,
     }),
   };
 }

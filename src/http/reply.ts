@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { rateHeaders } from './rate-headers.ts';
 
 /** On every reply of the REST face: nothing it sends is ever to be run, framed, guessed at or kept by a cache. */
 export const securityHeaders = [
@@ -31,6 +32,7 @@ export function sendJson(
     'x-request-id',
     requestId,
     ...securityHeaders,
+    ...rateHeaders(res),
     ...extraHeaders,
   ]);
   res.end(text);
@@ -39,7 +41,7 @@ export function sendJson(
 /** Sends a status without a body. */
 export function sendEmpty(res: ServerResponse, status: number, requestId: string, extraHeaders: readonly string[] = []): void {
   if (res.headersSent || res.destroyed) return;
-  res.writeHead(status, ['x-request-id', requestId, ...securityHeaders, ...extraHeaders]);
+  res.writeHead(status, ['x-request-id', requestId, ...securityHeaders, ...rateHeaders(res), ...extraHeaders]);
   res.end();
 }
 

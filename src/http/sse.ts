@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { rateHeaders } from './rate-headers.ts';
 import { securityHeaders } from './reply.ts';
 
 export interface SseLimits {
@@ -29,7 +30,7 @@ export class SseStreams {
 
   /** Writes the head; it leaves with the first frames, or with `flush`. */
   start(res: ServerResponse, requestId: string, headers: readonly string[]): SseStream {
-    res.writeHead(200, ['x-request-id', requestId, ...streamHeaders, ...headers]);
+    res.writeHead(200, ['x-request-id', requestId, ...streamHeaders, ...rateHeaders(res), ...headers]);
     const stream = new SseStream(res, this.#limits.bufferMaxBytes, () => this.#nowMs);
     // Its reader left while the stream was being opened: 'close' has been told, and is not told again.
     if (res.destroyed) return stream;

@@ -1,17 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { authenticateKey, watchKey, watchRevocation } from '../domain/api-keys.ts';
+import { watchKey, watchRevocation } from '../domain/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import { runOnce } from '../domain/idempotency.ts';
 import { admitTicket } from '../domain/upload-tickets.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
-import { type Authenticate, authenticate, bearerSecret } from '../http/authenticate.ts';
+import { authenticate, bearerSecret, type KeyCheck } from '../http/authenticate.ts';
 import { CallContext, requestIdOf } from '../http/context.ts';
 import { sendDownload } from '../http/download.ts';
 import { sendError, showError } from '../http/errors.ts';
 import { takesExtensions } from '../http/extensions.ts';
 import { readJsonBody } from '../http/json-body.ts';
+import { keyCheckOf } from '../http/key-check.ts';
 import type { RouteMeter } from '../http/metrics.ts';
+import { countRequest } from '../http/rate-headers.ts';
 import { readRawUpload } from '../http/raw-upload.ts';
 import { discardBody, sendEmpty, sendJson } from '../http/reply.ts';
 import { readUpload, type Upload } from '../http/upload.ts';
@@ -48,7 +50,7 @@ class RestFace {
   readonly #deps: Deps;
   readonly #table = new PathTable<Served>();
   readonly #unmatched: RouteMeter;
-  readonly #lookUp: Authenticate;
+  readonly #keyCheck: KeyCheck;
   readonly #watch: WatchKey;
   readonly #watchRevocation: WatchKey;
 
@@ -57,7 +59,7 @@ class RestFace {
     this.#options = options;
     this.#deps = deps;
     this.#unmatched = metrics.meter('none');
-    this.#lookUp = options.keys?.authenticate ?? ((secret) => authenticateKey(deps, secret));
+    this.#keyCheck = keyCheckOf(deps, options.admissions.failedKeys, options.keys?.authenticate);
     this.#watch = options.keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
     this.#watchRevocation = options.keys?.watch ?? ((caller, onEnd) => watchRevocation(deps, caller, onEnd));
     for (const route of routes) {
@@ -91,9 +93,10 @@ class RestFace {
       let caller: Caller;
       let sizeBytesMax = Number.POSITIVE_INFINITY;
       if (ticket === undefined) {
-        const known = authenticate(req, this.#lookUp);
+        const known = authenticate(req, this.#keyCheck);
         caller = known instanceof Promise ? await known : known;
       } else ({ caller, sizeBytesMax } = await admitTicket(this.#deps, ticket));
+      countRequest(this.#deps.rates, caller, res, startedMs);
       if (place === undefined) throw new DomainError('NOT_FOUND', 'There is nothing at this path');
       if (served === undefined) {
         res.setHeader('allow', allowed(place.byMethod));

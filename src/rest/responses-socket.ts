@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type GraphQLSchema, isInputObjectType } from 'graphql';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { authenticateKey, watchKey } from '../domain/api-keys.ts';
+import { watchKey } from '../domain/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import { requireScope } from '../domain/policy.ts';
 import { beginResponse } from '../domain/responses/create.ts';
@@ -12,11 +12,13 @@ import { responseError } from '../domain/responses/wire.ts';
 import { RunFold } from '../engine/runs/fold.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError, type ErrorCode, errorBody } from '../entities/errors.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { authenticate, type KeyCheck } from '../http/authenticate.ts';
 import { requestIdOf } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
 import { takesExtensions } from '../http/extensions.ts';
+import { keyCheckOf } from '../http/key-check.ts';
 import type { Admissions } from '../http/limits.ts';
+import { rateLimitError } from '../http/rate-headers.ts';
 import { refuseRaw } from '../http/raw-reply.ts';
 import { compileReader, type Reader, throwFaults } from './body.ts';
 import { ResponseProjection } from './encode/response.ts';
@@ -49,6 +51,7 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
   const names = memberNames({ bodyCase: 'snake' });
   const read = compileReader(type, names, 'coerced');
   const connections = new Set<Connection>();
+  const keyCheck = keyCheckOf(deps, admissions.failedKeys);
   const openOfKey = new Map<string, number>();
   const countOpen = (keyId: string, by: 1 | -1) => {
     const count = (openOfKey.get(keyId) ?? 0) + by;
@@ -79,7 +82,7 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
           connection.begin();
         });
       };
-      open(deps, req)
+      open(deps, req, keyCheck)
         .then(accept)
         .catch((error: unknown) => {
           const requestId = requestIdOf(req);
@@ -95,10 +98,17 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
   };
 }
 
-async function open(deps: Deps, req: IncomingMessage): Promise<Caller> {
-  const caller = await authenticate(req, (secret) => authenticateKey(deps, secret));
+async function open(deps: Deps, req: IncomingMessage, keyCheck: KeyCheck): Promise<Caller> {
+  const caller = await authenticate(req, keyCheck);
+  requireRate(deps, caller);
   requireScope(caller, operation);
   return caller;
+}
+
+/** Counts an upgrade or a message as a request. @throws DomainError RATE_LIMIT_EXCEEDED. */
+function requireRate({ rates }: Deps, caller: Caller): void {
+  const verdict = rates.take(caller, performance.now());
+  if (verdict?.isAllowed === false) throw rateLimitError(verdict);
 }
 
 /** Each connection remembers responses and waiting requests: what one key may have of them is bounded. */
@@ -208,6 +218,7 @@ class Connection {
     let input: ResponseInput | undefined;
     try {
       if (this.#isStopping) throw new DomainError('OVERLOADED', 'The service is stopping; connect again');
+      requireRate(this.#parts.deps, caller);
       input = this.#read(text);
       admissions.runs.enter(caller);
       try {

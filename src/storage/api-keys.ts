@@ -11,6 +11,8 @@ import type { Signals } from './signals.ts';
 export interface ApiKeyStore {
   /** See key-callers.ts: a value when warm, a promise when the database must be asked. */
   findCaller(hash: string, nowMs: number): Caller | undefined | Promise<Caller | undefined>;
+  /** Whether the caller of this key is remembered here. Asks no database. */
+  isFamiliar(hash: string): boolean;
   /** The same by the id of a key, for what it signed or began earlier. */
   findCallerById(keyId: string, nowMs: number): Promise<Caller | undefined>;
   /** Notes that a key was used; written behind, in batches. */
@@ -61,6 +63,7 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
 
   return {
     findCaller: callers.find,
+    isFamiliar: callers.isFamiliar,
     findCallerById: callers.findById,
     noteUse: uses.note,
     watch: keyWatch.watch,

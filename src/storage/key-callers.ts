@@ -10,6 +10,8 @@ export interface KeyCallers {
    * organization. A value when it is known here, a promise when the database must be asked.
    */
   find(hash: string, nowMs: number): Caller | undefined | Promise<Caller | undefined>;
+  /** Whether a caller is remembered for this hash. Asks no database. */
+  isFamiliar(hash: string): boolean;
   /** The same by the id of the key. Always asks the database. */
   findById(keyId: string, nowMs: number): Promise<Caller | undefined>;
 }
@@ -59,6 +61,7 @@ export function createKeyCallers({ pool }: Database, signals: Signals): KeyCalle
   }
 
   return {
+    isFamiliar: (hash) => cache.has(hash),
     findById: async (keyId, nowMs) => callerAt(await load(keyId, findKeyById), nowMs),
     find: (hash, nowMs) => {
       const found = cache.find(hash, nowMs, (value) => load(value));

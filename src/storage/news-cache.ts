@@ -13,6 +13,8 @@ export interface NewsCache<Value> {
     nowMs: number,
     load: (key: string) => Promise<Value | undefined>,
   ): Value | undefined | Promise<Value | undefined>;
+  /** Whether a value is remembered, however old. */
+  has(key: string): boolean;
   /** Drops the entries that `test` finds, and everything that is known to be missing. */
   forget(test: (value: Value, key: string) => boolean): void;
 }
@@ -55,6 +57,7 @@ export function createNewsCache<Value>(signals: Signals, sizeMax: number): NewsC
 
   return {
     forget,
+    has: (key) => known.has(key),
     find(key, nowMs, load) {
       const entry = known.get(key) ?? missing.get(key);
       const ageMaxMs = signals.isHealthy() ? healthyAgeMaxMs : unhealthyAgeMaxMs;

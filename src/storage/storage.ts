@@ -27,6 +27,7 @@ import { createMembershipStore, type MembershipStore } from './memberships.ts';
 import { type OpenDatabaseOptions, openDatabase } from './open-database.ts';
 import { createOrganizationStore, type OrganizationStore } from './organizations.ts';
 import { createOrphanBlobStore, type OrphanBlobStore } from './orphan-blobs.ts';
+import { createRateBucketStore, type RateBucketStore } from './rate-buckets.ts';
 import { createResponseStore, type ResponseStore } from './responses.ts';
 import { createRunEventStore, type RunEventStore } from './run-events.ts';
 import { createRunStore, type RunStore } from './runs.ts';
@@ -67,6 +68,8 @@ export interface Storage {
   readonly auditEntries: AuditEntryStore;
   readonly usage: UsageStore;
   readonly usageLimits: UsageLimitStore;
+  /** Undefined on the embedded database, which one process has to itself. */
+  readonly rateBuckets: RateBucketStore | undefined;
   readonly chats: ChatStore;
   readonly chatChanges: ChatChangeStore;
   readonly chatFiles: ChatFileStore;
@@ -120,6 +123,7 @@ export async function openStorage(settings: Settings, options: OpenDatabaseOptio
     auditEntries: createAuditEntryStore(db),
     usage: createUsageStore(db, signals),
     usageLimits: createUsageLimitStore(db, signals),
+    rateBuckets: db.kind === 'embedded' ? undefined : createRateBucketStore(db),
     chats: createChatStore(db, signals),
     chatChanges: createChatChangeStore(db, signals),
     chatFiles: createChatFileStore(db),

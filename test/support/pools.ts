@@ -1,9 +1,17 @@
+import { pino } from 'pino';
 import { Pools } from '../../src/engine/sharing/pools.ts';
+import { RateLimits } from '../../src/engine/sharing/rate-limits.ts';
 import type { ShareOwner } from '../../src/lib/fair-share.ts';
 
 /** Pools with the shares of the default settings. */
 export function testPools(): Pools {
   return new Pools({ tenantPercent: 90, organizationPercent: 90 });
+}
+
+/** Limits that no test reaches. */
+export function testRates(): RateLimits {
+  const logger = pino({ level: 'silent' });
+  return new RateLimits({ keyPerMinute: 600_000, organizationPerMinute: 1_200_000, store: undefined, logger });
 }
 
 /** An organization in a tenant of its own. */

@@ -17,7 +17,7 @@ import { noDeclarations } from '../../src/rest/openapi/declarations.ts';
 import type { RouteRow, RunFold, StreamEncoderFactory } from '../../src/rest/route.ts';
 import { loadSettings, type Settings } from '../../src/settings.ts';
 import type { Storage } from '../../src/storage/storage.ts';
-import { testPools } from './pools.ts';
+import { testPools, testRates } from './pools.ts';
 
 /** A small schema of our own, so that the frame is tested apart from the features it carries. */
 export const frameSdl = `
@@ -262,6 +262,7 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
     logger: options.logger ?? pino({ level: 'silent' }),
     now: () => new Date(),
     newId: (kind) => makeId(kind, Date.now()),
+    rates: testRates(),
   } as Deps;
   const schema = frameSchema(options.resolvers);
   const router = createRestRouter({

@@ -1,5 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import type { CallContext } from '../../http/context.ts';
+import { rateHeaders } from '../../http/rate-headers.ts';
 import { securityHeaders } from '../../http/reply.ts';
 import { presentResult } from '../errors.ts';
 import type { Call } from './call.ts';
@@ -48,6 +49,7 @@ function send({ res, requestId }: Call, type: string, text: string): void {
     'x-request-id',
     requestId,
     ...securityHeaders,
+    ...rateHeaders(res),
   ]);
   res.end(text);
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { rateHeaders } from '../../http/rate-headers.ts';
 import { securityHeaders, sendJson } from '../../http/reply.ts';
 import { type ErrorContext, presentError } from '../errors.ts';
 
@@ -23,6 +24,7 @@ export function sendText(res: ServerResponse, status: number, text: string, requ
     'x-request-id',
     requestId,
     ...securityHeaders,
+    ...rateHeaders(res),
   ]);
   res.end(text);
 }

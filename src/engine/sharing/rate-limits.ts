@@ -1,0 +1,142 @@
+import type { Logger } from 'pino';
+import { BoundedMap } from '../../lib/bounded-map.ts';
+import type { RateBucketStore } from '../../storage/rate-buckets.ts';
+import { RateBucket } from './rate-bucket.ts';
+
+export interface RateLimitOptions {
+  /** Requests a minute of one key, and of all keys of one organization; 0 is no limit. */
+  readonly keyPerMinute: number;
+  readonly organizationPerMinute: number;
+  /** Where instances tell each other; undefined for the only process on its database. */
+  readonly store: RateBucketStore | undefined;
+  readonly logger: Logger;
+}
+
+/** Who makes a request. A `Caller` is one. */
+export interface RateSubject {
+  readonly keyId: string;
+  readonly orgId: string;
+}
+
+/** What one request is told of its limits: of the one that has less left, the key's or the organization's. */
+export interface RateVerdict {
+  /** Whose limit it is. */
+  readonly of: 'key' | 'organization';
+  readonly isAllowed: boolean;
+  /** Requests a minute. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until all of the limit is there again. */
+  readonly resetSeconds: number;
+  /** Seconds until one more request is let in; 0 for one that is allowed. */
+  readonly retryAfterSeconds: number;
+}
+
+const bucketsMax = 50_000;
+const touchEveryMs = 1_000;
+/** Reports of one moment go in one statement. */
+const gatherMs = 5;
+/** After a report that failed the database is left alone for this long. */
+const pauseMs = 1_000;
+
+/**
+ * Token buckets of requests by key and by organization. A request asks no database: a process knows what all instances had together a moment
+ * ago, and tells what it let in for each second's worth of a limit. So n instances let in at most a limit, and of each of them a second's
+ * worth and what arrives while one statement is under way. A subject that asks less than that is never written. An instance that dies takes
+ * what it had not told with it, which the bucket has again after a second; without the database each instance holds the limit by itself.
+ */
+export class RateLimits {
+  readonly #options: RateLimitOptions;
+  readonly #keys = new BoundedMap<string, RateBucket>(bucketsMax);
+  readonly #organizations = new BoundedMap<string, RateBucket>(bucketsMax);
+  #due = new Map<string, RateBucket>();
+  #timer: NodeJS.Timeout | undefined;
+  #pausedUntilMs = 0;
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(options: RateLimitOptions) {
+    this.#options = options;
+  }
+
+  /** Counts one request. @param nowMs  of `performance.now()`. @returns undefined when there is no limit. */
+  take({ keyId, orgId }: RateSubject, nowMs: number): RateVerdict | undefined {
+    const { keyPerMinute, organizationPerMinute } = this.#options;
+    const ofKey = keyPerMinute === 0 ? undefined : this.#bucket(this.#keys, keyId, keyPerMinute, nowMs);
+    const ofOrganization =
+      organizationPerMinute === 0 ? undefined : this.#bucket(this.#organizations, orgId, organizationPerMinute, nowMs);
+    const keyLeft = ofKey?.left(nowMs) ?? Number.POSITIVE_INFINITY;
+    const organizationLeft = ofOrganization?.left(nowMs) ?? Number.POSITIVE_INFINITY;
+    const isAllowed = ofKey?.hasOne(nowMs) !== false && ofOrganization?.hasOne(nowMs) !== false;
+    if (isAllowed) {
+      if (ofKey !== undefined) this.#count(`key ${keyId}`, ofKey);
+      if (ofOrganization !== undefined) this.#count(`org ${orgId}`, ofOrganization);
+    }
+    const isOfKey = keyLeft <= organizationLeft;
+    const bucket = isOfKey ? ofKey : ofOrganization;
+    return bucket === undefined ? undefined : verdictOf(bucket, isOfKey ? 'key' : 'organization', isAllowed, nowMs);
+  }
+
+  /** Tells the database what it does not know yet, and asks it nothing any more. */
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#sending;
+  }
+
+  #bucket(known: BoundedMap<string, RateBucket>, id: string, perMinute: number, nowMs: number): RateBucket {
+    let bucket = known.get(id);
+    if (bucket === undefined) {
+      bucket = new RateBucket(perMinute, nowMs, this.#options.store !== undefined);
+      known.set(id, bucket);
+    } else if (nowMs - bucket.touchedAtMs > touchEveryMs) {
+      // Whoever asks is not forgotten: a bucket that is made anew is full.
+      bucket.touchedAtMs = nowMs;
+      known.set(id, bucket);
+    }
+    return bucket;
+  }
+
+  #count(id: string, bucket: RateBucket): void {
+    bucket.take();
+    if (this.#options.store === undefined || bucket.isReporting || bucket.unreported < bucket.reportsAt) return;
+    this.#due.set(id, bucket);
+    this.#timer ??= setTimeout(() => this.#send(), this.#waitMs()).unref();
+  }
+
+  #waitMs(): number {
+    return Math.max(gatherMs, this.#pausedUntilMs - performance.now());
+  }
+
+  #send(): void {
+    this.#timer = undefined;
+    const { store, logger } = this.#options;
+    const due = [...this.#due];
+    this.#due = new Map();
+    if (store === undefined || due.length === 0) return;
+    const reports = due.map(([id, bucket]) => ({ id, perMinute: bucket.perMinute, used: bucket.beginReport() }));
+    this.#sending = store.report(reports).then(
+      (left) => {
+        const nowMs = performance.now();
+        for (const [id, bucket] of due) bucket.endReport(left.get(id) ?? 0, nowMs);
+      },
+      (error: unknown) => {
+        this.#pausedUntilMs = performance.now() + pauseMs;
+        for (const [, bucket] of due) bucket.failReport();
+        logger.warn({ err: error }, 'the instances could not share their request limits; each holds them by itself');
+      },
+    );
+  }
+}
+
+function verdictOf(bucket: RateBucket, of: RateVerdict['of'], isAllowed: boolean, nowMs: number): RateVerdict {
+  const { perMinute } = bucket;
+  const left = bucket.left(nowMs);
+  const secondsFor = (requests: number) => Math.max(0, Math.ceil((requests * 60) / perMinute));
+  return {
+    of,
+    isAllowed,
+    limit: perMinute,
+    remaining: Math.max(0, Math.floor(left)),
+    resetSeconds: secondsFor(perMinute - left),
+    retryAfterSeconds: isAllowed ? 0 : Math.max(1, secondsFor(1 - left)),
+  };
+}
