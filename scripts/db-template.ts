@@ -28,6 +28,7 @@ const jobs = createPgBossJobs({
   isWorker: false,
   isOnlyProcess: true,
   pools,
+  inBackground: (work) => work(),
   logger: pino({ level: 'silent' }),
 });
 await jobs.start();

@@ -57,6 +57,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     });
     const jobs = createPgBossJobs({
       pools,
+      inBackground: (work) => storage.db.runAs('background', work),
       pool: storage.db.pool,
       isWorker: settings.ROLE !== 'web',
       isOnlyProcess: storage.db.kind === 'embedded',

@@ -32,6 +32,16 @@ export const settingsSchema = z.object({
   DATA_DIR: z.string().min(1).default('./data').describe('Embedded database, blobs, generated master key (mode 0600).'),
   DATABASE_URL: optionalText().describe('PostgreSQL server. Default: the embedded database in DATA_DIR.'),
   DATABASE_POOL_MAX: count(10).describe('Connections to the database.'),
+  DATABASE_CHECKOUT_TIMEOUT_MS: count(15_000).describe(
+    'Time to get one of these connections; what waits longer is answered 503.',
+  ),
+  DATABASE_READ_TIMEOUT_MS: count(10_000).describe(
+    'Time for one statement that a caller waits for, retrieval included; on a server. The caller is answered 503.',
+  ),
+  DATABASE_WRITE_TIMEOUT_MS: count(30_000).describe(
+    'Time for each statement of a transaction that a caller waits for; on a server. The caller is answered 503.',
+  ),
+  DATABASE_BACKGROUND_TIMEOUT_MS: count(600_000).describe('Time for one statement of a job, as of indexing; on a server.'),
   REDIS_URL: optionalText().describe('Live events and signals between instances.'),
   BLOB_URL: optionalText().describe('Where blobs live. Default: file://DATA_DIR/blobs.'),
   PARLEY_ADMIN_KEY: z

@@ -118,6 +118,15 @@ export function publicError(error: unknown): PublicError {
       detail: {},
     };
   }
+  if (isOutOfTime(error)) {
+    return {
+      ...errorCodes.OVERLOADED,
+      code: 'OVERLOADED',
+      message: 'The database took longer for this than it may; ask for less, or try again shortly',
+      param: null,
+      detail: { retryAfterSeconds: 1 },
+    };
+  }
   if (isDatabaseAway(error)) {
     return {
       ...errorCodes.OVERLOADED,
@@ -143,19 +152,31 @@ const databaseAwayCodes: readonly unknown[] = [
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'],
   ...['57P01', '57P02', '57P03', '08000', '08001', '08003', '08006', '53300', 'P1001', 'P1017', 'P2024'],
 ];
+/** Of PostgreSQL: a statement that ran longer than it may. */
+const outOfTimeCode = '57014';
 const causesMax = 5;
 
 function isDiskFull(error: unknown): boolean {
-  return causesOf(error).some((cause) => 'code' in cause && diskFullCodes.includes(cause.code));
+  return causesOf(error).some((cause) => codesOf(cause).some((code) => diskFullCodes.includes(code)));
+}
+
+function isOutOfTime(error: unknown): boolean {
+  return causesOf(error).some((cause) => codesOf(cause).includes(outOfTimeCode));
 }
 
 /** Broken and refused connections, and a server that stops, starts or has none to give; the client library has no code for its own. */
 function isDatabaseAway(error: unknown): boolean {
   return causesOf(error).some(
     (cause) =>
-      ('code' in cause && databaseAwayCodes.includes(cause.code)) ||
+      codesOf(cause).some((code) => databaseAwayCodes.includes(code)) ||
       /^(?:Connection terminated|timeout exceeded when trying to connect)/.test(cause.message),
   );
+}
+
+/** Its code, and the database's own, which Prisma keeps behind one of its own. */
+function codesOf(cause: Error): readonly unknown[] {
+  const { code, meta } = cause as { code?: unknown; meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } } };
+  return [code, meta?.driverAdapterError?.cause?.originalCode].filter((found) => found !== undefined);
 }
 
 function causesOf(error: unknown): readonly Error[] {

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { PrismaClient } from './generated/client.ts';
+import type { StatementClass } from './statement-limits.ts';
 
 /** The database behind every store: one pool, one Prisma client on it. */
 export interface Database {
@@ -13,5 +14,7 @@ export interface Database {
    * transactions one after the other.
    */
   transaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
+  /** Runs `work` with the time limits of statements that this class has; by default they are those of somebody who waits. */
+  runAs<T>(kind: StatementClass, work: () => T): T;
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import type { Database } from './database.ts';
 import { type EmbeddedServer, startEmbeddedOf } from './embedded/embedded.ts';
 import { PrismaClient } from './generated/client.ts';
 import { migrate } from './migrate.ts';
+import { StatementLimits } from './statement-limits.ts';
 
 export interface OpenDatabaseOptions {
   /** Called for failures outside any call: a lost idle connection (it is replaced), or the end of the embedded database (it is not). */
@@ -29,17 +30,31 @@ export async function openDatabase(settings: Settings, options: OpenDatabaseOpti
   mkdirSync(settings.DATA_DIR, { recursive: true, mode: 0o700 });
   const starting = options.embedded ?? startEmbeddedOf(settings, (error) => options.onError(error, true));
   if (starting === undefined) {
-    const connection = { connectionString: settings.DATABASE_URL, max: settings.DATABASE_POOL_MAX };
-    return connect('server', connection, options, async () => {});
+    const connection = {
+      connectionString: settings.DATABASE_URL,
+      max: settings.DATABASE_POOL_MAX,
+      connectionTimeoutMillis: settings.DATABASE_CHECKOUT_TIMEOUT_MS,
+    };
+    const limits = new StatementLimits({
+      readMs: settings.DATABASE_READ_TIMEOUT_MS,
+      writeMs: settings.DATABASE_WRITE_TIMEOUT_MS,
+      backgroundMs: settings.DATABASE_BACKGROUND_TIMEOUT_MS,
+    });
+    return connect('server', connection, limits, options, async () => {});
   }
   const embedded = await starting;
-  const connection = { ...embedded.connection, max: Math.min(settings.DATABASE_POOL_MAX, embeddedConnectionsMax) };
-  return connect('embedded', connection, options, () => embedded.close());
+  const connection = {
+    ...embedded.connection,
+    max: Math.min(settings.DATABASE_POOL_MAX, embeddedConnectionsMax),
+    connectionTimeoutMillis: settings.DATABASE_CHECKOUT_TIMEOUT_MS,
+  };
+  return connect('embedded', connection, new StatementLimits(undefined), options, () => embedded.close());
 }
 
 async function connect(
   kind: Database['kind'],
   connection: PoolConfig,
+  limits: StatementLimits,
   { onError }: OpenDatabaseOptions,
   closeServer: () => Promise<void>,
 ): Promise<Database> {
@@ -47,9 +62,8 @@ async function connect(
     ...connection,
     application_name: 'parley',
     idleTimeoutMillis: 60_000,
-    connectionTimeoutMillis: 30_000,
     // Not as a parameter of the connection: poolers in between refuse those that they do not know.
-    ...(kind === 'embedded' ? {} : { onConnect: limitTransactions }),
+    ...(kind === 'embedded' ? {} : { onConnect: (client: ClientBase) => prepareSession(client, limits) }),
   });
   let isClosing = false;
   pool.on('error', (error) => {
@@ -62,7 +76,8 @@ async function connect(
   };
   try {
     // While the database works: the client takes some 50 ms to be made.
-    const preparing = migrate(pool).then(() => prepareExtensions(pool));
+    const preparing = prepareSchema(pool, kind, connection);
+    limits.bind(pool);
     const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
     const hasVectors = await preparing;
     return {
@@ -70,7 +85,8 @@ async function connect(
       pool,
       prisma,
       hasVectors,
-      transaction: (work) => transaction(pool, work),
+      transaction: (work) => transaction(pool, limits.begin, work),
+      runAs: (kind, work) => limits.runAs(kind, work),
       close: async () => {
         await prisma.$disconnect();
         await close();
@@ -82,15 +98,29 @@ async function connect(
   }
 }
 
-async function limitTransactions(client: ClientBase): Promise<void> {
+async function prepareSession(client: ClientBase, limits: StatementLimits): Promise<void> {
   await client.query(`SET idle_in_transaction_session_timeout = ${idleTransactionMs}`);
+  await limits.prepare(client);
 }
 
-async function transaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+/** Migrations and extensions, on a connection of their own: they take the time they take, and wait for other instances that do the same. */
+async function prepareSchema(pool: Pool, kind: Database['kind'], connection: PoolConfig): Promise<boolean> {
+  if (kind === 'embedded') return migrate(pool).then(() => prepareExtensions(pool));
+  const own = new Pool({ ...connection, max: 1, application_name: 'parley-migrations' });
+  own.on('error', () => undefined);
+  try {
+    await migrate(own);
+    return await prepareExtensions(own);
+  } finally {
+    await own.end();
+  }
+}
+
+async function transaction<T>(pool: Pool, begin: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let isBroken = false;
   try {
-    await client.query('BEGIN');
+    await client.query(begin);
     const result = await work(client);
     await client.query('COMMIT');
     return result;

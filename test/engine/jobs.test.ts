@@ -103,6 +103,7 @@ describe('jobs', () => {
       pool: db.pool,
       isWorker,
       pools: testPools(),
+      inBackground: (work) => work(),
       isOnlyProcess: db.kind === 'embedded',
       logger: pino({ level: 'silent' }),
     });

@@ -188,6 +188,7 @@ async function jobsOfAnother(name: JobName): Promise<void> {
     isWorker: true,
     isOnlyProcess: db.kind === 'embedded',
     pools,
+    inBackground: (work) => work(),
     logger: pino({ level: 'silent' }),
   });
   const begun: string[] = [];

@@ -20,6 +20,8 @@ export interface PgBossJobsOptions {
   /** True when no other process can be on this database: whatever counts as running at the start was cut off by a crash. */
   readonly isOnlyProcess: boolean;
   readonly pools: Pools;
+  /** Runs what jobs do with the time limits of jobs. */
+  readonly inBackground: <T>(work: () => T) => T;
   readonly logger: Logger;
 }
 
@@ -88,7 +90,11 @@ class PgBossJobs implements Jobs {
   }
 
   work<Name extends JobName>(name: Name, options: WorkOptions, handler: JobHandler<Name>): void {
-    this.#workers.push({ name, options, run: (payload, signal, owner) => handler(payload as JobPayloads[Name], signal, owner) });
+    this.#workers.push({
+      name,
+      options,
+      run: (payload, signal, owner) => this.#options.inBackground(() => handler(payload as JobPayloads[Name], signal, owner)),
+    });
   }
 
   every(name: string, everyMs: number, task: (signal: AbortSignal) => Promise<void>): void {
@@ -190,7 +196,7 @@ class PgBossJobs implements Jobs {
     await wait(Math.min(everyMs, repeatAfterMs), undefined, { signal, ref: false }).catch(() => {});
     while (!signal.aborted) {
       try {
-        await task(signal);
+        await this.#options.inBackground(() => task(signal));
       } catch (error) {
         if (!signal.aborted) this.#options.logger.warn({ err: error, task: name }, 'a repeated task failed');
       }

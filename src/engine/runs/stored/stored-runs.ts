@@ -202,8 +202,9 @@ export class StoredRuns {
         worker.stop(new RunStop('revoked', keyRevoked.message));
       });
     };
-    const work = worker
-      .work({ manner, secrets, onLeased })
+    // A run is somebody's, also when a sweep found it.
+    const work = this.deps.storage.db
+      .runAs('interactive', () => worker.work({ manner, secrets, onLeased }))
       .catch((error: unknown) => {
         this.deps.logger.error({ err: error, runId }, 'a run broke off; it is taken over after its lease');
         // It could not be begun: it is tried again while it is left to this process.
