@@ -154,10 +154,10 @@ export const settingsSchema = z.object({
     'Most of any pool of this process (runs, streams, WebSockets, uploads, requests at work) that one tenant alone may hold; the rest is for those that come next.',
   ),
   SHARE_ORGANIZATION_MAX_PERCENT: percent(90).describe('Most of the share of its tenant that one organization alone may hold.'),
-  RATE_LIMIT_REQUESTS_PER_MINUTE_KEY: rate(600_000).describe(
+  RATE_LIMIT_REQUESTS_PER_MINUTE_KEY: rate(1_200_000).describe(
     'Requests that one key may make in a minute, at all instances together; more answer 429. 0: no limit.',
   ),
-  RATE_LIMIT_REQUESTS_PER_MINUTE_ORGANIZATION: rate(1_200_000).describe(
+  RATE_LIMIT_REQUESTS_PER_MINUTE_ORGANIZATION: rate(2_400_000).describe(
     'Requests that all keys of one organization may make in a minute, at all instances together; more answer 429. 0: no limit.',
   ),
   RATE_LIMIT_FAILED_KEYS_PER_MINUTE_ADDRESS: rate(1_200).describe(

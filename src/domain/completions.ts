@@ -71,7 +71,7 @@ export function runCompletion(
 /** The messages with their images in them. @throws DomainError naming each image that may not or could not be fetched. */
 async function withImages(
   deps: Deps,
-  { orgId: organizationId }: Caller,
+  owner: Caller,
   messages: readonly ModelMessage[],
   addresses: readonly ImageAddress[],
   model: ModelInfo,
@@ -81,7 +81,7 @@ async function withImages(
   const sources = addresses.map(({ param, part: { url, detail } }): GivenSource => {
     return { param, from: { url }, isImage: true, ...(detail === undefined ? {} : { detail }) };
   });
-  const read = await readGiven(deps, sources, { organizationId, model, tokensMax: 0 }, signal);
+  const read = await readGiven(deps, sources, { owner, model, tokensMax: 0 }, signal);
   const images = new Map<ModelPart, ContextPart | undefined>(addresses.map(({ part }, index) => [part, read[index]]));
   return messages.map((message) => {
     if (message.role !== 'user' || typeof message.content === 'string') return message;

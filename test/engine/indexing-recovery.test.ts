@@ -100,6 +100,8 @@ describe('a failure that may pass', () => {
 });
 
 describe('a refresh period', () => {
+  const due = async () => (await service.deps.storage.indexing.findDue()).map(({ id }) => id);
+
   it('makes a source due once it is over, and not before', async () => {
     const sourceId = await added();
     await indexed(ann, sourceId);
@@ -110,9 +112,9 @@ describe('a refresh period', () => {
         hours,
       ]);
     await checked(20);
-    expect(await service.deps.storage.indexing.findDue()).not.toContain(sourceId);
+    expect(await due()).not.toContain(sourceId);
     await checked(28);
-    expect(await service.deps.storage.indexing.findDue()).toContain(sourceId);
+    expect(await due()).toContain(sourceId);
     await sql(`update data_sources set "createdAt" = now() - interval '1 year' where id = $1`, [sourceId]);
     // What looks after sources runs when a process begins.
     await service.restart();
@@ -123,7 +125,7 @@ describe('a refresh period', () => {
       );
       expect(rows).toEqual([{ isFresh: true }]);
     });
-    expect(await service.deps.storage.indexing.findDue()).not.toContain(sourceId);
+    expect(await due()).not.toContain(sourceId);
   });
 });
 

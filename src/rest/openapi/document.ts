@@ -13,7 +13,7 @@ import { camelNames, memberNames } from '../member-names.ts';
 import type { Declarations, JsonSchema } from './declarations.ts';
 import { declarations as ownDeclarations } from './declared/index.ts';
 import { added } from './declared/schema.ts';
-import { errorResponses, errorSchema, errorsOf, requestIdHeader } from './responses.ts';
+import { errorResponses, errorSchema, errorsOf, replyHeaders } from './responses.ts';
 import { SchemaPrinter, type SelectionContext } from './schemas.ts';
 
 /**
@@ -186,7 +186,7 @@ function goodReply(printer: SchemaPrinter, route: Route): JsonSchema {
   const { row } = route;
   const own = Object.entries(row.replyHeaders ?? {});
   const headers = {
-    'x-request-id': requestIdHeader(),
+    ...replyHeaders(),
     ...Object.fromEntries(own.map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
   };
   if (row.status === 204) return { description: 'Done.', headers };

@@ -67,8 +67,8 @@ const failures = {
   ],
   '409': ['It does not fit the state the thing is in.', new DomainError('CONFLICT', 'The thread changes too fast; try again')],
   '429': [
-    'Too many runs at once, or a limit of the organization is reached.',
-    new DomainError('RATE_LIMIT_EXCEEDED', 'Too many runs at once; try again shortly'),
+    'The key or the organization asks too often, has its share of what the service does at one time, or has used up a limit.',
+    new DomainError('RATE_LIMIT_EXCEEDED', 'This organization has its share of concurrent runs; let some end first'),
   ],
   '4XX': [
     'The body cannot be taken: it came too slowly (408), is too large (413) or of another media type (415), or its Idempotency-Key came with another request before (422).',
@@ -91,7 +91,7 @@ function errorResponsesOf(prefix: string, form: (shown: PublicError) => PublicEr
     `${prefix}${status}`,
     {
       description,
-      headers: { 'x-request-id': requestIdHeader(), ...(status === '429' || status === '5XX' ? retryHeaders : {}) },
+      headers: { ...replyHeaders(), ...(status === '429' || status === '5XX' ? retryHeaders : {}) },
       content: {
         'application/json': {
           schema: { $ref: '#/components/schemas/Error' },
@@ -111,13 +111,12 @@ export const errorResponses = Object.fromEntries([
 export function errorsOf(route: Route): Readonly<Record<string, unknown>> {
   const { row } = route;
   const hasBody = row.body !== undefined || row.upload !== undefined;
-  const asksModel = route.isRun || row.asksModel === true;
   const statuses: readonly ErrorStatus[] = [
     ...(['400', '401'] as const),
     ...(route.scope === null ? [] : (['403'] as const)),
     '404',
     ...(row.method === 'get' ? [] : (['409'] as const)),
-    ...(asksModel ? (['429'] as const) : []),
+    '429',
     ...(hasBody || row.method === 'post' ? (['4XX'] as const) : []),
     '5XX',
   ];
@@ -125,6 +124,13 @@ export function errorsOf(route: Route): Readonly<Record<string, unknown>> {
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${prefix}${status}` }]));
 }
 
-export function requestIdHeader() {
-  return { description: 'Names this request in the logs.', schema: { type: 'string' } };
+/** On every reply. */
+export function replyHeaders() {
+  const limited = (description: string) => ({ description, schema: { type: 'integer' } });
+  return {
+    'x-request-id': { description: 'Names this request in the logs.', schema: { type: 'string' } },
+    'X-RateLimit-Limit': limited('Requests a minute: of the key, or of its organization where that has less left.'),
+    'X-RateLimit-Remaining': limited('How many of them are left.'),
+    'X-RateLimit-Reset': limited('Seconds until all of them are there again.'),
+  };
 }
