@@ -41,6 +41,11 @@ export const idPrefixes = {
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
+/** What an id begins with. The completions format joins its one kind with a hyphen, on every API. */
+const idHeads = Object.fromEntries(
+  Object.entries(idPrefixes).map(([kind, prefix]) => [kind, kind === 'completion' ? `${prefix}-` : `${prefix}_`]),
+) as Readonly<Record<IdKind, string>>;
+
 /** Crockford base 32 in lower case, as the TypeID specification has it: no i, l, o or u. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const suffixLength = 26;
@@ -59,7 +64,7 @@ function randomTen(): Buffer {
 }
 
 /**
- * Makes a TypeID: the prefix, `_`, and a UUIDv7 in 26 base-32 characters, so ids of one kind sort by time.
+ * Makes a TypeID: the prefix, `_` (of a completion `-`), and a UUIDv7 in 26 base-32 characters, so ids of one kind sort by time.
  *
  * @param nowMs  milliseconds since the epoch; the time part of the UUID.
  */
@@ -76,20 +81,25 @@ export function makeId(kind: IdKind, nowMs: number): string {
   const second = ((variant & 0x0fff) << 8) | random.readUInt8(4);
   const third = random.readUIntBE(5, 3) & 0xfffff;
   const fourth = (random.readUIntBE(7, 3) & 0xfffff) >>> 0;
-  return `${idPrefixes[kind]}_${timeText}${four(first)}${four(second)}${four(third)}${four(fourth)}`;
+  return `${idHeads[kind]}${timeText}${four(first)}${four(second)}${four(third)}${four(fourth)}`;
 }
 
 /** True for a well-formed id of that kind. A malformed id is simply not found: callers never learn more. */
 export function isId(kind: IdKind, value: string): boolean {
-  const prefix = `${idPrefixes[kind]}_`;
-  return value.startsWith(prefix) && /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(value.slice(prefix.length));
+  const head = idHeads[kind];
+  return value.startsWith(head) && /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(value.slice(head.length));
 }
 
 /** The kind of a well-formed id, or undefined. */
 export function kindOfId(value: string): IdKind | undefined {
-  const prefix = value.slice(0, Math.max(0, value.length - suffixLength - 1));
-  const kind = (Object.keys(idPrefixes) as IdKind[]).find((candidate) => idPrefixes[candidate] === prefix);
+  const head = value.slice(0, Math.max(0, value.length - suffixLength));
+  const kind = (Object.keys(idHeads) as IdKind[]).find((candidate) => idHeads[candidate] === head);
   return kind !== undefined && isId(kind, value) ? kind : undefined;
+}
+
+/** The name of the chat that a stateless completion never had: as unique as the completion's own id. */
+export function statelessChatId(completionId: string): string {
+  return `stateless_${completionId.slice(-suffixLength)}`;
 }
 
 /** When an id of ours was made, to the millisecond: its first ten characters are the 48 bits of time. */

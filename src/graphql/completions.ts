@@ -1,5 +1,6 @@
 import { type Completion, createCompletion, finishOf, runCompletion } from '../domain/completions.ts';
 import type { Citation } from '../entities/citation.ts';
+import { statelessChatId } from '../entities/ids.ts';
 import type { RunEvent, RunSnapshot, Usage } from '../entities/run-event.ts';
 import { builder } from './builder.ts';
 import { CompletionInputType } from './completion-inputs.ts';
@@ -137,7 +138,7 @@ builder.mutationField('createCompletion', (t) =>
       const createdSeconds = Math.floor(deps.now().getTime() / 1000);
       const completion = await createCompletion(deps, caller, input, signal);
       const id = deps.newId('completion');
-      return { id, chatId: `stateless_${id.slice(id.indexOf('_') + 1)}`, createdSeconds, model: input.model, completion };
+      return { id, chatId: statelessChatId(id), createdSeconds, model: input.model, completion };
     },
   }),
 );

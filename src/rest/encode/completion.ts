@@ -1,7 +1,7 @@
 import { type Completion, completionOf, finishOf } from '../../domain/completions.ts';
 import type { Citation } from '../../entities/citation.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
-import { makeId } from '../../entities/ids.ts';
+import { makeId, statelessChatId } from '../../entities/ids.ts';
 import { isTerminal, type RunEvent, type RunSnapshot, type Usage } from '../../entities/run-event.ts';
 import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 
@@ -191,10 +191,9 @@ function wantsUsage(variables: Variables): boolean {
 /** The same random part names the reply and its chat that never was. */
 function namesOf(variables: Variables, nowMs: number): { id: string; chatId: string; model: string; created: number } {
   const id = makeId('completion', nowMs);
-  const random = id.slice(id.indexOf('_') + 1);
   return {
-    id: `chatcmpl-${random}`,
-    chatId: `stateless_${random}`,
+    id,
+    chatId: statelessChatId(id),
     model: inputOf(variables).model,
     created: Math.floor(nowMs / 1000),
   };
