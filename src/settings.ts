@@ -107,6 +107,9 @@ export const settingsSchema = z.object({
     .max(10_000)
     .default(100)
     .describe('Largest page of a list; REST asks for 100 unless told.'),
+  LIST_PAGE_MAX_BYTES: count(16 * MiB).describe(
+    'Most bytes of the rows of one page; a page of long rows is shorter than asked for, and its cursor goes on behind it.',
+  ),
   USAGE_BLOCK_TOKENS: count(100_000).describe(
     'Most tokens of a limited organization that a process takes from its limit at once.',
   ),
@@ -218,7 +221,14 @@ export const settingsSchema = z.object({
   GRAPHQL_TOKENS_MAX: count(4_000).describe('Most tokens in a GraphQL document.'),
   GRAPHQL_ALIASES_MAX: count(50).describe('Most aliases in a GraphQL document.'),
   GRAPHQL_DIRECTIVES_MAX: count(20).describe('Most directives in a GraphQL document.'),
-  GRAPHQL_COST_MAX: count(20_000).describe('Highest estimated cost of a GraphQL operation.'),
+  GRAPHQL_DOCUMENT_MAX_CHARS: count(262_144).describe(
+    'Longest GraphQL document, in UTF-16 code units. Long values belong into variables, which BODY_MAX_BYTES bounds.',
+  ),
+  GRAPHQL_FIELDS_MAX: count(20_000).describe('Most fields of a GraphQL document, its fragments unfolded.'),
+  GRAPHQL_COST_MAX: count(20_000).describe(
+    'Highest estimated cost of a GraphQL operation: 1 for each object, 0.2 for each text and 0.05 for each other value.',
+  ),
+  REPLY_MAX_BYTES: count(64 * MiB).describe('Largest JSON reply, on REST and GraphQL; a request for more is refused.'),
 });
 export type Settings = Readonly<z.infer<typeof settingsSchema>>;
 

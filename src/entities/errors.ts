@@ -22,6 +22,8 @@ export const errorCodes = {
   UNKNOWN_TOOL_TYPE: invalid(400),
   CONTEXT_LENGTH_EXCEEDED: invalid(400),
   MUTUALLY_EXCLUSIVE_PARAMETERS: invalid(400),
+  /** The request asks for more than one reply may hold. */
+  REPLY_TOO_LARGE: invalid(400),
   PREVIOUS_RESPONSE_NOT_FOUND: invalid(400),
   CONTENT_FILTER: invalid(400),
   WEBSOCKET_CONNECTION_LIMIT_REACHED: invalid(400),

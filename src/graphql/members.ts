@@ -1,15 +1,14 @@
 import {
   type FieldNode,
   type GraphQLField,
-  type GraphQLNamedType,
+  type GraphQLOutputType,
   type GraphQLResolveInfo,
   getNamedType,
-  isInterfaceType,
-  isObjectType,
-  Kind,
   type SelectionSetNode,
+  TypeNameMetaFieldDef,
 } from 'graphql';
 import type { Members } from '../entities/members.ts';
+import { fieldNamed, fieldsOf, type Place } from '../lib/selections.ts';
 
 /**
  * What the resolver of a field reads of its source, for its `extensions`: fields made by `expose…` need none. A field that says nothing
@@ -28,24 +27,23 @@ export function reading<T>(...members: readonly (string & keyof T)[]): { readonl
  * @param typeName  the type of the listed things, anywhere below the field of `info`; things below those are of no interest.
  */
 export function membersRead<T>(info: GraphQLResolveInfo, typeName: string): Members<T> {
-  // Fields of the same name in several places are merged in a way that hangs on the variables: only one alone is remembered.
-  const node = info.fieldNodes.length === 1 ? info.fieldNodes[0] : undefined;
-  const known = node === undefined ? undefined : found.get(node);
+  const known = found.get(info.fieldNodes);
   if (known !== undefined) return known.members as Members<T>;
-  const members = new Selection(info, typeName).members(info.fieldNodes);
-  if (node !== undefined) found.set(node, { members });
+  const members = new MembersOf(info, typeName).read();
+  found.set(info.fieldNodes, { members });
   return members as Members<T>;
 }
 
-/** By the node of the listing field: documents are kept, and their selections do not change. */
-const found = new WeakMap<FieldNode, { readonly members: Names }>();
+/** By the nodes of the listing field, which belong to one plan of one document. */
+const found = new WeakMap<readonly FieldNode[], { readonly members: Names }>();
 
 type Names = ReadonlySet<string> | undefined;
 
-class Selection {
+class MembersOf {
   readonly #info: GraphQLResolveInfo;
   readonly #typeName: string;
   readonly #names = new Set<string>();
+  readonly #seen = new Set<SelectionSetNode>();
   #isWhole = false;
 
   constructor(info: GraphQLResolveInfo, typeName: string) {
@@ -53,32 +51,32 @@ class Selection {
     this.#typeName = typeName;
   }
 
-  members(nodes: readonly FieldNode[]): Names {
-    const type = getNamedType(this.#info.returnType);
-    for (const { selectionSet } of nodes) if (selectionSet !== undefined) this.#walk(selectionSet, type);
+  read(): Names {
+    this.#below(this.#info.fieldNodes, this.#info.returnType);
     return this.#isWhole ? undefined : this.#names;
   }
 
-  #walk({ selections }: SelectionSetNode, type: GraphQLNamedType): void {
-    for (const node of selections) {
-      if (node.kind === Kind.FIELD) this.#field(node, type);
-      else {
-        const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : this.#info.fragments[node.name.value];
-        // Within the listed type an interface's fields are its own.
-        const name = type.name === this.#typeName ? undefined : fragment?.typeCondition?.name.value;
-        const inner = name === undefined ? type : this.#info.schema.getType(name);
-        if (fragment !== undefined && inner !== undefined) this.#walk(fragment.selectionSet, inner);
-      }
+  /** Each selection set is read once: it stands on one type, and what is wanted is a set of names. */
+  #below(nodes: readonly FieldNode[], returnType: GraphQLOutputType): void {
+    const type = getNamedType(returnType);
+    const places: Place[] = [];
+    for (const { selectionSet } of nodes) {
+      if (selectionSet === undefined || this.#seen.has(selectionSet)) continue;
+      this.#seen.add(selectionSet);
+      places.push({ selectionSet, type });
+    }
+    if (places.length === 0) return;
+    for (const { node, parentType } of fieldsOf(this.#info.schema, this.#info.fragments, places)) {
+      // Within the listed type an interface's fields are its own.
+      const owner = type.name === this.#typeName ? type : parentType;
+      const field = fieldNamed(this.#info.schema, owner, node.name.value);
+      if (field === undefined || field === TypeNameMetaFieldDef) continue;
+      if (owner.name === this.#typeName) this.#read(field);
+      else this.#below([node], field.type);
     }
   }
 
-  #field({ name, selectionSet }: FieldNode, type: GraphQLNamedType): void {
-    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name.value] : undefined;
-    if (field === undefined) return;
-    if (type.name !== this.#typeName) {
-      if (selectionSet !== undefined) this.#walk(selectionSet, getNamedType(field.type));
-      return;
-    }
+  #read(field: GraphQLField<unknown, unknown>): void {
     const members = readBy(field);
     if (members === undefined) this.#isWhole = true;
     else for (const member of members) this.#names.add(member);

@@ -16,7 +16,7 @@ import type { SseStreams } from '../http/sse.ts';
 import { presentError } from './errors.ts';
 import { type Call, type MeasuredAs, measuredKinds, type WatchKey } from './server/call.ts';
 import { requirePreflight } from './server/csrf.ts';
-import { Documents } from './server/documents.ts';
+import { type DocumentRequest, Documents } from './server/documents.ts';
 import { EventSource } from './server/event-source.ts';
 import { EventStreams } from './server/event-streams.ts';
 import { GraphiqlPage } from './server/graphiql.ts';
@@ -92,11 +92,11 @@ class GraphqlFace {
     const watch: WatchKey = keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
     this.#watchRevocation = keys?.watch ?? ((caller, onEnd) => watchRevocation(deps, caller, onEnd));
     const source = new EventSource(schema);
-    const parts = { deps, documents: this.#documents, source, sse: streams, watchKey: watch, admissions };
-    this.#quick = new Quick(this.#documents);
+    const parts = { deps, source, sse: streams, watchKey: watch, admissions };
+    this.#quick = new Quick();
     this.#streams = new EventStreams(parts);
     this.#connections = new SingleConnections(parts);
-    this.#yoga = new YogaDoor(schema, this.#documents);
+    this.#yoga = new YogaDoor(schema);
   }
 
   async serve(req: IncomingMessage, res: ServerResponse, isStreamPath: boolean): Promise<void> {
@@ -148,11 +148,12 @@ class GraphqlFace {
   }
 
   async #answer(call: Call, params: Params, accept: string): Promise<void> {
-    const kind = this.#documents.kindOf(params.query, params.operationName);
+    const document = this.#documents.request(params);
+    const { kind } = document;
     call.measuredAs = kind ?? 'none';
-    if (accept.includes('text/event-stream')) return this.#streams.answer(call, params);
+    if (accept.includes('text/event-stream')) return this.#streams.answer(call, params, document);
     if (kind === 'subscription') {
-      if (accept.includes('*/*')) return this.#streams.answer(call, params);
+      if (accept.includes('*/*')) return this.#streams.answer(call, params, document);
       throw new DomainError(
         'NOT_ACCEPTABLE',
         'A subscription is answered with a stream: send the header "Accept: text/event-stream"',
@@ -160,8 +161,8 @@ class GraphqlFace {
     }
     const { caller } = call;
     const context = this.#contextOf(call);
-    if (!this.#documents.holdsRun(params.query, params.operationName)) {
-      const reply = () => this.#reply(call, params, accept, context);
+    if (!document.holdsRun) {
+      const reply = () => this.#reply(call, params, document, accept, context);
       return this.#admissions.requests.run(caller, () => context.signal, reply);
     }
     const stopWatching = this.#watchRevocation(caller, () => {
@@ -169,15 +170,16 @@ class GraphqlFace {
     });
     this.#admissions.runs.enter(caller);
     try {
-      await this.#reply(call, params, accept, context);
+      await this.#reply(call, params, document, accept, context);
     } finally {
       this.#admissions.runs.leave(caller);
       stopWatching();
     }
   }
 
-  async #reply(call: Call, params: Params, accept: string, context: CallContext): Promise<void> {
-    if (!(await this.#quick.answer(call, params, accept, context))) await this.#fallThrough(call, params, context);
+  async #reply(call: Call, params: Params, document: DocumentRequest, accept: string, context: CallContext): Promise<void> {
+    const isAnswered = await this.#quick.answer(call, params, document, accept, context);
+    if (!isAnswered) await this.#fallThrough(call, params, document, context);
   }
 
   #contextOf({ caller, requestId, res }: Call): CallContext {
@@ -214,9 +216,10 @@ class GraphqlFace {
     }
     if (req.method === 'GET' && token !== undefined && isStream) return this.#connections.open(call, token);
     const params = req.method === 'POST' ? paramsOf(await this.#readJson(req)) : paramsOfUrl(searchOf(req));
-    call.measuredAs = this.#documents.kindOf(params.query, params.operationName) ?? 'none';
-    if (token !== undefined && !isStream) return this.#connections.start(call, token, params);
-    await this.#streams.answer(call, params);
+    const document = this.#documents.request(params);
+    call.measuredAs = document.kind ?? 'none';
+    if (token !== undefined && !isStream) return this.#connections.start(call, token, params, document);
+    await this.#streams.answer(call, params, document);
   }
 
   async #readJson(req: IncomingMessage): Promise<unknown> {
@@ -225,11 +228,12 @@ class GraphqlFace {
       .value;
   }
 
-  async #fallThrough(call: Call, params: Params, context: CallContext): Promise<void> {
+  async #fallThrough(call: Call, params: Params, document: DocumentRequest, context: CallContext): Promise<void> {
     const { req, res, requestId } = call;
     const { status, headers, text } = await this.#yoga.answer(req.method ?? 'POST', req.headers.accept, {
       call: context,
       params,
+      document,
     });
     if (context.endedBy !== undefined) throw context.endedBy;
     if (res.destroyed) return;

@@ -16,6 +16,7 @@ import type { RouteMeter } from '../http/metrics.ts';
 import { countRequest } from '../http/rate-headers.ts';
 import { readRawUpload } from '../http/raw-upload.ts';
 import { discardBody, sendEmpty, sendJson } from '../http/reply.ts';
+import { replyBudget } from '../http/reply-budget.ts';
 import { readUpload, type Upload } from '../http/upload.ts';
 import { type Call, isJson, requestParts, type Served, ticketOf, wantsStream } from './call.ts';
 import type { Route } from './compile.ts';
@@ -215,7 +216,8 @@ class RestFace {
   }
 
   async #execute(route: Route, variables: Readonly<Record<string, unknown>>, context: CallContext): Promise<Reply> {
-    const result = route.operation.execute({ variableValues: variables, contextValue: context });
+    const budget = replyBudget(this.#deps.settings);
+    const result = route.operation.execute({ variableValues: variables, contextValue: context, budget });
     const showsExtensions = takesExtensions((name) => context.header(name));
     return replyOf(route, result instanceof Promise ? await result : result, showsExtensions);
   }

@@ -3,27 +3,24 @@ import {
   GraphQLError,
   type GraphQLSchema,
   Kind,
-  Lexer,
-  NoFragmentCyclesRule,
   type OperationDefinitionNode,
   type OperationTypeNode,
-  parse,
-  type SelectionSetNode,
-  Source,
-  specifiedRules,
-  TokenKind,
-  validate,
 } from 'graphql';
 import { runOperations } from '../../domain/policy.ts';
 import { CompiledOperation } from '../../lib/compiled-operation.ts';
 import type { Settings } from '../../settings.ts';
-import { countFaults, type DocumentLimits, documentError, type Weight, weigh } from './limits.ts';
+import { type DocumentLimits, documentError, documentLimits } from './limits.ts';
+import type { MergedDocument } from './merged-fields.ts';
+import type { Params } from './params.ts';
+import { parseDocument } from './parse.ts';
+import { validateDocument } from './validate.ts';
+import { type Weight, weigh, weightless } from './weight.ts';
 
 const cachedDocumentsMax = 500;
 /** Longer documents are made by machines with values inside, and do not come twice. */
 const cachedSourceMaxChars = 8_192;
-
-const faultsMax = 20;
+/** Plans of all cached documents together: some 500 bytes a field, and up to `plansMax` plans of each operation. */
+const cachedFieldsMax = 100_000;
 
 /** One operation of a valid document, ready to run. */
 export interface Operation {
@@ -41,152 +38,107 @@ export class Documents {
   readonly #schema: GraphQLSchema;
   readonly #limits: DocumentLimits;
   readonly #known = new Map<string, KnownDocument>();
+  #cachedFields = 0;
 
   constructor(schema: GraphQLSchema, settings: Settings) {
     this.#schema = schema;
-    this.#limits = {
-      depthMax: settings.GRAPHQL_DEPTH_MAX,
-      tokensMax: settings.GRAPHQL_TOKENS_MAX,
-      aliasesMax: settings.GRAPHQL_ALIASES_MAX,
-      directivesMax: settings.GRAPHQL_DIRECTIVES_MAX,
-      costMax: settings.GRAPHQL_COST_MAX,
-      listMax: settings.LIST_MAX,
-    };
+    this.#limits = documentLimits(settings);
   }
 
-  /** The parsed document. @throws GraphQLError when it cannot be parsed. */
-  parse(source: string): DocumentNode {
-    return this.#find(source).document;
-  }
-
-  /** Everything wrong with the document, or nothing. @throws GraphQLError when it cannot be parsed. */
-  faults(source: string): readonly GraphQLError[] {
-    return this.#find(source).faults;
-  }
-
-  /** Query, mutation or subscription; undefined when the document does not tell. */
-  kindOf(source: string, name: string | undefined): OperationTypeNode | undefined {
-    try {
-      return operationNamed(this.#find(source).operations, name).operation;
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Whether the operation holds a model run; false where the document does not tell, or is refused anyway. */
-  holdsRun(source: string, name: string | undefined): boolean {
-    try {
-      const { runNodes, operations } = this.#find(source);
-      return runNodes.size > 0 && runNodes.has(operationNamed(operations, name));
-    } catch {
-      return false;
-    }
-  }
-
-  /**
-   * Finds the operation to run.
-   *
-   * @returns the operation, or what is wrong with the document, its name or its weight.
-   */
-  operation(source: string, name: string | null | undefined, variables: Variables): Operation | readonly GraphQLError[] {
-    try {
-      const known = this.#find(source);
-      if (known.faults.length > 0) return known.faults;
-      const node = operationNamed(known.operations, name);
-      const fault = this.#weightFault(known, node, variables);
-      return fault === undefined
-        ? {
-            document: known.document,
-            node,
-            holdsRun: known.runNodes.has(node),
-            name: name ?? undefined,
-            compiled: this.#compiled(known, node),
-          }
-        : [fault];
-    } catch (error) {
-      if (error instanceof GraphQLError) return [error];
-      throw error;
-    }
-  }
-
-  #compiled({ document, compiled }: KnownDocument, node: OperationDefinitionNode): CompiledOperation {
-    let found = compiled.get(node);
-    if (found === undefined) {
-      found = new CompiledOperation(this.#schema, document, node);
-      compiled.set(node, found);
-    }
-    return found;
+  /** Reads the document of a request, once for the whole request: what is wrong with it is told by what is asked of the result. */
+  request(params: Params): DocumentRequest {
+    return new DocumentRequest(this.#find(params.query), params);
   }
 
   #find(source: string): KnownDocument {
     const known = this.#known.get(source);
     if (known !== undefined) {
       // The map keeps the order of insertion: what is used moves to the end, what is dropped stands at the front.
-      if (this.#known.size === cachedDocumentsMax) {
-        this.#known.delete(source);
-        this.#known.set(source, known);
-      }
+      this.#known.delete(source);
+      this.#known.set(source, known);
       return known;
     }
-    const document = this.#parse(source);
-    const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
-    const faults = this.#check(document);
-    // A refused document may be of any form, circles among its fragments included.
-    const runNodes = new Set(faults.length > 0 ? [] : operations.filter((node) => holdsRun(document, node)));
-    const made: KnownDocument = { document, operations, runNodes, faults, weights: new Map(), compiled: new Map() };
+    const made = this.#make(source);
     if (source.length <= cachedSourceMaxChars && made.faults.length === 0) this.#keep(source, made);
     return made;
   }
 
+  #make(source: string): KnownDocument {
+    try {
+      const parsed = parseDocument(source, this.#limits);
+      const { faults, merged } = validateDocument(this.#schema, parsed, this.#limits);
+      return new KnownDocument(parsed.document, faults, merged, this.#limits);
+    } catch (error) {
+      if (error instanceof GraphQLError) return new KnownDocument(undefined, [error], undefined, this.#limits);
+      throw error;
+    }
+  }
+
   #keep(source: string, made: KnownDocument): void {
-    if (this.#known.size >= cachedDocumentsMax) {
-      for (const oldest of this.#known.keys()) {
-        this.#known.delete(oldest);
-        break;
-      }
-    }
     this.#known.set(source, made);
-  }
-
-  #parse(source: string): DocumentNode {
-    try {
-      requireFlat(source, this.#limits.tokensMax);
-      return parse(source, { maxTokens: this.#limits.tokensMax });
-    } catch (error) {
-      if (!(error instanceof GraphQLError) || error.extensions.code !== undefined) throw error;
-      const isTooLong = error.message.includes('tokens. Parsing aborted');
-      error.extensions.code = isTooLong ? 'GRAPHQL_TOO_MANY_TOKENS' : 'GRAPHQL_PARSE_FAILED';
-      throw error;
+    this.#cachedFields += made.fieldCount;
+    for (const [oldest, { fieldCount }] of this.#known) {
+      if (this.#known.size <= cachedDocumentsMax && this.#cachedFields <= cachedFieldsMax) break;
+      this.#known.delete(oldest);
+      this.#cachedFields -= fieldCount;
     }
   }
+}
 
-  #check(document: DocumentNode): readonly GraphQLError[] {
-    const surplus = countFaults(document, this.#limits);
-    if (surplus.length > 0) return surplus;
-    try {
-      // Alone and first: other rules walk in circles until the stack is full.
-      const circles = validate(this.#schema, document, [NoFragmentCyclesRule]);
-      const faults = circles.length > 0 ? circles : validate(this.#schema, document, specifiedRules, { maxErrors: faultsMax });
-      for (const fault of faults) fault.extensions.code ??= 'GRAPHQL_VALIDATION_FAILED';
-      return faults;
-    } catch (error) {
-      if (error instanceof RangeError) return [tooNested()];
-      throw error;
-    }
+/** What one request asks for. */
+export class DocumentRequest {
+  readonly #known: KnownDocument;
+  readonly #params: Params;
+  readonly #node: OperationDefinitionNode | GraphQLError;
+  #operation: Operation | readonly GraphQLError[] | undefined;
+
+  constructor(known: KnownDocument, params: Params) {
+    this.#known = known;
+    this.#params = params;
+    this.#node = known.document === undefined ? noOperation() : operationNamed(known.operations, params.operationName);
   }
 
-  #weightFault(known: KnownDocument, node: OperationDefinitionNode, variables: Variables): GraphQLError | undefined {
-    const weight = known.weights.get(node) ?? weigh(this.#schema, known.document, node, variables, this.#limits);
-    if (!weight.isVariable) known.weights.set(node, weight);
-    const { depthMax, costMax } = this.#limits;
-    if (weight.depth > depthMax) {
-      return documentError('GRAPHQL_TOO_DEEP', `The operation is ${weight.depth} levels deep; at most ${depthMax} are allowed`);
-    }
-    if (weight.cost > costMax) {
-      const message = `The operation may make ${weight.cost} objects; at most ${costMax} are allowed. Ask for shorter lists`;
-      return documentError('GRAPHQL_TOO_COSTLY', message);
-    }
-    return undefined;
+  /** The parsed document. @throws GraphQLError when it cannot be parsed. */
+  get document(): DocumentNode {
+    const { document, faults } = this.#known;
+    if (document === undefined) throw faults[0] ?? noOperation();
+    return document;
+  }
+
+  /** Everything wrong with the document, or nothing. */
+  get faults(): readonly GraphQLError[] {
+    return this.#known.faults;
+  }
+
+  /** Query, mutation or subscription; undefined when the document does not tell. */
+  get kind(): OperationTypeNode | undefined {
+    return this.#node instanceof GraphQLError ? undefined : this.#node.operation;
+  }
+
+  /** Whether the operation holds a model run; false where the document does not tell, or is refused anyway. */
+  get holdsRun(): boolean {
+    return !(this.#node instanceof GraphQLError) && this.#known.holdsRun(this.#node);
+  }
+
+  /** The operation to run, or what is wrong with the document, its name or its weight. */
+  operation(): Operation | readonly GraphQLError[] {
+    this.#operation ??= this.#find();
+    return this.#operation;
+  }
+
+  #find(): Operation | readonly GraphQLError[] {
+    const { faults, document } = this.#known;
+    if (faults.length > 0 || document === undefined) return faults;
+    if (this.#node instanceof GraphQLError) return [this.#node];
+    const fault = this.#known.weightFault(this.#node, this.#params.variables);
+    if (fault !== undefined) return [fault];
+    return {
+      document,
+      node: this.#node,
+      holdsRun: this.holdsRun,
+      name: this.#params.operationName,
+      compiled: this.#known.compiled(this.#node),
+    };
   }
 }
 
@@ -195,75 +147,93 @@ export function isFaults(found: Operation | readonly GraphQLError[]): found is r
   return Array.isArray(found);
 }
 
-type Variables = Readonly<Record<string, unknown>>;
+type Variables = Params['variables'];
 
-interface KnownDocument {
-  readonly document: DocumentNode;
-  readonly operations: readonly OperationDefinitionNode[];
-  readonly runNodes: ReadonlySet<OperationDefinitionNode>;
+/** A document with all that was found out of it. */
+class KnownDocument {
+  readonly document: DocumentNode | undefined;
   readonly faults: readonly GraphQLError[];
-  readonly weights: Map<OperationDefinitionNode, Weight>;
-  readonly compiled: Map<OperationDefinitionNode, CompiledOperation>;
-}
+  readonly operations: readonly OperationDefinitionNode[];
+  /** Fields of the plans of all operations. */
+  readonly fieldCount: number;
+  readonly #merged: MergedDocument | undefined;
+  readonly #limits: DocumentLimits;
+  readonly #weights = new Map<OperationDefinitionNode, Weight>();
+  readonly #compiled = new Map<OperationDefinitionNode, CompiledOperation>();
 
-/** Each fragment is looked into once, however often it is spread: documents that double themselves cost nothing. */
-function holdsRun(document: DocumentNode, operation: OperationDefinitionNode): boolean {
-  const root = `${operation.operation[0]?.toUpperCase()}${operation.operation.slice(1)}`;
-  const unseen = new Map(
-    document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [])),
-  );
-  const inSelection = ({ selections }: SelectionSetNode): boolean =>
-    selections.some((node) => {
-      if (node.kind === Kind.FIELD) return runOperations.has(`${root}.${node.name.value}`);
-      if (node.kind === Kind.INLINE_FRAGMENT) return inSelection(node.selectionSet);
-      const fragment = unseen.get(node.name.value);
-      unseen.delete(node.name.value);
-      return fragment !== undefined && inSelection(fragment.selectionSet);
-    });
-  return inSelection(operation.selectionSet);
-}
+  constructor(
+    document: DocumentNode | undefined,
+    faults: readonly GraphQLError[],
+    merged: MergedDocument | undefined,
+    limits: DocumentLimits,
+  ) {
+    this.document = document;
+    this.faults = faults;
+    this.operations = (document?.definitions ?? []).filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+    this.#merged = merged;
+    this.#limits = limits;
+    this.fieldCount = this.operations.reduce((sum, node) => sum + Math.min(this.#weight(node, {}).fields, limits.fieldsMax), 0);
+  }
 
-/**
- * The parser goes one call deeper with each bracket, and where the stack ends hangs on how warm it is: the limit is ours instead.
- *
- * @throws GraphQLError, also where the source cannot be cut into tokens.
- */
-function requireFlat(source: string, tokensMax: number): void {
-  const lexer = new Lexer(new Source(source));
-  let depth = 0;
-  for (let tokens = 0; tokens <= tokensMax; tokens += 1) {
-    const { kind } = lexer.advance();
-    if (kind === TokenKind.EOF) return;
-    if (openings.has(kind)) depth += 1;
-    else if (closings.has(kind)) depth -= 1;
-    if (depth > nestingMax) throw tooNested();
+  holdsRun(node: OperationDefinitionNode): boolean {
+    if (this.faults.length > 0 || this.#merged === undefined) return false;
+    const root = `${node.operation[0]?.toUpperCase()}${node.operation.slice(1)}`;
+    for (const { fields } of this.#merged.root(node).values()) {
+      if (fields.some((field) => runOperations.has(`${root}.${field.node.name.value}`))) return true;
+    }
+    return false;
+  }
+
+  compiled(node: OperationDefinitionNode): CompiledOperation {
+    const known = this.#compiled.get(node);
+    if (known !== undefined) return known;
+    if (this.#merged === undefined || this.document === undefined) throw new Error('a refused document is not run');
+    const made = new CompiledOperation(this.#merged.schema, this.document, node);
+    this.#compiled.set(node, made);
+    return made;
+  }
+
+  weightFault(node: OperationDefinitionNode, variables: Variables): GraphQLError | undefined {
+    const weight = this.#weight(node, variables);
+    const { depthMax, fieldsMax, costMax } = this.#limits;
+    if (weight.depth > depthMax) {
+      return documentError('GRAPHQL_TOO_DEEP', `The operation is ${weight.depth} levels deep; at most ${depthMax} are allowed`);
+    }
+    if (weight.fields > fieldsMax) {
+      const message = `The operation unfolds to ${weight.fields} fields; at most ${fieldsMax} are allowed. Spread fewer fragments`;
+      return documentError('GRAPHQL_TOO_MANY_FIELDS', message);
+    }
+    if (weight.cost > costMax) {
+      const message = `The operation may make a reply of cost ${weight.cost}; at most ${costMax} is allowed. Ask for shorter lists, or for fewer fields`;
+      return documentError('GRAPHQL_TOO_COSTLY', message);
+    }
+    return undefined;
+  }
+
+  #weight(node: OperationDefinitionNode, variables: Variables): Weight {
+    if (this.#merged === undefined || this.faults.length > 0) return weightless;
+    const weight = this.#weights.get(node) ?? weigh(this.#merged, node, variables, this.#limits.listMax);
+    if (!weight.isVariable) this.#weights.set(node, weight);
+    return weight;
   }
 }
 
-const nestingMax = 200;
-const openings: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
-const closings: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
-
-/** Nothing that a person writes. */
-function tooNested(): GraphQLError {
-  return documentError('GRAPHQL_TOO_DEEP', 'The document is nested too deeply');
+function noOperation(): GraphQLError {
+  return documentError('OPERATION_RESOLUTION_FAILURE', 'The document has no operation');
 }
 
 function operationNamed(
   operations: readonly OperationDefinitionNode[],
-  name: string | null | undefined,
-): OperationDefinitionNode {
+  name: string | undefined,
+): OperationDefinitionNode | GraphQLError {
   const [first, second] = operations;
-  if (name === undefined || name === null) {
-    if (first !== undefined && second === undefined) return first;
-    const message = first === undefined ? 'The document has no operation' : 'operationName must name one of the operations';
-    throw documentError('OPERATION_RESOLUTION_FAILURE', message);
+  if (name === undefined) {
+    if (first === undefined) return noOperation();
+    if (second === undefined) return first;
+    return documentError('OPERATION_RESOLUTION_FAILURE', 'operationName must name one of the operations');
   }
   const found = operations.find((operation) => operation.name?.value === name);
-  if (found === undefined)
-    throw documentError(
-      'OPERATION_RESOLUTION_FAILURE',
-      `The document has no operation named ${JSON.stringify(name.slice(0, 100))}`,
-    );
-  return found;
+  if (found !== undefined) return found;
+  const message = `The document has no operation named ${JSON.stringify(name.slice(0, 100))}`;
+  return documentError('OPERATION_RESOLUTION_FAILURE', message);
 }

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { DomainError } from '../../entities/errors.ts';
-import type { CompiledOperation, KeptArguments } from '../../lib/compiled-operation.ts';
+import type { CompiledOperation, KeptArguments, ReplyBudget } from '../../lib/compiled-operation.ts';
 import type { GraphContext } from '../builder.ts';
 import { type ErrorContext, presentError, presentResult } from '../errors.ts';
 
@@ -9,8 +9,8 @@ export interface Projection {
   readonly compiled: CompiledOperation;
   /** Coerced. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Runs what the compiled operation leaves to graphql-js. */
-  general(event: unknown, contextValue: unknown): ExecutionResult | Promise<ExecutionResult>;
+  /** Of each result. */
+  readonly budget: ReplyBudget;
 }
 
 type Texts = readonly string[];
@@ -86,15 +86,14 @@ export class EventResults implements AsyncIterable<Texts>, AsyncIterator<Texts, 
 
   /** Without a promise as long as no resolver makes one. */
   #results(events: readonly unknown[]): ExecutionResult[] | Promise<ExecutionResult[]> {
-    const { compiled, variables } = this.#projection;
+    const { compiled, variables, budget } = this.#projection;
     // Loaders keep what they loaded for as long as their context: one that lives as long as the stream would show old things.
     const { deps, caller, requestId, signal } = this.#context;
     const contextValue = { deps, caller, requestId, signal };
     let isSync = true;
     const results = events.map((rootValue) => {
-      const result =
-        compiled.executeCoerced({ rootValue, contextValue, variableValues: variables }, this.#keptArguments) ??
-        this.#projection.general(rootValue, contextValue);
+      const args = { rootValue, contextValue, variableValues: variables, budget };
+      const result = compiled.executeCoerced(args, this.#keptArguments);
       if (result instanceof Promise) isSync = false;
       return result;
     });

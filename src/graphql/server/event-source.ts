@@ -1,14 +1,5 @@
-import {
-  createSourceEventStream,
-  type ExecutionArgs,
-  type ExecutionResult,
-  execute,
-  GraphQLScalarType,
-  GraphQLSchema,
-  Kind,
-  type OperationDefinitionNode,
-} from 'graphql';
-import { getVariableValues } from 'graphql/execution/values.js';
+import { createSourceEventStream, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { replyBudget } from '../../http/reply-budget.ts';
 import type { GraphContext } from '../builder.ts';
 import { presentError, presentResult } from '../errors.ts';
 import type { Operation } from './documents.ts';
@@ -20,7 +11,6 @@ import { EventResults, type Projection } from './event-results.ts';
  */
 export class EventSource {
   readonly #schema: GraphQLSchema;
-  #eventSchema: GraphQLSchema | undefined;
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema;
@@ -43,34 +33,22 @@ export class EventSource {
   }
 
   async #open(operation: Operation, variables: Variables, context: GraphContext): Promise<ExecutionResult | OpenSource> {
-    const args: ExecutionArgs = {
+    const { compiled, node, document, name } = operation;
+    const budget = replyBudget(context.deps.settings);
+    if (node.operation !== 'subscription') {
+      return compiled.execute({ variableValues: variables, contextValue: context, budget });
+    }
+    // Before graphql-js coerces them once more: its errors repeat whole values.
+    const { coerced, errors } = compiled.coerce(variables);
+    if (errors !== undefined) return { errors };
+    const source = await createSourceEventStream({
       schema: this.#schema,
-      document: operation.document,
+      document,
       variableValues: variables,
       contextValue: context,
-      ...(operation.name === undefined ? {} : { operationName: operation.name }),
-    };
-    if (operation.node.operation !== 'subscription') {
-      return operation.compiled.execute({ variableValues: variables, contextValue: context });
-    }
-    const { coerced, errors } = getVariableValues(this.#schema, operation.node.variableDefinitions ?? [], variables);
-    if (errors !== undefined) return { errors };
-    const source = await createSourceEventStream(args);
-    if (!isAsyncIterable(source)) return source;
-    return { source, compiled: operation.compiled, variables: coerced, general: this.#general(operation, coerced) };
-  }
-
-  /** graphql-js for the events of one subscription: made when the first is left to it, which few ever do. */
-  #general(operation: Operation, coerced: Record<string, unknown>): Projection['general'] {
-    let args: ExecutionArgs | undefined;
-    return (rootValue, contextValue) => {
-      if (this.#eventSchema === undefined) {
-        const config = this.#schema.toConfig();
-        this.#eventSchema = new GraphQLSchema({ ...config, types: [...config.types, CoercedType] });
-      }
-      args ??= eventArgs(this.#eventSchema, operation, coerced);
-      return execute({ ...args, rootValue, contextValue });
-    };
+      ...(name === undefined ? {} : { operationName: name }),
+    });
+    return isAsyncIterable(source) ? { source, compiled, variables: coerced, budget } : source;
   }
 }
 
@@ -86,25 +64,6 @@ interface OpenSource extends Projection {
   readonly source: AsyncIterable<unknown>;
 }
 type Variables = Readonly<Record<string, unknown>>;
-
-/**
- * graphql-js coerces the variables of a subscription anew for every event: a long input would cost more than its answer. Events run
- * with variables that were coerced once, declared as a type that takes them as they are.
- */
-const CoercedType = new GraphQLScalarType({ name: 'Coerced', parseValue: (value) => value });
-
-function eventArgs(schema: GraphQLSchema, operation: Operation, variables: Record<string, unknown>): ExecutionArgs {
-  const node: OperationDefinitionNode = {
-    ...operation.node,
-    variableDefinitions: (operation.node.variableDefinitions ?? []).map((definition) => ({
-      kind: Kind.VARIABLE_DEFINITION,
-      variable: definition.variable,
-      type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: CoercedType.name } },
-    })),
-  };
-  const definitions = operation.document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
-  return { schema, document: { kind: Kind.DOCUMENT, definitions: [node, ...definitions] }, variableValues: variables };
-}
 
 /** Run events come in batches (`RunEventStream`); other sources yield one event at a time. */
 function batchesOf(source: AsyncIterable<unknown>): AsyncIterable<readonly unknown[]> {

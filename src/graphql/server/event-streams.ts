@@ -7,14 +7,13 @@ import type { Admissions, RunAdmission } from '../../http/limits.ts';
 import type { SseStreams } from '../../http/sse.ts';
 import type { GraphContext } from '../builder.ts';
 import type { Call, WatchKey } from './call.ts';
-import { type Documents, isFaults, type Operation } from './documents.ts';
+import { type DocumentRequest, isFaults, type Operation } from './documents.ts';
 import type { EventSource } from './event-source.ts';
 import type { Params } from './params.ts';
 import { sendErrors } from './reply.ts';
 
 export interface StreamParts {
   readonly deps: Deps;
-  readonly documents: Documents;
   readonly source: EventSource;
   readonly sse: SseStreams;
   readonly watchKey: WatchKey;
@@ -34,10 +33,10 @@ export class EventStreams {
     this.#parts = parts;
   }
 
-  async answer(call: Call, params: Params): Promise<void> {
-    const { documents, deps, watchKey, admissions } = this.#parts;
+  async answer(call: Call, params: Params, document: DocumentRequest): Promise<void> {
+    const { deps, watchKey, admissions } = this.#parts;
     const { req, res, caller, requestId } = call;
-    const operation = documents.operation(params.query, params.operationName, params.variables);
+    const operation = document.operation();
     if (isFaults(operation)) return sendErrors(res, 400, operation, call.errors);
     if (req.method === 'GET' && operation.node.operation === 'mutation') {
       res.setHeader('allow', 'POST');

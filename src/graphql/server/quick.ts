@@ -2,9 +2,10 @@ import type { ExecutionResult } from 'graphql';
 import type { CallContext } from '../../http/context.ts';
 import { rateHeaders } from '../../http/rate-headers.ts';
 import { securityHeaders } from '../../http/reply.ts';
+import { replyBudget } from '../../http/reply-budget.ts';
 import { presentResult } from '../errors.ts';
 import type { Call } from './call.ts';
-import { type Documents, isFaults } from './documents.ts';
+import { type DocumentRequest, isFaults } from './documents.ts';
 import type { Params } from './params.ts';
 
 const json = 'application/json';
@@ -15,21 +16,16 @@ const graphqlJson = 'application/graphql-response+json';
  * small query; it gets the rest.
  */
 export class Quick {
-  readonly #documents: Documents;
-
-  constructor(documents: Documents) {
-    this.#documents = documents;
-  }
-
   /** @returns whether the call has been answered. Nothing has been run when it has not. */
-  async answer(call: Call, params: Params, accept: string, context: CallContext): Promise<boolean> {
+  async answer(call: Call, params: Params, document: DocumentRequest, accept: string, context: CallContext): Promise<boolean> {
     const type = replyType(accept);
-    const operation = this.#documents.operation(params.query, params.operationName, params.variables);
+    const operation = document.operation();
     if (type === undefined || isFaults(operation)) return false;
     const isAllowed =
       operation.node.operation === 'query' || (operation.node.operation === 'mutation' && call.req.method === 'POST');
     if (!isAllowed) return false;
-    const running = operation.compiled.execute({ variableValues: params.variables, contextValue: context });
+    const budget = replyBudget(context.deps.settings);
+    const running = operation.compiled.execute({ variableValues: params.variables, contextValue: context, budget });
     const result: ExecutionResult = running instanceof Promise ? await running : running;
     // Without data the variables were refused before anything ran: a status for that is yoga's business.
     if (result.data === undefined) return false;

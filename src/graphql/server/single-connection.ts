@@ -7,7 +7,7 @@ import type { SseStream } from '../../http/sse.ts';
 import type { GraphContext } from '../builder.ts';
 import { presentError } from '../errors.ts';
 import type { Call } from './call.ts';
-import { isFaults, type Operation } from './documents.ts';
+import { type DocumentRequest, isFaults, type Operation } from './documents.ts';
 import { openInTurn, poolOf, type StreamParts } from './event-streams.ts';
 import { type Params, searchOf } from './params.ts';
 import { sendErrors, sendText } from './reply.ts';
@@ -65,14 +65,14 @@ export class SingleConnections {
   }
 
   /** POST: starts an operation on the reserved stream. */
-  async start(call: Call, token: string, params: Params): Promise<void> {
+  async start(call: Call, token: string, params: Params, document: DocumentRequest): Promise<void> {
     const reservation = this.#find(call, token);
     const { operationId } = params.extensions;
     if (typeof operationId !== 'string' || operationId === '' || operationId.length > 200) {
       const message = 'extensions.operationId must be a string of 1 to 200 characters';
       throw new DomainError('MISSING_REQUIRED_PARAMETER', message, { param: 'extensions.operationId' });
     }
-    const operation = this.#parts.documents.operation(params.query, params.operationName, params.variables);
+    const operation = document.operation();
     if (isFaults(operation)) return sendErrors(call.res, 400, operation, call.errors);
     const controller = reservation.add(operationId, operation.holdsRun);
     const { caller } = call;

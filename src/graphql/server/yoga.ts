@@ -1,14 +1,16 @@
-import { execute, GraphQLError, type GraphQLSchema } from 'graphql';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Plugin, YogaServerInstance } from 'graphql-yoga';
 import type { CallContext } from '../../http/context.ts';
+import { replyBudget } from '../../http/reply-budget.ts';
 import { presentError } from '../errors.ts';
-import { type Documents, isFaults } from './documents.ts';
+import { type DocumentRequest, isFaults } from './documents.ts';
 import type { Params } from './params.ts';
 
 /** What the server hands to yoga: the call, and the request, whose body has been read already. */
 export interface YogaInput {
   readonly call: CallContext;
   readonly params: Params;
+  readonly document: DocumentRequest;
 }
 
 /**
@@ -17,12 +19,10 @@ export interface YogaInput {
  */
 export class YogaDoor {
   readonly #schema: GraphQLSchema;
-  readonly #documents: Documents;
   #opened: Promise<YogaServerInstance<YogaInput, object>> | undefined;
 
-  constructor(schema: GraphQLSchema, documents: Documents) {
+  constructor(schema: GraphQLSchema) {
     this.#schema = schema;
-    this.#documents = documents;
   }
 
   /** Loads yoga, which is a fifth of all modules of the process: a start does not wait for what most calls pass by. */
@@ -35,7 +35,7 @@ export class YogaDoor {
     const { createYoga } = await import('graphql-yoga');
     return createYoga<YogaInput, object>({
       schema: this.#schema,
-      plugins: [useReadParams(), useDocuments(this.#documents), usePresentedErrors()],
+      plugins: [useReadParams(), useDocument(), usePresentedErrors()],
       maskedErrors: false,
       parserAndValidationCache: false,
       maxRequestBodySize: false,
@@ -79,15 +79,16 @@ function useReadParams(): InputPlugin {
   };
 }
 
-function useDocuments(documents: Documents): InputPlugin {
+function useDocument(): InputPlugin {
   return {
-    onParse: ({ params, setParsedDocument }) => setParsedDocument(documents.parse(params.source.toString())),
-    onValidate: ({ context, setResult }) => setResult([...documents.faults(context.params.query ?? '')]),
+    onParse: ({ context, setParsedDocument }) => setParsedDocument(context.document.document),
+    onValidate: ({ context, setResult }) => setResult([...context.document.faults]),
     onExecute: ({ context, setExecuteFn, setResultAndStopExecution }) => {
-      const { call, params } = context;
-      const operation = documents.operation(params.query ?? '', params.operationName, params.variables ?? {});
-      if (isFaults(operation)) setResultAndStopExecution({ errors: operation });
-      else setExecuteFn((args) => execute({ ...args, contextValue: call }));
+      const { call, document } = context;
+      const operation = document.operation();
+      if (isFaults(operation)) return setResultAndStopExecution({ errors: operation });
+      const budget = replyBudget(call.deps.settings);
+      setExecuteFn(({ variableValues }) => operation.compiled.execute({ variableValues, contextValue: call, budget }));
     },
   };
 }

@@ -31,12 +31,17 @@ export function completeNonNull(complete: Complete): Complete {
 export function completeLeaf(type: GraphQLLeafType): Complete {
   // What these write of a value of the type that they are for is the value.
   const plain = type === GraphQLString || type === GraphQLID ? 'string' : type === GraphQLBoolean ? 'boolean' : undefined;
-  return (_run, value) => {
-    if (typeof value === plain) return value;
+  return (run, value) => {
+    if (typeof value === plain) {
+      if (typeof value === 'string') run.spend(value.length);
+      return value;
+    }
     if (value instanceof Error) throw value;
     if (value === undefined || value === null) return null;
     const shown = type.serialize(value);
     if (shown === undefined || shown === null) throw new Error(`${type.name} wrote nothing of a value`);
+    if (typeof shown === 'string') run.spend(shown.length);
+    else if (typeof shown === 'object') run.spendOn(shown);
     return shown;
   };
 }
@@ -52,6 +57,7 @@ export function completeList(item: ItemPlan): Complete {
     if (value instanceof Error) throw value;
     if (value === undefined || value === null) return null;
     const values = itemsOf(value, field);
+    run.spend(values.length);
     const completed = new Array<unknown>(values.length);
     let hasPromise = false;
     try {

@@ -4,8 +4,10 @@ import type { Path, Run } from './run.ts';
 type Data = Record<string, unknown>;
 
 /** The fields of one object. @returns a promise only when one of them made one. @throws what a field that may not be null threw. */
-export function executeFields(run: Run, { fields }: ObjectPlan, source: unknown, path: Path): Data | Promise<Data> {
-  const data: Data = {};
+export function executeFields(run: Run, plan: ObjectPlan, source: unknown, path: Path): Data | Promise<Data> {
+  run.spend(plan.frameBytes);
+  const { fields } = plan;
+  const data = emptyData(plan);
   let waiting: Promise<unknown>[] | undefined;
   let waitingKeys: string[] | undefined;
   try {
@@ -31,8 +33,10 @@ export function executeFields(run: Run, { fields }: ObjectPlan, source: unknown,
 }
 
 /** The root fields of a mutation, one after the other. */
-export function executeSerially(run: Run, { fields }: ObjectPlan, source: unknown): Data | Promise<Data> {
-  const data: Data = {};
+export function executeSerially(run: Run, plan: ObjectPlan, source: unknown): Data | Promise<Data> {
+  run.spend(plan.frameBytes);
+  const { fields } = plan;
+  const data = emptyData(plan);
   const from = (start: number): Data | Promise<Data> => {
     for (let index = start; index < fields.length; index += 1) {
       const field = fields[index];
@@ -49,6 +53,10 @@ export function executeSerially(run: Run, { fields }: ObjectPlan, source: unknow
     return data;
   };
   return from(0);
+}
+
+function emptyData({ hasPrototypeName }: ObjectPlan): Data {
+  return hasPrototypeName ? Object.create(null) : {};
 }
 
 function executeField(run: Run, field: FieldPlan, source: unknown, parent: Path): unknown {
@@ -78,6 +86,7 @@ function member(run: Run, field: FieldPlan, source: unknown, parent: Path): unkn
 }
 
 function called(run: Run, field: FieldPlan, source: unknown, parent: Path, known: Path): unknown {
+  run.requireBudget();
   const path = known ?? { prev: parent, key: field.key, typename: field.parentType.name };
   return field.resolve(source, run.argumentsOf(field), run.context, run.info(field, path));
 }

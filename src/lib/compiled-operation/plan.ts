@@ -1,7 +1,6 @@
 import {
   defaultFieldResolver,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLFieldResolver,
   type GraphQLObjectType,
@@ -15,12 +14,17 @@ import {
   TypeNameMetaFieldDef,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
+import { type Fragments, fieldNamed } from '../selections.ts';
 import { type Complete, completeAbstract, completeLeaf, completeList, completeNonNull, completeObject } from './complete.ts';
 
 /** The fields asked of one object type at one place of a document, in the order of the reply. */
 export interface ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
+  /** Bytes of the reply that names and marks take at least, values apart. */
+  readonly frameBytes: number;
+  /** Whether a field has the name that sets the prototype of an ordinary object. */
+  readonly hasPrototypeName: boolean;
 }
 
 export interface FieldPlan {
@@ -44,14 +48,10 @@ export interface FieldPlan {
 /** Makes the plans of one operation; the variables matter as far as `@skip` and `@include` name them. */
 export class Planner {
   readonly #schema: GraphQLSchema;
-  readonly #fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  readonly #fragments: Fragments;
   readonly #variables: Readonly<Record<string, unknown>>;
 
-  constructor(
-    schema: GraphQLSchema,
-    fragments: Readonly<Record<string, FragmentDefinitionNode>>,
-    variables: Readonly<Record<string, unknown>>,
-  ) {
+  constructor(schema: GraphQLSchema, fragments: Fragments, variables: Readonly<Record<string, unknown>>) {
     this.#schema = schema;
     this.#fragments = fragments;
     this.#variables = variables;
@@ -74,14 +74,15 @@ export class Planner {
       const field = this.#field(type, key, nodes);
       if (field !== undefined) fields.push(field);
     }
-    return { type, fields };
+    // Around an object two braces; around each field two quotes, a colon and a comma, and a value of one digit.
+    const frameBytes = fields.reduce((sum, { key }) => sum + key.length + 5, 2);
+    return { type, fields, frameBytes, hasPrototypeName: fields.some(({ key }) => key === '__proto__') };
   }
 
   #field(parentType: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): FieldPlan | undefined {
     const [node] = nodes;
     if (node === undefined) return undefined;
-    const isTypename = node.name.value === TypeNameMetaFieldDef.name;
-    const definition = isTypename ? TypeNameMetaFieldDef : parentType.getFields()[node.name.value];
+    const definition = fieldNamed(this.#schema, parentType, node.name.value);
     if (definition === undefined) return undefined;
     return {
       key,
@@ -90,7 +91,7 @@ export class Planner {
       nodes,
       node,
       property: propertyOf(definition),
-      constant: isTypename ? parentType.name : undefined,
+      constant: definition === TypeNameMetaFieldDef ? parentType.name : undefined,
       resolve: definition.resolve ?? defaultFieldResolver,
       complete: this.#completion(definition.type, nodes),
       isNonNull: isNonNullType(definition.type),

@@ -1,8 +1,7 @@
 import {
   type ExecutionResult,
   type FieldNode,
-  type FragmentDefinitionNode,
-  type GraphQLError,
+  GraphQLError,
   type GraphQLResolveInfo,
   type GraphQLSchema,
   locatedError,
@@ -11,6 +10,8 @@ import {
   responsePathAsArray,
 } from 'graphql';
 import { getArgumentValues } from 'graphql/execution/values.js';
+import { jsonBytes, jsonBytesAtLeast, jsonBytesOfCharMax } from '../json-size.ts';
+import type { Fragments } from '../selections.ts';
 import type { FieldPlan } from './plan.ts';
 
 /** Where a value stands in the reply; undefined: it is the reply. */
@@ -19,15 +20,27 @@ export type Path = ResponsePath | undefined;
 /** Arguments of fields, read once for several runs with the same variables. Resolvers must leave them as they are. */
 export type KeptArguments = Map<unknown, Readonly<Record<string, unknown>>>;
 
+/** What the reply may take as JSON text, and the error for one that would take more. */
+export interface ReplyBudget {
+  readonly maxBytes: number;
+  refusal(): Error;
+}
+
+/** Nodes that an error names: graphql-js looks each of them up in the document. */
+const errorNodesMax = 20;
+/** What an error takes in the reply besides its message, about. */
+const errorBytes = 200;
+
 interface RunParts {
   readonly schema: GraphQLSchema;
-  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  readonly fragments: Fragments;
   readonly operation: OperationDefinitionNode;
   readonly rootValue: unknown;
   readonly contextValue: unknown;
   /** Coerced. */
   readonly variableValues: Readonly<Record<string, unknown>>;
   readonly keptArguments: KeptArguments | undefined;
+  readonly budget: ReplyBudget | undefined;
 }
 
 const noArguments = Object.freeze({});
@@ -40,14 +53,38 @@ export class Run {
   readonly #errors: GraphQLError[] = [];
   /** Places whose value became null by an error: what happens below them later is of no interest. */
   readonly #nulled = new Set<Path>();
+  readonly #maxBytes: number;
+  /** Bytes that the reply takes at least: counted while values are completed, before their text is made. */
+  #spentBytes = 0;
+  /** Set once the budget is spent: nothing more is resolved, and this is the whole result. */
+  #refusal: GraphQLError | undefined;
 
   constructor(parts: RunParts) {
     this.#parts = parts;
+    this.#maxBytes = parts.budget?.maxBytes ?? Number.POSITIVE_INFINITY;
     this.schema = parts.schema;
     this.context = parts.contextValue;
   }
 
+  /** Counts bytes of the reply. @throws GraphQLError the refusal of the budget, once it is spent. */
+  spend(bytes: number): void {
+    this.#spentBytes += bytes;
+    if (this.#spentBytes > this.#maxBytes) throw this.#refuse();
+  }
+
+  /** The same for a value whose size is not known. */
+  spendOn(value: object): void {
+    this.spend(jsonBytesAtLeast(value, this.#maxBytes - this.#spentBytes));
+  }
+
+  /** @throws GraphQLError when the budget is spent: what would be resolved now is for nobody. */
+  requireBudget(): void {
+    if (this.#refusal !== undefined) throw this.#refusal;
+  }
+
   result(data: unknown): ExecutionResult {
+    if (this.#refusal === undefined && !this.#fits(data)) this.#refuse();
+    if (this.#refusal !== undefined) return { errors: [this.#refusal], data: null };
     const shown = data as Record<string, unknown> | null;
     return this.#errors.length === 0 ? { data: shown } : { errors: this.#errors, data: shown };
   }
@@ -60,7 +97,8 @@ export class Run {
 
   /** Gives an error its place. @returns null where that may stand. @throws GraphQLError where it may not. */
   fault(raw: unknown, nodes: readonly FieldNode[], path: Path, isNonNull: boolean): null {
-    const error = locatedError(raw, nodes as FieldNode[], responsePathAsArray(path));
+    if (this.#refusal !== undefined) throw this.#refusal;
+    const error = locatedError(raw, nodes.slice(0, errorNodesMax), responsePathAsArray(path));
     if (isNonNull) throw error;
     this.#note(error, path);
     return null;
@@ -99,5 +137,19 @@ export class Run {
     }
     this.#nulled.add(path);
     this.#errors.push(error);
+    this.#spentBytes += error.message.length + errorBytes;
+    if (this.#spentBytes > this.#maxBytes) this.#refuse();
+  }
+
+  #refuse(): GraphQLError {
+    const cause = this.#parts.budget?.refusal() ?? new Error('The reply is too large');
+    this.#refusal ??= new GraphQLError(cause.message, { originalError: cause });
+    return this.#refusal;
+  }
+
+  /** Escapes and characters beyond ASCII take more than was counted: measured only where they could matter. */
+  #fits(data: unknown): boolean {
+    if (this.#spentBytes * jsonBytesOfCharMax <= this.#maxBytes) return true;
+    return jsonBytes(data, this.#maxBytes) <= this.#maxBytes;
   }
 }

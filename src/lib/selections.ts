@@ -1,0 +1,76 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  SchemaMetaFieldDef,
+  type SelectionSetNode,
+  TypeMetaFieldDef,
+  TypeNameMetaFieldDef,
+} from 'graphql';
+
+/** A selection set and the type of the value that it is asked of. */
+export interface Place {
+  readonly selectionSet: SelectionSetNode;
+  readonly type: GraphQLNamedType;
+}
+
+/** One field as the document writes it, and the type that the selection set around it stands on. */
+export interface SelectedField {
+  readonly node: FieldNode;
+  readonly parentType: GraphQLNamedType;
+}
+
+export type Fragments = Readonly<Record<string, FragmentDefinitionNode>>;
+
+/**
+ * The fields of one place of the reply: selection sets that stand there together, inline fragments and fragment spreads unfolded. Each
+ * fragment is unfolded once, so the work is that of the fields written, however often they are spread. Fields below a field are left to the
+ * caller, who must keep what it knows of a selection set: the same one may stand under many fields.
+ *
+ * The only code of Parley that unfolds fragments of a caller's document (`test/graphql/document-walks.test.ts`).
+ */
+export function fieldsOf(schema: GraphQLSchema, fragments: Fragments, places: readonly Place[]): readonly SelectedField[] {
+  const fields: SelectedField[] = [];
+  const unfolded = new Set<string>();
+  const walk = ({ selections }: SelectionSetNode, type: GraphQLNamedType): void => {
+    for (const node of selections) {
+      if (node.kind === Kind.FIELD) fields.push({ node, parentType: type });
+      else if (node.kind === Kind.INLINE_FRAGMENT) walk(node.selectionSet, typeNamed(node.typeCondition?.name.value) ?? type);
+      else if (!unfolded.has(node.name.value)) {
+        unfolded.add(node.name.value);
+        const fragment = fragments[node.name.value];
+        if (fragment !== undefined) walk(fragment.selectionSet, typeNamed(fragment.typeCondition.name.value) ?? type);
+      }
+    }
+  };
+  const typeNamed = (name: string | undefined) => (name === undefined ? undefined : schema.getType(name));
+  for (const { selectionSet, type } of places) walk(selectionSet, type);
+  return fields;
+}
+
+/** The fragments of a document by name. */
+export function fragmentsOf(document: DocumentNode): Fragments {
+  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
+  for (const node of document.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
+  return fragments;
+}
+
+/** The definition of a field; also of `__typename`, `__schema` and `__type`. Undefined for one that the type does not have. */
+export function fieldNamed(
+  schema: GraphQLSchema,
+  type: GraphQLNamedType,
+  name: string,
+): GraphQLField<unknown, unknown> | undefined {
+  if (name === TypeNameMetaFieldDef.name) return TypeNameMetaFieldDef;
+  if (type === schema.getQueryType()) {
+    if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
+    if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
+  }
+  return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+}
