@@ -88,9 +88,9 @@ export async function listDataSources(
   return deps.storage.dataSources.list(visibleDataSources(caller), storeQuery, page);
 }
 
-/** Rows before a page counted from 1. @throws DomainError INVALID_VALUE naming `page`. */
-export function offsetOf(page: number | null | undefined, { limit, after }: PageRequest): number {
-  if (page === undefined || page === null) return 0;
+/** Rows before a page counted from 1; undefined for a list that is read by cursor. @throws DomainError INVALID_VALUE naming `page`. */
+export function offsetOf(page: number | null | undefined, { limit, after }: PageRequest): number | undefined {
+  if (page === undefined || page === null) return undefined;
   if (after !== undefined) {
     throw new DomainError('MUTUALLY_EXCLUSIVE_PARAMETERS', 'page and a cursor cannot be given together', { param: 'page' });
   }

@@ -21,16 +21,22 @@ export interface Page<T> {
   countAll(): Promise<number>;
 }
 
-/** Makes the page from the rows a store read: it asks for one more than `request.limit`, and that one tells of a next page. */
+/**
+ * Makes the page from the rows a store read: it asks for one more than `request.limit`, and that one tells of a next page.
+ *
+ * @param foundCount  rows that the store found, of which the last may have been too many bytes to read.
+ */
 export function pageOf<T>(
   rows: readonly T[],
   request: PageRequest,
   keyOf: (item: T) => SortKey,
   countAll: () => Promise<number>,
+  foundCount = rows.length,
 ): Page<T> {
+  const items = rows.length > request.limit ? rows.slice(0, request.limit) : rows;
   return {
-    items: rows.length > request.limit ? rows.slice(0, request.limit) : rows,
-    hasNextPage: rows.length > request.limit,
+    items,
+    hasNextPage: foundCount > items.length,
     hasPreviousPage: request.after !== undefined,
     keyOf,
     countAll,

@@ -1,10 +1,11 @@
-import type { Pool } from 'pg';
 import type { AgentFilter } from '../entities/access.ts';
 import type { Agent, AgentEditor, AgentView } from '../entities/agent.ts';
 import { isAny } from '../entities/filter.ts';
 import { type Members, reads } from '../entities/members.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../entities/page.ts';
 import { agentCondition } from './agent-filter.ts';
+import { readPage, readWhole } from './bounded-rows.ts';
+import type { Database } from './database.ts';
 import { Parameters, prepared } from './where.ts';
 
 interface AgentViewRow extends Agent {
@@ -50,6 +51,7 @@ const ownColumns = [
   'ratingSum',
   'isDeleted',
 ] as const satisfies readonly (keyof Agent)[];
+const longColumns = ['description', 'instructions', 'introduction', 'seed', 'src', 'options', 'profile', 'editors'] as const;
 /** What a page of a list stands on. */
 const keyColumns: ReadonlySet<string> = new Set(['id', 'createdAt']);
 
@@ -86,7 +88,7 @@ function viewSql(members: AgentMembers, viewerId: string, parameters: Parameters
 }
 
 export async function findAgents(
-  pool: Pool,
+  db: Database,
   ids: readonly string[],
   filter: AgentFilter,
   viewerId: string,
@@ -95,7 +97,12 @@ export async function findAgents(
   const { columns, joins } = viewSql(undefined, viewerId, parameters);
   const text = `select ${columns} from agents a ${joins}
     where a.id = any(${parameters.add(ids)}::text[]) and not a."isDeleted" and ${agentCondition(filter, parameters)}`;
-  const { rows } = await pool.query<AgentViewRow>(prepared(text, parameters.values));
+  const { values } = parameters;
+  const { pool } = db;
+  const rows =
+    ids.length > 1
+      ? await readWhole<AgentViewRow>(db, { text, values }, longColumns)
+      : (await pool.query<AgentViewRow>(prepared(text, values))).rows;
   return rows.map(viewOf);
 }
 
@@ -113,7 +120,7 @@ interface ListRequest {
  * so it costs the same however many agents there are and however deep the page stands.
  */
 export async function listAgents(
-  pool: Pool,
+  db: Database,
   { filter, narrow, viewerId, page, members, countAll }: ListRequest,
 ): Promise<Page<AgentView>> {
   const parameters = new Parameters();
@@ -129,11 +136,12 @@ export async function listAgents(
     from (select found.id from (${branches.join(' union ')}) found order by found."createdAt" desc, found.id desc limit ${limit}) listed
     join agents a on a.id = listed.id ${joins}
     order by a."createdAt" desc, a.id desc`;
-  const { rows } = await pool.query<AgentViewRow>(prepared(text, parameters.values));
-  return pageOf(rows.map(viewOf), page, timeKey, countAll);
+  const long = longColumns.filter((name) => reads(members, name));
+  const { rows, foundCount } = await readPage<AgentViewRow>(db, { text, values: parameters.values }, long);
+  return pageOf(rows.map(viewOf), page, timeKey, countAll, foundCount);
 }
 
-export async function countAgents(pool: Pool, filter: AgentFilter, narrow: AgentFilter): Promise<number> {
+export async function countAgents({ pool }: Database, filter: AgentFilter, narrow: AgentFilter): Promise<number> {
   const parameters = new Parameters();
   const branches = alternatives(filter).map(
     (branch) => `select a.id from agents a

@@ -58,11 +58,11 @@ export interface AgentStore {
 }
 
 export function createAgentStore(db: Database, signals: Signals): AgentStore {
-  const { pool, prisma } = db;
+  const { prisma } = db;
   const runnable = createRunnableAgents(db, signals);
 
   async function find(id: string, filter: AgentFilter, viewerId: string): Promise<AgentView | undefined> {
-    return (await findAgents(pool, [id], filter, viewerId))[0];
+    return (await findAgents(db, [id], filter, viewerId))[0];
   }
 
   async function written(id: string, viewerId: string): Promise<AgentView> {
@@ -75,9 +75,9 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
   return {
     findRunnable: runnable.find,
     find,
-    findMany: (ids, filter, viewerId) => findAgents(pool, ids, filter, viewerId),
+    findMany: (ids, filter, viewerId) => findAgents(db, ids, filter, viewerId),
     list: (filter, narrow, viewerId, page, members) =>
-      listAgents(pool, { filter, narrow, viewerId, page, members, countAll: () => countAgents(pool, filter, narrow) }),
+      listAgents(db, { filter, narrow, viewerId, page, members, countAll: () => countAgents(db, filter, narrow) }),
     async create({ editorIds = [], groupIds = [], ...agent }) {
       const creation = prisma.agent.create({
         data: {

@@ -1,7 +1,8 @@
 import type { AuditEntry, AuditFilter } from '../entities/audit.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../entities/page.ts';
+import { readPage } from './bounded-rows.ts';
 import type { Database } from './database.ts';
-import { Parameters, prepared } from './where.ts';
+import { Parameters } from './where.ts';
 
 /** An entry before the database added what it knows of the actor. */
 export type NewAuditEntry = Omit<AuditEntry, 'actorEmail'>;
@@ -15,7 +16,8 @@ export interface AuditEntryStore {
   sweep(days: number): Promise<number>;
 }
 
-export function createAuditEntryStore({ pool }: Database): AuditEntryStore {
+export function createAuditEntryStore(db: Database): AuditEntryStore {
+  const { pool } = db;
   return {
     async add(entries) {
       await pool.query(
@@ -37,14 +39,15 @@ export function createAuditEntryStore({ pool }: Database): AuditEntryStore {
         time === undefined ? 'true' : `("createdAt", id) < (${parameters.add(time)}::timestamptz, ${parameters.add(id)}::text)`;
       const text = `select * from audit_entries where ${where} and ${after}
         order by "createdAt" desc, id desc limit ${parameters.add(page.limit + 1)}`;
-      const { rows } = await pool.query<AuditEntry>(prepared(text, parameters.values));
-      return pageOf(rows, page, timeKey, async () => {
+      const { rows, foundCount } = await readPage<AuditEntry>(db, { text, values: parameters.values }, ['changes']);
+      const countAll = async () => {
         const counted = await pool.query<{ count: number }>(
           `select count(*)::int as count from audit_entries where ${where}`,
           countValues,
         );
         return counted.rows[0]?.count ?? 0;
-      });
+      };
+      return pageOf(rows, page, timeKey, countAll, foundCount);
     },
     async sweep(days) {
       const { rowCount } = await pool.query(

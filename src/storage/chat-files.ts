@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { ChatFilter } from '../entities/access.ts';
 import type { ChatFile } from '../entities/chat-file.ts';
+import { readWhole } from './bounded-rows.ts';
 import { chatCondition } from './chat-filter.ts';
 import type { Database } from './database.ts';
 import { Parameters } from './where.ts';
@@ -85,11 +86,9 @@ export function createChatFileStore(db: Database): ChatFileStore {
       return rows;
     },
     async listOf(chatIds) {
-      const { rows } = await pool.query<ChatFile>(
-        'select * from chat_files where "chatId" = any($1::text[]) and "deletedAt" is null order by "chatId", "createdAt", id',
-        [chatIds],
-      );
-      return rows;
+      const text =
+        'select * from chat_files where "chatId" = any($1::text[]) and "deletedAt" is null order by "chatId", "createdAt", id';
+      return readWhole(db, { text, values: [chatIds] }, ['metadata', 'filename', 'mimeType']);
     },
     async complete(id, { blobKey, mimeType, sizeBytes }) {
       const { rowCount } = await pool.query(

@@ -1,5 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { ChatMessage, NewMessage } from '../entities/chat.ts';
+import { readWhole } from './bounded-rows.ts';
+import type { Database } from './database.ts';
 
 /**
  * Adds messages at the end of a chat and keeps its agent's `messageCount` true: user and assistant messages count. The chat's row must be
@@ -32,15 +34,20 @@ export async function findMessages(
   limit: number,
   withHidden: boolean,
 ): Promise<readonly ChatMessage[]> {
-  const { rows } = await client.query<ChatMessage>(
-    `select m.* from unnest($1::text[]) as wanted(id)
-     cross join lateral (
-       select * from messages where "chatId" = wanted.id and ($3 or not "isHidden") order by ordinal desc limit $2) m
-     order by m."chatId", m.ordinal`,
-    [chatIds, limit, withHidden],
-  );
+  const { rows } = await client.query<ChatMessage>(lastMessagesSql, [chatIds, limit, withHidden]);
   return rows;
 }
+
+/** The same for people, without hidden ones. @throws DomainError REPLY_TOO_LARGE when they are more than a reply can hold. */
+export function listMessages(db: Database, chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]> {
+  const long = ['content', 'parts', 'toolCalls', 'citations', 'context', 'compression'];
+  return readWhole(db, { text: lastMessagesSql, values: [chatIds, limit, false] }, long);
+}
+
+const lastMessagesSql = `select m.* from unnest($1::text[]) as wanted(id)
+  cross join lateral (
+    select * from messages where "chatId" = wanted.id and ($3 or not "isHidden") order by ordinal desc limit $2) m
+  order by m."chatId", m.ordinal`;
 
 function isSpoken({ role, isHidden }: NewMessage): boolean {
   if (isHidden) return false;

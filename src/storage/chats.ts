@@ -4,8 +4,9 @@ import type { UserInputValues } from '../entities/agent-part.ts';
 import type { Chat, ChatMessage, NewMessage } from '../entities/chat.ts';
 import { type Page, type PageRequest, pageOf, type SortKey } from '../entities/page.ts';
 import type { NewRun } from '../entities/run.ts';
+import { readPage } from './bounded-rows.ts';
 import { chatCondition } from './chat-filter.ts';
-import { addMessages, findMessages } from './chat-messages.ts';
+import { addMessages, findMessages, listMessages } from './chat-messages.ts';
 import type { Database } from './database.ts';
 import { addRun } from './runs.ts';
 import type { Signals } from './signals.ts';
@@ -96,8 +97,8 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
       };
       const text = `select ${chatColumns} from ${chatTables} where ${where} and ${afterCondition(page, parameters)}
         order by c."updatedAt" desc, c.id desc limit ${parameters.add(page.limit + 1)}`;
-      const { rows } = await pool.query<Chat>(prepared(text, parameters.values));
-      return pageOf(rows, page, activityKey, countAll);
+      const { rows, foundCount } = await readPage<Chat>(db, { text, values: parameters.values }, ['agent', 'userInputs']);
+      return pageOf(rows, page, activityKey, countAll, foundCount);
     },
     create: (chat) => addChat(pool, chat),
     async update(id, { name, pinPosition }) {
@@ -132,7 +133,7 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
       signals.publish('chat-changed', id);
       return wasThere;
     },
-    messagesOf: (chatIds, limit) => findMessages(pool, chatIds, limit, false),
+    messagesOf: (chatIds, limit) => listMessages(db, chatIds, limit),
     async history(chatId, limit, upToRunId) {
       if (upToRunId === undefined) return findMessages(pool, [chatId], limit, true);
       const { rows } = await pool.query<ChatMessage>(

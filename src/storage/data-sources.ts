@@ -4,6 +4,7 @@ import type { DataSource, DataSourceType, RefreshPeriod } from '../entities/data
 import { type Members, reads } from '../entities/members.ts';
 import { type Page, type PageRequest, pageOf, type SortKey } from '../entities/page.ts';
 import { agentCondition } from './agent-filter.ts';
+import { readPage, readWhole, requireWholePage } from './bounded-rows.ts';
 import { columnsOf, counts, type DataSourceRow, dataSourceOf, usageSql } from './data-source-columns.ts';
 import { dataSourceCondition } from './data-source-filter.ts';
 import type { Database } from './database.ts';
@@ -36,8 +37,8 @@ export interface DataSourceListQuery {
   readonly type: DataSourceType | undefined;
   readonly orderBy: (typeof dataSourceOrders)[number];
   readonly isDescending: boolean;
-  /** Rows passed over before the first; 0 with a cursor. */
-  readonly offset: number;
+  /** Rows passed over before the first, where pages are asked for by number; undefined: by cursor. */
+  readonly offset: number | undefined;
 }
 
 /** An agent as a list of sources shows it. */
@@ -89,6 +90,7 @@ const orderSql = { createdAt: 's."createdAt"', lastIndexedAt: lastIndexedSql, us
 const orderType = { createdAt: 'timestamptz', lastIndexedAt: 'timestamptz', usageCount: 'int' };
 
 const columns = columnsOf(undefined);
+const longColumns = ['name', 'data', 'errorMessage'] as const;
 const attachments = {
   table: 'agent_data_sources',
   owner: 'agentId',
@@ -120,7 +122,8 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
       const text = `select ${columnsOf(members)}, given.links from ${linksSql(attachments, parameters.add(agentIds))} given
         join data_sources s on s.id = given.id and s."deletingAt" is null ${reads(members, 'counts') ? counts : ''}
         where ${dataSourceCondition(filter, parameters)}`;
-      const { rows } = await pool.query<DataSourceRow & Linked>(prepared(text, parameters.values));
+      const long = ['links', ...longColumns.filter((name) => reads(members, name))];
+      const rows = await readWhole<DataSourceRow & Linked>(db, { text, values: parameters.values }, long);
       return byOwner(rows, dataSourceOf);
     },
     async list(filter, query, page) {
@@ -137,27 +140,24 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
       // The page is found first, by ids alone: states and counts are read for its rows only.
       const text = `select ${columns} from (
           select s.id from data_sources s where ${narrowed} ${after}
-          order by ${key} ${direction}, s.id ${direction} limit ${parameters.add(page.limit + 1)} offset ${parameters.add(query.offset)}
+          order by ${key} ${direction}, s.id ${direction} limit ${parameters.add(page.limit + 1)} offset ${parameters.add(query.offset ?? 0)}
         ) found join data_sources s using (id) ${counts} order by ${key} ${direction}, s.id ${direction}`;
-      const { rows } = await pool.query<DataSourceRow>(prepared(text, parameters.values));
-      return pageOf(
-        rows.map(dataSourceOf),
-        page,
-        (source) => keyOf(source, query.orderBy),
-        async () => {
-          const found = await pool.query<{ total: number }>(
-            prepared(`select count(*)::int as total from data_sources s where ${narrowed}`, countValues),
-          );
-          return found.rows[0]?.total ?? 0;
-        },
-      );
+      const read = await readPage<DataSourceRow>(db, { text, values: parameters.values }, longColumns);
+      if (query.offset !== undefined) requireWholePage(db, read, page.limit);
+      const countAll = async () => {
+        const found = await pool.query<{ total: number }>(
+          prepared(`select count(*)::int as total from data_sources s where ${narrowed}`, countValues),
+        );
+        return found.rows[0]?.total ?? 0;
+      };
+      return pageOf(read.rows.map(dataSourceOf), page, (source) => keyOf(source, query.orderBy), countAll, read.foundCount);
     },
     async agentsOf(dataSourceIds, filter) {
       const parameters = new Parameters();
       const text = `select x."dataSourceId", a.id, a.name, a.src from agent_data_sources x join agents a on a.id = x."agentId"
         where x."dataSourceId" = any(${parameters.add(dataSourceIds)}::text[]) and not a."isDeleted" and ${agentCondition(filter, parameters)}
         order by a.name, a.id`;
-      return (await pool.query<UsingAgent>(prepared(text, parameters.values))).rows;
+      return readWhole(db, { text, values: parameters.values }, ['src']);
     },
     async create({ agentId, item, ...source }, also) {
       await db.transaction(async (client) => {

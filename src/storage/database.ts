@@ -9,6 +9,9 @@ export interface Database {
   readonly kind: 'embedded' | 'server';
   /** Whether pgvector is there. */
   readonly hasVectors: boolean;
+  /** Most bytes of the rows of one page (LIST_PAGE_MAX_BYTES), and of a list without pages (REPLY_MAX_BYTES). */
+  readonly pageMaxBytes: number;
+  readonly listMaxBytes: number;
   /**
    * Runs `work` in one transaction. Keep it short and never await a model or a network inside: the embedded database runs
    * transactions one after the other.

@@ -1,5 +1,6 @@
 import type { GroupFilter, GroupLeaf } from '../entities/access.ts';
 import type { Group, GroupMember } from '../entities/group.ts';
+import { readWhole } from './bounded-rows.ts';
 import { settled } from './conflicts.ts';
 import type { Database } from './database.ts';
 import { byOwner, type Linked, linksSql } from './links.ts';
@@ -34,7 +35,8 @@ export interface GroupStore {
 
 const agentGroups = { table: 'agent_groups', owner: 'agentId', thing: 'groupId', order: 'x."createdAt", x."groupId"' };
 
-export function createGroupStore({ pool, prisma }: Database, signals: Signals): GroupStore {
+export function createGroupStore(db: Database, signals: Signals): GroupStore {
+  const { pool, prisma } = db;
   async function findMany(ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]> {
     const parameters = new Parameters();
     const text = `select g.* from groups g where g.id = any(${parameters.add(ids)}::text[]) and ${groupCondition(filter, parameters)}`;
@@ -58,10 +60,14 @@ export function createGroupStore({ pool, prisma }: Database, signals: Signals): 
       return byOwner(rows, ({ links: _links, ...group }) => group);
     },
     membersOf: (groupIds) =>
-      prisma.groupMember.findMany({
-        where: { groupId: { in: [...groupIds] } },
-        orderBy: [{ createdAt: 'asc' }, { email: 'asc' }],
-      }),
+      readWhole(
+        db,
+        {
+          text: 'select * from group_members where "groupId" = any($1::text[]) order by "createdAt", email',
+          values: [groupIds],
+        },
+        ['email'],
+      ),
     countMembers: (groupId) => prisma.groupMember.count({ where: { groupId } }),
     async create(group, members) {
       const row = await prisma.group.create({

@@ -1,6 +1,7 @@
 import type { DataSourceFilter } from '../entities/access.ts';
 import type { KnowledgeItem } from '../entities/data-source.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../entities/page.ts';
+import { readPage, requireWholePage } from './bounded-rows.ts';
 import { dataSourceCondition } from './data-source-filter.ts';
 import type { Database } from './database.ts';
 import { Parameters, prepared } from './where.ts';
@@ -10,11 +11,12 @@ export interface KnowledgeItemStore {
   /** An item whose source matches. */
   find(id: string, filter: DataSourceFilter): Promise<KnowledgeItem | undefined>;
   /** Oldest first; who may see the source is decided before. */
-  list(dataSourceId: string, page: PageRequest, offset: number): Promise<Page<KnowledgeItem>>;
+  list(dataSourceId: string, page: PageRequest, offset: number | undefined): Promise<Page<KnowledgeItem>>;
   setCite(id: string, cite: boolean): Promise<void>;
 }
 
-export function createKnowledgeItemStore({ pool }: Database): KnowledgeItemStore {
+export function createKnowledgeItemStore(db: Database): KnowledgeItemStore {
+  const { pool } = db;
   return {
     async find(id, filter) {
       const parameters = new Parameters();
@@ -25,27 +27,28 @@ export function createKnowledgeItemStore({ pool }: Database): KnowledgeItemStore
     },
     async list(dataSourceId, page, offset) {
       const [time, id] = page.after ?? ['-infinity', ''];
-      const { rows } = await pool.query<KnowledgeItemRow>(
-        prepared(
-          `select * from knowledge_items
-           where "dataSourceId" = $1 and "indexStatus" <> 'DELETING' and ("createdAt", id) > ($2::timestamptz, $3)
-           order by "createdAt", id limit $4 offset $5`,
-          [dataSourceId, time, id, page.limit + 1, offset],
-        ),
-      );
-      return pageOf(rows.map(knowledgeItemOf), page, timeKey, async () => {
+      const text = `select * from knowledge_items
+        where "dataSourceId" = $1 and "indexStatus" <> 'DELETING' and ("createdAt", id) > ($2::timestamptz, $3)
+        order by "createdAt", id limit $4 offset $5`;
+      const values = [dataSourceId, time, id, page.limit + 1, offset ?? 0];
+      const read = await readPage<KnowledgeItemRow>(db, { text, values }, longColumns);
+      if (offset !== undefined) requireWholePage(db, read, page.limit);
+      const countAll = async () => {
         const found = await pool.query<{ total: number }>(
           `select count(*)::int as total from knowledge_items where "dataSourceId" = $1 and "indexStatus" <> 'DELETING'`,
           [dataSourceId],
         );
         return found.rows[0]?.total ?? 0;
-      });
+      };
+      return pageOf(read.rows.map(knowledgeItemOf), page, timeKey, countAll, read.foundCount);
     },
     async setCite(id, cite) {
       await pool.query('update knowledge_items set cite = $2, "updatedAt" = now() where id = $1', [id, cite]);
     },
   };
 }
+
+const longColumns = ['name', 'uniqueId', 'parentUniqueId', 'filename', 'contentUrl', 'metadata', 'errorMessage'];
 
 type KnowledgeItemRow = Omit<KnowledgeItem, 'sizeBytes'> & {
   /** bigint travels as text. */

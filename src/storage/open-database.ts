@@ -40,7 +40,7 @@ export async function openDatabase(settings: Settings, options: OpenDatabaseOpti
       writeMs: settings.DATABASE_WRITE_TIMEOUT_MS,
       backgroundMs: settings.DATABASE_BACKGROUND_TIMEOUT_MS,
     });
-    return connect('server', connection, limits, options, async () => {});
+    return connect('server', settings, connection, limits, options, async () => {});
   }
   const embedded = await starting;
   const connection = {
@@ -48,11 +48,12 @@ export async function openDatabase(settings: Settings, options: OpenDatabaseOpti
     max: Math.min(settings.DATABASE_POOL_MAX, embeddedConnectionsMax),
     connectionTimeoutMillis: settings.DATABASE_CHECKOUT_TIMEOUT_MS,
   };
-  return connect('embedded', connection, new StatementLimits(undefined), options, () => embedded.close());
+  return connect('embedded', settings, connection, new StatementLimits(undefined), options, () => embedded.close());
 }
 
 async function connect(
   kind: Database['kind'],
+  settings: Settings,
   connection: PoolConfig,
   limits: StatementLimits,
   { onError }: OpenDatabaseOptions,
@@ -85,6 +86,8 @@ async function connect(
       pool,
       prisma,
       hasVectors,
+      pageMaxBytes: settings.LIST_PAGE_MAX_BYTES,
+      listMaxBytes: settings.REPLY_MAX_BYTES,
       transaction: (work) => transaction(pool, limits.begin, work),
       runAs: (kind, work) => limits.runAs(kind, work),
       close: async () => {

@@ -3,6 +3,7 @@ import type { NewMessage } from '../entities/chat.ts';
 import type { ResponseItem, WireObject } from '../entities/response.ts';
 import type { Run } from '../entities/run.ts';
 import type { RunItem } from '../entities/run-event.ts';
+import { readPage } from './bounded-rows.ts';
 import type { Database } from './database.ts';
 import { type RunRow, runOf, withTimes } from './runs.ts';
 
@@ -73,13 +74,12 @@ export function createResponseStore(db: Database): ResponseStore {
         if (rows[0] === undefined) return undefined;
         bound = rows[0].ordinal;
       }
-      const { rows } = await pool.query<{ item: WireObject }>(
-        `select item from response_items where "runId" = $1 and direction = 'input'
-           and ($2::int is null or ordinal ${isRising ? '>' : '<'} $2)
-         order by ordinal ${isRising ? 'asc' : 'desc'} limit $3`,
-        [id, bound, limit + 1],
-      );
-      return { items: rows.slice(0, limit).map(({ item }) => item), hasMore: rows.length > limit };
+      const text = `select item from response_items where "runId" = $1 and direction = 'input'
+          and ($2::int is null or ordinal ${isRising ? '>' : '<'} $2)
+        order by ordinal ${isRising ? 'asc' : 'desc'} limit $3`;
+      const { rows, foundCount } = await readPage<{ item: WireObject }>(db, { text, values: [id, bound, limit + 1] }, ['item']);
+      const items = rows.slice(0, limit).map(({ item }) => item);
+      return { items, hasMore: foundCount > items.length };
     },
     async findPending(id) {
       const { rows } = await pool.query<{ messages: readonly NewMessage[] | null }>(

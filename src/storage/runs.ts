@@ -70,7 +70,7 @@ export interface RunStore {
    * @returns undefined when the lease was lost.
    */
   finish(id: string, fence: number, ending: RunEnding): Promise<Finished | undefined>;
-  /** Events after a sequence number, in order, about `limit` at a time. Undefined when there is no such run. */
+  /** Events after a sequence number, in order, about `limit` at a time and about LIST_PAGE_MAX_BYTES. Undefined when there is no such run. */
   readEvents(
     id: string,
     afterSequence: number,
@@ -192,10 +192,12 @@ export function createRunStore(db: Database): RunStore {
       if (runs[0] === undefined) return undefined;
       const { rows } = await pool.query<{ events: readonly RunEvent[] }>(
         `select events from (
-           select "firstSequence", events, sum("lastSequence" - "firstSequence" + 1) over (order by "firstSequence") as read
-           from run_event_batches where "runId" = $1 and "lastSequence" > $2) batches
-         where read - json_array_length(events) < $3 order by "firstSequence"`,
-        [id, afterSequence, limit],
+           select "firstSequence", events, sum(octet_length(events::text)) over (order by "firstSequence") - octet_length(events::text) as "bytesBefore"
+           from (select "firstSequence", events, sum("lastSequence" - "firstSequence" + 1) over (order by "firstSequence") as read
+             from run_event_batches where "runId" = $1 and "lastSequence" > $2) batches
+           where read - json_array_length(events) < $3) counted
+         where "bytesBefore" < $4 order by "firstSequence"`,
+        [id, afterSequence, limit, db.pageMaxBytes],
       );
       const events = rows.flatMap((row) => row.events).filter((event) => event.sequence > afterSequence);
       return { isOver: runs[0].isOver, events };
@@ -239,7 +241,9 @@ export function createRunStore(db: Database): RunStore {
     },
     async listActive(orgId, userId, limit) {
       const { rows } = await pool.query<RunRow>(
-        `select * from runs where "orgId" = $1 and status = 'in_progress' and ($3::text is null or "userId" = $3)
+        `select id, "createdAt", "startedAt", "endedAt", "orgId", "userId", "agentId", "chatId", "modelId", status, "incompleteReason",
+           "errorCode", "errorMessage", usage, selection, "lastSequence", "isWaiting", "previousId"
+         from runs where "orgId" = $1 and status = 'in_progress' and ($3::text is null or "userId" = $3)
          order by "createdAt" desc, id desc limit $2`,
         [orgId, limit, userId],
       );

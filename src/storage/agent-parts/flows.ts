@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { AgentFlow, AgentPart, FlowVersion } from '../../entities/agent-part.ts';
+import { readWhole } from '../bounded-rows.ts';
 import type { Database } from '../database.ts';
 import type { Signals } from '../signals.ts';
 import { createPartTable, insertPart, type PartTable } from './part-table.ts';
@@ -15,14 +16,19 @@ export function createFlowTable(db: Database, signals: Signals): PartTable<Agent
   const rows = createPartTable<FlowRow>(db, signals, flowShape);
 
   async function whole(flows: readonly FlowRow[]): Promise<readonly AgentFlow[]> {
-    const { rows: versions } = await db.pool.query<FlowVersion & { flowId: string }>(
-      'select * from agent_flow_versions where "flowId" = any($1::text[]) order by "flowId", version',
-      [flows.map(({ id }) => id)],
-    );
+    const text = `select "flowId", version, active, description, data from agent_flow_versions
+      where "flowId" = any($1::text[]) order by "flowId", version`;
+    const values = [flows.map(({ id }) => id)];
+    const versions = await readWhole<FlowVersion & { flowId: string }>(db, { text, values }, ['description', 'data']);
     const byFlow = Map.groupBy(versions, ({ flowId }) => flowId);
     return flows.map((flow) => ({
       ...flow,
-      versions: (byFlow.get(flow.id) ?? []).map(({ flowId: _id, ...version }) => version),
+      versions: (byFlow.get(flow.id) ?? []).map(({ version, active, description, data }) => ({
+        version,
+        active,
+        description,
+        data,
+      })),
     }));
   }
   async function one(flow: FlowRow): Promise<AgentFlow> {

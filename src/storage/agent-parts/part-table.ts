@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { AgentPart } from '../../entities/agent-part.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { readWhole } from '../bounded-rows.ts';
 import { unlessTaken } from '../conflicts.ts';
 import type { Database } from '../database.ts';
 import type { Signals } from '../signals.ts';
@@ -38,6 +39,7 @@ export interface PartShape {
 export function createPartTable<Part extends AgentPart>(db: Database, signals: Signals, shape: PartShape): PartTable<Part> {
   const { pool } = db;
   const { table, noun, unique } = shape;
+  const longColumns = Object.keys(shape.columns);
   const taken = `Another ${noun} of this agent has this ${unique}`;
 
   async function written<T>(agentId: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
@@ -54,12 +56,9 @@ export function createPartTable<Part extends AgentPart>(db: Database, signals: S
   }
 
   return {
-    async ofAgents(agentIds) {
-      const { rows } = await pool.query<Part & object>(
-        `select * from ${table} where "agentId" = any($1::text[]) order by ${shape.orderBy}`,
-        [agentIds],
-      );
-      return rows;
+    ofAgents(agentIds) {
+      const text = `select * from ${table} where "agentId" = any($1::text[]) order by ${shape.orderBy}`;
+      return readWhole(db, { text, values: [agentIds] }, longColumns);
     },
     async find(agentId, id) {
       const { rows } = await pool.query<Part & object>(`select * from ${table} where id = $2 and "agentId" = $1`, [agentId, id]);
