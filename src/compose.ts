@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { registerPurges } from './domain/administration.ts';
+import { AuditTrail } from './domain/audit/trail.ts';
 import { registerAuditSweep } from './domain/audit.ts';
 import { registerOrphanSweep } from './domain/blobs.ts';
 import { registerChatFileSweep } from './domain/chat-files.ts';
@@ -19,7 +20,7 @@ import { RateLimits } from './engine/sharing/rate-limits.ts';
 import { createAgentTools } from './engine/tools/agent-tools.ts';
 import { createPythonTool } from './engine/tools/python/python.ts';
 import type { ServerTools } from './engine/tools/server-tool.ts';
-import { makeId } from './entities/ids.ts';
+import { type IdKind, makeId } from './entities/ids.ts';
 import type { Settings } from './settings.ts';
 import type { EmbeddedServer } from './storage/embedded/embedded.ts';
 import { openStorage } from './storage/storage.ts';
@@ -50,6 +51,11 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     },
   });
   try {
+    const newId = (kind: IdKind) => {
+      const id = makeId(kind, Date.now());
+      storage.db.currentRecord()?.made(id);
+      return id;
+    };
     const basics = { settings, storage, logger, now: () => new Date(), newId };
     const pools = new Pools({
       tenantPercent: settings.SHARE_TENANT_MAX_PERCENT,
@@ -88,7 +94,8 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
       tools: serverTools(settings, pools),
     });
-    const deps: Deps = { ...basics, pools, rates, jobs, models, knowledge, runs, egress, publicUrl };
+    const audit = new AuditTrail(basics);
+    const deps: Deps = { ...basics, audit, pools, rates, jobs, models, knowledge, runs, egress, publicUrl };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
     registerAuditSweep(deps);
@@ -115,6 +122,7 @@ export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
   await deps.models.close();
   await deps.egress.close();
   await deps.rates.stop();
+  await deps.audit.flush();
   await deps.storage.close();
 }
 
@@ -136,8 +144,4 @@ function serverTools(settings: Settings, pools: Pools): ServerTools {
     memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
   });
   return new Map([['python', python]]);
-}
-
-function newId(kind: Parameters<typeof makeId>[0]): string {
-  return makeId(kind, Date.now());
 }

@@ -29,6 +29,15 @@ export const settingsSchema = z.object({
   HOST: z.string().min(1).default('127.0.0.1').describe('Listen address.'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(4000).describe('TCP port; 0 takes any free one and prints it.'),
   PUBLIC_URL: optionalText().describe('Base of links that Parley hands out. Default: made from HOST and PORT.'),
+  TRUST_PROXY: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(10)
+    .default(0)
+    .describe(
+      'Proxies in front of the service, each of which appends to X-Forwarded-For. The audit log takes the address of a client from there; 0 ignores the header.',
+    ),
   DATA_DIR: z.string().min(1).default('./data').describe('Embedded database, blobs, generated master key (mode 0600).'),
   DATABASE_URL: optionalText().describe('PostgreSQL server. Default: the embedded database in DATA_DIR.'),
   DATABASE_POOL_MAX: count(10).describe('Connections to the database.'),
@@ -117,6 +126,9 @@ export const settingsSchema = z.object({
     'Tokens that a process took from a limit are free again after it is silent for this long.',
   ),
   AUDIT_RETENTION_DAYS: count(365).describe('Age at which entries of the audit log are deleted.'),
+  AUDIT_REFUSALS_PER_MINUTE_MAX: count(60).describe(
+    'Refused calls of one key in a minute that are an entry of the audit log each; more become one entry with a count.',
+  ),
   RUN_EVENTS_RETENTION_DAYS: count(30).describe(
     'Age at which the events of a chat run are deleted once it is over; what was said stays in its chat.',
   ),

@@ -1,6 +1,14 @@
-import type { AdminReach, AgentFilter, AgentLeaf, ChatFilter, DataSourceFilter, GroupFilter } from '../entities/access.ts';
+import type {
+  AdminReach,
+  AgentFilter,
+  AgentLeaf,
+  AgentViewer,
+  ChatFilter,
+  DataSourceFilter,
+  GroupFilter,
+} from '../entities/access.ts';
 import type { AgentFacts, AgentListScope, AgentWithEditors } from '../entities/agent.ts';
-import type { Caller } from '../entities/caller.ts';
+import { type AccessLevel, accessLevels, type Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { everything, matches, nothing } from '../entities/filter.ts';
 
@@ -23,6 +31,16 @@ export function isAdministrator(caller: Caller, orgId: string): boolean {
 export function canAdminister(caller: Caller, organization: { readonly id: string; readonly tenantId: string }): boolean {
   if (isAdministrator(caller, organization.id)) return true;
   return caller.level === 'TENANT' && organization.tenantId === caller.tenantId;
+}
+
+/** Levels that the caller's own reaches; what stands above is not its to see, to give or to end. */
+export function levelsWithin(caller: Caller): readonly AccessLevel[] {
+  return accessLevels.slice(0, accessLevels.indexOf(caller.level) + 1);
+}
+
+/** Levels above the caller's own. */
+export function levelsAbove(caller: Caller): readonly AccessLevel[] {
+  return accessLevels.slice(accessLevels.indexOf(caller.level) + 1);
 }
 
 /**
@@ -264,6 +282,11 @@ export interface GroupFacts {
 export function visibleGroups(caller: Caller): GroupFilter {
   if (caller.level === 'INSTANCE') return everything;
   return groupsAtHome(caller, { any: [administersHome(caller), { group: 'available-to-everyone' }, ...ownGroups(caller)] });
+}
+
+/** Whom agents are shown to when the caller reads them. */
+export function viewerOf(caller: Caller): AgentViewer {
+  return { userId: caller.userId, groups: visibleGroups(caller) };
 }
 
 /** The caller's groups: those it owns or is a member of. */

@@ -1,7 +1,7 @@
 import type { Organization } from '../entities/account.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
-import { adminReach } from './access.ts';
+import { adminReach, levelsAbove } from './access.ts';
 import { removeBlobs } from './blobs.ts';
 import type { Deps } from './deps.ts';
 import type { Faults } from './faults.ts';
@@ -31,6 +31,24 @@ export async function administeredOrganization(
 export function requireAboveOrganizations(caller: Caller): void {
   adminReach(caller);
   if (caller.level === 'ORGANIZATION') throw new DomainError('FORBIDDEN', 'This needs a key of level TENANT or INSTANCE');
+}
+
+/**
+ * Removing a person or an organization ends its keys. Keys above the caller's level are not its to end.
+ *
+ * @throws DomainError FORBIDDEN when one of the keys stands above the caller.
+ */
+export async function requireNoKeyAbove(
+  deps: Deps,
+  caller: Caller,
+  of: { readonly orgId?: string; readonly userId?: string },
+): Promise<void> {
+  const levels = levelsAbove(caller);
+  if (levels.length === 0 || !(await deps.storage.apiKeys.hasLiving({ ...of, levels }))) return;
+  throw new DomainError(
+    'FORBIDDEN',
+    `This ends keys of level ${levels.join(' or ')}, which a key of level ${caller.level} cannot end`,
+  );
 }
 
 export function missing(noun: string, param: string): DomainError {

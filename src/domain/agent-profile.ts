@@ -3,7 +3,7 @@ import { RunFold } from '../engine/runs/fold.ts';
 import type { AgentProfile, AgentView } from '../entities/agent.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
-import { canEditAgent } from './access.ts';
+import { canEditAgent, viewerOf } from './access.ts';
 import { draftProfile, type ProfileFacts } from './agent-profile/draft.ts';
 import { profileSchema, readProfileReply } from './agent-profile/reply.ts';
 import { getAgent, modelIdOf } from './agents.ts';
@@ -44,12 +44,13 @@ export async function generateAgentProfile(deps: Deps, caller: Caller, id: strin
   const written = readProfileReply(await askModel(deps, caller, agent, facts, draft, signal), facts);
   if (written === undefined) throw new DomainError('UPSTREAM_ERROR', 'The model did not write a profile; try again');
   const profile: AgentProfile = { ...agent.profile, ...draft, ...written };
-  await deps.storage.agents.update(agent.id, { profile }, caller.userId);
+  await deps.storage.agents.update(agent.id, { profile }, viewerOf(caller));
   return profile;
 }
 
 async function factsOf(deps: Deps, caller: Caller, agent: AgentView): Promise<ProfileFacts> {
-  const [sources = []] = await listDataSourcesOfAgents(deps, caller, [agent.id]);
+  // A profile tells what it was written from: a key that may not read sources does not bring their names in.
+  const [sources = []] = caller.scopes.has('DATA_SOURCES:READ') ? await listDataSourcesOfAgents(deps, caller, [agent.id]) : [];
   const { name, description, introduction, instructions, src, generateCitations, profile } = agent;
   const knowledge = sources.map((source) => source.name.replace(/\.[a-z0-9]{1,5}$/i, ''));
   return { name, description, introduction, instructions, src, generateCitations, knowledge, profile };

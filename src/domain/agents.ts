@@ -1,13 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AgentFilter } from '../entities/access.ts';
-import type { Agent, AgentListScope, AgentView, RunnableAgent } from '../entities/agent.ts';
+import type { Agent, AgentEditor, AgentListScope, AgentView, RunnableAgent } from '../entities/agent.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { isId } from '../entities/ids.ts';
 import type { Members } from '../entities/members.ts';
-import type { Page, PageRequest } from '../entities/page.ts';
+import { type Page, type PageRequest, pageOf, timeKey } from '../entities/page.ts';
 import type { AgentChanges } from '../storage/agents.ts';
-import { canEditAgent, canManageAgent, canSeeAgent, isAdministrator, listedAgents, usableAgents } from './access.ts';
+import {
+  canEditAgent,
+  canManageAgent,
+  canSeeAgent,
+  isAdministrator,
+  listedAgents,
+  usableAgents,
+  viewerOf,
+  visibleGroups,
+} from './access.ts';
 import { type AgentInput, readAgentInput } from './agent-input.ts';
 import type { Deps } from './deps.ts';
 
@@ -33,14 +42,14 @@ const searchLengthMax = 200;
 
 /** @throws DomainError NOT_FOUND, also for an agent that the caller may not see. Cost: one statement. */
 export async function getAgent(deps: Deps, caller: Caller, id: string): Promise<AgentView> {
-  const agent = isId('agent', id) ? await deps.storage.agents.find(id, usableAgents(caller), caller.userId) : undefined;
+  const agent = isId('agent', id) ? await deps.storage.agents.find(id, usableAgents(caller), viewerOf(caller)) : undefined;
   if (agent === undefined) throw missingAgent();
   return agent;
 }
 
 /** Those of many agents that exist and that the caller may see, in the order of `ids`; null for the others. Cost: one statement. */
 export async function getAgents(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly (AgentView | null)[]> {
-  const found = await deps.storage.agents.findMany(ids, usableAgents(caller), caller.userId);
+  const found = await deps.storage.agents.findMany(ids, usableAgents(caller), viewerOf(caller));
   const byId = new Map(found.map((agent) => [agent.id, agent]));
   return ids.map((id) => byId.get(id) ?? null);
 }
@@ -74,7 +83,16 @@ export async function listAgents(
   page: PageRequest,
   members?: Members<AgentView>,
 ): Promise<Page<AgentView>> {
-  return deps.storage.agents.list(listedAgents(caller, query.scope ?? 'ALL'), narrowing(query), caller.userId, page, members);
+  const { groupId } = query;
+  if (typeof groupId === 'string' && !(await seesGroup(deps, caller, groupId))) {
+    return pageOf<AgentView>([], page, timeKey, async () => 0);
+  }
+  return deps.storage.agents.list(listedAgents(caller, query.scope ?? 'ALL'), narrowing(query), viewerOf(caller), page, members);
+}
+
+/** A group that the caller may not read narrows to nothing, as one that does not exist. */
+async function seesGroup(deps: Deps, caller: Caller, groupId: string): Promise<boolean> {
+  return caller.scopes.has('GROUPS:READ') && (await deps.storage.groups.find(groupId, visibleGroups(caller))) !== undefined;
 }
 
 function narrowing({ groupId, categoryId, approvedByOrg, search }: AgentListQuery): AgentFilter {
@@ -100,7 +118,7 @@ export async function createAgent(deps: Deps, caller: Caller, input: CreateAgent
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as AgentInput;
   const { src, name, description, instructions } = input;
   const changes = { src, name, description, instructions, ...(await readAgentInput(deps, caller, place, given)) };
-  return deps.storage.agents.create({ ...changes, ...place, id: deps.newId('agent'), createdAt: deps.now() });
+  return deps.storage.agents.create({ ...changes, ...place, id: deps.newId('agent'), createdAt: deps.now() }, viewerOf(caller));
 }
 
 /**
@@ -113,7 +131,7 @@ export async function updateAgent(deps: Deps, caller: Caller, id: string, input:
   const agent = await getAgent(deps, caller, id);
   if (!canEditAgent(caller, agent))
     throw new DomainError('FORBIDDEN', 'Only the owner, editors and administrators may change an agent');
-  const changes = await readAgentInput(deps, caller, agent, input);
+  const changes = keepingUnseenGroups(caller, agent, input, await readAgentInput(deps, caller, agent, input));
   const [managed] = managedChanges(agent, changes);
   if (managed !== undefined && !canManageAgent(caller, agent)) {
     throw new DomainError('FORBIDDEN', `Only the owner of an agent and administrators may change its ${managed}`, {
@@ -121,7 +139,21 @@ export async function updateAgent(deps: Deps, caller: Caller, id: string, input:
     });
   }
   const isOutdated = agent.isApprovedByOrg && !isAdministrator(caller, agent.orgId) && changesCharacter(agent, changes);
-  return deps.storage.agents.update(id, isOutdated ? { ...changes, isApprovedByOrg: false } : changes, caller.userId);
+  return deps.storage.agents.update(id, isOutdated ? { ...changes, isApprovedByOrg: false } : changes, viewerOf(caller));
+}
+
+/**
+ * Groups that the caller may not see stay as they are: a caller that sends back what it read changes nothing. Only `groups: null`, or an empty
+ * list from a caller who sees some of them, takes all away.
+ */
+function keepingUnseenGroups(caller: Caller, agent: AgentView, { groups }: AgentInput, changes: AgentChanges): AgentChanges {
+  const { groupIds, ...others } = changes;
+  if (groupIds === undefined || groups === null) return changes;
+  const seen = caller.scopes.has('GROUPS:READ') ? agent.visibleGroupIds : [];
+  if (isSameSet(groupIds, seen)) return others;
+  if (groupIds.length === 0) return changes;
+  const unseen = agent.groupIds.filter((id) => !seen.includes(id));
+  return { ...others, groupIds: [...new Set([...groupIds, ...unseen])] };
 }
 
 /** What an approval was given for: how the agent presents itself in words, what it is told, and which model answers. */
@@ -154,7 +186,13 @@ export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promi
 export async function approveAgent(deps: Deps, caller: Caller, id: string, isApproved: boolean): Promise<AgentView> {
   const agent = await getAgent(deps, caller, id);
   if (!isAdministrator(caller, agent.orgId)) throw new DomainError('FORBIDDEN', 'Only administrators may approve agents');
-  return deps.storage.agents.update(id, { isApprovedByOrg: isApproved }, caller.userId);
+  return deps.storage.agents.update(id, { isApprovedByOrg: isApproved }, viewerOf(caller));
+}
+
+/** The editors of an agent as the caller sees them: with e-mails for who may edit it, none for strangers to its organization. */
+export function shownEditors(caller: Caller, agent: AgentView): readonly AgentEditor[] {
+  if (canEditAgent(caller, agent)) return agent.editors;
+  return agent.orgId === caller.orgId ? agent.editors.map((editor) => ({ ...editor, email: '' })) : [];
 }
 
 /** The model that answers for an agent now: its own, or the default for agents without one. */

@@ -1,8 +1,8 @@
 import { type ApiKey, hashKeySecret, isWellFormedKey, keyPrefix, makeKeySecret } from '../entities/api-key.ts';
-import { type AccessLevel, accessLevels, scopes as allScopes, type Caller, type Scope } from '../entities/caller.ts';
+import { type AccessLevel, scopes as allScopes, type Caller, type Scope } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import type { Page, PageRequest } from '../entities/page.ts';
-import { canAdminister } from './access.ts';
+import { canAdminister, levelsAbove, levelsWithin } from './access.ts';
 import type { Deps } from './deps.ts';
 import { Faults } from './faults.ts';
 
@@ -64,10 +64,11 @@ const scopesMax = 100;
 
 /**
  * Makes a key for the caller, or for a given user and organization within its reach. A key never exceeds its maker: not in scopes, not in
- * level, not in reach, and it does not outlive it.
+ * level, not in reach, and it does not outlive it. Whoever makes a key for somebody else can act as that user: this needs ADMIN:WRITE besides
+ * the scope of the operation, the key says who made it, and the audit log has both.
  *
- * @throws DomainError EMPTY_ARRAY, INVALID_VALUE for the input; FORBIDDEN for what exceeds the caller; NOT_FOUND for an organization or a
- *   user that is not in its reach.
+ * @throws DomainError EMPTY_ARRAY, INVALID_VALUE for the input; FORBIDDEN for what exceeds the caller; INSUFFICIENT_SCOPE for a key of another
+ *   user without ADMIN:WRITE; NOT_FOUND for an organization or a user that is not in its reach.
  */
 export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiKeyInput): Promise<CreatedApiKey> {
   const faults = new Faults();
@@ -90,12 +91,15 @@ export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiK
     prefix: keyPrefix(secret),
     hash: hashKeySecret(secret),
     expiresAt,
+    createdByUserId: caller.userId,
+    createdByKeyId: caller.keyId,
   });
   return { ...created, key: secret };
 }
 
 /**
  * Keys of one organization, newest first: the caller's own; for administrators those of a given user, or with `orgId` alone of everybody.
+ * Keys of others above the caller's level are not shown.
  *
  * @throws DomainError FORBIDDEN for the keys of others without the right; NOT_FOUND for an organization out of reach.
  */
@@ -112,27 +116,47 @@ export async function listApiKeys(
   if (userId !== caller.userId && !mayAdminister) {
     throw new DomainError('FORBIDDEN', 'Only administrators may list the keys of others', { param: 'userId' });
   }
-  return deps.storage.apiKeys.list({ orgId, userId }, page);
+  return deps.storage.apiKeys.list({ orgId, userId, levels: levelsWithin(caller), ownUserId: caller.userId }, page);
 }
 
 /**
  * Ends a key: no instance takes it after a second; what it has under way ends within five: its open streams, requests that wait for their
  * answer, and runs that go on by themselves, which fail with INVALID_API_KEY.
  *
- * @throws DomainError NOT_FOUND for a key that is not the caller's own nor within its administration, or was revoked before.
+ * @throws DomainError NOT_FOUND for a key that is not the caller's own nor within its administration, was revoked before, or is another's
+ *   above the caller's level; FORBIDDEN for a key of the caller's user above its level, unless somebody else made that key.
  */
 export async function revokeApiKey(deps: Deps, caller: Caller, id: string): Promise<ApiKey> {
   const key = await deps.storage.apiKeys.find(id);
-  if (key === undefined || !(await mayRevoke(deps, caller, key))) throw missingKey();
+  if (key === undefined || !(await seesKey(deps, caller, key))) throw missingKey();
+  if (!mayRevoke(caller, key)) {
+    throw new DomainError('FORBIDDEN', `A key of level ${caller.level} cannot revoke one of level ${key.level}`, {
+      param: 'keyId',
+    });
+  }
   const revokedAt = deps.now();
   if (!(await deps.storage.apiKeys.revoke(id, revokedAt))) throw missingKey();
   return { ...key, revokedAt };
 }
 
-async function mayRevoke(deps: Deps, caller: Caller, key: ApiKey): Promise<boolean> {
+async function seesKey(deps: Deps, caller: Caller, key: ApiKey): Promise<boolean> {
   if (key.orgId === caller.orgId && key.userId === caller.userId) return true;
+  if (levelsAbove(caller).includes(key.level)) return false;
   const [organization] = await deps.storage.accounts.findOrganizations([key.orgId]);
   return organization !== undefined && canAdminister(caller, organization);
+}
+
+/** Of keys that the caller sees. A user ends a key that somebody else made to act as that user, whatever its level. */
+function mayRevoke(caller: Caller, key: ApiKey): boolean {
+  const isLent = key.createdByUserId !== null && key.createdByUserId !== key.userId;
+  return levelsWithin(caller).includes(key.level) || (key.userId === caller.userId && isLent);
+}
+
+/**
+ * Whether the caller may read the e-mail of a key's user: its own, or with ADMIN:READ, which reads users.
+ */
+export function seesKeyEmail(caller: Caller, key: ApiKey): boolean {
+  return key.userId === caller.userId || caller.scopes.has('ADMIN:READ');
 }
 
 function missingKey(): DomainError {
@@ -159,7 +183,7 @@ function requireWithinMaker(caller: Caller, scopes: readonly Scope[], level: Acc
       param: 'scopes',
     });
   }
-  if (accessLevels.indexOf(level) > accessLevels.indexOf(caller.level)) {
+  if (levelsAbove(caller).includes(level)) {
     throw new DomainError('FORBIDDEN', `A key of level ${caller.level} cannot make one of level ${level}`, { param: 'level' });
   }
 }
@@ -175,6 +199,11 @@ async function resolveOwner(
   const mayAdminister = await administers(deps, caller, orgId);
   if (userId !== caller.userId && !mayAdminister) {
     throw new DomainError('FORBIDDEN', 'Only administrators may make keys for others', { param: 'userId' });
+  }
+  if (userId !== caller.userId && !caller.scopes.has('ADMIN:WRITE')) {
+    throw new DomainError('INSUFFICIENT_SCOPE', 'Making a key that acts as another user needs a key with the scope ADMIN:WRITE', {
+      param: 'userId',
+    });
   }
   if ((await deps.storage.accounts.findRole(orgId, userId)) === undefined) {
     throw new DomainError('NOT_FOUND', 'There is no such user in this organization', { param: 'userId' });

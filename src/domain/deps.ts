@@ -9,11 +9,13 @@ import type { RateLimits } from '../engine/sharing/rate-limits.ts';
 import type { IdKind } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { AuditTrail } from './audit/trail.ts';
 
 /** What the domain works with. Made once in app.ts; tests make their own. */
 export interface Deps {
   readonly settings: Settings;
   readonly storage: Storage;
+  readonly audit: AuditTrail;
   readonly models: ModelRouter;
   readonly runs: RunEngine;
   readonly knowledge: Knowledge;

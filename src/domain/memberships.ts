@@ -4,7 +4,7 @@ import { DomainError } from '../entities/errors.ts';
 import type { Page, PageRequest } from '../entities/page.ts';
 import type { MembershipChange } from '../storage/memberships.ts';
 import { adminReach } from './access.ts';
-import { administeredOrganization, lastAdmin, missing } from './administration.ts';
+import { administeredOrganization, lastAdmin, missing, requireNoKeyAbove } from './administration.ts';
 import type { Deps } from './deps.ts';
 import { getUser } from './users.ts';
 
@@ -73,10 +73,11 @@ export async function updateMembership(
  * Ends a membership: the user's keys of the organization stop within a second, and open streams within five. What the user made stays.
  *
  * @returns the membership as it was.
- * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for the last administrator.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, also when that ends a key above the caller's level, CONFLICT for the last administrator.
  */
 export async function deleteMembership(deps: Deps, caller: Caller, id: string): Promise<Membership> {
   const membership = await getMembership(deps, caller, id);
+  await requireNoKeyAbove(deps, caller, { orgId: membership.orgId, userId: membership.userId });
   requireChanged(await deps.storage.memberships.delete(id));
   return membership;
 }

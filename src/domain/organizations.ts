@@ -4,7 +4,13 @@ import { DomainError } from '../entities/errors.ts';
 import type { Page, PageRequest } from '../entities/page.ts';
 import type { OrganizationChanges } from '../storage/organizations.ts';
 import { adminReach } from './access.ts';
-import { administeredOrganization, missing, nameLengthMax, requireAboveOrganizations } from './administration.ts';
+import {
+  administeredOrganization,
+  missing,
+  nameLengthMax,
+  requireAboveOrganizations,
+  requireNoKeyAbove,
+} from './administration.ts';
 import type { Deps } from './deps.ts';
 import { Faults } from './faults.ts';
 
@@ -65,13 +71,14 @@ export async function updateOrganization(
  * Deletes an organization: its members, keys and groups at once, what they said and used behind it.
  *
  * @returns the organization as it was.
- * @throws DomainError FORBIDDEN for all but TENANT and INSTANCE keys, NOT_FOUND, CONFLICT while it has agents or data sources, and for the
+ * @throws DomainError FORBIDDEN for all but TENANT and INSTANCE keys, and where a key above the caller's level lives, NOT_FOUND, CONFLICT while it has agents or data sources, and for the
  *   organization of the calling key.
  */
 export async function deleteOrganization(deps: Deps, caller: Caller, id: string): Promise<Organization> {
   const organization = await getOrganization(deps, caller, id);
   requireAboveOrganizations(caller);
   if (id === caller.orgId) throw new DomainError('CONFLICT', 'This key acts in the organization; use one of another');
+  await requireNoKeyAbove(deps, caller, { orgId: id });
   const held = await deps.storage.organizations.delete(id, (tx) =>
     deps.jobs.enqueue('accounts.purge-organization', { orgId: id }, { owner: caller, key: id, tx }),
   );

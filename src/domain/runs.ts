@@ -42,9 +42,14 @@ export async function getRun(deps: Deps, caller: Caller, id: string, chatId?: st
   return run;
 }
 
-/** What a run left in its chat so far, in order; the message that began it comes first. */
-export function listRunMessages(deps: Deps, runId: string): Promise<readonly ChatMessage[]> {
-  return deps.storage.chats.messagesOfRun(runId);
+/**
+ * What a run left in its chat so far, in order; the message that began it comes first. Nothing of a chat that the caller may not read:
+ * administrators see which runs are active, not what people say in them.
+ */
+export async function listRunMessages(deps: Deps, caller: Caller, run: Run): Promise<readonly ChatMessage[]> {
+  const isOwn = run.userId === caller.userId && run.orgId === caller.orgId;
+  if (!isOwn && (await deps.storage.runs.findInChats(run.id, visibleChats(caller))) === undefined) return [];
+  return deps.storage.chats.messagesOfRun(run.id);
 }
 
 /**

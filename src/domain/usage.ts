@@ -2,7 +2,7 @@ import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { everything } from '../entities/filter.ts';
 import type { UsageDay, UsageReport } from '../entities/usage.ts';
-import { isAdministrator, usableAgents } from './access.ts';
+import { isAdministrator, usableAgents, viewerOf } from './access.ts';
 import { callerOrganization } from './accounts.ts';
 import type { Deps } from './deps.ts';
 
@@ -116,7 +116,7 @@ function pause(signal: AbortSignal): Promise<void> {
 }
 
 async function requireVisible(deps: Deps, caller: Caller, agentId: string): Promise<void> {
-  const seen = await deps.storage.agents.find(agentId, usableAgents(caller), caller.userId);
+  const seen = await deps.storage.agents.find(agentId, usableAgents(caller), viewerOf(caller));
   if (seen === undefined) throw new DomainError('NOT_FOUND', 'There is no such AI', { param: 'agentId' });
 }
 

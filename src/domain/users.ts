@@ -3,7 +3,14 @@ import type { Caller, MemberRole } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import type { Page, PageRequest } from '../entities/page.ts';
 import { adminReach } from './access.ts';
-import { administeredOrganization, missing, nameLengthMax, readEmail, requireAboveOrganizations } from './administration.ts';
+import {
+  administeredOrganization,
+  missing,
+  nameLengthMax,
+  readEmail,
+  requireAboveOrganizations,
+  requireNoKeyAbove,
+} from './administration.ts';
 import type { Deps } from './deps.ts';
 import { Faults } from './faults.ts';
 
@@ -97,13 +104,14 @@ export async function updateUser(deps: Deps, caller: Caller, id: string, input: 
  * Deletes a user everywhere: keys, memberships and editorships at once, chats and connections behind it. What was used stays in the ledger.
  *
  * @returns the user as it was.
- * @throws DomainError FORBIDDEN for all but TENANT and INSTANCE keys, NOT_FOUND, CONFLICT while the user owns agents, data sources or groups
+ * @throws DomainError FORBIDDEN for all but TENANT and INSTANCE keys, and for a user with a key above the caller's level, NOT_FOUND, CONFLICT while the user owns agents, data sources or groups
  *   or is the last administrator of an organization, and for the user of the calling key.
  */
 export async function deleteUser(deps: Deps, caller: Caller, id: string): Promise<User> {
   const user = await getUser(deps, caller, id);
   requireAboveOrganizations(caller);
   if (id === caller.userId) throw new DomainError('CONFLICT', 'This key acts as the user; use one of another');
+  await requireNoKeyAbove(deps, caller, { userId: id });
   const held = await deps.storage.users.delete(id, (tx) =>
     deps.jobs.enqueue('accounts.purge-user', { userId: id }, { owner: caller, key: id, tx }),
   );

@@ -44,6 +44,13 @@ export type GroupLeaf =
   | { readonly group: 'available-to-everyone' };
 export type GroupFilter = Filter<GroupLeaf>;
 
+/** Whom an agent is shown to. */
+export interface AgentViewer {
+  readonly userId: string;
+  /** Groups that the viewer may see. */
+  readonly groups: GroupFilter;
+}
+
 export type ChatLeaf =
   | { readonly chat: 'owned-by'; readonly userId: string; readonly orgId: string }
   /** The chat's agent shows its logs and matches. */

@@ -112,6 +112,8 @@ export interface AgentView extends AgentWithEditors {
   readonly userName: string;
   readonly editors: readonly AgentEditor[];
   readonly groupIds: readonly string[];
+  /** Those of them that the viewer may see. */
+  readonly visibleGroupIds: readonly string[];
   /** Whether that user has chats with it. */
   readonly hasUserChats: boolean;
   /** Whether its visibility lets anybody use it besides owner, editors and administrators: a group without members does not. */

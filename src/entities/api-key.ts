@@ -18,6 +18,9 @@ export interface ApiKey {
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
+  /** Who made the key, and with which key; null for the first key of an installation and for old keys. */
+  readonly createdByUserId: string | null;
+  readonly createdByKeyId: string | null;
 }
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -147,6 +147,11 @@ export function publicError(error: unknown): PublicError {
   };
 }
 
+/** Whether a call was refused because it came without a good key. */
+export function isWithoutKey(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'INVALID_API_KEY';
+}
+
 /** Of the file system (a quota is as good as a full disk), or of the database, which has a number for it. */
 const diskFullCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT', '53100'];
 /** Of the network; of PostgreSQL: stopped, starting, connection lost, no connection left; of Prisma: not reached, closed, no connection. */

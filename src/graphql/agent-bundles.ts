@@ -1,4 +1,4 @@
-import { exportAgent, type ImportResult, importAgent } from '../domain/agent-bundles.ts';
+import { exportAgent, type ImportResult, importAgent, leftOutOf } from '../domain/agent-bundles.ts';
 import { getAgent } from '../domain/agents.ts';
 import type { AgentBundle, BundledDataSource, BundledTool, BundledUserInput } from '../entities/agent-bundle.ts';
 import { ImportAgentInput } from './agent-bundle-inputs.ts';
@@ -146,7 +146,7 @@ const AgentBundleResource = builder.objectRef<AgentBundle>('AgentBundle').implem
     flows: t.field({ type: [BundledFlowResource], description: 'Its flows, by name.', resolve: ({ flows }) => flows }),
     dataSources: t.field({
       type: [BundledSourceResource],
-      description: 'Its knowledge.',
+      description: 'Its knowledge; none without the scope DATA_SOURCES:READ.',
       resolve: ({ dataSources }) => dataSources,
     }),
     skills: t.field({
@@ -174,7 +174,7 @@ const ImportAgentPayload = builder.objectRef<ImportResult>('ImportAgentPayload')
     }),
     warnings: t.exposeStringList('warnings', {
       description:
-        'What is not as it was, sorted: `model substituted: …`, `skills skipped: …`, `secret missing: <key>`, `data source content not included: <name>`.',
+        'What is not as it was, sorted: `model substituted: …`, `skills skipped: …`, `data sources skipped: …`, `secret missing: <key>`, `data source content not included: <name>`.',
     }),
   }),
 });
@@ -185,10 +185,19 @@ builder.queryField('agentBundle', (t) =>
     description: 'Exports an agent, for who may edit it; INSTANCE keys across organizations.',
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
-      includeDataSources: t.arg.boolean({ required: false, description: 'Whether its knowledge comes along. Default true.' }),
+      includeDataSources: t.arg.boolean({
+        required: false,
+        description:
+          'Whether its knowledge comes along. Default: when the key has the scope DATA_SOURCES:READ; true without it is INSUFFICIENT_SCOPE.',
+      }),
       dataSourceIds: t.arg.string({ required: false, description: 'Ids separated by commas: only these data sources.' }),
     },
-    resolve: (_root, { agentId, ...query }, { deps, caller }) => exportAgent(deps, caller, agentId, query),
+    resolve: async (_root, { agentId, ...query }, { deps, caller, notes }) => {
+      const bundle = await exportAgent(deps, caller, agentId, query);
+      const leftOut = leftOutOf(caller, query);
+      if (leftOut.length > 0) notes?.set('x-parley-warnings', leftOut.join('; '));
+      return bundle;
+    },
   }),
 );
 

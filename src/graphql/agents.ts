@@ -8,6 +8,7 @@ import {
   isShared,
   listAgents,
   modelIdOf,
+  shownEditors,
   updateAgent,
 } from '../domain/agents.ts';
 import { listGroupsOfAgents } from '../domain/groups.ts';
@@ -26,7 +27,7 @@ const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement(
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the user.' }),
     name: t.exposeString('name', { description: 'The name of the user.' }),
-    email: t.exposeString('email', { description: 'In lower case.' }),
+    email: t.exposeString('email', { description: 'In lower case. Empty for callers who may not edit the agent.' }),
   }),
 });
 
@@ -91,10 +92,10 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
       resolve: ({ options }) => options,
     }),
     groupIds: t.field({
-      extensions: reads('groupIds'),
+      extensions: reads('visibleGroupIds'),
       type: ['ID'],
-      description: 'Groups it is shared with where the visibility is GROUP.',
-      resolve: ({ groupIds }) => groupIds,
+      description: 'Groups it is shared with where the visibility is GROUP, as far as the caller sees them.',
+      resolve: ({ visibleGroupIds }) => visibleGroupIds,
     }),
     groups: t.loadableList({
       extensions: reads('id'),
@@ -104,10 +105,10 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
       resolve: ({ id }) => id,
     }),
     editors: t.field({
-      extensions: reads('editors'),
+      extensions: reads(...editable),
       type: [AgentEditorType],
-      description: 'Users who may edit it besides the owner.',
-      resolve: ({ editors }) => editors,
+      description: 'Users who may edit it besides the owner. Empty for callers of other organizations who may not edit it.',
+      resolve: (agent, _args, { caller }) => shownEditors(caller, agent),
     }),
     publicCategories: t.field({
       extensions: reads('publicCategories'),

@@ -1,4 +1,4 @@
-import { type CreatedApiKey, createApiKey, listApiKeys, revokeApiKey } from '../domain/api-keys.ts';
+import { type CreatedApiKey, createApiKey, listApiKeys, revokeApiKey, seesKeyEmail } from '../domain/api-keys.ts';
 import type { ApiKey } from '../entities/api-key.ts';
 import { AccessLevelType } from './accounts.ts';
 import { builder } from './builder.ts';
@@ -19,7 +19,10 @@ const ApiKeyType = builder.objectRef<ApiKey | CreatedApiKey>('ApiKey').implement
     revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true, description: 'When it was revoked.' }),
     orgId: t.exposeID('orgId', { description: 'The organization it acts in.' }),
     userId: t.exposeID('userId', { description: 'The user it acts as.' }),
-    userEmail: t.exposeString('userEmail', { description: 'The e-mail of that user.' }),
+    userEmail: t.string({
+      description: 'The e-mail of that user. Empty for keys of others without the scope ADMIN:READ.',
+      resolve: (key, _args, { caller }) => (seesKeyEmail(caller, key) ? key.userEmail : ''),
+    }),
     name: t.exposeString('name', { description: 'What it is for.' }),
     scopes: t.stringList({
       description: 'What it may be used for: `AGENTS:READ`, `CHATS:WRITE`, …',
@@ -27,6 +30,11 @@ const ApiKeyType = builder.objectRef<ApiKey | CreatedApiKey>('ApiKey').implement
     }),
     level: t.expose('level', { type: AccessLevelType, description: 'How far it reaches.' }),
     prefix: t.exposeString('prefix', { description: 'The first characters of the secret.' }),
+    createdByUserId: t.exposeID('createdByUserId', {
+      nullable: true,
+      description: 'Who made the key; another than `userId` can act as that user. Null for the first key and for old keys.',
+    }),
+    createdByKeyId: t.exposeID('createdByKeyId', { nullable: true, description: 'The key that it was made with.' }),
     key: t.string({
       nullable: true,
       description: 'The secret itself, in the reply of its creation only. It is kept nowhere.',
@@ -60,7 +68,10 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     name: t.string({ description: '1 to 200 characters.' }),
     scopes: t.stringList({ description: 'At least one: `AGENTS:READ`, `CHATS:WRITE`, … WRITE does not include READ.' }),
     orgId: t.id({ required: false, description: "Default: the caller's organization. Others need a TENANT or INSTANCE key." }),
-    userId: t.id({ required: false, description: 'Default: the caller. Others need an administrator.' }),
+    userId: t.id({
+      required: false,
+      description: 'Default: the caller. Others need an administrator with the scope ADMIN:WRITE.',
+    }),
     level: t.field({ type: AccessLevelType, required: false, description: 'How far it reaches. Default ORGANIZATION.' }),
     expiresAt: t.field({
       type: 'DateTime',

@@ -1,7 +1,21 @@
 import { listAuditEntries } from '../domain/audit.ts';
 import type { AuditChange, AuditEntry } from '../entities/audit.ts';
+import { auditKinds, auditOutcomes } from '../entities/audit.ts';
 import { builder } from './builder.ts';
 import { connectionOf, pageArgs, pageRequest } from './connection.ts';
+import { enumOf } from './enums.ts';
+
+const AuditKindType = enumOf('AuditKind', 'What an entry tells.', auditKinds, {
+  CHANGE: 'Something was changed.',
+  READ: 'An administrator, or a key of a level above, was shown what other people have; or somebody exported something.',
+  REFUSAL: 'A call was refused.',
+});
+
+const AuditOutcomeType = enumOf('AuditOutcome', 'How a call ended.', auditOutcomes, {
+  SUCCEEDED: 'As it was asked for.',
+  FAILED: 'With an error, after it had changed something.',
+  REFUSED: 'With a refusal; nothing was changed.',
+});
 
 const AuditChangeType = builder.objectRef<AuditChange>('AuditChange').implement({
   description: 'A member that was given with a change.',
@@ -18,7 +32,7 @@ const AuditChangeType = builder.objectRef<AuditChange>('AuditChange').implement(
 });
 
 const AuditEntryType = builder.objectRef<AuditEntry>('AuditEntry').implement({
-  description: 'One change: who did what to what, and when.',
+  description: 'One call: who did what to what, when, and from where.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the entry.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was done.' }),
@@ -26,12 +40,22 @@ const AuditEntryType = builder.objectRef<AuditEntry>('AuditEntry').implement({
     actorUserId: t.exposeID('actorUserId', { description: 'The user who did it.' }),
     actorEmail: t.exposeString('actorEmail', { description: 'The e-mail of that user at the time.' }),
     actorKeyId: t.exposeID('actorKeyId', { description: 'The key it was done with.' }),
-    action: t.exposeString('action', { description: 'The mutation: `createAgent`.' }),
-    targetKind: t.exposeString('targetKind', { nullable: true, description: 'What was changed: `agent`, `group`, …' }),
-    targetId: t.exposeID('targetId', { nullable: true, description: 'The id of what was changed; it may be gone by now.' }),
+    action: t.exposeString('action', { description: 'The operation: `createAgent`.' }),
+    kind: t.expose('kind', { type: AuditKindType, description: 'What the entry tells.' }),
+    outcome: t.expose('outcome', { type: AuditOutcomeType, description: 'How the call ended.' }),
+    count: t.exposeInt('count', {
+      description: 'How many calls the entry stands for: more than one where a key was refused very often within a minute.',
+    }),
+    targetKind: t.exposeString('targetKind', { nullable: true, description: 'What it was done to: `agent`, `group`, …' }),
+    targetId: t.exposeID('targetId', { nullable: true, description: 'The id of that; it may be gone by now.' }),
+    targetIds: t.idList({
+      description: 'Everything that the call named, made or showed, the target first; at most 100.',
+      resolve: ({ targetIds }) => [...targetIds],
+    }),
+    address: t.exposeString('address', { nullable: true, description: 'The network address of the client.' }),
     changes: t.field({
       type: [AuditChangeType],
-      description: 'The members that were given.',
+      description: 'The members that were given; of a refusal, its code.',
       resolve: ({ changes }) => [...changes],
     }),
     requestId: t.exposeString('requestId', { description: 'Finds the request in the logs.' }),
@@ -43,12 +67,14 @@ const AuditEntryConnection = connectionOf(AuditEntryType, 'AuditEntry', 'Changes
 builder.queryField('auditLog', (t) =>
   t.field({
     type: AuditEntryConnection,
-    description: 'Who changed what in an organization, newest first, for its administrators.',
+    description:
+      'Who changed what in an organization, which administrator read what others have, and what was refused; newest first, for its administrators.',
     args: {
       orgId: t.arg.id({ required: false, description: "The organization. Default: the caller's." }),
       actorUserId: t.arg.id({ required: false, description: 'Only what this user did.' }),
       targetId: t.arg.id({ required: false, description: 'Only what was done to this.' }),
-      action: t.arg.string({ required: false, description: 'Only this mutation.' }),
+      action: t.arg.string({ required: false, description: 'Only this operation.' }),
+      kind: t.arg({ type: AuditKindType, required: false, description: 'Only entries that tell this.' }),
       from: t.arg({ type: 'DateTime', required: false, description: 'From this moment on.' }),
       to: t.arg({ type: 'DateTime', required: false, description: 'Before this moment.' }),
       ...pageArgs(t.arg),
@@ -62,6 +88,7 @@ builder.queryField('auditLog', (t) =>
           actorUserId: filter.actorUserId ?? undefined,
           targetId: filter.targetId ?? undefined,
           action: filter.action ?? undefined,
+          kind: filter.kind ?? undefined,
           from: filter.from ?? undefined,
           to: filter.to ?? undefined,
         },

@@ -8,11 +8,14 @@ import {
   isNonNullType,
   isScalarType,
 } from 'graphql';
-import { recordChange, unauditedOperations } from '../domain/audit.ts';
+import { withAuditEntry } from '../domain/audit/change-entry.ts';
+import { unauditedOperations } from '../domain/audit.ts';
 import type { AuditChange, AuditValue } from '../entities/audit.ts';
+import { kindOfId } from '../entities/ids.ts';
 import type { GraphContext } from './builder.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
+type Arguments = Readonly<Record<string, unknown>>;
 
 /** Scalars whose values say nothing that a person wrote, nor a secret. */
 const plainScalars: ReadonlySet<string> = new Set(['ID', 'Boolean', 'Int', 'Float', 'Count', 'DateTime']);
@@ -35,29 +38,46 @@ const valuesMax = 50;
 const changesMax = 100;
 
 /**
- * Writes a mutation into the audit log when it has succeeded: stands around every mutation, also those not written yet, so none can forget
- * it. What was refused or failed changed nothing and leaves no entry.
+ * Writes a mutation into the audit log, in the transaction of the change itself: stands around every mutation, also those not written yet, so
+ * none can forget it. A mutation that fails before it changed anything leaves no entry of a change.
  */
 export function audited(field: GraphQLField<unknown, GraphContext>, inner: Resolver): Resolver {
   const { name, args: definitions } = field;
   if (unauditedOperations.has(name)) return inner;
   const showsTexts = !personalOperation.test(name);
-  const idArgs = definitions.filter(({ type }) => named(type) === 'ID').map((argument) => argument.name);
-  const ordered = [...idArgs.filter((argument) => argument === 'id'), ...idArgs.filter((argument) => argument !== 'id')];
-  return async (root, args: Readonly<Record<string, unknown>>, context, info) => {
-    const result: unknown = await inner(root, args, context, info);
+  const idsOf = idReader(field);
+  return (root, args: Arguments, context, info) => {
     const changes = definitions.flatMap((argument) =>
       argument.name === 'id' ? [] : changesOf(argument.name, argument.type, args[argument.name], showsTexts),
     );
-    await recordChange(context.deps, context.caller, {
+    const call = {
       action: name,
-      result,
-      ids: ordered.flatMap((argument) => textsOf(args[argument])),
+      ids: idsOf(args),
+      orgId: namedOrganization(args),
       changes: changes.slice(0, changesMax),
       requestId: context.requestId,
-    });
-    return result;
+      address: context.address,
+    };
+    return withAuditEntry(context.deps, context.caller, call, () => inner(root, args, context, info) as unknown);
   };
+}
+
+/** Reads the ids among the arguments of a root field: the one named `id` first, those within `input` last. */
+export function idReader({ args: definitions }: GraphQLField<unknown, GraphContext>): (args: Arguments) => string[] {
+  const names = definitions.filter(({ type }) => named(type) === 'ID').map((argument) => argument.name);
+  const ordered = [...names.filter((name) => name === 'id'), ...names.filter((name) => name !== 'id')];
+  const input = definitions.find((argument) => argument.name === 'input')?.type;
+  const inner = isNonNullType(input) ? input.ofType : input;
+  const members = isInputObjectType(inner) ? Object.values(inner.getFields()).filter(({ type }) => named(type) === 'ID') : [];
+  return (args) => [
+    ...ordered.flatMap((name) => textsOf(args[name])),
+    ...members.flatMap(({ name }) => (isRecord(args.input) ? textsOf(args.input[name]) : [])),
+  ];
+}
+
+function namedOrganization({ orgId, input }: Arguments): string | undefined {
+  const given = orgId ?? (isRecord(input) ? input.orgId : undefined);
+  return typeof given === 'string' && kindOfId(given) === 'organization' ? given : undefined;
 }
 
 /** Members of `input` stand for themselves; those of objects within it under their path. */
@@ -104,5 +124,5 @@ function textsOf(value: unknown): string[] {
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object';
+  return typeof value === 'object' && value !== null;
 }

@@ -9,6 +9,8 @@ export interface GraphContext {
   readonly deps: Deps;
   readonly caller: Caller;
   readonly requestId: string;
+  /** The network address of the client, as far as it is known. */
+  readonly address: string | undefined;
   /** Fires when the client of this request is gone. */
   readonly signal: AbortSignal;
   /** Over REST only: what a resolver tells the face besides its result, and the headers of the request. */

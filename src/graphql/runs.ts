@@ -40,24 +40,25 @@ export const RunType = builder.objectRef<Run>('Run').implement({
     }),
     messages: t.field({
       type: [MessageType],
-      description: 'What it began with and what it said, in order. What it says stands here once it is over.',
-      resolve: ({ id }, _args, { deps }) => listRunMessages(deps, id) as Promise<ChatMessage[]>,
+      description:
+        'What it began with and what it said, in order. What it says stands here once it is over. Empty for callers who may not read its chat.',
+      resolve: (run, _args, { deps, caller }) => listRunMessages(deps, caller, run) as Promise<ChatMessage[]>,
     }),
     message: t.field({
       type: MessageType,
       nullable: true,
       description: 'The last message it said; null until it is over, and when it said nothing.',
-      resolve: async ({ id }, _args, { deps }) => lastSaid(await listRunMessages(deps, id)) ?? null,
+      resolve: async (run, _args, { deps, caller }) => lastSaid(await listRunMessages(deps, caller, run)) ?? null,
     }),
     toolCalls: t.field({
       type: [ToolCallType],
       description: 'Calls that it asks the caller to make.',
-      resolve: async ({ id }, _args, { deps }) => lastSaid(await listRunMessages(deps, id))?.toolCalls ?? [],
+      resolve: async (run, _args, { deps, caller }) => lastSaid(await listRunMessages(deps, caller, run))?.toolCalls ?? [],
     }),
     citations: t.field({
       type: [CitationType],
       description: 'The passages its last message rests on.',
-      resolve: async ({ id }, _args, { deps }) => lastSaid(await listRunMessages(deps, id))?.citations ?? [],
+      resolve: async (run, _args, { deps, caller }) => lastSaid(await listRunMessages(deps, caller, run))?.citations ?? [],
     }),
   }),
 });

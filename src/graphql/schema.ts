@@ -1,5 +1,6 @@
 import {
   defaultFieldResolver,
+  type GraphQLField,
   type GraphQLFieldResolver,
   type GraphQLNamedType,
   type GraphQLObjectType,
@@ -12,9 +13,11 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import { operationScopes, requireScope } from '../domain/policy.ts';
-import { DomainError } from '../entities/errors.ts';
-import { audited } from './audited.ts';
+import { DomainError, errorCodes } from '../entities/errors.ts';
+import { audited, idReader } from './audited.ts';
 import { builder, type GraphContext } from './builder.ts';
+import { accessFaults, guardNested, inputCheck } from './nested-access.ts';
+import { observe } from './observed.ts';
 import './scalars.ts';
 import './node.ts';
 import './accounts.ts';
@@ -66,8 +69,10 @@ export function buildSchema(): GraphQLSchema {
   const named = new Set(Object.keys(operationScopes).map((operation) => operation.split('.')[0]));
   for (const [name, addRoot] of Object.entries(roots)) if (named.has(name)) addRoot();
   const schema = builder.toSchema();
-  const faults = [...policyFaults(schema, Object.keys(operationScopes)), ...undescribed(schema)];
+  const faults = [...policyFaults(schema, Object.keys(operationScopes)), ...accessFaults(schema), ...undescribed(schema)];
   if (faults.length > 0) throw new Error(`the schema is not complete\n${faults.join('\n')}`);
+  guardNested(schema);
+  observe(schema);
   for (const root of rootTypes(schema)) guard(root);
   return schema;
 }
@@ -113,19 +118,37 @@ function rootTypes(schema: GraphQLSchema): GraphQLObjectType[] {
 function guard(root: GraphQLObjectType): void {
   for (const field of Object.values(root.getFields())) {
     const operation = `${root.name}.${field.name}`;
-    if (root.name === 'Subscription') field.subscribe = guarded(operation, field.subscribe ?? missingSource(operation));
-    else if (root.name === 'Mutation') field.resolve = guarded(operation, audited(field, field.resolve ?? defaultFieldResolver));
-    else field.resolve = guarded(operation, field.resolve ?? defaultFieldResolver);
+    if (root.name === 'Subscription') field.subscribe = guarded(operation, field, field.subscribe ?? missingSource(operation));
+    else {
+      const resolve = field.resolve ?? defaultFieldResolver;
+      field.resolve = guarded(operation, field, root.name === 'Mutation' ? audited(field, resolve) : resolve);
+    }
   }
 }
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
+type Arguments = Readonly<Record<string, unknown>>;
 
-function guarded(operation: string, inner: Resolver): Resolver {
-  return (root, args, context, info) => {
-    requireScope(context.caller, operation);
-    requireStorable(args);
-    return inner(root, args, context, info);
+/** Asks for the scopes, and writes refusals into the audit log. */
+function guarded(operation: string, field: GraphQLField<unknown, GraphContext>, inner: Resolver): Resolver {
+  const checkInput = inputCheck(operation, field);
+  const idsOf = idReader(field);
+  const refused = (error: unknown, args: Arguments, context: GraphContext): never => {
+    if (error instanceof DomainError && errorCodes[error.code].status === 403) {
+      context.deps.audit.refusals.note(context.caller, field.name, error, idsOf(args), context);
+    }
+    throw error;
+  };
+  return (root, args: Arguments, context, info) => {
+    try {
+      requireScope(context.caller, operation);
+      requireStorable(args);
+      checkInput?.(context.caller, args);
+      const result: unknown = inner(root, args, context, info);
+      return result instanceof Promise ? result.catch((error: unknown) => refused(error, args, context)) : result;
+    } catch (error) {
+      return refused(error, args, context);
+    }
   };
 }
 

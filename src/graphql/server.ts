@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import { watchKey, watchRevocation } from '../domain/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/caller.ts';
-import { DomainError, publicError } from '../entities/errors.ts';
+import { DomainError, isWithoutKey, publicError } from '../entities/errors.ts';
 import { type Authenticate, authenticate, type KeyCheck } from '../http/authenticate.ts';
 import { CallContext, requestIdOf } from '../http/context.ts';
 import { parseJsonBody, readBytes, requireJsonType } from '../http/json-body.ts';
@@ -250,6 +250,7 @@ class GraphqlFace {
   }
 
   #refuse(req: IncomingMessage, res: ServerResponse, errors: Call['errors'], error: unknown): void {
+    if (isWithoutKey(error)) this.#deps.audit.refusals.noteWithoutKey();
     if (res.headersSent) {
       presentError(error, errors);
       if (!res.writableEnded) res.destroy();

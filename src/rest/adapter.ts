@@ -4,7 +4,7 @@ import type { Deps } from '../domain/deps.ts';
 import { runOnce } from '../domain/idempotency.ts';
 import { admitTicket } from '../domain/upload-tickets.ts';
 import type { Caller } from '../entities/caller.ts';
-import { DomainError } from '../entities/errors.ts';
+import { DomainError, isWithoutKey } from '../entities/errors.ts';
 import { authenticate, bearerSecret, type KeyCheck } from '../http/authenticate.ts';
 import { CallContext, requestIdOf } from '../http/context.ts';
 import { sendDownload } from '../http/download.ts';
@@ -103,22 +103,28 @@ class RestFace {
         res.setHeader('allow', allowed(place.byMethod));
         throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${allowed(place.byMethod)}, not ${method}`);
       }
-      const { scope, row } = served.route;
-      if (scope !== null && !caller.scopes.has(scope)) {
-        throw new DomainError('INSUFFICIENT_SCOPE', `${row.operationId} needs a key with the scope ${scope}`);
-      }
+      const context = new CallContext(this.#deps, caller, requestId, res);
+      this.#requireScope(served.route, place.values, context);
       const { refusals } = served;
       if (refusals !== undefined && this.#options.admissions.runs.isRefused(req, res, caller, requestId, refusals)) {
         discardBody(req, this.#deps.settings.UPLOAD_MAX_BYTES);
         return;
       }
-      const context = new CallContext(this.#deps, caller, requestId, res);
       await this.#answer({ req, res, requestId, served, path: place.values, query, context, sizeBytesMax });
     } catch (error) {
       this.#refuse(req, res, requestId, served?.route, error);
     } finally {
       meter.finished(res.statusCode, startedMs);
     }
+  }
+
+  /** Before the body is read. @throws DomainError INSUFFICIENT_SCOPE, which is an entry of the audit log. */
+  #requireScope({ scope, row, main }: Route, path: readonly string[], context: CallContext): void {
+    const { caller } = context;
+    if (scope === null || caller.scopes.has(scope)) return;
+    const error = new DomainError('INSUFFICIENT_SCOPE', `${row.operationId} needs a key with the scope ${scope}`);
+    this.#deps.audit.refusals.note(caller, main.rootField.name, error, path, context);
+    throw error;
   }
 
   async #answer(call: Call): Promise<void> {
@@ -248,6 +254,7 @@ class RestFace {
   }
 
   #refuse(req: IncomingMessage, res: ServerResponse, requestId: string, route: Route | undefined, error: unknown): void {
+    if (isWithoutKey(error)) this.#deps.audit.refusals.noteWithoutKey();
     const shown = showError(error, this.#deps.logger, requestId);
     if (res.headersSent) {
       if (!res.writableEnded) res.destroy();

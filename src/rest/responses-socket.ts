@@ -11,9 +11,9 @@ import { ConnectionMemory } from '../domain/responses/memory.ts';
 import { responseError } from '../domain/responses/wire.ts';
 import { RunFold } from '../engine/runs/fold.ts';
 import type { Caller } from '../entities/caller.ts';
-import { DomainError, type ErrorCode, errorBody } from '../entities/errors.ts';
+import { DomainError, type ErrorCode, errorBody, isWithoutKey } from '../entities/errors.ts';
 import { authenticate, type KeyCheck } from '../http/authenticate.ts';
-import { requestIdOf } from '../http/context.ts';
+import { addressOf, requestIdOf } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
 import { takesExtensions } from '../http/extensions.ts';
 import { keyCheckOf } from '../http/key-check.ts';
@@ -85,6 +85,7 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
       open(deps, req, keyCheck)
         .then(accept)
         .catch((error: unknown) => {
+          if (isWithoutKey(error)) deps.audit.refusals.noteWithoutKey();
           const requestId = requestIdOf(req);
           refuseRaw(socket, responseError(showError(error, deps.logger, requestId)), requestId);
         });
@@ -101,7 +102,14 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
 async function open(deps: Deps, req: IncomingMessage, keyCheck: KeyCheck): Promise<Caller> {
   const caller = await authenticate(req, keyCheck);
   requireRate(deps, caller);
-  requireScope(caller, operation);
+  try {
+    requireScope(caller, operation);
+  } catch (error) {
+    const origin = { requestId: requestIdOf(req), address: addressOf(req, deps.settings.TRUST_PROXY) };
+    if (error instanceof DomainError)
+      deps.audit.refusals.note(caller, operation.slice(operation.indexOf('.') + 1), error, [], origin);
+    throw error;
+  }
   return caller;
 }
 

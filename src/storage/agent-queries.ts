@@ -1,4 +1,4 @@
-import type { AgentFilter } from '../entities/access.ts';
+import type { AgentFilter, AgentViewer } from '../entities/access.ts';
 import type { Agent, AgentEditor, AgentView } from '../entities/agent.ts';
 import { isAny } from '../entities/filter.ts';
 import { type Members, reads } from '../entities/members.ts';
@@ -6,6 +6,7 @@ import { type Page, type PageRequest, pageOf, timeKey } from '../entities/page.t
 import { agentCondition } from './agent-filter.ts';
 import { readPage, readWhole } from './bounded-rows.ts';
 import type { Database } from './database.ts';
+import { groupCondition } from './group-filter.ts';
 import { Parameters, prepared } from './where.ts';
 
 interface AgentViewRow extends Agent {
@@ -13,6 +14,7 @@ interface AgentViewRow extends Agent {
   readonly userName: string;
   readonly editors: readonly AgentEditor[];
   readonly groupIds: readonly string[];
+  readonly visibleGroupIds: readonly string[];
   readonly hasUserChats: boolean;
   readonly isOpenToOthers: boolean;
 }
@@ -56,7 +58,7 @@ const longColumns = ['description', 'instructions', 'introduction', 'seed', 'src
 const keyColumns: ReadonlySet<string> = new Set(['id', 'createdAt']);
 
 /** What is shown of an agent, in the one statement that finds it: select list and joins. `a` is the agent. */
-function viewSql(members: AgentMembers, viewerId: string, parameters: Parameters): { columns: string; joins: string } {
+function viewSql(members: AgentMembers, viewer: AgentViewer, parameters: Parameters): { columns: string; joins: string } {
   const columns = ownColumns.filter((name) => keyColumns.has(name) || reads(members, name)).map((name) => `a."${name}"`);
   let joins = '';
   if (reads(members, 'orgName')) {
@@ -76,9 +78,13 @@ function viewSql(members: AgentMembers, viewerId: string, parameters: Parameters
       `array(select g."groupId" from agent_groups g where g."agentId" = a.id order by g."createdAt", g."groupId") as "groupIds"`,
     );
   }
+  if (reads(members, 'visibleGroupIds')) {
+    columns.push(`array(select x."groupId" from agent_groups x join groups g on g.id = x."groupId"
+      where x."agentId" = a.id and ${groupCondition(viewer.groups, parameters)} order by x."createdAt", x."groupId") as "visibleGroupIds"`);
+  }
   if (reads(members, 'hasUserChats')) {
     columns.push(`exists (select 1 from chats hc
-      where hc."agentId" = a.id and hc."userId" = ${parameters.add(viewerId)} and hc."deletedAt" is null) as "hasUserChats"`);
+      where hc."agentId" = a.id and hc."userId" = ${parameters.add(viewer.userId)} and hc."deletedAt" is null) as "hasUserChats"`);
   }
   if (reads(members, 'isOpenToOthers')) {
     columns.push(`case when a.visibility = 'GROUP' then exists (select 1 from agent_groups og join group_members om on om."groupId" = og."groupId"
@@ -91,10 +97,10 @@ export async function findAgents(
   db: Database,
   ids: readonly string[],
   filter: AgentFilter,
-  viewerId: string,
+  viewer: AgentViewer,
 ): Promise<readonly AgentView[]> {
   const parameters = new Parameters();
-  const { columns, joins } = viewSql(undefined, viewerId, parameters);
+  const { columns, joins } = viewSql(undefined, viewer, parameters);
   const text = `select ${columns} from agents a ${joins}
     where a.id = any(${parameters.add(ids)}::text[]) and not a."isDeleted" and ${agentCondition(filter, parameters)}`;
   const { values } = parameters;
@@ -109,7 +115,7 @@ export async function findAgents(
 interface ListRequest {
   readonly filter: AgentFilter;
   readonly narrow: AgentFilter;
-  readonly viewerId: string;
+  readonly viewer: AgentViewer;
   readonly page: PageRequest;
   readonly members: AgentMembers;
   countAll(): Promise<number>;
@@ -121,10 +127,10 @@ interface ListRequest {
  */
 export async function listAgents(
   db: Database,
-  { filter, narrow, viewerId, page, members, countAll }: ListRequest,
+  { filter, narrow, viewer, page, members, countAll }: ListRequest,
 ): Promise<Page<AgentView>> {
   const parameters = new Parameters();
-  const { columns, joins } = viewSql(members, viewerId, parameters);
+  const { columns, joins } = viewSql(members, viewer, parameters);
   const limit = parameters.add(page.limit + 1);
   const after = afterCondition(page, parameters);
   const branches = alternatives(filter).map(

@@ -1,4 +1,4 @@
-import type { AgentFilter } from '../entities/access.ts';
+import type { AgentFilter, AgentViewer } from '../entities/access.ts';
 import type { Agent, AgentView, RunnableAgent } from '../entities/agent.ts';
 import { DomainError } from '../entities/errors.ts';
 import { everything } from '../entities/filter.ts';
@@ -35,24 +35,24 @@ export type AgentChanges = Partial<
 export type NewAgent = AgentChanges &
   Pick<Agent, 'id' | 'createdAt' | 'orgId' | 'userId' | 'name' | 'description' | 'instructions' | 'src'>;
 
-/** `viewerId` in all of it: the user to whom `hasUserChats` belongs. */
+/** `viewer` in all of it: whom `hasUserChats` and `visibleGroupIds` are about. */
 export interface AgentStore {
   /** An agent for a run, without asking who runs it: that is decided from its facts. A value when warm: no database round trip. */
   findRunnable(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined>;
   /** The agent if it exists and matches. */
-  find(id: string, filter: AgentFilter, viewerId: string): Promise<AgentView | undefined>;
+  find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined>;
   /** Those of the ids that exist and match, in no order. */
-  findMany(ids: readonly string[], filter: AgentFilter, viewerId: string): Promise<readonly AgentView[]>;
+  findMany(ids: readonly string[], filter: AgentFilter, viewer: AgentViewer): Promise<readonly AgentView[]>;
   /** Newest first. One statement, whatever the page holds; the count is another, when it is asked for. */
   list(
     filter: AgentFilter,
     narrow: AgentFilter,
-    viewerId: string,
+    viewer: AgentViewer,
     page: PageRequest,
     members?: Members<AgentView>,
   ): Promise<Page<AgentView>>;
-  create(agent: NewAgent): Promise<AgentView>;
-  update(id: string, changes: AgentChanges, viewerId: string): Promise<AgentView>;
+  create(agent: NewAgent, viewer: AgentViewer): Promise<AgentView>;
+  update(id: string, changes: AgentChanges, viewer: AgentViewer): Promise<AgentView>;
   /** @returns false when it was deleted before. */
   markDeleted(id: string): Promise<boolean>;
 }
@@ -61,13 +61,13 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
   const { prisma } = db;
   const runnable = createRunnableAgents(db, signals);
 
-  async function find(id: string, filter: AgentFilter, viewerId: string): Promise<AgentView | undefined> {
-    return (await findAgents(db, [id], filter, viewerId))[0];
+  async function find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined> {
+    return (await findAgents(db, [id], filter, viewer))[0];
   }
 
-  async function written(id: string, viewerId: string): Promise<AgentView> {
+  async function written(id: string, viewer: AgentViewer): Promise<AgentView> {
     signals.publish('agent-changed', id);
-    const agent = await find(id, everything, viewerId);
+    const agent = await find(id, everything, viewer);
     if (agent === undefined) throw new DomainError('NOT_FOUND', 'The agent was deleted at the same time');
     return agent;
   }
@@ -75,10 +75,10 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
   return {
     findRunnable: runnable.find,
     find,
-    findMany: (ids, filter, viewerId) => findAgents(db, ids, filter, viewerId),
-    list: (filter, narrow, viewerId, page, members) =>
-      listAgents(db, { filter, narrow, viewerId, page, members, countAll: () => countAgents(db, filter, narrow) }),
-    async create({ editorIds = [], groupIds = [], ...agent }) {
+    findMany: (ids, filter, viewer) => findAgents(db, ids, filter, viewer),
+    list: (filter, narrow, viewer, page, members) =>
+      listAgents(db, { filter, narrow, viewer, page, members, countAll: () => countAgents(db, filter, narrow) }),
+    async create({ editorIds = [], groupIds = [], ...agent }, viewer) {
       const creation = prisma.agent.create({
         data: {
           // Prisma would leave a list that is not given null, which SQL does not read as empty.
@@ -92,9 +92,9 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
         },
       });
       await settled(creation, 'agent');
-      return written(agent.id, agent.userId);
+      return written(agent.id, viewer);
     },
-    async update(id, { editorIds, groupIds, ...changes }, viewerId) {
+    async update(id, { editorIds, groupIds, ...changes }, viewer) {
       const update = prisma.agent.update({
         where: { id, isDeleted: false },
         data: {
@@ -104,7 +104,7 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
         },
       });
       await settled(update, 'agent');
-      return written(id, viewerId);
+      return written(id, viewer);
     },
     async markDeleted(id) {
       const { count } = await prisma.agent.updateMany({ where: { id, isDeleted: false }, data: { isDeleted: true } });

@@ -24,11 +24,21 @@ export interface ApiKeyStore {
   create(key: NewApiKey): Promise<ApiKey>;
   find(id: string): Promise<ApiKey | undefined>;
   /** Living and expired keys, newest first; revoked ones are gone from every list. */
-  list(of: { readonly orgId: string; readonly userId: string | undefined }, page: PageRequest): Promise<Page<ApiKey>>;
+  list(of: KeysOf, page: PageRequest): Promise<Page<ApiKey>>;
+  /** Whether somebody holds a key of one of the levels that may still be used. */
+  hasLiving(of: { readonly orgId?: string; readonly userId?: string; readonly levels: readonly AccessLevel[] }): Promise<boolean>;
   /** @returns false when it was revoked before. */
   revoke(id: string, at: Date): Promise<boolean>;
   /** Flushes what was noted. */
   close(): Promise<void>;
+}
+
+export interface KeysOf {
+  readonly orgId: string;
+  readonly userId: string | undefined;
+  /** Keys of these levels, and of any level those that act as `ownUserId`. */
+  readonly levels: readonly AccessLevel[];
+  readonly ownUserId: string;
 }
 
 export interface NewApiKey {
@@ -42,6 +52,8 @@ export interface NewApiKey {
   readonly prefix: string;
   readonly hash: string;
   readonly expiresAt: Date | null;
+  readonly createdByUserId?: string;
+  readonly createdByKeyId?: string;
 }
 
 export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
@@ -79,14 +91,20 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
       const row = await prisma.apiKey.findUnique({ where: { id } });
       return row === null ? undefined : first([row]);
     },
-    async list({ orgId, userId }, page) {
-      const where = { orgId, revokedAt: null, ...(userId === undefined ? {} : { userId }) };
+    async list({ orgId, userId, levels, ownUserId }, page) {
+      const shown = { OR: [{ level: { in: [...levels] } }, { userId: ownUserId }] };
+      const where = { orgId, revokedAt: null, ...(userId === undefined ? {} : { userId }), ...shown };
       const rows = await prisma.apiKey.findMany({
         where: { AND: [where, afterTime(page)] },
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
         take: page.limit + 1,
       });
       return pageOf(await withEmails(rows), page, timeKey, () => prisma.apiKey.count({ where }));
+    },
+    async hasLiving({ levels, ...of }) {
+      const isInTime = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
+      const where = { ...of, revokedAt: null, level: { in: [...levels] }, ...isInTime };
+      return (await prisma.apiKey.findFirst({ where, select: { id: true } })) !== null;
     },
     async revoke(id, at) {
       const { count } = await prisma.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: at } });
@@ -117,5 +135,7 @@ function apiKeyOf({ id, createdAt, updatedAt, orgId, userId, name, ...row }: Key
     lastUsedAt: row.lastUsedAt,
     expiresAt: row.expiresAt,
     revokedAt: row.revokedAt,
+    createdByUserId: row.createdByUserId,
+    createdByKeyId: row.createdByKeyId,
   };
 }

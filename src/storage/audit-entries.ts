@@ -1,3 +1,4 @@
+import type { PoolClient } from 'pg';
 import type { AuditEntry, AuditFilter } from '../entities/audit.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../entities/page.ts';
 import { readPage } from './bounded-rows.ts';
@@ -8,8 +9,12 @@ import { Parameters } from './where.ts';
 export type NewAuditEntry = Omit<AuditEntry, 'actorEmail'>;
 
 export interface AuditEntryStore {
-  /** One that is there already stays as it is, so a write may be repeated. */
-  add(entries: readonly NewAuditEntry[]): Promise<void>;
+  /**
+   * Writes entries; one that is there already gets the new target, outcome and count, so a write may be repeated.
+   *
+   * @param client  inside a transaction of its own, when given.
+   */
+  write(entries: readonly NewAuditEntry[], client?: Pick<PoolClient, 'query'>): Promise<void>;
   /** Newest first. */
   list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>;
   /** Deletes entries older than so many days, at most 5,000 at a time. @returns how many. */
@@ -19,14 +24,15 @@ export interface AuditEntryStore {
 export function createAuditEntryStore(db: Database): AuditEntryStore {
   const { pool } = db;
   return {
-    async add(entries) {
-      await pool.query(
-        `insert into audit_entries (id, "createdAt", "orgId", "actorUserId", "actorEmail", "actorKeyId", action, "targetKind", "targetId",
-           changes, "requestId")
+    async write(entries, client = pool) {
+      await client.query(
+        `insert into audit_entries (id, "createdAt", "orgId", "actorUserId", "actorEmail", "actorKeyId", action, kind, outcome, count,
+           "targetKind", "targetId", "targetIds", changes, "requestId", address)
          select e.id, e."createdAt", e."orgId", e."actorUserId", coalesce((select u.email from users u where u.id = e."actorUserId"), ''),
-           e."actorKeyId", e.action, e."targetKind", e."targetId", e.changes, e."requestId"
+           e."actorKeyId", e.action, e.kind, e.outcome, e.count, e."targetKind", e."targetId", e."targetIds", e.changes, e."requestId", e.address
          from jsonb_populate_recordset(null::audit_entries, $1::jsonb) e
-         on conflict (id) do nothing`,
+         on conflict (id) do update set "orgId" = excluded."orgId", outcome = excluded.outcome, count = excluded.count,
+           "targetKind" = excluded."targetKind", "targetId" = excluded."targetId", "targetIds" = excluded."targetIds"`,
         [JSON.stringify(entries)],
       );
     },
@@ -60,14 +66,17 @@ export function createAuditEntryStore(db: Database): AuditEntryStore {
   };
 }
 
-function conditionOf({ orgId, actorUserId, targetId, action, from, to }: AuditFilter, parameters: Parameters): string {
+function conditionOf({ orgId, actorUserId, targetId, action, kind, from, to }: AuditFilter, parameters: Parameters): string {
   const equal = (column: string, value: string | undefined) =>
     value === undefined ? [] : [`"${column}" = ${parameters.add(value)}`];
   return [
     ...equal('orgId', orgId),
     ...equal('actorUserId', actorUserId),
-    ...equal('targetId', targetId),
+    ...(targetId === undefined
+      ? []
+      : [`("targetId" = ${parameters.add(targetId)} or ${parameters.add(targetId)} = any("targetIds"))`]),
     ...equal('action', action),
+    ...equal('kind', kind),
     ...(from === undefined ? [] : [`"createdAt" >= ${parameters.add(from)}`]),
     ...(to === undefined ? [] : [`"createdAt" < ${parameters.add(to)}`]),
   ].join(' and ');

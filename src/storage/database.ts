@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { PrismaClient } from './generated/client.ts';
+import type { ChangeRecord } from './recorded-pool.ts';
 import type { StatementClass } from './statement-limits.ts';
 
 /** The database behind every store: one pool, one Prisma client on it. */
@@ -19,5 +20,9 @@ export interface Database {
   transaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
   /** Runs `work` with the time limits of statements that this class has; by default they are those of somebody who waits. */
   runAs<T>(kind: StatementClass, work: () => T): T;
+  /** Runs `work`; its first transaction that changes something also writes the record, or fails (recorded-pool.ts). */
+  recorded<T>(record: ChangeRecord, work: () => T): T;
+  /** The record of the work under way; undefined outside `recorded`. */
+  currentRecord(): ChangeRecord | undefined;
   close(): Promise<void>;
 }

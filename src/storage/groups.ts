@@ -1,11 +1,12 @@
-import type { GroupFilter, GroupLeaf } from '../entities/access.ts';
+import type { GroupFilter } from '../entities/access.ts';
 import type { Group, GroupMember } from '../entities/group.ts';
 import { readWhole } from './bounded-rows.ts';
 import { settled } from './conflicts.ts';
 import type { Database } from './database.ts';
+import { groupCondition } from './group-filter.ts';
 import { byOwner, type Linked, linksSql } from './links.ts';
 import type { Signals } from './signals.ts';
-import { conditionOf, Parameters, prepared } from './where.ts';
+import { Parameters, prepared } from './where.ts';
 
 /** A member to be; `userId` null while nobody of the tenant has this e-mail. */
 export interface NewMember {
@@ -108,20 +109,4 @@ export function createGroupStore(db: Database, signals: Signals): GroupStore {
 
 function groupOf(row: Omit<Group, 'availability'> & { readonly availability: string }): Group {
   return { ...row, availability: row.availability as Group['availability'] };
-}
-
-/** A rule about groups as a condition on the table `groups` under the name `g`. */
-function groupCondition(filter: GroupFilter, parameters: Parameters): string {
-  return conditionOf<GroupLeaf>(filter, (leaf) => {
-    switch (leaf.group) {
-      case 'in-organization':
-        return `g."orgId" = ${parameters.add(leaf.orgId)}`;
-      case 'owned-by':
-        return `g."ownerUserId" = ${parameters.add(leaf.userId)}`;
-      case 'has-member':
-        return `exists (select 1 from group_members m where m."groupId" = g.id and m."userId" = ${parameters.add(leaf.userId)})`;
-      case 'available-to-everyone':
-        return `g.availability = 'EVERYONE'`;
-    }
-  });
 }

@@ -6,6 +6,7 @@ import type { Database } from './database.ts';
 import { type EmbeddedServer, startEmbeddedOf } from './embedded/embedded.ts';
 import { PrismaClient } from './generated/client.ts';
 import { migrate } from './migrate.ts';
+import { createRecordedPool } from './recorded-pool.ts';
 import { StatementLimits } from './statement-limits.ts';
 
 export interface OpenDatabaseOptions {
@@ -59,7 +60,7 @@ async function connect(
   { onError }: OpenDatabaseOptions,
   closeServer: () => Promise<void>,
 ): Promise<Database> {
-  const pool = new Pool({
+  const { pool, recorded, current } = createRecordedPool({
     ...connection,
     application_name: 'parley',
     idleTimeoutMillis: 60_000,
@@ -90,6 +91,8 @@ async function connect(
       listMaxBytes: settings.REPLY_MAX_BYTES,
       transaction: (work) => transaction(pool, limits.begin, work),
       runAs: (kind, work) => limits.runAs(kind, work),
+      recorded,
+      currentRecord: current,
       close: async () => {
         await prisma.$disconnect();
         await close();

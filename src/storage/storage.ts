@@ -8,6 +8,7 @@ import { type AgentPartStore, createAgentPartStore } from './agent-parts.ts';
 import { type AgentRatingStore, createAgentRatingStore } from './agent-ratings.ts';
 import { type AgentStore, createAgentStore } from './agents.ts';
 import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
+import { type AuditBatch, createAuditBatch } from './audit-batch.ts';
 import { type AuditEntryStore, createAuditEntryStore } from './audit-entries.ts';
 import { createDiskBlobs } from './blobs/disk.ts';
 import type { Blobs } from './blobs.ts';
@@ -37,6 +38,7 @@ import type { Signals } from './signals.ts';
 import { createTenancyStore, type TenancyStore } from './tenancy.ts';
 import { createTenantStore, type TenantStore } from './tenants.ts';
 import { createThreadStore, type ThreadStore } from './threads.ts';
+import { createUnseenContent, type UnseenContent } from './unseen-content.ts';
 import { createUsageStore, type UsageStore } from './usage.ts';
 import { createUsageLimitStore, type UsageLimitStore } from './usage-limits.ts';
 import { createUserStore, type UserStore } from './users.ts';
@@ -66,6 +68,9 @@ export interface Storage {
   readonly users: UserStore;
   readonly memberships: MembershipStore;
   readonly auditEntries: AuditEntryStore;
+  /** Entries that are written behind the replies. */
+  readonly auditBatch: AuditBatch;
+  readonly unseenContent: UnseenContent;
   readonly usage: UsageStore;
   readonly usageLimits: UsageLimitStore;
   /** Undefined on the embedded database, which one process has to itself. */
@@ -100,6 +105,8 @@ export async function openStorage(settings: Settings, options: OpenDatabaseOptio
     db.kind === 'embedded' ? createInProcessSignals() : await createPostgresSignals(db.pool, (error) => onError(error, false));
   const apiKeys = createApiKeyStore(db, signals);
   const chunks = createChunkStore(db);
+  const auditEntries = createAuditEntryStore(db);
+  const auditBatch = createAuditBatch(auditEntries, (error) => onError(error as Error, false));
   return {
     db,
     blobs: createDiskBlobs(blobFolder(settings)),
@@ -120,7 +127,9 @@ export async function openStorage(settings: Settings, options: OpenDatabaseOptio
     organizations: createOrganizationStore(db, signals),
     users: createUserStore(db, signals),
     memberships: createMembershipStore(db, signals),
-    auditEntries: createAuditEntryStore(db),
+    auditEntries,
+    auditBatch,
+    unseenContent: createUnseenContent(db),
     usage: createUsageStore(db, signals),
     usageLimits: createUsageLimitStore(db, signals),
     rateBuckets: db.kind === 'embedded' ? undefined : createRateBucketStore(db),
@@ -139,6 +148,7 @@ export async function openStorage(settings: Settings, options: OpenDatabaseOptio
     chunks,
     indexing: createIndexingStore(db, signals, chunks),
     close: async () => {
+      await auditBatch.close();
       await apiKeys.close();
       await signals.close();
       await db.close();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { everything } from '../../src/entities/filter.ts';
 import { makeFor, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -111,7 +112,7 @@ it('the default refuses 49 times 400,000 characters of twelve agents', async () 
   await service.restart({ REPLY_MAX_BYTES: String(64 * 1024 * 1024) });
   const { agents } = service.deps.storage;
   for (const { id } of (await ann.get('/api/v1/ais?limit=12')).body.data) {
-    await agents.update(id, { instructions: 'x'.repeat(400_000) }, ann.userId);
+    await agents.update(id, { instructions: 'x'.repeat(400_000) }, { userId: ann.userId, groups: everything });
   }
   const before = process.memoryUsage.rss();
   expect((await ann.post('/graphql', { query: large })).body).toMatchObject(tooLarge);

@@ -47,7 +47,7 @@ async function fill(agentId: string, dataSourceId: string): Promise<void> {
     orgCategoryIds: ['category'],
     editorIds: [bob.userId],
   } as const;
-  await agents.update(agentId, changes, ann.userId);
+  await agents.update(agentId, changes, { userId: ann.userId, groups: { all: [] } });
   await agentRatings.rate(agentId, ann.userId, 4);
   await db.prisma.agent.update({ where: { id: agentId }, data: { messageCount: 7 } });
   await make.chat({ owner: ann, agentId });

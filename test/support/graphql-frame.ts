@@ -12,6 +12,7 @@ import { createAdmissions } from '../../src/http/limits.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { SseStreams } from '../../src/http/sse.ts';
 import { loadSettings } from '../../src/settings.ts';
+import { forgetfulAudit } from './forgetful-audit.ts';
 import { TestClient } from './client.ts';
 import { testPools, testRates } from './pools.ts';
 import { callerWith } from './rest-frame.ts';
@@ -54,7 +55,7 @@ export async function startGraphqlFrame(env: Readonly<Record<string, string>> = 
   const logs: string[] = [];
   const watchers = new Set<() => void>();
   const logger = pino({ level: 'error' }, { write: (line: string) => void logs.push(line) });
-  const deps = { settings, logger, now: () => new Date(), rates: testRates() } as Deps;
+  const deps = { settings, logger, audit: forgetfulAudit(settings), now: () => new Date(), rates: testRates() } as Deps;
   const streams = new SseStreams({
     heartbeatMs: settings.SSE_HEARTBEAT_MS,
     bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,

@@ -16,6 +16,7 @@ import { compileRoutes } from '../../src/rest/compile.ts';
 import { noDeclarations } from '../../src/rest/openapi/declarations.ts';
 import type { RouteRow, RunFold, StreamEncoderFactory } from '../../src/rest/route.ts';
 import { loadSettings, type Settings } from '../../src/settings.ts';
+import { forgetfulAudit } from './forgetful-audit.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { testPools, testRates } from './pools.ts';
 
@@ -258,6 +259,7 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
   // What the frame uses of them; features need more and are tested over a whole service.
   const deps = {
     settings,
+    audit: forgetfulAudit(settings),
     storage: options.storage,
     logger: options.logger ?? pino({ level: 'silent' }),
     now: () => new Date(),

@@ -18,7 +18,7 @@ import type { Deps } from '../deps.ts';
 import { portableData } from './portable-data.ts';
 
 export interface ExportQuery {
-  /** Default true. */
+  /** Default: they come along when the key may read them. */
   readonly includeDataSources?: boolean | null | undefined;
   /** Ids separated by commas: only these. */
   readonly dataSourceIds?: string | null | undefined;
@@ -31,7 +31,10 @@ const itemsPerRead = 1_000;
  * Makes the portable form of an agent, without any secret. The same agent gives the same bytes but for `exportedAt`: everything stands in an
  * order that follows from its content.
  *
- * @throws DomainError NOT_FOUND; FORBIDDEN for who may use the agent and not edit it; INVALID_VALUE for a source that is none of its, or when
+ * What the key may not read stays behind: skills without SKILLS:READ, data sources without DATA_SOURCES:READ.
+ *
+ * @throws DomainError NOT_FOUND; FORBIDDEN for who may use the agent and not edit it; INSUFFICIENT_SCOPE for data sources that are asked for
+ *   by a key that may not read them; INVALID_VALUE for a source that is none of its, or when
  *   the bundle would be larger than an import takes.
  */
 export async function exportAgent(deps: Deps, caller: Caller, agentId: string, query: ExportQuery): Promise<AgentBundle> {
@@ -69,6 +72,17 @@ export async function exportAgent(deps: Deps, caller: Caller, agentId: string, q
   };
   requireImportable(bundle, deps.settings.BODY_MAX_BYTES);
   return bundle;
+}
+
+/** What an export leaves out because of the key's scopes, in words: a bundle has no place for warnings. */
+export function leftOutOf(caller: Caller, { includeDataSources }: ExportQuery): readonly string[] {
+  const isAsked = includeDataSources !== false;
+  return [
+    ...(caller.scopes.has('SKILLS:READ') ? [] : ['skills left out: the key has no SKILLS:READ scope']),
+    ...(caller.scopes.has('DATA_SOURCES:READ') || !isAsked
+      ? []
+      : ['data sources left out: the key has no DATA_SOURCES:READ scope']),
+  ];
 }
 
 function bundledAgent(deps: Deps, agent: AgentView): AgentBundle['agent'] {
@@ -126,6 +140,11 @@ async function bundledDataSources(
       .map((id) => id.trim())
       .filter((id) => id !== '') ?? [];
   if (query.includeDataSources === false && wanted.length === 0) return [];
+  if (!caller.scopes.has('DATA_SOURCES:READ')) {
+    const param = wanted.length > 0 ? 'dataSourceIds' : query.includeDataSources === true ? 'includeDataSources' : undefined;
+    if (param === undefined) return [];
+    throw new DomainError('INSUFFICIENT_SCOPE', 'Exporting data sources needs a key with the scope DATA_SOURCES:READ', { param });
+  }
   const [attached = []] = await listDataSourcesOfAgents(deps, caller, [agent.id]);
   const missing = wanted.find((id) => !attached.some((source) => source.id === id));
   if (missing !== undefined) {

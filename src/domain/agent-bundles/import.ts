@@ -34,13 +34,18 @@ export async function importAgent(
   const takesSkills = caller.scopes.has('SKILLS:WRITE');
   if (bundle.skills.length > 0 && !takesSkills) warnings.add('skills skipped: the key has no SKILLS:WRITE scope');
   for (const warning of bundleWarnings(bundle)) warnings.add(warning);
-  const given = takesSkills ? bundle : { ...bundle, skills: [] };
+  const takesSources = caller.scopes.has('DATA_SOURCES:WRITE');
+  if (bundle.dataSources.length > 0 && !takesSources) {
+    warnings.add('data sources skipped: the key has no DATA_SOURCES:WRITE scope');
+  }
+  const dataSources = takesSources ? bundle.dataSources : [];
+  const given = { ...bundle, dataSources, skills: takesSkills ? bundle.skills : [] };
   const blobs = new WrittenBlobs(deps, caller.orgId);
   try {
     const contents = isDryRun
-      ? foreseeContents(deps, bundle.dataSources)
-      : await storeContents(deps, bundle.dataSources, blobs, signal);
-    for (const source of bundle.dataSources) {
+      ? foreseeContents(deps, dataSources)
+      : await storeContents(deps, dataSources, blobs, signal);
+    for (const source of dataSources) {
       if (source.type === 'API') continue;
       const isWhole =
         source.type === 'FILE_UPLOAD' && source.items.length > 0 && source.items.every((item) => contents.byItem.has(item));

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../../entities/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { addressOf } from '../../http/context.ts';
 import { sendEmpty } from '../../http/reply.ts';
 import type { SseStream } from '../../http/sse.ts';
 import type { GraphContext } from '../builder.ts';
@@ -85,7 +86,9 @@ export class SingleConnections {
     }
     sendEmpty(call.res, 202, call.requestId);
     const { signal } = controller;
-    const context = { deps: this.#parts.deps, caller, requestId: call.requestId, signal };
+    const { deps } = this.#parts;
+    const address = addressOf(call.req, deps.settings.TRUST_PROXY);
+    const context = { deps, caller, requestId: call.requestId, address, signal };
     try {
       await this.#pump(reservation, operationId, operation, params, context);
     } finally {

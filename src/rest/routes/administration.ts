@@ -245,11 +245,11 @@ const auditLog: RouteRow = {
   path: '/api/v1/admin/audit-log',
   summary: 'Who changed what',
   description:
-    'In one organization, newest first. `value` is null for what is never recorded: secrets, instructions, whatever people write.',
+    'In one organization, newest first: changes, what administrators read of others, exports and refusals. `value` is null for what is never recorded: secrets, instructions, whatever people write.',
   tag,
-  document: `query ($orgId: ID, $actorUserId: ID, $targetId: ID, $action: String, $from: DateTime, $to: DateTime, $limit: Int = 100, $cursor: String) {
-    auditLog(orgId: $orgId, actorUserId: $actorUserId, targetId: $targetId, action: $action, from: $from, to: $to, first: $limit, after: $cursor) {
-      nodes { id createdAt orgId actorUserId actorEmail actorKeyId action targetKind targetId changes { member value } requestId }
+  document: `query ($orgId: ID, $actorUserId: ID, $targetId: ID, $action: String, $kind: AuditKind, $from: DateTime, $to: DateTime, $limit: Int = 100, $cursor: String) {
+    auditLog(orgId: $orgId, actorUserId: $actorUserId, targetId: $targetId, action: $action, kind: $kind, from: $from, to: $to, first: $limit, after: $cursor) {
+      nodes { id createdAt orgId actorUserId actorEmail actorKeyId action kind outcome count targetKind targetId targetIds changes { member value } requestId address }
       ${pageInfo}
     }
   }`,
@@ -258,6 +258,7 @@ const auditLog: RouteRow = {
     actorUserId: 'Only what this user did.',
     targetId: 'Only what was done to this.',
     action: 'Only this operation, as GraphQL names it: `createAgent`.',
+    kind: 'Only entries that tell this: CHANGE, READ or REFUSAL.',
     from: 'From this moment on.',
     to: 'Before this moment.',
     ...page,

@@ -79,14 +79,15 @@ export const agentBundleRoutes: readonly RouteRow[] = [
     path: '/api/v1/ais/{aiId}/export',
     summary: 'Export agent',
     description:
-      'For who may edit it; INSTANCE keys across organizations. Secrets are references, listed in `requiredSecrets`. Skills come along with the scope SKILLS:READ.',
+      'For who may edit it; INSTANCE keys across organizations. Secrets are references, listed in `requiredSecrets`. Skills come along with the scope SKILLS:READ, data sources with DATA_SOURCES:READ.',
     tag: 'Agents',
     spec: 'Export agent',
-    document: `query ($aiId: ID!, $includeDataSources: Boolean = true, $dataSourceIds: String) {
+    document: `query ($aiId: ID!, $includeDataSources: Boolean, $dataSourceIds: String) {
       agentBundle(agentId: $aiId, includeDataSources: $includeDataSources, dataSourceIds: $dataSourceIds) { ${bundleFields} }
     }`,
     query: {
-      includeDataSources: 'Whether its knowledge comes along: true (the default) or false.',
+      includeDataSources:
+        'Whether its knowledge comes along. Default: true for a key with the scope DATA_SOURCES:READ; another may not ask for it.',
       dataSourceIds: 'Ids separated by commas: only these data sources.',
     },
   },

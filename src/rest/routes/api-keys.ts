@@ -1,6 +1,7 @@
 import type { RouteRow } from '../route.ts';
 
-const keyFields = 'id createdAt updatedAt lastUsedAt expiresAt revokedAt orgId userId userEmail name scopes level prefix';
+const keyFields =
+  'id createdAt updatedAt lastUsedAt expiresAt revokedAt orgId userId userEmail name scopes level prefix createdByUserId createdByKeyId';
 
 export const apiKeyRoutes: readonly RouteRow[] = [
   {
@@ -8,7 +9,8 @@ export const apiKeyRoutes: readonly RouteRow[] = [
     method: 'post',
     path: '/api/v1/api-keys',
     summary: 'Create API key',
-    description: 'For the caller, or for a given user and organization within its reach. `key` is the secret: it is shown once.',
+    description:
+      'For the caller, or for a given user and organization within its reach; for another user with the scope ADMIN:WRITE. `key` is the secret: it is shown once.',
     tag: 'API keys',
     spec: 'Create API key for the caller or a given user and organization',
     document: `mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { ${keyFields} key } }`,

@@ -1,0 +1,147 @@
+import { type AuditChange, auditTargetsMax } from '../../entities/audit.ts';
+import type { Caller } from '../../entities/caller.ts';
+import { kindOfId } from '../../entities/ids.ts';
+import type { NewAuditEntry } from '../../storage/audit-entries.ts';
+import type { ChangeRecord } from '../../storage/recorded-pool.ts';
+import type { Deps } from '../deps.ts';
+import type { CallOrigin } from './origin.ts';
+
+/** A mutation that is about to run. */
+export interface ChangeCall extends CallOrigin {
+  /** The mutation: `createAgent`. */
+  readonly action: string;
+  /** Ids among its arguments, the most important first. */
+  readonly ids: readonly string[];
+  /** The organization that the arguments name. */
+  readonly orgId: string | undefined;
+  readonly changes: readonly AuditChange[];
+}
+
+const attemptsMax = 5;
+const retryMs = 1_000;
+
+/**
+ * Runs a mutation and writes its entry in the transaction of the change (storage/recorded-pool.ts). A change whose entry cannot be written
+ * is not made. A mutation that changes no row writes its entry before it answers.
+ *
+ * The entry begins with what is known before the mutation returns. When the result names another target, or the mutation fails after a
+ * transaction of it has committed, a second statement says so.
+ *
+ * @throws whatever `work` throws; the error of the database when the entry cannot be written.
+ */
+export async function withAuditEntry<T>(deps: Deps, caller: Caller, call: ChangeCall, work: () => Promise<T> | T): Promise<T> {
+  const entry = new ChangeEntry(deps, caller, call);
+  let result: T;
+  try {
+    result = await deps.storage.db.recorded(entry, work);
+  } catch (error) {
+    await entry.failed();
+    throw error;
+  }
+  await entry.succeeded(result);
+  return result;
+}
+
+class ChangeEntry implements ChangeRecord {
+  readonly #deps: Deps;
+  readonly #call: ChangeCall;
+  readonly #made: string[] = [];
+  #entry: NewAuditEntry;
+  #state: 'open' | 'committed' | 'closed' = 'open';
+
+  constructor(deps: Deps, caller: Caller, call: ChangeCall) {
+    this.#deps = deps;
+    this.#call = call;
+    this.#entry = {
+      id: deps.newId('auditEntry'),
+      createdAt: deps.now(),
+      orgId: call.orgId ?? caller.orgId,
+      actorUserId: caller.userId,
+      actorKeyId: caller.keyId,
+      action: call.action,
+      kind: 'CHANGE',
+      outcome: 'SUCCEEDED',
+      count: 1,
+      ...targets([]),
+      changes: call.changes,
+      requestId: call.requestId,
+      address: call.address ?? null,
+    };
+  }
+
+  get isPending(): boolean {
+    return this.#state === 'open';
+  }
+
+  made(id: string): void {
+    if (this.#made.length < auditTargetsMax) this.#made.push(id);
+  }
+
+  async write(client: Parameters<ChangeRecord['write']>[0]): Promise<void> {
+    this.#entry = { ...this.#entry, ...targets([...this.#made, ...this.#call.ids]) };
+    await this.#deps.storage.auditEntries.write([this.#entry], client);
+  }
+
+  committed(): void {
+    if (this.#state === 'open') this.#state = 'committed';
+  }
+
+  async succeeded(result: unknown): Promise<void> {
+    const isWritten = this.#state === 'committed';
+    this.#state = 'closed';
+    const last = { ...this.#entry, ...this.#targetsOf(result), orgId: organizationOf(this.#call, result) ?? this.#entry.orgId };
+    if (!isWritten) await this.#deps.storage.auditEntries.write([last]);
+    else if (!isSame(last, this.#entry)) await this.#amend(last, 1);
+  }
+
+  async failed(): Promise<void> {
+    const isWritten = this.#state === 'committed';
+    this.#state = 'closed';
+    if (isWritten) await this.#amend({ ...this.#entry, outcome: 'FAILED' }, 1);
+  }
+
+  #targetsOf(result: unknown) {
+    const own = memberOf(result, 'id');
+    const isTarget = own !== undefined && kindOfId(own) !== undefined;
+    return targets([...(isTarget ? [own] : []), ...this.#call.ids, ...this.#made]);
+  }
+
+  /** The entry is there already: what it lacks is tried again behind the reply, and logged when it is lost. */
+  async #amend(entry: NewAuditEntry, attempt: number): Promise<void> {
+    try {
+      await this.#deps.storage.auditEntries.write([entry]);
+    } catch (error) {
+      if (attempt >= attemptsMax) this.#deps.logger.error({ err: error, entry }, 'an audit entry could not be amended');
+      else setTimeout(() => void this.#amend(entry, attempt + 1), retryMs * attempt).unref();
+    }
+  }
+}
+
+/** The first id that Parley made is the target; all of them are kept. */
+export function targets(ids: readonly string[]): Pick<NewAuditEntry, 'targetKind' | 'targetId' | 'targetIds'> {
+  const known = [...new Set(ids)].filter((id) => kindOfId(id) !== undefined).slice(0, auditTargetsMax);
+  const [first] = known;
+  return {
+    targetKind: first === undefined ? null : (kindOfId(first) ?? null),
+    targetId: first ?? null,
+    targetIds: known,
+  };
+}
+
+function isSame(left: NewAuditEntry, right: NewAuditEntry): boolean {
+  return left.targetId === right.targetId && left.orgId === right.orgId;
+}
+
+/** Administrators of the organization that was changed see the entry, also when the caller came from another. */
+function organizationOf({ action }: ChangeCall, result: unknown): string | undefined {
+  // Nobody administers it any more.
+  if (action === 'deleteOrganization') return undefined;
+  const id = memberOf(result, 'id');
+  return id !== undefined && kindOfId(id) === 'organization' ? id : memberOf(result, 'orgId');
+}
+
+function memberOf(value: unknown, member: string): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const found = (value as Readonly<Record<string, unknown>>)[member];
+  return typeof found === 'string' && found !== '' ? found : undefined;
+}

@@ -1,0 +1,129 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { isChange } from './change-statements.ts';
+
+/** A row that must commit together with the change that it describes. */
+export interface ChangeRecord {
+  /** Whether the next transaction that changes something has to write the row. */
+  readonly isPending: boolean;
+  /** Writes the row on the client of that transaction. May be repeated: a transaction may roll back. */
+  write(client: PoolClient): Promise<void>;
+  /** The transaction that wrote the row has committed. */
+  committed(): void;
+  /** An id was made for something new within the work. */
+  made(id: string): void;
+}
+
+export interface RecordedPool {
+  readonly pool: Pool;
+  /**
+   * Runs `work`; the first transaction within it that changes something also writes `record`. When the record cannot be written, the
+   * transaction fails and the change is not made.
+   */
+  recorded<T>(record: ChangeRecord, work: () => T): T;
+  /** The record of the work under way; undefined outside `recorded`. */
+  current(): ChangeRecord | undefined;
+}
+
+type Query = (...args: readonly unknown[]) => Promise<unknown>;
+type Connect = (callback?: unknown) => Promise<PoolClient>;
+
+/**
+ * Makes a pool that writes the record of a change in the transaction of that change. Every statement of Parley passes through the pool, also
+ * those of Prisma and of the job queue, so no store can forget the record. Outside `recorded` the pool is as `pg` makes it.
+ */
+export function createRecordedPool(config: PoolConfig): RecordedPool {
+  const records = new AsyncLocalStorage<ChangeRecord>();
+  const pool = new Pool(config);
+  const query = pool.query.bind(pool) as unknown as Query;
+  const connect = pool.connect.bind(pool) as unknown as Connect;
+  const pending = () => {
+    const record = records.getStore();
+    return record?.isPending === true ? record : undefined;
+  };
+  Object.assign(pool, {
+    query: (...args: readonly unknown[]) => {
+      const record = pending();
+      if (record === undefined || typeof args.at(-1) === 'function' || !isChange(textOf(args[0]))) return query(...args);
+      return alone(connect, record, args);
+    },
+    connect: (callback?: unknown) => {
+      const record = pending();
+      if (record === undefined || callback !== undefined) return connect(callback);
+      return connect().then((client) => recordedClient(client, record));
+    },
+  });
+  return { pool, recorded: (record, work) => records.run(record, work), current: () => records.getStore() };
+}
+
+/** One statement that changes something, on a client of its own. */
+async function alone(connect: Connect, record: ChangeRecord, args: readonly unknown[]): Promise<unknown> {
+  const client = await connect();
+  const ignore = () => undefined;
+  // The statement that fails tells that the connection ended.
+  client.on('error', ignore);
+  try {
+    return await changing(client, record, args);
+  } finally {
+    client.off('error', ignore);
+    client.release();
+  }
+}
+
+/** One statement that changes something, in a transaction with its record. */
+async function changing(client: PoolClient, record: ChangeRecord, args: readonly unknown[]): Promise<unknown> {
+  await client.query('BEGIN');
+  try {
+    const result = await (client.query as unknown as Query).apply(client, args as unknown[]);
+    await record.write(client);
+    await client.query('COMMIT');
+    record.committed();
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The client, but a COMMIT after a change writes the record first. A change outside a transaction gets one. */
+function recordedClient(client: PoolClient, record: ChangeRecord): PoolClient {
+  let isInTransaction = false;
+  let hasChanged = false;
+  const original = client.query.bind(client) as unknown as Query;
+  const query: Query = (...args) => {
+    const text = textOf(args[0]);
+    const command = /^\s*(begin|start\s+transaction|commit|end|rollback(?!\s+to))\b/i.exec(text)?.[1]?.toLowerCase();
+    if (command === 'commit' || command === 'end') {
+      isInTransaction = false;
+      return hasChanged && record.isPending ? committing(client, record, () => original(...args)) : original(...args);
+    }
+    if (command !== undefined) {
+      isInTransaction = command !== 'rollback';
+      hasChanged = false;
+    } else if (record.isPending && isChange(text)) {
+      if (!isInTransaction) return changing(client, record, args);
+      hasChanged = true;
+    }
+    return original(...args);
+  };
+  return new Proxy(client, {
+    get(target, name) {
+      if (name === 'query') return query;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+async function committing(client: PoolClient, record: ChangeRecord, commit: () => Promise<unknown>): Promise<unknown> {
+  await record.write(client);
+  const result = await commit();
+  record.committed();
+  return result;
+}
+
+function textOf(statement: unknown): string {
+  if (typeof statement === 'string') return statement;
+  const text: unknown = typeof statement === 'object' && statement !== null && 'text' in statement ? statement.text : '';
+  return typeof text === 'string' ? text : '';
+}
