@@ -99,7 +99,7 @@ export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiK
 
 /**
  * Keys of one organization, newest first: the caller's own; for administrators those of a given user, or with `orgId` alone of everybody.
- * Keys of others above the caller's level are not shown.
+ * Keys above the caller's level are shown too: administrators are to know what acts in their organization.
  *
  * @throws DomainError FORBIDDEN for the keys of others without the right; NOT_FOUND for an organization out of reach.
  */
@@ -116,15 +116,15 @@ export async function listApiKeys(
   if (userId !== caller.userId && !mayAdminister) {
     throw new DomainError('FORBIDDEN', 'Only administrators may list the keys of others', { param: 'userId' });
   }
-  return deps.storage.apiKeys.list({ orgId, userId, levels: levelsWithin(caller), ownUserId: caller.userId }, page);
+  return deps.storage.apiKeys.list({ orgId, userId }, page);
 }
 
 /**
  * Ends a key: no instance takes it after a second; what it has under way ends within five: its open streams, requests that wait for their
  * answer, and runs that go on by themselves, which fail with INVALID_API_KEY.
  *
- * @throws DomainError NOT_FOUND for a key that is not the caller's own nor within its administration, was revoked before, or is another's
- *   above the caller's level; FORBIDDEN for a key of the caller's user above its level, unless somebody else made that key.
+ * @throws DomainError NOT_FOUND for a key that is not the caller's own nor within its administration or was revoked before; FORBIDDEN for a
+ *   key above the caller's level, unless it acts as the caller's user and somebody else made it.
  */
 export async function revokeApiKey(deps: Deps, caller: Caller, id: string): Promise<ApiKey> {
   const key = await deps.storage.apiKeys.find(id);
@@ -141,7 +141,6 @@ export async function revokeApiKey(deps: Deps, caller: Caller, id: string): Prom
 
 async function seesKey(deps: Deps, caller: Caller, key: ApiKey): Promise<boolean> {
   if (key.orgId === caller.orgId && key.userId === caller.userId) return true;
-  if (levelsAbove(caller).includes(key.level)) return false;
   const [organization] = await deps.storage.accounts.findOrganizations([key.orgId]);
   return organization !== undefined && canAdminister(caller, organization);
 }

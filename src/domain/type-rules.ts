@@ -35,7 +35,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   Viewer: open,
   Model: open,
   ModelCatalog: open,
-  ModelCatalogEntry: open,
+  ModelCatalogEntry: { ...open, shows: { noun: 'agent', id: 'id' } },
   // agents
   Agent: { ...agents, shows: { noun: 'agent', id: 'id', owner: 'userId' } },
   AgentBundle: agents,
@@ -57,7 +57,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   BundledUserInput: agents,
   ImportAgentPayload: agents,
   RequiredSecret: agents,
-  UsingAgent: agents,
+  UsingAgent: { ...agents, shows: { noun: 'agent', id: 'id' } },
   AgentSkill: skills,
   BundledSkill: skills,
   // knowledge

@@ -24,21 +24,13 @@ export interface ApiKeyStore {
   create(key: NewApiKey): Promise<ApiKey>;
   find(id: string): Promise<ApiKey | undefined>;
   /** Living and expired keys, newest first; revoked ones are gone from every list. */
-  list(of: KeysOf, page: PageRequest): Promise<Page<ApiKey>>;
+  list(of: { readonly orgId: string; readonly userId: string | undefined }, page: PageRequest): Promise<Page<ApiKey>>;
   /** Whether somebody holds a key of one of the levels that may still be used. */
   hasLiving(of: { readonly orgId?: string; readonly userId?: string; readonly levels: readonly AccessLevel[] }): Promise<boolean>;
   /** @returns false when it was revoked before. */
   revoke(id: string, at: Date): Promise<boolean>;
   /** Flushes what was noted. */
   close(): Promise<void>;
-}
-
-export interface KeysOf {
-  readonly orgId: string;
-  readonly userId: string | undefined;
-  /** Keys of these levels, and of any level those that act as `ownUserId`. */
-  readonly levels: readonly AccessLevel[];
-  readonly ownUserId: string;
 }
 
 export interface NewApiKey {
@@ -91,9 +83,8 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
       const row = await prisma.apiKey.findUnique({ where: { id } });
       return row === null ? undefined : first([row]);
     },
-    async list({ orgId, userId, levels, ownUserId }, page) {
-      const shown = { OR: [{ level: { in: [...levels] } }, { userId: ownUserId }] };
-      const where = { orgId, revokedAt: null, ...(userId === undefined ? {} : { userId }), ...shown };
+    async list({ orgId, userId }, page) {
+      const where = { orgId, revokedAt: null, ...(userId === undefined ? {} : { userId }) };
       const rows = await prisma.apiKey.findMany({
         where: { AND: [where, afterTime(page)] },
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],

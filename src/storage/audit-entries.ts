@@ -9,12 +9,10 @@ import { Parameters } from './where.ts';
 export type NewAuditEntry = Omit<AuditEntry, 'actorEmail'>;
 
 export interface AuditEntryStore {
-  /**
-   * Writes entries; one that is there already gets the new target, outcome and count, so a write may be repeated.
-   *
-   * @param client  inside a transaction of its own, when given.
-   */
-  write(entries: readonly NewAuditEntry[], client?: Pick<PoolClient, 'query'>): Promise<void>;
+  /** Writes entries; one that is there already gets the new target, outcome and count, so a write may be repeated. */
+  write(entries: readonly NewAuditEntry[]): Promise<void>;
+  /** Writes an entry inside a transaction, when that has changed a row. @returns whether it is written. */
+  writeWithChange(entry: NewAuditEntry, client: Pick<PoolClient, 'query'>): Promise<boolean>;
   /** Newest first. */
   list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>;
   /** Deletes entries older than so many days, at most 5,000 at a time. @returns how many. */
@@ -24,17 +22,15 @@ export interface AuditEntryStore {
 export function createAuditEntryStore(db: Database): AuditEntryStore {
   const { pool } = db;
   return {
-    async write(entries, client = pool) {
-      await client.query(
-        `insert into audit_entries (id, "createdAt", "orgId", "actorUserId", "actorEmail", "actorKeyId", action, kind, outcome, count,
-           "targetKind", "targetId", "targetIds", changes, "requestId", address)
-         select e.id, e."createdAt", e."orgId", e."actorUserId", coalesce((select u.email from users u where u.id = e."actorUserId"), ''),
-           e."actorKeyId", e.action, e.kind, e.outcome, e.count, e."targetKind", e."targetId", e."targetIds", e.changes, e."requestId", e.address
-         from jsonb_populate_recordset(null::audit_entries, $1::jsonb) e
-         on conflict (id) do update set "orgId" = excluded."orgId", outcome = excluded.outcome, count = excluded.count,
-           "targetKind" = excluded."targetKind", "targetId" = excluded."targetId", "targetIds" = excluded."targetIds"`,
-        [JSON.stringify(entries)],
-      );
+    async write(entries) {
+      await pool.query(insertSql('true'), [JSON.stringify(entries)]);
+    },
+    async writeWithChange(entry, client) {
+      // A transaction gets its number with the first row that it writes or locks.
+      const { rowCount } = await client.query(insertSql('pg_current_xact_id_if_assigned() is not null'), [
+        JSON.stringify([entry]),
+      ]);
+      return rowCount !== 0;
     },
     async list(filter, page) {
       const parameters = new Parameters();
@@ -64,6 +60,17 @@ export function createAuditEntryStore(db: Database): AuditEntryStore {
       return rowCount ?? 0;
     },
   };
+}
+
+function insertSql(condition: string): string {
+  return `insert into audit_entries (id, "createdAt", "orgId", "actorUserId", "actorEmail", "actorKeyId", action, kind, outcome, count,
+      "targetKind", "targetId", "targetIds", changes, "requestId", address)
+    select e.id, e."createdAt", e."orgId", e."actorUserId", coalesce((select u.email from users u where u.id = e."actorUserId"), ''),
+      e."actorKeyId", e.action, e.kind, e.outcome, e.count, e."targetKind", e."targetId", e."targetIds", e.changes, e."requestId", e.address
+    from jsonb_populate_recordset(null::audit_entries, $1::jsonb) e
+    where ${condition}
+    on conflict (id) do update set "orgId" = excluded."orgId", outcome = excluded.outcome, count = excluded.count,
+      "targetKind" = excluded."targetKind", "targetId" = excluded."targetId", "targetIds" = excluded."targetIds"`;
 }
 
 function conditionOf({ orgId, actorUserId, targetId, action, kind, from, to }: AuditFilter, parameters: Parameters): string {

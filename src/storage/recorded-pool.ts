@@ -6,8 +6,13 @@ import { isChange } from './change-statements.ts';
 export interface ChangeRecord {
   /** Whether the next transaction that changes something has to write the row. */
   readonly isPending: boolean;
-  /** Writes the row on the client of that transaction. May be repeated: a transaction may roll back. */
-  write(client: PoolClient): Promise<void>;
+  /**
+   * Writes the row on the client of that transaction, when the transaction has changed something. May be repeated: a transaction may roll
+   * back, or find no row to change.
+   *
+   * @returns whether the row is written.
+   */
+  write(client: PoolClient): Promise<boolean>;
   /** The transaction that wrote the row has committed. */
   committed(): void;
   /** An id was made for something new within the work. */
@@ -75,9 +80,9 @@ async function changing(client: PoolClient, record: ChangeRecord, args: readonly
   await client.query('BEGIN');
   try {
     const result = await (client.query as unknown as Query).apply(client, args as unknown[]);
-    await record.write(client);
+    const isWritten = await record.write(client);
     await client.query('COMMIT');
-    record.committed();
+    if (isWritten) record.committed();
     return result;
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
@@ -116,10 +121,16 @@ function recordedClient(client: PoolClient, record: ChangeRecord): PoolClient {
 }
 
 async function committing(client: PoolClient, record: ChangeRecord, commit: () => Promise<unknown>): Promise<unknown> {
-  await record.write(client);
-  const result = await commit();
-  record.committed();
-  return result;
+  try {
+    const isWritten = await record.write(client);
+    const result = await commit();
+    if (isWritten) record.committed();
+    return result;
+  } catch (error) {
+    // Prisma takes a transaction whose COMMIT failed for ended and gives the connection back as it is.
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
 }
 
 function textOf(statement: unknown): string {

@@ -1,6 +1,6 @@
 import { type AuditChange, auditTargetsMax } from '../../entities/audit.ts';
 import type { Caller } from '../../entities/caller.ts';
-import { kindOfId } from '../../entities/ids.ts';
+import { type IdKind, kindOfId } from '../../entities/ids.ts';
 import type { NewAuditEntry } from '../../storage/audit-entries.ts';
 import type { ChangeRecord } from '../../storage/recorded-pool.ts';
 import type { Deps } from '../deps.ts';
@@ -17,6 +17,22 @@ export interface ChangeCall extends CallOrigin {
   readonly changes: readonly AuditChange[];
 }
 
+/** Kinds of things that no caller names: parts of chats, of runs and of sources, and the service's own. */
+const innerKinds: ReadonlySet<IdKind> = new Set([
+  'auditEntry',
+  'completion',
+  'functionCall',
+  'input',
+  'knowledgeItem',
+  'message',
+  'reasoning',
+  'request',
+  'serverToolCall',
+  'serverToolOutput',
+  'subagent',
+  'toolCall',
+  'usageEntry',
+]);
 const attemptsMax = 5;
 const retryMs = 1_000;
 
@@ -74,12 +90,13 @@ class ChangeEntry implements ChangeRecord {
   }
 
   made(id: string): void {
-    if (this.#made.length < auditTargetsMax) this.#made.push(id);
+    const kind = kindOfId(id);
+    if (kind !== undefined && !innerKinds.has(kind) && this.#made.length < auditTargetsMax) this.#made.push(id);
   }
 
-  async write(client: Parameters<ChangeRecord['write']>[0]): Promise<void> {
+  write(client: Parameters<ChangeRecord['write']>[0]): Promise<boolean> {
     this.#entry = { ...this.#entry, ...targets([...this.#made, ...this.#call.ids]) };
-    await this.#deps.storage.auditEntries.write([this.#entry], client);
+    return this.#deps.storage.auditEntries.writeWithChange(this.#entry, client);
   }
 
   committed(): void {

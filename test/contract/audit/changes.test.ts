@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unauditedOperations } from '../../../src/domain/audit.ts';
+import { buildSchema } from '../../../src/graphql/schema.ts';
+import type { Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { callsOf } from '../authorization/calls.ts';
+import { outcomeOf } from '../authorization/relations.ts';
+import { type Line, table } from '../authorization/table.ts';
+import { type Setting, World } from '../authorization/world.ts';
+import { Numbered } from './numbered.ts';
+import { entryFails, Probe } from './probe.ts';
+
+// Every mutation, also those not written yet: its entry commits with its change, in the transaction of the first row that it writes. The
+// database itself is the witness (probe.ts). Names come from the schema, arguments from the authorization table.
+
+const schema = buildSchema();
+const mutations = callsOf(schema, []).filter(({ operation }) => operation.startsWith('Mutation.'));
+const nameOf = (operation: string) => operation.slice('Mutation.'.length);
+const audited = mutations.filter(({ operation }) => !unauditedOperations.has(nameOf(operation)));
+
+let service: TestService;
+let setting: Setting;
+let probe: Probe;
+let people: { readonly owner: Person; readonly orgAdmin: Person; readonly instanceKey: Person };
+let calls = 0;
+
+beforeAll(async () => {
+  service = await startService({ env: { ROLE: 'web', LOG_LEVEL: 'fatal', AGENT_DATA_SOURCES_MAX: '10000' } });
+  const world = await World.create(service);
+  setting = await world.setting('PRIVATE');
+  people = await world.people();
+  probe = new Probe(service);
+  await probe.install();
+});
+afterAll(() => service.close());
+
+describe('a mutation', () => {
+  it.each(audited.map((call) => [nameOf(call.operation), call] as const))(
+    '%s writes one entry, in the first transaction that changes anything',
+    async (_name, { operation, call }) => {
+      const { requestId, status, line } = await made('works', operation, call);
+      const written = await probe.take();
+      const entries = written.filter(
+        (row) => row.table === 'audit_entries' && row.requestId === requestId && row.kind === 'CHANGE',
+      );
+      const inserted = entries.filter((row) => row.operation === 'INSERT');
+      if (line.reaches !== undefined) return expect(inserted).toEqual([]);
+      expect(status).toBeLessThan(300);
+      expect(inserted).toHaveLength(1);
+      expect(entries.at(-1)).toMatchObject({ outcome: 'SUCCEEDED' });
+      const position = written.findIndex((row) => row.position === inserted[0]?.position);
+      const before = written.slice(0, position).filter((row) => row.table !== 'audit_entries');
+      expect(before.filter((row) => row.transaction !== inserted[0]?.transaction)).toEqual([]);
+      const { data } = (await service.client().get(`/api/v1/admin/audit-log?limit=5&orgId=${setting.world.home.id}`)).body;
+      const entry = data.find((found: { requestId: string }) => found.requestId === requestId);
+      // What happened elsewhere is in the log of that place.
+      if (entry !== undefined) expect(entry).toMatchObject({ action: nameOf(operation), kind: 'CHANGE', address: '127.0.0.1' });
+    },
+  );
+
+  it.each(audited.map((call) => [nameOf(call.operation), call] as const))(
+    '%s changes nothing when its entry cannot be written',
+    async (_name, { operation, call }) => {
+      const { status } = await made(entryFails, operation, call);
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect((await probe.take()).filter(({ kind }) => kind !== 'READ' && kind !== 'REFUSAL')).toEqual([]);
+    },
+  );
+
+  it.each(audited.map((call) => [nameOf(call.operation), call] as const))(
+    '%s leaves no entry of a change that was not made',
+    async (_name, { operation, call }) => {
+      const { requestId, status } = await made('change-fails', operation, call, () => probe.failChanges(true));
+      await probe.failChanges(false);
+      const entries = (await probe.take()).filter((row) => row.requestId === requestId && row.kind === 'CHANGE');
+      // What changes no row of an organization cannot fail this way.
+      if (status >= 400) expect(entries).toEqual([]);
+      else expect(entries).toHaveLength(1);
+    },
+  );
+
+  it.each([...unauditedOperations])('%s runs a model and writes no entry', async (name) => {
+    const found = mutations.find(({ operation }) => nameOf(operation) === name);
+    if (found === undefined) throw new Error(`${name} is no mutation`);
+    const { requestId, status } = await made('works', found.operation, found.call);
+    expect(status).toBe(200);
+    expect((await probe.take()).filter((row) => row.requestId === requestId)).toEqual([]);
+  });
+});
+
+/** Calls a mutation for somebody who may, with arguments that work. */
+async function made(
+  prefix: string,
+  operation: string,
+  call: (typeof mutations)[number]['call'],
+  arm: () => Promise<void> = async () => undefined,
+): Promise<{ readonly requestId: string; readonly status: number; readonly line: Line }> {
+  const line = table[operation];
+  if (line === undefined) throw new Error(`${operation} has no line`);
+  const who = (['owner', 'orgAdmin', 'instanceKey'] as const).find(
+    (name) => outcomeOf(line.needs, name, 'PRIVATE', true) === 'allowed',
+  );
+  if (who === undefined) throw new Error(`nobody may ${operation}`);
+  const given = await line.given(setting);
+  await probe.quiet();
+  calls += 1;
+  const requestId = `${prefix}-${calls}`;
+  await arm();
+  const { status } = await call(new Numbered(people[who], requestId), given);
+  return { requestId, status, line };
+}

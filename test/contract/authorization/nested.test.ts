@@ -1,0 +1,145 @@
+import {
+  type GraphQLField,
+  type GraphQLNamedType,
+  getNamedType,
+  graphql,
+  isCompositeType,
+  isInterfaceType,
+  isObjectType,
+  buildSchema as schemaOf,
+} from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operationScopes } from '../../../src/domain/policy.ts';
+import { referenceScopes, sharedFields, typeRules } from '../../../src/domain/type-rules.ts';
+import type { Scope } from '../../../src/entities/caller.ts';
+import { accessFaults, guardNested } from '../../../src/graphql/nested-access.ts';
+import { buildSchema } from '../../../src/graphql/schema.ts';
+import type { Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { operationsOf } from './calls.ts';
+import { ask, fieldsOf, roomForWholeSelections } from './selection.ts';
+import { table } from './table.ts';
+import { type Setting, World } from './world.ts';
+
+// A key sees through nesting what it sees directly. Every query of the schema is asked for everything that can be reached from it, by a key
+// with every scope and by one with the scope of the query alone. What the second is shown of another noun is a fault. Nothing here names an
+// operation or a field: both come from the schema.
+
+const schema = buildSchema();
+const queries = operationsOf(schema).filter(({ name }) => name.startsWith('Query.') && name !== 'Query.node');
+
+let service: TestService;
+let setting: Setting;
+let owner: Person;
+const seenPlaces = new Set<string>();
+
+beforeAll(async () => {
+  service = await startService({ env: { ROLE: 'web', LOG_LEVEL: 'error', ...roomForWholeSelections } });
+  const world = await World.create(service);
+  setting = await world.setting('GROUP');
+  owner = world.owner;
+});
+afterAll(() => service.close());
+
+describe('a key with the scope of a query alone', () => {
+  it.each(queries.map(({ name, field }) => [name, field] as const))('%s shows nothing of another noun', async (name, field) => {
+    const line = table[name];
+    if (line === undefined) throw new Error(`${name} has no line`);
+    // Queries of administration are asked by somebody who may.
+    const person = line.needs === 'isInstance' || line.needs.startsWith('administers') ? setting.world.admin : owner;
+    const scope = operationScopes[name] ?? null;
+    const given = await line.given(setting);
+    const level = line.needs === 'isInstance' ? 'INSTANCE' : 'ORGANIZATION';
+    const rich = await setting.world.make.withKey(person, { level });
+    const poor = await setting.world.make.withKey(person, { level, scopes: scope === null ? [] : [scope] });
+    const all = await ask(rich, field, given);
+    for (const { place } of crossings(all, field, 'every scope')) seenPlaces.add(place);
+    const few = await ask(poor, field, given);
+    expect(
+      crossings(few, field, scope).map(({ place, value }) => `${place} shows ${JSON.stringify(value).slice(0, 100)}`),
+    ).toEqual([]);
+  });
+
+  it('was asked about something: with every scope, other nouns are shown', () => {
+    expect([...seenPlaces]).toEqual(
+      expect.arrayContaining([
+        'Agent.groups',
+        'Agent.groupIds',
+        'Agent.dataSources',
+        'DataSource.ais',
+        'AgentBundle.dataSources',
+        'AgentBundle.skills',
+        'Run.agentId',
+      ]),
+    );
+  });
+});
+
+describe('a type that is not written yet', () => {
+  const scopeless = { scopes: new Set<Scope>(['AGENTS:READ']) };
+  const sdl = `
+    type Query { agent: Agent! }
+    type Agent { id: ID! groups: [Group!]! lead: Group home: Group! groupIds: [ID!]! sister: Agent }
+    type Group { id: ID! name: String! }`;
+
+  it('is refused by the schema until its scope is declared, and so are ids, e-mails and inputs of unknown nouns', () => {
+    const odd = schemaOf(`${sdl}
+      type Diary { id: ID! }
+      type Mutation { write(input: DiaryInput!): Diary! }
+      input DiaryInput { penId: ID! }
+      type Chat { id: ID! inkId: ID! writerEmail: String! diary: Diary }`);
+    expect(accessFaults(odd)).toEqual(
+      expect.arrayContaining([
+        'Diary is not listed in domain/type-rules.ts',
+        'Chat.inkId refers to something that domain/type-rules.ts does not list',
+        'Chat.writerEmail refers to something that domain/type-rules.ts does not list',
+        'DiaryInput.penId refers to something that domain/type-rules.ts does not list',
+      ]),
+    );
+  });
+
+  it('is guarded wherever a field leads to another noun: empty list, null, or an error where neither fits', async () => {
+    const made = schemaOf(sdl);
+    const group = { id: 'g', name: 'Board' };
+    const agent = { id: 'a', groups: [group], lead: group, home: group, groupIds: ['g'], sister: { id: 'b', lead: group } };
+    guardNested(made);
+    const refused: string[] = [];
+    const audit = { refusals: { note: (_caller: unknown, place: string) => void refused.push(place) } };
+    const run = (source: string) =>
+      graphql({ schema: made, source, rootValue: { agent }, contextValue: { caller: scopeless, deps: { audit } } });
+    expect(await run('{ agent { groups { name } lead { name } groupIds sister { id lead { name } } } }')).toEqual({
+      data: { agent: { groups: [], lead: null, groupIds: [], sister: { id: 'b', lead: null } } },
+    });
+    expect((await run('{ agent { home { name } } }')).errors?.[0]?.message).toBe(
+      'Agent.home needs a key with the scope GROUPS:READ',
+    );
+    expect(refused).toEqual(['Agent.home']);
+  });
+});
+
+interface Crossing {
+  readonly place: string;
+  readonly value: unknown;
+}
+
+/** What a reply shows of nouns that the scope does not read: objects of their types, and ids and e-mails of theirs. */
+function crossings(value: unknown, field: GraphQLField<unknown, unknown>, scope: Scope | null | 'every scope'): Crossing[] {
+  if (Array.isArray(value)) return value.flatMap((item) => crossings(item, field, scope));
+  const type = getNamedType(field.type);
+  if (typeof value !== 'object' || value === null || !(isObjectType(type) || isInterfaceType(type))) return [];
+  return fieldsOf(type).flatMap((inner) => {
+    const shown = (value as Readonly<Record<string, unknown>>)[inner.name];
+    const place = `${type.name}.${inner.name}`;
+    const isNothing = shown === undefined || shown === null || (Array.isArray(shown) && shown.length === 0);
+    if (isNothing || sharedFields[place] !== undefined) return [];
+    const need = isCompositeType(getNamedType(inner.type)) ? nounScope(getNamedType(inner.type)) : referenceScopes[inner.name];
+    const isForeign = need !== undefined && need !== null && need !== nounScope(type) && need !== scope;
+    return [...(isForeign ? [{ place, value: shown }] : []), ...crossings(shown, inner, scope)];
+  });
+}
+
+/** As declared; the lists of a noun are of that noun. */
+function nounScope(type: GraphQLNamedType): Scope | null | undefined {
+  const name = type.name.replace(/(?:Connection|Edge)$/, '');
+  return (typeRules[type.name] ?? typeRules[name])?.scope;
+}

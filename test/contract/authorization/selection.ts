@@ -1,0 +1,61 @@
+import {
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  getNamedType,
+  isCompositeType,
+  isInterfaceType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { expect } from 'vitest';
+import type { RequestHeaders, TestClient } from '../../support/client.ts';
+
+const depthMax = 7;
+
+/** What a service must allow for such documents. */
+export const roomForWholeSelections = {
+  GRAPHQL_COST_MAX: '100000000',
+  GRAPHQL_TOKENS_MAX: '1000000',
+  GRAPHQL_DEPTH_MAX: '40',
+  GRAPHQL_ALIASES_MAX: '5000',
+};
+
+/** Asks a query for everything that can be reached from it. Answers its value; anything but a missing scope fails the test. */
+export async function ask(
+  who: TestClient,
+  field: GraphQLField<unknown, unknown>,
+  given: Readonly<Record<string, unknown>>,
+  headers?: RequestHeaders,
+): Promise<unknown> {
+  const used = field.args.filter(({ name }) => given[name] !== undefined);
+  const declared = used.map(({ name, type }) => `$${name}: ${type}`).join(', ');
+  const passed = used.map(({ name }) => `${name}: $${name}`).join(', ');
+  const query = `query ${declared === '' ? '' : `(${declared})`} { ${field.name}${passed === '' ? '' : `(${passed})`} ${selection(field, [], 0)} }`;
+  const variables = Object.fromEntries(used.map(({ name }) => [name, given[name]]));
+  const { data, errors = [] } = (await who.post('/graphql', { query, variables }, headers)).body;
+  const unexpected = errors.filter(
+    ({ extensions }: { extensions: { code: string } }) => extensions.code !== 'INSUFFICIENT_SCOPE',
+  );
+  expect(unexpected).toEqual([]);
+  return data?.[field.name];
+}
+
+/** Everything that can be reached, each type once on the way down. */
+function selection(field: GraphQLField<unknown, unknown>, above: readonly string[], depth: number): string {
+  const type = getNamedType(field.type);
+  if (!isCompositeType(type)) return '';
+  const path = [...above, type.name];
+  const parts = fieldsOf(type)
+    .filter((inner) => inner.args.every(({ type: argument }) => !isNonNullType(argument)))
+    .filter(
+      (inner) =>
+        !isCompositeType(getNamedType(inner.type)) || (depth < depthMax && !above.includes(getNamedType(inner.type).name)),
+    )
+    .map((inner) => `${inner.name} ${selection(inner, path, depth + 1)}`);
+  return `{ __typename ${parts.join(' ')} }`;
+}
+
+export function fieldsOf(type: GraphQLNamedType): readonly GraphQLField<unknown, unknown>[] {
+  return isObjectType(type) || isInterfaceType(type) ? Object.values((type as GraphQLObjectType).getFields()) : [];
+}
