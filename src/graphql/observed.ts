@@ -50,7 +50,7 @@ export function observe(schema: GraphQLSchema): void {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
       const isRoot = roots.has(type.name);
-      // What a mutation answers with is told by the entry of the change, and an event shows what its subscription named.
+      // The entry of the change names what a mutation answers with, and an event shows what its subscription named.
       const note = isRoot && type.name !== 'Query' ? undefined : shownBy(field);
       if (note !== undefined) field.resolve = observed(field.resolve ?? defaultFieldResolver, note, readsOf);
       const idMember = insideFields[`${type.name}.${field.name}`];
@@ -81,6 +81,8 @@ function inside(inner: Resolver, idMember: string, readsOf: ReadsOf): Resolver {
   return (source, args, context, info) => {
     const result: unknown = inner(source, args, context, info);
     if (result === null || !seesAsAdministrator(context.caller) || !isSource(source)) return result;
+    // The entry of the change names what a mutation answers with.
+    if (info.operation.operation === 'mutation' && info.path.prev?.prev === undefined) return result;
     const id = source[idMember];
     const isOwn = source.userId === context.caller.userId && source.orgId === context.caller.orgId;
     if (typeof id === 'string' && !isOwn) readsOf(context, rootFieldOf(info)).note('instructions', id);

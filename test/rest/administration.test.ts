@@ -286,11 +286,12 @@ describe('users', () => {
 
 describe('memberships', () => {
   it('that end stop the keys within a second, and streams within five', async () => {
-    const stream = member.subscribe('subscription { usageUpdated { organization { orgId } } }');
+    const leaver = await make.person({ organization });
+    const stream = leaver.subscribe('subscription { usageUpdated { organization { orgId } } }');
     await stream.next();
-    const { id } = await membershipOf(member, admin);
-    expect(await admin.delete(`${base}/memberships/${id}`)).toMatchObject({ status: 200, body: { id, userId: member.userId } });
-    await eventually(async () => expect((await member.get('/api/v1/ais')).status).toBe(401), 1_000);
+    const { id } = await membershipOf(leaver, admin);
+    expect(await admin.delete(`${base}/memberships/${id}`)).toMatchObject({ status: 200, body: { id, userId: leaver.userId } });
+    await eventually(async () => expect((await leaver.get('/api/v1/ais')).status).toBe(401), 1_000);
     const { elapsedMs } = await timed(async () => {
       for await (const _report of stream);
     });

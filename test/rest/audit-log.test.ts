@@ -39,14 +39,19 @@ describe(`GET ${path}`, () => {
       actorEmail: ann.email,
       actorKeyId: ann.keyId,
       action: 'updateAgent',
+      kind: 'CHANGE',
+      outcome: 'SUCCEEDED',
+      count: 1,
       targetKind: 'agent',
       targetId: agent.id,
+      targetIds: [agent.id],
       changes: expect.arrayContaining([
         { member: 'name', value: 'Grace' },
         { member: 'visibility', value: 'ORGANIZATION' },
         { member: 'options.temperature', value: [0.5] },
       ]),
       requestId: expect.any(String),
+      address: '127.0.0.1',
     });
     expect(Math.abs(Date.parse(found[0].createdAt) - Date.now())).toBeLessThan(60_000);
   });
@@ -72,7 +77,7 @@ describe(`GET ${path}`, () => {
     expect(found[3].changes).toContainEqual({ member: 'instructions', value: null });
   });
 
-  it('has no entry for what was refused or failed', async () => {
+  it('has no change for what was refused or failed', async () => {
     const agent = await make.agent({ owner: admin });
     await ann.patch(`/api/v1/ais/${agent.id}`, { name: 'Mine' });
     await admin.patch(`/api/v1/ais/${agent.id}`, { name: ' ' });
@@ -81,7 +86,7 @@ describe(`GET ${path}`, () => {
     await service.nobody.delete(`/api/v1/ais/${agent.id}`);
     const poor = await make.withKey(admin, { scopes: ['AGENTS:READ'] });
     await poor.delete(`/api/v1/ais/${agent.id}`);
-    expect((await entries()).map(({ action }: { action: string }) => action)).toEqual(['createAgent']);
+    expect((await entries('?kind=CHANGE')).map(({ action }: { action: string }) => action)).toEqual(['createAgent']);
   });
 
   it('has no entry for completions, which change nothing', async () => {
@@ -129,7 +134,7 @@ describe(`GET ${path}`, () => {
     const stranger = await make.person({ role: 'ADMIN' });
     expect((await stranger.get(path)).body.data).toEqual([]);
     expect((await stranger.get(`${path}?orgId=${organization.id}`)).status).toBe(404);
-    expect((await service.client().get(`${path}?orgId=${organization.id}`)).body.data).toHaveLength(1);
+    expect((await service.client().get(`${path}?orgId=${organization.id}&kind=CHANGE`)).body.data).toHaveLength(1);
   });
 
   it('keeps entries for AUDIT_RETENTION_DAYS', async () => {

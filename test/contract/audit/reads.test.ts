@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { exportOperations } from '../../../src/domain/audit/reads.ts';
+import { operationScopes } from '../../../src/domain/policy.ts';
+import { buildSchema } from '../../../src/graphql/schema.ts';
+import { allRoutes } from '../../../src/rest/routes/index.ts';
+import type { Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { callsOf, operationsOf } from '../authorization/calls.ts';
+import { outcomeOf } from '../authorization/relations.ts';
+import { ask, roomForWholeSelections } from '../authorization/selection.ts';
+import { table } from '../authorization/table.ts';
+import { type Setting, World } from '../authorization/world.ts';
+import { Numbered } from './numbered.ts';
+
+// Whoever is shown what other people have, by the right of an administrator, leaves one entry: every query and subscription of the schema, and
+// every row of REST, for each kind of administrator. Names come from the schema, arguments from the authorization table.
+
+const schema = buildSchema();
+const contentScopes: ReadonlySet<string | null> = new Set([
+  'AGENTS:READ',
+  'SKILLS:READ',
+  'DATA_SOURCES:READ',
+  'CHATS:READ',
+  null,
+]);
+const showsContent = (operation: string) => {
+  const scope = operationScopes[operation];
+  return scope !== undefined && contentScopes.has(scope);
+};
+const queries = operationsOf(schema).filter(
+  ({ name }) => name.startsWith('Query.') && name !== 'Query.node' && showsContent(name),
+);
+const subscriptions = callsOf(schema, []).filter(
+  ({ operation }) => operation.startsWith('Subscription.') && showsContent(operation),
+);
+const rows = callsOf(schema, allRoutes).filter(
+  ({ title, operation }) => title.startsWith('GET ') && operation.startsWith('Query.') && showsContent(operation),
+);
+const administrators = ['orgAdmin', 'tenantKey', 'instanceKey'] as const;
+
+let service: TestService;
+let setting: Setting;
+let people: Readonly<Record<(typeof administrators)[number] | 'owner', Person>>;
+/** Operations that left an entry. */
+const entered = new Set<string>();
+/** Ids of what the owner has. */
+let own: readonly string[];
+let calls = 0;
+
+beforeAll(async () => {
+  service = await startService({ env: { ROLE: 'web', LOG_LEVEL: 'error', ...roomForWholeSelections } });
+  const world = await World.create(service);
+  setting = await world.setting('PRIVATE');
+  people = await world.people();
+  own = [setting.agent, setting.chat, setting.source];
+});
+beforeEach(() => service.deps.audit.flush());
+afterAll(() => service.close());
+
+describe.each(administrators)('%s is shown what others have', (who) => {
+  it.each(queries.map(({ name, field }) => [name, field] as const))('by %s: one entry', async (name, field) => {
+    const line = table[name];
+    if (line === undefined) throw new Error(`${name} has no line`);
+    if (outcomeOf(line.needs, who, 'PRIVATE', true) !== 'allowed') return;
+    const given = await line.given(setting);
+    const requestId = nextId();
+    const shown = JSON.stringify([await ask(new Numbered(people[who], requestId), field, given), given]);
+    const reads = await entriesOf(requestId);
+    if (!own.some((id) => shown.includes(id)) && !shown.includes(setting.run)) return expect(reads).toEqual([]);
+    expect(reads).toMatchObject([
+      {
+        action: field.name,
+        outcome: 'SUCCEEDED',
+        actorUserId: people[who].userId,
+        orgId: setting.world.home.id,
+        address: '127.0.0.1',
+      },
+    ]);
+    expect(own).toContain(reads[0].targetId);
+  });
+
+  it.each(subscriptions.map((call) => [call.title, call] as const))(
+    'by %s: one entry when it names a thing',
+    async (name, found) => {
+      const line = table[name];
+      if (line === undefined) throw new Error(`${name} has no line`);
+      if (!['readsChat', 'readsSource'].includes(line.needs)) return;
+      const requestId = nextId();
+      const { status } = await found.call(new Numbered(people[who], requestId), await line.given(setting));
+      expect(status).toBe(200);
+      expect(await entriesOf(requestId)).toMatchObject([{ action: name.split('.')[1], actorUserId: people[who].userId }]);
+    },
+  );
+
+  it.each(rows.map((call) => [call.title, call] as const))('by %s: one entry', async (title, { operation, call }) => {
+    const line = table[title] ?? table[operation];
+    if (line === undefined) throw new Error(`${operation} has no line`);
+    if (outcomeOf(line.needs, who, 'PRIVATE', true) !== 'allowed') return;
+    const given = await line.given(setting);
+    const requestId = nextId();
+    const { status, body } = await call(new Numbered(people[who], requestId), given);
+    expect(status).toBe(200);
+    const shown = JSON.stringify([body, given]);
+    const reads = await entriesOf(requestId);
+    if (!own.some((id) => shown.includes(id)) && !shown.includes(setting.run)) return expect(reads).toEqual([]);
+    expect(reads).toMatchObject([{ action: operation.split('.')[1], actorUserId: people[who].userId }]);
+  });
+});
+
+it('was asked about something: lists, single things, their parts, files, exports and streams are among the entries', () => {
+  expect([...entered]).toEqual(
+    expect.arrayContaining([
+      ...['agents', 'agent', 'agentBundle', 'agentTools', 'skills', 'flows', 'agentSecrets', 'modelCatalog'],
+      ...['dataSources', 'dataSource', 'agentDataSources', 'knowledgeItems', 'knowledgeItem'],
+      ...['chats', 'chat', 'chatExport', 'chatFiles', 'chatFile', 'run'],
+      ...['chatUpdated', 'runEvents', 'dataSourceUpdated'],
+    ]),
+  );
+});
+
+it.each(queries.map(({ name, field }) => [name, field] as const))(
+  'the owner reads its own by %s: an entry for exports only',
+  async (name, field) => {
+    const line = table[name];
+    if (line === undefined) throw new Error(`${name} has no line`);
+    const requestId = nextId();
+    await ask(new Numbered(people.owner, requestId), field, await line.given(setting));
+    expect(await entriesOf(requestId)).toHaveLength(exportOperations.has(field.name) ? 1 : 0);
+  },
+);
+
+it('a mutation shows no more of others than its own entry names', async () => {
+  const requestId = nextId();
+  const admin = new Numbered(people.orgAdmin, requestId);
+  const rate = (selected: string) =>
+    admin.graphql(`mutation ($id: ID!) { rateAgent(id: $id, input: { rating: 5 }) { ${selected} } }`, { id: setting.agent });
+  await rate('id instructions');
+  expect(await entriesOf(requestId)).toEqual([]);
+  await rate('dataSources { data }');
+  expect(await entriesOf(requestId)).toMatchObject([{ action: 'rateAgent', targetId: setting.source }]);
+});
+
+it('an administrator reads what a plain member sees too: no entry', async () => {
+  const open = await setting.world.agent('ORGANIZATION');
+  const requestId = nextId();
+  const admin = new Numbered(people.orgAdmin, requestId);
+  await admin.graphql('query ($id: ID!) { agent(id: $id) { name description } }', { id: open });
+  expect(await entriesOf(requestId)).toEqual([]);
+  await admin.graphql('query ($id: ID!) { agent(id: $id) { instructions } }', { id: open });
+  expect(await entriesOf(requestId)).toMatchObject([{ action: 'agent', targetId: open }]);
+});
+
+it('administrators see that runs are active, not what people say in chats whose agents keep their logs to themselves', async () => {
+  const { world } = setting;
+  const quiet = (await world.make.agent({ owner: world.owner, visibility: 'PRIVATE', chatLogsVisible: false })).id;
+  const { chat } = await world.awaiting(quiet);
+  const { pool } = service.deps.storage.db;
+  // A run that is at work: it only has to stand in the list.
+  await pool.query(`update runs set status = 'in_progress' where "chatId" = $1`, [chat]);
+  const query =
+    '{ activeRuns { chatId messages { content } message { content } toolCalls { arguments } citations { snippet } } }';
+  const runsOf = async (who: Person) =>
+    (await who.graphql(query)).data.activeRuns.filter(({ chatId }: { chatId: string }) => chatId === chat);
+  expect(await runsOf(people.orgAdmin)).toEqual([{ chatId: chat, messages: [], message: null, toolCalls: [], citations: [] }]);
+  expect((await runsOf(world.owner))[0].messages).not.toEqual([]);
+  await pool.query(`update runs set status = 'completed' where "chatId" = $1`, [chat]);
+});
+
+function nextId(): string {
+  calls += 1;
+  return `read-${calls}`;
+}
+
+/** The reads of one request, wherever they were written. */
+async function entriesOf(requestId: string) {
+  await service.deps.audit.flush();
+  const { rows: found } = await service.deps.storage.db.pool.query(
+    `select * from audit_entries where "requestId" = $1 and kind = 'READ'`,
+    [requestId],
+  );
+  for (const { action } of found) entered.add(action);
+  return found;
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeFor, type Organization, type Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+const path = '/api/v1/admin/audit-log';
+const perMinuteMax = 3;
+const logs: string[] = [];
+
+let service: TestService;
+let make: ReturnType<typeof makeFor>;
+let organization: Organization;
+let admin: Person;
+let ann: Person;
+
+beforeAll(async () => {
+  const env = { AUDIT_REFUSALS_PER_MINUTE_MAX: String(perMinuteMax), ROLE: 'web', TRUST_PROXY: '1' };
+  service = await startService({ env, onLog: (line) => logs.push(line) });
+  make = makeFor(service);
+});
+beforeEach(async () => {
+  organization = await make.organization();
+  admin = await make.person({ organization, role: 'ADMIN' });
+  ann = await make.person({ organization });
+});
+afterAll(() => service.close());
+
+interface Entry {
+  readonly action: string;
+  readonly count: number;
+  readonly outcome: string;
+  readonly actorKeyId: string;
+}
+
+async function refusals(): Promise<readonly Entry[]> {
+  await service.deps.audit.flush();
+  return (await admin.get(`${path}?kind=REFUSAL`)).body.data;
+}
+
+describe('a refused call is an entry', () => {
+  it('of a key without the scope, on both faces, and over WebSocket', async () => {
+    const agent = await make.agent({ owner: ann });
+    const poor = await make.withKey(ann, { scopes: ['GROUPS:READ'] });
+    await poor.get(`/api/v1/ais/${agent.id}`);
+    await poor.graphql('mutation ($id: ID!) { deleteAgent(id: $id) { id } }', { id: agent.id });
+    const closed = Promise.withResolvers<void>();
+    const url = `${service.url.replace('http', 'ws')}/api/v2/responses`;
+    const socket = new WebSocket(url, { headers: { authorization: `Bearer ${poor.key}` } } as never);
+    socket.onerror = () => closed.resolve();
+    socket.onclose = () => closed.resolve();
+    await closed.promise;
+    expect(await refusals()).toMatchObject([
+      { action: 'newResponseEvents', outcome: 'REFUSED', count: 1, actorKeyId: poor.keyId },
+      { action: 'deleteAgent', targetId: agent.id, changes: [{ member: 'code', value: 'insufficient_scope' }] },
+      { action: 'agent', targetId: agent.id, actorUserId: ann.userId, orgId: organization.id },
+    ]);
+  });
+
+  it('of somebody who may not do that with what they see', async () => {
+    const agent = await make.agent({ owner: admin, visibility: 'ORGANIZATION' });
+    expect((await ann.patch(`/api/v1/ais/${agent.id}`, { name: 'Mine' })).status).toBe(403);
+    expect((await ann.delete('/api/v1/ais/ai_0')).status).toBe(404);
+    expect((await ann.patch(`/api/v1/ais/${agent.id}`, { name: 5 })).status).toBe(400);
+    expect(await refusals()).toMatchObject([
+      { action: 'updateAgent', targetId: agent.id, changes: [{ member: 'code', value: 'forbidden' }] },
+    ]);
+  });
+
+  it('with the address that the proxy in front saw, not one that the client made up', async () => {
+    const poor = await make.withKey(ann, { scopes: ['GROUPS:READ'] });
+    await poor.get('/api/v1/ais', { 'x-forwarded-for': '198.51.100.1, 203.0.113.7' });
+    await poor.get('/api/v1/ais', { 'x-forwarded-for': 'nonsense; drop' });
+    expect((await refusals()).map((entry) => (entry as unknown as { address: string }).address)).toEqual([
+      '127.0.0.1',
+      '203.0.113.7',
+    ]);
+  });
+});
+
+describe('refusals do not fill the log', () => {
+  it('one key has so many entries in a minute, and one more with the count of the rest', async () => {
+    const poor = await make.withKey(ann, { scopes: ['GROUPS:READ'] });
+    for (let call = 0; call < 10; call += 1) await poor.get('/api/v1/ais');
+    const found = await refusals();
+    expect(found.map(({ count }) => count).toSorted()).toEqual([1, 1, 1, 10 - perMinuteMax]);
+  });
+
+  it('an organization that makes more keys has no more than ten keys have', async () => {
+    const keys = await Promise.all(Array.from({ length: 25 }, () => make.withKey(ann, { scopes: ['GROUPS:READ'] })));
+    await Promise.all(
+      keys.map(async (key) => {
+        for (let call = 0; call < perMinuteMax + 2; call += 1) await key.get('/api/v1/ais');
+      }),
+    );
+    const found = await refusals();
+    expect(found.filter(({ count }) => count === 1).length).toBeLessThanOrEqual(perMinuteMax * 10 + 10);
+    expect(found.length).toBeLessThanOrEqual(perMinuteMax * 10 + 11);
+    expect(found.reduce((sum, { count }) => sum + count, 0)).toBe(25 * (perMinuteMax + 2));
+  });
+
+  it('calls without a good key are counted in the log of the process, and are no entries', async () => {
+    await service.deps.audit.flush();
+    logs.length = 0;
+    const before = await service.deps.storage.db.pool.query('select count(*)::int as count from audit_entries');
+    for (let call = 0; call < 5; call += 1) await service.nobody.get('/api/v1/ais');
+    await service.nobody.graphql('{ viewer { keyId } }');
+    await service.deps.audit.flush();
+    const after = await service.deps.storage.db.pool.query('select count(*)::int as count from audit_entries');
+    expect(after.rows).toEqual(before.rows);
+    const lines = logs.map((line) => JSON.parse(line)).filter(({ msg }) => /without a good API key/.test(msg));
+    expect(lines).toMatchObject([{ count: 6 }]);
+  });
+});
