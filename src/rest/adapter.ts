@@ -25,7 +25,7 @@ import type { RestOptions } from './options.ts';
 import { PathTable } from './paths.ts';
 import { noHeaders, type Reply, replyOf } from './reply.ts';
 import type { RouteRow, RunFold } from './route.ts';
-import { foldStream, sendStream } from './stream.ts';
+import { foldStream, notedHeaders, sendStream } from './stream.ts';
 import { readVariables } from './variables.ts';
 
 /** A handler as Express has them, and Node alone: what is not under `/api/` goes to `next`. */
@@ -225,7 +225,8 @@ class RestFace {
     const budget = replyBudget(this.#deps.settings);
     const result = route.operation.execute({ variableValues: variables, contextValue: context, budget });
     const showsExtensions = takesExtensions((name) => context.header(name));
-    return replyOf(route, result instanceof Promise ? await result : result, showsExtensions);
+    const reply = replyOf(route, result instanceof Promise ? await result : result, showsExtensions);
+    return context.hasNotes ? { ...reply, headers: { ...reply.headers, ...notedHeaders(context) } } : reply;
   }
 
   /** What takes long ends with the key that asked for it. @returns stops watching. */

@@ -92,6 +92,6 @@ function encoderContext(context: CallContext): EncoderContext {
 }
 
 /** Notes under the name of a header are sent as one. */
-function notedHeaders({ notes }: CallContext): Readonly<Record<string, string>> {
+export function notedHeaders({ notes }: CallContext): Readonly<Record<string, string>> {
   return notes.size === 0 ? {} : Object.fromEntries([...notes].filter(([name]) => name.startsWith('x-')));
 }

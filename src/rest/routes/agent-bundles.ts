@@ -79,7 +79,7 @@ export const agentBundleRoutes: readonly RouteRow[] = [
     path: '/api/v1/ais/{aiId}/export',
     summary: 'Export agent',
     description:
-      'For who may edit it; INSTANCE keys across organizations. Secrets are references, listed in `requiredSecrets`. Skills come along with the scope SKILLS:READ, data sources with DATA_SOURCES:READ.',
+      'For who may edit it; INSTANCE keys across organizations. Secrets are references, listed in `requiredSecrets`. Skills come along with the scope SKILLS:READ, data sources with DATA_SOURCES:READ; the header `x-parley-warnings` names what stays behind.',
     tag: 'Agents',
     spec: 'Export agent',
     document: `query ($aiId: ID!, $includeDataSources: Boolean, $dataSourceIds: String) {
