@@ -95,7 +95,8 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   CompletionUrlCitation: chats,
   CompletionUsage: chats,
   DeletedResponse: chats,
-  Message: { ...chats, shows: { noun: 'chat', id: 'chatId' } },
+  // Reached through a chat or a run, which are noted.
+  Message: chats,
   ModelFallback: chats,
   Response: chats,
   ResponseConversation: chats,

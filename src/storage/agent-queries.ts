@@ -54,8 +54,8 @@ const ownColumns = [
   'isDeleted',
 ] as const satisfies readonly (keyof Agent)[];
 const longColumns = ['description', 'instructions', 'introduction', 'seed', 'src', 'options', 'profile', 'editors'] as const;
-/** What a page of a list stands on. */
-const keyColumns: ReadonlySet<string> = new Set(['id', 'createdAt']);
+/** What a page of a list stands on, and whose an agent is: the audit log asks that of whatever administrators are shown. */
+const keyColumns: ReadonlySet<string> = new Set(['id', 'createdAt', 'orgId', 'userId']);
 
 /** What is shown of an agent, in the one statement that finds it: select list and joins. `a` is the agent. */
 function viewSql(members: AgentMembers, viewer: AgentViewer, parameters: Parameters): { columns: string; joins: string } {

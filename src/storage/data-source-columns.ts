@@ -8,7 +8,7 @@ export const usageSql = `(select count(*)::int from agent_data_sources y join ag
 /** The select list: of `s`, and of `counts` where they are read. */
 export function columnsOf(members: Members<DataSource>): string {
   return [
-    ...ownColumns.filter((name) => name === 'id' || reads(members, name)).map((name) => `s."${name}"`),
+    ...ownColumns.filter((name) => keyColumns.has(name) || reads(members, name)).map((name) => `s."${name}"`),
     ...(reads(members, 'isDeleting') ? ['s."deletingAt"'] : []),
     ...(reads(members, 'usageCount') ? [`${usageSql} as "usageCount"`] : []),
     ...(reads(members, 'counts') ? ['counts.*'] : []),
@@ -31,6 +31,8 @@ const ownColumns = [
   'errorCode',
   'errorMessage',
 ] as const satisfies readonly (keyof DataSource)[];
+/** Whose a source is stands in every row: the audit log asks that of whatever administrators are shown. */
+const keyColumns: ReadonlySet<string> = new Set(['id', 'orgId', 'ownerUserId']);
 /** Counted at every reading: nothing that could drift from the items. */
 export const counts = `cross join lateral (
   select count(*) filter (where i."indexStatus" = 'INITIALIZED')::int as initialized,
