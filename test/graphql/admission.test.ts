@@ -52,6 +52,7 @@ it('a document that doubles itself is looked through in a moment', async () => {
   const doubled = Array.from({ length: 26 }, (_, n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`);
   const before = process.cpuUsage().user;
   const reply = await ann.graphql(`{ ...F0 } ${doubled.join(' ')} fragment F26 on Query { viewer { keyId } }`);
-  expect(reply).toMatchObject({ errors: [{ extensions: { code: 'GRAPHQL_TOO_COSTLY' } }] });
+  // However often it is spread, it is one field of the reply.
+  expect(reply).toMatchObject({ errors: undefined, data: { viewer: { keyId: ann.keyId } } });
   expect(process.cpuUsage().user - before).toBeLessThan(5_000_000);
 });

@@ -99,6 +99,15 @@ describe('parse, validation, limits and plan', () => {
     expect(Math.min(...costs)).toBeLessThan(documentBudgetMs);
   });
 
+  it('are done once for a document, however often it comes', () => {
+    const documents = new Documents(schema, loadSettings({ GRAPHQL_FIELDS_MAX: '10' }));
+    const query = 'query ($first: Int) { agents(first: $first) { nodes { id name } } }';
+    for (let first = 1; first <= 100; first += 1) {
+      const operation = documents.request({ query, operationName: undefined, variables: { first }, extensions: {} }).operation();
+      expect(isFaults(operation)).toBe(false);
+    }
+  });
+
   it('answer the introspection query of tools', async () => {
     const { getIntrospectionQuery } = await import('graphql');
     const { data, errors } = await ann.graphql(getIntrospectionQuery());

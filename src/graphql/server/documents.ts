@@ -54,8 +54,10 @@ export class Documents {
     const known = this.#known.get(source);
     if (known !== undefined) {
       // The map keeps the order of insertion: what is used moves to the end, what is dropped stands at the front.
-      this.#known.delete(source);
-      this.#known.set(source, known);
+      if (this.#known.size === cachedDocumentsMax || this.#cachedFields > cachedFieldsMax / 2) {
+        this.#known.delete(source);
+        this.#known.set(source, known);
+      }
       return known;
     }
     const made = this.#make(source);
@@ -156,6 +158,7 @@ class KnownDocument {
   readonly operations: readonly OperationDefinitionNode[];
   /** Fields of the plans of all operations. */
   readonly fieldCount: number;
+  readonly #runNodes: ReadonlySet<OperationDefinitionNode>;
   readonly #merged: MergedDocument | undefined;
   readonly #limits: DocumentLimits;
   readonly #weights = new Map<OperationDefinitionNode, Weight>();
@@ -170,18 +173,14 @@ class KnownDocument {
     this.document = document;
     this.faults = faults;
     this.operations = (document?.definitions ?? []).filter((node) => node.kind === Kind.OPERATION_DEFINITION);
-    this.#merged = merged;
+    this.#merged = faults.length > 0 ? undefined : merged;
     this.#limits = limits;
+    this.#runNodes = new Set(this.operations.filter((node) => this.#asksForRun(node)));
     this.fieldCount = this.operations.reduce((sum, node) => sum + Math.min(this.#weight(node, {}).fields, limits.fieldsMax), 0);
   }
 
   holdsRun(node: OperationDefinitionNode): boolean {
-    if (this.faults.length > 0 || this.#merged === undefined) return false;
-    const root = `${node.operation[0]?.toUpperCase()}${node.operation.slice(1)}`;
-    for (const { fields } of this.#merged.root(node).values()) {
-      if (fields.some((field) => runOperations.has(`${root}.${field.node.name.value}`))) return true;
-    }
-    return false;
+    return this.#runNodes.has(node);
   }
 
   compiled(node: OperationDefinitionNode): CompiledOperation {
@@ -210,8 +209,14 @@ class KnownDocument {
     return undefined;
   }
 
+  #asksForRun(node: OperationDefinitionNode): boolean {
+    const root = `${node.operation[0]?.toUpperCase()}${node.operation.slice(1)}`;
+    const merged = this.#merged?.root(node).values() ?? [];
+    return [...merged].some(({ fields }) => fields.some((field) => runOperations.has(`${root}.${field.node.name.value}`)));
+  }
+
   #weight(node: OperationDefinitionNode, variables: Variables): Weight {
-    if (this.#merged === undefined || this.faults.length > 0) return weightless;
+    if (this.#merged === undefined) return weightless;
     const weight = this.#weights.get(node) ?? weigh(this.#merged, node, variables, this.#limits.listMax);
     if (!weight.isVariable) this.#weights.set(node, weight);
     return weight;

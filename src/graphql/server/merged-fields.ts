@@ -23,6 +23,7 @@ export class MergedDocument {
   readonly schema: GraphQLSchema;
   readonly #fragments: Fragments;
   readonly #fieldsMax: number;
+  readonly #roots = new Map<OperationDefinitionNode, MergedFields>();
   readonly #made = new Map<string, MergedFields>();
   readonly #numbers = new Map<object, number>();
   #fieldCount = 0;
@@ -34,10 +35,14 @@ export class MergedDocument {
     this.#fieldsMax = fieldsMax;
   }
 
-  /** @throws TooManyFields */
-  root({ operation, selectionSet }: OperationDefinitionNode): MergedFields {
-    const type = this.schema.getRootType(operation);
-    return type === undefined || type === null ? new Map() : this.#at([{ selectionSet, type }]);
+  /** Made once: what is asked of it at each request costs nothing. @throws TooManyFields */
+  root(node: OperationDefinitionNode): MergedFields {
+    const known = this.#roots.get(node);
+    if (known !== undefined) return known;
+    const type = this.schema.getRootType(node.operation);
+    const made = type === undefined || type === null ? new Map() : this.#at([{ selectionSet: node.selectionSet, type }]);
+    this.#roots.set(node, made);
+    return made;
   }
 
   /** What stands below fields that make one field of the reply; undefined where they are leaves. @throws TooManyFields */
