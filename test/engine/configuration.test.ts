@@ -19,6 +19,13 @@ describe('settings', () => {
     expect(numbers.map(([name]) => name).filter((name) => !units.test(name))).toEqual([]);
   });
 
+  it.each([
+    ['EGRESS_ALLOW', '10.0.0.0/40', '"10.0.0.0/40" cannot be read: entries are host, host:port'],
+    ['EGRESS_DNS_SERVERS', 'dns.test', '"dns.test" cannot be read: entries are address, address:port'],
+  ])('refuse a bad entry of %s by its name, with what is allowed', (name, text, words) => {
+    expect(() => loadSettings({ [name]: text })).toThrow(words);
+  });
+
   it.each(['PORT', 'LOG_FORMAT', 'LIST_MAX'])('are refused all at once: %s is named beside the others', (name) => {
     expect(() => loadSettings({ PORT: '70000', LOG_FORMAT: 'xml', LIST_MAX: '0' })).toThrow(`→ at ${name}`);
   });

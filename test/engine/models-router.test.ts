@@ -122,6 +122,13 @@ describe('an answer of an OpenAI-compatible provider', () => {
     expect(got.all.at(-1)?.type).toBe('finish');
   });
 
+  it('is never given an address to fetch, whoever makes the request', () => {
+    const content = [{ type: 'image', url: 'https://example.com/a.png' }] as const;
+    const request = ask('openai/test-model', 'Hi', { messages: [{ role: 'user', content }] });
+    expect(() => router().stream(request, never)).toThrow('an image by address');
+    expect(upstream.requests).toEqual([]);
+  });
+
   it('is asked for in the words of the wire', async () => {
     await collect(
       router({ OPENAI_API_KEY: 'key' }).stream(

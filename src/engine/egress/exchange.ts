@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
-import type { LookupFunction, Socket } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { bareHost } from './allowance.ts';
 import { EgressError } from './error.ts';
 import type { Hop } from './hops.ts';
@@ -98,5 +98,7 @@ function open({ url, method, headers, body }: Hop, { addresses, signal }: Exchan
   };
   // Loaded when they are first needed: most processes fetch nothing at their start.
   if (url.protocol === 'http:') return process.getBuiltinModule('node:http').request(options);
-  return process.getBuiltinModule('node:https').request({ ...options, servername: bareHost(hostname) });
+  // TLS has no name for an address, and names without the dot at their end.
+  const servername = isIP(hostname) === 0 ? bareHost(hostname) : '';
+  return process.getBuiltinModule('node:https').request({ ...options, servername });
 }
