@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'pg';
+import { loadSettings } from '../src/settings.ts';
 import { startEmbedded } from '../src/storage/embedded/embedded.ts';
 import { migrate, migrationsFolder, readMigrations } from '../src/storage/migrate.ts';
 import { schemaChanges } from './support/schema-engine.ts';
@@ -12,7 +13,7 @@ if (name === undefined || !/^[a-z][a-z0-9_]*$/.test(name))
   throw new Error('name the migration in snake_case: npm run db:migration -- add_things');
 
 const scratchFolder = mkdtempSync(join(tmpdir(), 'parley-migration-'));
-const server = await startEmbedded(scratchFolder, (error) => {
+const server = await startEmbedded(scratchFolder, loadSettings({}), (error) => {
   throw error;
 });
 const pool = new Pool(server.connection);

@@ -10,7 +10,7 @@ import { createGraphqlHandler } from './graphql/server.ts';
 import { createAccessLog } from './http/access-log.ts';
 import { requestIdOf } from './http/context.ts';
 import { sendError, showError } from './http/errors.ts';
-import { healthHandler, readyHandler } from './http/health.ts';
+import { healthHandler, type Readiness, readyHandler } from './http/health.ts';
 import { type Admissions, createAdmissions } from './http/limits.ts';
 import { Metrics, metricsHandler } from './http/metrics.ts';
 import { SseStreams } from './http/sse.ts';
@@ -106,11 +106,22 @@ function measure(metrics: Metrics, { runs, jobs, pools }: Deps, streams: SseStre
   metrics.counter('jobs_failed_total', 'Tries of jobs that failed, by name.', 'job', () => jobs.counts.failed);
 }
 
+/** @throws Error when the database does not answer. */
+async function readinessOf({ db, signals }: Deps['storage']): Promise<Readiness> {
+  await db.pool.query('SELECT 1');
+  const full = await db.room.shortage();
+  if (full !== undefined) return { unavailable: { reason: 'storage_full', detail: `There is no room left on ${full}.` } };
+  const state = signals.state();
+  if (state === 'lost') {
+    const detail = 'Changes of other instances do not arrive: the database answers neither notifications nor look-ups in time.';
+    return { unavailable: { reason: 'signals', detail } };
+  }
+  return state === 'live' ? {} : { degraded: 'No notifications arrive from the database; changes are looked up twice a second.' };
+}
+
 /** What is neither face: health, metrics, and the answer to every other path. */
 function createPages(deps: Deps, metrics: Metrics, isStopping: () => boolean): RequestListener {
-  const ready = readyHandler(async () => {
-    await deps.storage.db.pool.query('SELECT 1');
-  }, isStopping);
+  const ready = readyHandler(() => readinessOf(deps.storage), isStopping);
   const pages = new Map<string, (req: IncomingMessage, res: ServerResponse) => void | Promise<void>>([
     ['/healthz', healthHandler()],
     ['/readyz', ready],

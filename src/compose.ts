@@ -9,6 +9,7 @@ import type { Deps } from './domain/deps.ts';
 import { registerIdempotencySweep } from './domain/idempotency.ts';
 import { registerRunEventSweep } from './domain/runs.ts';
 import { parseDnsServers } from './engine/egress/dns-servers.ts';
+import { rotateSecrets } from './domain/secret-rotation.ts';
 import { createEgress } from './engine/egress/egress.ts';
 import { createPgBossJobs } from './engine/jobs/pg-boss.ts';
 import { createKnowledge } from './engine/knowledge/knowledge.ts';
@@ -40,6 +41,9 @@ export interface ComposeOptions {
   /** The embedded database of the settings, when it has been started already. */
   readonly embedded?: Promise<EmbeddedServer> | undefined;
 }
+
+/** A start waits this long at most for secrets to be put under the newest master key. */
+const rotationWaitMs = 2_000;
 
 /** Makes everything the domain works with, from the bottom up. `closeDeps` takes it down again. */
 export async function createDeps({ settings, logger, publicUrl, environment, onFatal, embedded }: ComposeOptions): Promise<Deps> {
@@ -107,6 +111,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     await runs
       .recoverUsage()
       .catch((error: unknown) => logger.error({ err: error }, 'usage of a killed process is not written yet'));
+    await rotateSecrets(deps, rotationWaitMs);
     return deps;
   } catch (error) {
     await storage.close();

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
+import { publicError } from './entities/errors.ts';
 import { createLogger } from './http/logging.ts';
 import { optimizeEarly } from './lib/optimize-early.ts';
 import type { Service } from './service.ts';
 import { loadSettings, type Settings } from './settings.ts';
 import { startEmbeddedOf } from './storage/embedded/embedded.ts';
-import { FolderInUseError } from './storage/embedded/lock.ts';
+import { StartRefusal } from './storage/start-refusal.ts';
 import { welcome } from './welcome.ts';
 
 /** The first requests go before. */
@@ -82,5 +83,7 @@ function plainWords(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && error.code === 'EADDRINUSE')
     return 'the port is taken. Stop what listens there, or set PORT; 0 takes any free one.';
-  return error instanceof FolderInUseError || error.message.startsWith('bad configuration') ? error.message : undefined;
+  if (publicError(error).code === 'STORAGE_FULL')
+    return 'a disk is full. Make room on the disk of DATA_DIR or of the database, and start again.';
+  return error instanceof StartRefusal || error.message.startsWith('bad configuration') ? error.message : undefined;
 }

@@ -51,6 +51,19 @@ export const settingsSchema = z.object({
     'Time for each statement of a transaction that a caller waits for; on a server. The caller is answered 503.',
   ),
   DATABASE_BACKGROUND_TIMEOUT_MS: count(600_000).describe('Time for one statement of a job, as of indexing; on a server.'),
+  DATABASE_FSYNC: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('off: the embedded database is faster on a slow disk, and a power failure may lose or corrupt it.'),
+  DISK_FREE_MIN_BYTES: count(16 * MiB).describe(
+    'With less room than this on the disk of DATA_DIR or of the blobs, what needs room answers 507, and /readyz 503.',
+  ),
+  DISK_RESERVE_BYTES: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(32 * MiB)
+    .describe('Room that the embedded database keeps for itself, so that it ends its work in order when the disk is full.'),
   REDIS_URL: optionalText().describe('Live events and signals between instances.'),
   BLOB_URL: optionalText().describe('Where blobs live. Default: file://DATA_DIR/blobs.'),
   PARLEY_ADMIN_KEY: z

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { GraphQLSchema } from 'graphql';
+import type { Logger } from 'pino';
 import { closeDeps, createDeps } from '../../src/compose.ts';
 import type { Deps } from '../../src/domain/deps.ts';
 import { type Caller, scopes } from '../../src/entities/caller.ts';
@@ -14,7 +15,7 @@ import { SseStreams } from '../../src/http/sse.ts';
 import { createRestRouter } from '../../src/rest/adapter.ts';
 import { compileRoutes } from '../../src/rest/compile.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
-import { loadSettings } from '../../src/settings.ts';
+import { loadSettings, type Settings } from '../../src/settings.ts';
 import { FolderInUseError } from '../../src/storage/embedded/lock.ts';
 import { exitCodes, Failure } from './failure.ts';
 
@@ -77,30 +78,49 @@ function nothingHere(): Failure {
   return new Failure('There is nothing here yet. Start Parley once: npm start', exitCodes.unreachable);
 }
 
-async function openDeps(env: NodeJS.ProcessEnv): Promise<Deps> {
-  try {
-    const settings = { ...loadSettings({ LOG_LEVEL: 'error', ...env }), ROLE: 'web' } as const;
-    // Opening an empty folder would fill it.
-    if (settings.DATABASE_URL === undefined && !existsSync(settings.DATA_DIR)) throw nothingHere();
-    const logger = createLogger(settings, (line) => void process.stderr.write(line));
-    return await createDeps({
+function openDeps(env: NodeJS.ProcessEnv): Promise<Deps> {
+  const inUse = 'Leave --local away and give a key with PARLEY_KEY, or stop the service first.';
+  return openData(env, inUse, (settings, logger) =>
+    createDeps({
       settings,
       logger,
       publicUrl: () => settings.PUBLIC_URL ?? '',
       environment: (name) => env[name],
-      onFatal: (error) => {
-        throw error;
-      },
-    });
+      onFatal: fail,
+    }),
+  );
+}
+
+/**
+ * Opens something of the data that the environment names.
+ *
+ * @param inUse  what to do when the service runs on the data folder.
+ * @throws Failure in plain words when the data cannot be opened.
+ */
+export async function openData<T>(
+  env: NodeJS.ProcessEnv,
+  inUse: string,
+  open: (settings: Settings, logger: Logger) => Promise<T>,
+): Promise<T> {
+  try {
+    const settings = { ...loadSettings({ LOG_LEVEL: 'error', ...env }), ROLE: 'web' } as const;
+    // Opening an empty folder would fill it.
+    if (settings.DATABASE_URL === undefined && !existsSync(settings.DATA_DIR)) throw nothingHere();
+    return await open(
+      settings,
+      createLogger(settings, (line) => void process.stderr.write(line)),
+    );
   } catch (error) {
     if (error instanceof FolderInUseError) {
-      throw new Failure(
-        'The service is running on this data folder. Leave --local away and give a key with PARLEY_KEY, or stop the service first.',
-        exitCodes.unreachable,
-      );
+      throw new Failure(`The service is running on this data folder. ${inUse}`, exitCodes.unreachable);
     }
     if (error instanceof Failure) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new Failure(`The data could not be opened: ${reason}`, exitCodes.unreachable);
   }
+}
+
+/** The embedded database ended by itself. */
+export function fail(error: Error): never {
+  throw error;
 }

@@ -4,8 +4,9 @@ import { type Request, readTyped, type Typed } from './arguments.ts';
 import { commandNamed, commandsOf } from './commands.ts';
 import { exitCodes, Failure, misused } from './failure.ts';
 import { openLocal, type Target } from './local.ts';
-import { help, helpOf, shown } from './print.ts';
+import { help, helpOf, secretsHelp, shown } from './print.ts';
 import { readCommand } from './read-command.ts';
+import { rotateSecrets, shownRotation } from './secrets.ts';
 
 /**
  * `npm run parley -- <noun> <verb> [--member value …]`: calls one operation of the REST interface, of the service that runs, or with --local
@@ -30,8 +31,18 @@ async function main(typed: Typed): Promise<void> {
     console.log(help(commands));
     return;
   }
+  if (noun === 'secrets' && typed.switches.has('help')) {
+    console.log(secretsHelp);
+    return;
+  }
   if (typed.switches.has('help')) {
     console.log(helpOf(commandNamed(commands, noun, verb)));
+    return;
+  }
+  if (noun === 'secrets') {
+    if (verb !== 'rotate' || typed.words.length > 2) throw misused('secrets can be rotated: npm run parley -- secrets rotate');
+    const rotation = await rotateSecrets(process.env);
+    console.log(typed.switches.has('json') ? JSON.stringify(rotation, null, 2) : shownRotation(rotation));
     return;
   }
   const { request, url } = readCommand(commands, typed);

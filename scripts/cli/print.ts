@@ -22,6 +22,7 @@ export function help(commands: readonly Command[]): string {
 ${nouns.map((noun) => `  ${noun.padEnd(width)}  ${verbsOf(noun).join(', ')}`).join('\n')}
 
   npm run parley -- <noun> <verb> --help    what a command takes
+  npm run parley -- secrets rotate          puts all stored secrets under the first key of PARLEY_MASTER_KEY
 
 Members are those of the REST interface: --orgId or --org-id; several values with commas; null clears.
 
@@ -36,6 +37,15 @@ The key comes from PARLEY_KEY. With --json, begin with "npm run -s" to keep npm'
 
 Ends with 0 when it was done, 1 when the service refused, 2 when the command was wrong, 3 when nothing could be reached.`;
 }
+
+export const secretsHelp = `npm run parley -- secrets rotate
+
+Puts all stored secrets under the first key of PARLEY_MASTER_KEY, and says whether an older key is still needed. It opens the data folder
+(DATA_DIR) or the database (DATABASE_URL) itself. To change the master key:
+
+  1. Start every instance with PARLEY_MASTER_KEY=<new>,<old>. Each puts the secrets under both keys at its start.
+  2. Run this command, or see that the log of the start says that older keys are not needed.
+  3. Start every instance with PARLEY_MASTER_KEY=<new>. From then on the old key opens nothing.`;
 
 export function helpOf({ noun, verb, route, members }: Command): string {
   const { summary, description } = route.row;

@@ -7,6 +7,14 @@ export function healthHandler(): (req: IncomingMessage, res: ServerResponse) => 
   return (_req, res) => answer(res, 200, { status: 'ok' });
 }
 
+/** What keeps a process from serving, or makes it serve worse. Empty when all is well. */
+export interface Readiness {
+  /** What is missing; balancers send no requests then. `detail` is for people. */
+  readonly unavailable?: { readonly reason: 'storage_full' | 'signals'; readonly detail: string };
+  /** What works in a slower way. */
+  readonly degraded?: string;
+}
+
 /**
  * GET /readyz: the process can serve, so a balancer may send it requests.
  *
@@ -14,27 +22,28 @@ export function healthHandler(): (req: IncomingMessage, res: ServerResponse) => 
  * @param isStopping  true from SIGTERM on.
  */
 export function readyHandler(
-  check: () => Promise<void>,
+  check: () => Promise<Readiness>,
   isStopping: () => boolean,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   return async (_req, res) => {
     if (isStopping()) return answer(res, 503, { status: 'stopping' });
     try {
-      await withTimeout(check(), readyTimeoutMs);
-      answer(res, 200, { status: 'ready' });
+      const { unavailable, degraded } = await withTimeout(check(), readyTimeoutMs);
+      if (unavailable !== undefined) answer(res, 503, { status: 'unavailable', ...unavailable });
+      else answer(res, 200, { status: 'ready', ...(degraded === undefined ? {} : { degraded }) });
     } catch {
       answer(res, 503, { status: 'unavailable', reason: 'database' });
     }
   };
 }
 
-async function withTimeout(work: Promise<void>, timeoutMs: number): Promise<void> {
+async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error('too slow')), timeoutMs);
   });
   try {
-    await Promise.race([work, late]);
+    return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { PrismaClient } from './generated/client.ts';
 import type { ChangeRecord } from './recorded-pool.ts';
+import type { Room } from './room.ts';
 import type { StatementClass } from './statement-limits.ts';
 
 /** The database behind every store: one pool, one Prisma client on it. */
@@ -13,6 +14,7 @@ export interface Database {
   /** Most bytes of the rows of one page (LIST_PAGE_MAX_BYTES), and of a list without pages (REPLY_MAX_BYTES). */
   readonly pageMaxBytes: number;
   readonly listMaxBytes: number;
+  readonly room: Room;
   /**
    * Runs `work` in one transaction. Keep it short and never await a model or a network inside: the embedded database runs
    * transactions one after the other.

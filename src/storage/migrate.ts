@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Pool, PoolClient } from 'pg';
+import { withClient } from './pool.ts';
 
 export interface Migration {
   /** `<number>_<what it does>`, the name of its folder. */
@@ -25,8 +26,7 @@ const migrationLock = 7_215_533;
  */
 export async function migrate(pool: Pool, folder: string = migrationsFolder): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
-  const client = await pool.connect();
-  try {
+  return withClient(pool, async (client) => {
     const pending = pendingOf(migrations, await appliedIn(client));
     if (pending.length === 0) return [];
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
@@ -37,9 +37,7 @@ export async function migrate(pool: Pool, folder: string = migrationsFolder): Pr
     } finally {
       await client.query('SELECT pg_advisory_unlock($1)', [migrationLock]);
     }
-  } finally {
-    client.release();
-  }
+  });
 }
 
 /** All migrations of a folder, oldest first. */

@@ -3,7 +3,7 @@ import type { Signals } from './signals.ts';
 
 /**
  * Remembers what was read from the database until news say that it changed. A warm find asks no database and makes no promise.
- * How stale may an entry be? News drop it at once; a gap in the news drops everything; and while the news are not healthy
+ * How stale may an entry be? News drop it at once; news that were lost drop everything; and while the news are not healthy
  * no entry is older than a second.
  */
 export interface NewsCache<Value> {
@@ -26,7 +26,7 @@ interface Entry<Value> {
 
 const missingMax = 10_000;
 const unhealthyAgeMaxMs = 1_000;
-/** A belt to the signals' braces. */
+/** Also while all is well, so that a mistake of ours in what is announced does not last. */
 const healthyAgeMaxMs = 300_000;
 
 /** @param sizeMax  entries kept; the oldest are forgotten beyond. */
@@ -43,7 +43,7 @@ export function createNewsCache<Value>(signals: Signals, sizeMax: number): NewsC
     missing.clear();
     known.deleteWhere((entry, key) => test(entry.value, key));
   };
-  signals.onGap(() => forget(() => true));
+  signals.onReset(() => forget(() => true));
 
   async function read(key: string, nowMs: number, load: (key: string) => Promise<Value | undefined>): Promise<Value | undefined> {
     const newsBefore = news;

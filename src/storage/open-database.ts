@@ -1,12 +1,14 @@
-import { mkdirSync } from 'node:fs';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
+import type { ClientBase, Pool, PoolConfig } from 'pg';
 import type { Settings } from '../settings.ts';
 import type { Database } from './database.ts';
 import { type EmbeddedServer, startEmbeddedOf } from './embedded/embedded.ts';
+import { prepareFolder } from './folders.ts';
 import { PrismaClient } from './generated/client.ts';
 import { migrate } from './migrate.ts';
-import { createRecordedPool } from './recorded-pool.ts';
+import { openPool, transaction } from './pool.ts';
+import { createRoom } from './room.ts';
+import { recordChanges } from './recorded-pool.ts';
 import { StatementLimits } from './statement-limits.ts';
 
 export interface OpenDatabaseOptions {
@@ -25,12 +27,12 @@ const idleTransactionMs = 10_000;
 /**
  * Opens the database that the settings name, brings it to the newest schema, and connects the one pool and the one Prisma client on it.
  *
- * @throws FolderInUseError when another process has the data folder of the embedded database.
+ * @throws StartRefusal when the data folder cannot be used, or another process has the embedded database in it.
  */
 export async function openDatabase(settings: Settings, options: OpenDatabaseOptions): Promise<Database> {
-  mkdirSync(settings.DATA_DIR, { recursive: true, mode: 0o700 });
   const starting = options.embedded ?? startEmbeddedOf(settings, (error) => options.onError(error, true));
   if (starting === undefined) {
+    prepareFolder(settings.DATA_DIR, 'DATA_DIR');
     const connection = {
       connectionString: settings.DATABASE_URL,
       max: settings.DATABASE_POOL_MAX,
@@ -41,7 +43,7 @@ export async function openDatabase(settings: Settings, options: OpenDatabaseOpti
       writeMs: settings.DATABASE_WRITE_TIMEOUT_MS,
       backgroundMs: settings.DATABASE_BACKGROUND_TIMEOUT_MS,
     });
-    return connect('server', settings, connection, limits, options, async () => {});
+    return connect(settings, connection, limits, options, undefined);
   }
   const embedded = await starting;
   const connection = {
@@ -49,47 +51,52 @@ export async function openDatabase(settings: Settings, options: OpenDatabaseOpti
     max: Math.min(settings.DATABASE_POOL_MAX, embeddedConnectionsMax),
     connectionTimeoutMillis: settings.DATABASE_CHECKOUT_TIMEOUT_MS,
   };
-  return connect('embedded', settings, connection, new StatementLimits(undefined), options, () => embedded.close());
+  return connect(settings, connection, new StatementLimits(undefined), options, embedded);
 }
 
 async function connect(
-  kind: Database['kind'],
   settings: Settings,
   connection: PoolConfig,
   limits: StatementLimits,
   { onError }: OpenDatabaseOptions,
-  closeServer: () => Promise<void>,
+  embedded: EmbeddedServer | undefined,
 ): Promise<Database> {
-  const { pool, recorded, current } = createRecordedPool({
+  let isClosing = false;
+  const room = createRoom(settings, embedded, () => pool);
+  const config = {
     ...connection,
     application_name: 'parley',
     idleTimeoutMillis: 60_000,
     // Not as a parameter of the connection: poolers in between refuse those that they do not know.
-    ...(kind === 'embedded' ? {} : { onConnect: (client: ClientBase) => prepareSession(client, limits) }),
+    ...(embedded === undefined ? { onConnect: (client: ClientBase) => prepareSession(client, limits) } : {}),
+  };
+  const pool: Pool = openPool(config, {
+    onLost(error) {
+      if (!isClosing) onError(error, false);
+    },
+    onFull: () => room.noteFull(),
   });
-  let isClosing = false;
-  pool.on('error', (error) => {
-    if (!isClosing) onError(error, false);
-  });
+  const { recorded, current } = recordChanges(pool);
   const close = async () => {
     isClosing = true;
     await pool.end();
-    await closeServer();
+    await embedded?.close();
   };
   try {
     // While the database works: the client takes some 50 ms to be made.
-    const preparing = prepareSchema(pool, kind, connection);
+    const preparing = prepareSchema(pool, embedded, connection);
     limits.bind(pool);
     const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
     const hasVectors = await preparing;
     return {
-      kind,
+      kind: embedded === undefined ? 'server' : 'embedded',
       pool,
       prisma,
       hasVectors,
+      room,
       pageMaxBytes: settings.LIST_PAGE_MAX_BYTES,
       listMaxBytes: settings.REPLY_MAX_BYTES,
-      transaction: (work) => transaction(pool, limits.begin, work),
+      transaction: (work) => transaction(pool, work, limits.begin),
       runAs: (kind, work) => limits.runAs(kind, work),
       recorded,
       currentRecord: current,
@@ -110,33 +117,14 @@ async function prepareSession(client: ClientBase, limits: StatementLimits): Prom
 }
 
 /** Migrations and extensions, on a connection of their own: they take the time they take, and wait for other instances that do the same. */
-async function prepareSchema(pool: Pool, kind: Database['kind'], connection: PoolConfig): Promise<boolean> {
-  if (kind === 'embedded') return migrate(pool).then(() => prepareExtensions(pool));
-  const own = new Pool({ ...connection, max: 1, application_name: 'parley-migrations' });
-  own.on('error', () => undefined);
+async function prepareSchema(pool: Pool, embedded: EmbeddedServer | undefined, connection: PoolConfig): Promise<boolean> {
+  if (embedded !== undefined) return migrate(pool).then(() => prepareExtensions(pool));
+  const own = openPool({ ...connection, max: 1, application_name: 'parley-migrations' }, { onLost: () => undefined });
   try {
     await migrate(own);
     return await prepareExtensions(own);
   } finally {
     await own.end();
-  }
-}
-
-async function transaction<T>(pool: Pool, begin: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let isBroken = false;
-  try {
-    await client.query(begin);
-    const result = await work(client);
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {
-      isBroken = true;
-    });
-    throw error;
-  } finally {
-    client.release(isBroken);
   }
 }
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { isChange } from './change-statements.ts';
 
 /** A row that must commit together with the change that it describes. */
@@ -19,8 +19,7 @@ export interface ChangeRecord {
   made(id: string): void;
 }
 
-export interface RecordedPool {
-  readonly pool: Pool;
+export interface RecordedChanges {
   /**
    * Runs `work`; the first transaction within it that changes something also writes `record`. When the record cannot be written, the
    * transaction fails and the change is not made.
@@ -34,12 +33,11 @@ type Query = (...args: readonly unknown[]) => Promise<unknown>;
 type Connect = (callback?: unknown) => Promise<PoolClient>;
 
 /**
- * Makes a pool that writes the record of a change in the transaction of that change. Every statement of Parley passes through the pool, also
- * those of Prisma and of the job queue, so no store can forget the record. Outside `recorded` the pool is as `pg` makes it.
+ * Has a pool write the record of a change in the transaction of that change. Every statement of Parley passes through the pool, also those
+ * of Prisma and of the job queue, so no store can forget the record. Outside `recorded` the pool is as `pg` makes it.
  */
-export function createRecordedPool(config: PoolConfig): RecordedPool {
+export function recordChanges(pool: Pool): RecordedChanges {
   const records = new AsyncLocalStorage<ChangeRecord>();
-  const pool = new Pool(config);
   const query = pool.query.bind(pool) as unknown as Query;
   const connect = pool.connect.bind(pool) as unknown as Connect;
   const pending = () => {
@@ -58,19 +56,15 @@ export function createRecordedPool(config: PoolConfig): RecordedPool {
       return connect().then((client) => recordedClient(client, record));
     },
   });
-  return { pool, recorded: (record, work) => records.run(record, work), current: () => records.getStore() };
+  return { recorded: (record, work) => records.run(record, work), current: () => records.getStore() };
 }
 
 /** One statement that changes something, on a client of its own. */
 async function alone(connect: Connect, record: ChangeRecord, args: readonly unknown[]): Promise<unknown> {
   const client = await connect();
-  const ignore = () => undefined;
-  // The statement that fails tells that the connection ended.
-  client.on('error', ignore);
   try {
     return await changing(client, record, args);
   } finally {
-    client.off('error', ignore);
     client.release();
   }
 }

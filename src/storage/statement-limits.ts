@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ClientBase, Pool } from 'pg';
+import { transaction } from './pool.ts';
 
 /** For whom statements run: somebody who waits, or a job behind it all. */
 export type StatementClass = 'interactive' | 'background';
@@ -63,21 +64,7 @@ export class StatementLimits {
     return this.#current.getStore() === 'background';
   }
 
-  async #inTransaction(pool: Pool, args: readonly unknown[]): Promise<unknown> {
-    const client = await pool.connect();
-    let isBroken = false;
-    try {
-      await client.query(this.begin);
-      const result: unknown = await Reflect.apply(client.query, client, args);
-      await client.query('COMMIT');
-      return result;
-    } catch (error) {
-      await client.query('ROLLBACK').catch(() => {
-        isBroken = true;
-      });
-      throw error;
-    } finally {
-      client.release(isBroken);
-    }
+  #inTransaction(pool: Pool, args: readonly unknown[]): Promise<unknown> {
+    return transaction(pool, (client) => Reflect.apply(client.query, client, args) as Promise<unknown>, this.begin);
   }
 }

@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Settings } from '../settings.ts';
 import { type AccountStore, createAccountStore } from './accounts.ts';
 import { type AgentCategoryStore, createAgentCategoryStore } from './agent-categories.ts';
@@ -10,7 +8,7 @@ import { type AgentStore, createAgentStore } from './agents.ts';
 import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
 import { type AuditBatch, createAuditBatch } from './audit-batch.ts';
 import { type AuditEntryStore, createAuditEntryStore } from './audit-entries.ts';
-import { createDiskBlobs } from './blobs/disk.ts';
+import { blobFolderOf, createDiskBlobs } from './blobs/disk.ts';
 import type { Blobs } from './blobs.ts';
 import { type ChatChangeStore, createChatChangeStore } from './chat-changes.ts';
 import { type ChatFileStore, createChatFileStore } from './chat-files.ts';
@@ -20,9 +18,11 @@ import { type ConnectedSourceStore, createConnectedSourceStore } from './connect
 import { type ConnectionStore, createConnectionStore } from './connections.ts';
 import { createDataSourceStore, type DataSourceStore } from './data-sources.ts';
 import type { Database } from './database.ts';
+import { prepareFolder } from './folders.ts';
 import { createGroupStore, type GroupStore } from './groups.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
 import { createIndexingStore, type IndexingStore } from './indexing.ts';
+import { identify, refuseBlobsWithoutRows } from './installation.ts';
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge-items.ts';
 import { createMembershipStore, type MembershipStore } from './memberships.ts';
 import { type OpenDatabaseOptions, openDatabase } from './open-database.ts';
@@ -42,8 +42,9 @@ import { createUnseenContent, type UnseenContent } from './unseen-content.ts';
 import { createUsageStore, type UsageStore } from './usage.ts';
 import { createUsageLimitStore, type UsageLimitStore } from './usage-limits.ts';
 import { createUserStore, type UserStore } from './users.ts';
+import { checkMasterKeys } from './vault/check-keys.ts';
 import { createLinkSigner, type LinkSigner } from './vault/link-signer.ts';
-import { loadMasterKeys } from './vault/master-keys.ts';
+import { loadMasterKeys, type MasterKeys } from './vault/master-keys.ts';
 import { createVault, type Vault } from './vault.ts';
 
 /** Everything that is kept. One store for each feature, each in the file of its noun; every feature adds its own here. */
@@ -95,24 +96,31 @@ export interface Storage {
 /**
  * Opens all that is kept.
  *
- * @throws FolderInUseError when another process has the data folder of the embedded database.
+ * @throws StartRefusal when a folder cannot be used, belongs together with another database, or its secrets need another master key.
  */
 export async function openStorage(settings: Settings, options: OpenDatabaseOptions): Promise<Storage> {
   const { onError } = options;
   const masterKeys = loadMasterKeys(settings);
   const db = await openDatabase(settings, options);
+  try {
+    await check(settings, db, masterKeys);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
   const signals =
     db.kind === 'embedded' ? createInProcessSignals() : await createPostgresSignals(db.pool, (error) => onError(error, false));
   const apiKeys = createApiKeyStore(db, signals);
   const chunks = createChunkStore(db);
   const auditEntries = createAuditEntryStore(db);
   const auditBatch = createAuditBatch(auditEntries, (error) => onError(error as Error, false));
+  const vault = createVault(db, masterKeys);
   return {
     db,
-    blobs: createDiskBlobs(blobFolder(settings)),
+    blobs: createDiskBlobs(blobFolderOf(settings), settings.DISK_FREE_MIN_BYTES),
     orphanBlobs: createOrphanBlobStore(db),
     signals,
-    vault: createVault(db, masterKeys),
+    vault,
     links: createLinkSigner(masterKeys),
     accounts: createAccountStore(db),
     apiKeys,
@@ -150,14 +158,22 @@ export async function openStorage(settings: Settings, options: OpenDatabaseOptio
     close: async () => {
       await auditBatch.close();
       await apiKeys.close();
+      await vault.close();
       await signals.close();
       await db.close();
     },
   };
 }
 
-function blobFolder({ BLOB_URL, DATA_DIR }: Settings): string {
-  if (BLOB_URL === undefined) return join(DATA_DIR, 'blobs');
-  if (!BLOB_URL.startsWith('file:')) throw new Error(`BLOB_URL must be a file: address, not ${BLOB_URL.split(':')[0]}:`);
-  return fileURLToPath(BLOB_URL);
+/**
+ * Sees that database, blobs and master keys belong together, before anything is written.
+ *
+ * @throws StartRefusal
+ */
+async function check(settings: Settings, db: Database, masterKeys: MasterKeys): Promise<void> {
+  prepareFolder(blobFolderOf(settings), 'BLOB_URL');
+  await refuseBlobsWithoutRows(settings, db);
+  if (db.kind === 'embedded') await identify(settings, db);
+  await checkMasterKeys(db, masterKeys, settings);
+  masterKeys.keep();
 }

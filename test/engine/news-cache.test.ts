@@ -8,7 +8,7 @@ function start(sizeMax = 100) {
   const signals: Signals = {
     ...createInProcessSignals(),
     isHealthy: () => feed.isHealthy,
-    onGap: (listener) => {
+    onReset: (listener) => {
       feed.gap = listener;
       return () => {};
     },

@@ -1,20 +1,34 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { DomainError } from '../../entities/errors.ts';
+import { makeFolder } from '../../lib/folders.ts';
+import type { Settings } from '../../settings.ts';
 import type { Blobs } from '../blobs.ts';
+import { freeBytesOf } from '../folders.ts';
 
+const mebibyte = 1024 * 1024;
 const keyPattern = /^[a-zA-Z0-9_-]+(\/[a-zA-Z0-9_.-]+)*$/;
 const temporaryFolder = '.incoming';
 const listedAtOnce = 500;
 
+/** The folder of the settings' blobs. @throws Error when BLOB_URL names another kind of store. */
+export function blobFolderOf({ BLOB_URL, DATA_DIR }: Pick<Settings, 'BLOB_URL' | 'DATA_DIR'>): string {
+  if (BLOB_URL === undefined) return join(DATA_DIR, 'blobs');
+  if (!BLOB_URL.startsWith('file:')) throw new Error(`BLOB_URL must be a file: address, not ${BLOB_URL.split(':')[0]}:`);
+  return fileURLToPath(BLOB_URL);
+}
+
 /**
  * Blobs as files of a folder. A blob is written beside, flushed to the disk and then renamed, so that a key names the whole blob or nothing,
  * also after a crash in the middle.
+ *
+ * @param freeMinBytes  a write stops with ENOSPC when the disk has less room than this, and leaves the rest to the database.
  */
-export function createDiskBlobs(folder: string): Blobs {
+export function createDiskBlobs(folder: string, freeMinBytes = 0): Blobs {
   const root = resolve(folder);
   const pathOf = (key: string): string => {
     const isSafe = keyPattern.test(key) && !key.split('/').some((part) => part === '.' || part === '..');
@@ -25,10 +39,10 @@ export function createDiskBlobs(folder: string): Blobs {
     async put(key, content, sizeBytesMax) {
       const path = pathOf(key);
       const temporaryPath = join(root, temporaryFolder, randomUUID());
-      await mkdir(dirname(temporaryPath), { recursive: true, mode: 0o700 });
+      await makeFolder(dirname(temporaryPath));
       try {
-        const written = await writeAndFlush(temporaryPath, content, sizeBytesMax);
-        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        const written = await writeAndFlush(temporaryPath, content, sizeBytesMax, () => refuseFull(root, freeMinBytes));
+        await makeFolder(dirname(path));
         await rename(temporaryPath, path);
         await flushFolder(dirname(path));
         return written;
@@ -70,20 +84,30 @@ async function* filesBefore(folder: string, before: Date): AsyncIterable<string>
   }
 }
 
-async function writeAndFlush(path: string, content: Readable | Uint8Array, sizeBytesMax: number) {
+/** @param checkRoom  called once for each MiB. */
+async function writeAndFlush(path: string, content: Readable | Uint8Array, sizeBytesMax: number, checkRoom: () => void) {
   const hash = createHash('sha256');
   let sizeBytes = 0;
+  let checkedBytes = -mebibyte;
   await using file = await open(path, 'wx', 0o600);
   for await (const chunk of chunksOf(content)) {
     sizeBytes += chunk.length;
     if (sizeBytes > sizeBytesMax) {
       throw new DomainError('REQUEST_TOO_LARGE', `The content is larger than the ${sizeBytesMax} bytes allowed`);
     }
+    if (sizeBytes - checkedBytes >= mebibyte) {
+      checkRoom();
+      checkedBytes = sizeBytes;
+    }
     hash.update(chunk);
     await file.writeFile(chunk);
   }
   await file.sync();
   return { sizeBytes, sha256: hash.digest('hex') };
+}
+
+function refuseFull(folder: string, freeMinBytes: number): void {
+  if (freeBytesOf(folder) < freeMinBytes) throw Object.assign(new Error('the disk of the blobs is full'), { code: 'ENOSPC' });
 }
 
 async function* chunksOf(content: Readable | Uint8Array): AsyncIterable<Uint8Array> {

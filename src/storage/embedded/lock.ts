@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { StartRefusal } from '../start-refusal.ts';
 
 /** Two processes on one folder lose rows silently, so the second one must not start. */
-export class FolderInUseError extends Error {
+export class FolderInUseError extends StartRefusal {
   override readonly name = 'FolderInUseError';
 }
 
@@ -15,7 +16,6 @@ export class FolderInUseError extends Error {
  * @throws FolderInUseError naming the folder and what to do.
  */
 export function lockFolder(folder: string): () => void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const ownerPath = join(folder, 'parley.pid');
   const lock = new DatabaseSync(join(folder, 'parley.lock'));
   try {
@@ -28,12 +28,21 @@ export function lockFolder(folder: string): () => void {
         'Stop that process, or give this one another folder with DATA_DIR. Several processes need a PostgreSQL server: set DATABASE_URL.',
     );
   }
-  writeFileSync(ownerPath, `${process.pid}\n`);
+  noteOwner(ownerPath);
   let isHeld = true;
   return () => {
     if (isHeld) lock.close();
     isHeld = false;
   };
+}
+
+/** Only for the message to a second process, so a full disk may prevent it. */
+function noteOwner(path: string): void {
+  try {
+    writeFileSync(path, `${process.pid}\n`);
+  } catch {
+    // The message names no owner then.
+  }
 }
 
 function isBusy(error: unknown): boolean {

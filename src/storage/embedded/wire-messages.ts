@@ -80,6 +80,22 @@ export function fatalError(code: string, text: string): Buffer {
   return message('E', Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${text}\0\0`));
 }
 
+/**
+ * Gives errors of a write to a read-only database the code of a full disk, which is why it is read-only. Changes `reply`.
+ *
+ * @param reply  whole messages of the server.
+ */
+export function tellFull(reply: Buffer): void {
+  const [readOnly, full] = ['C25006\0', 'C53100\0'];
+  const error = 0x45;
+  for (let offset = 0; offset + 5 <= reply.length; ) {
+    const end = offset + 1 + reply.readInt32BE(offset + 1);
+    const code = reply[offset] === error ? reply.subarray(offset, end).indexOf(readOnly) : -1;
+    if (code !== -1) reply.write(full, offset + code, 'latin1');
+    offset = end;
+  }
+}
+
 function message(type: string, body: Buffer): Buffer {
   const bytes = Buffer.allocUnsafe(5 + body.length);
   bytes.write(type, 0, 'latin1');

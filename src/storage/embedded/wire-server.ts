@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { PGlite } from '@electric-sql/pglite';
+import { ReplyQueue } from './reply-queue.ts';
 import {
   cancelRequest,
   closeStatements,
@@ -9,6 +10,7 @@ import {
   gssRequest,
   renameStatements,
   sslRequest,
+  tellFull,
 } from './wire-messages.ts';
 
 interface Session {
@@ -24,18 +26,27 @@ interface Job {
   readonly bytes: Buffer;
 }
 
+export interface WireServerOptions {
+  readonly transactionIdleMsMax: number;
+  /** What commits wait for. */
+  readonly log: { readonly isUnsynced: boolean; sync(): void };
+  /** Called when no transaction is open: between statements, and when there is nothing to do. */
+  readonly upkeep: { readonly isReadOnly: boolean; run(isIdle: boolean): Promise<void> };
+}
+
 /**
  * Lets many connections share the one session of an embedded database, over the PostgreSQL protocol.
  *
  * The messages of a query (parse, bind, execute, sync) run in one piece, and a connection inside a transaction has the database to itself
  * until it ends; so connections never see each other's half-done work. A transaction that asks nothing for `transactionIdleMsMax` is rolled
- * back, because it would hold up every other query.
+ * back, because it would hold up every other query. Commits that come together wait for the disk together.
  */
 export class WireServer {
   readonly #db: PGlite;
-  readonly #transactionIdleMsMax: number;
+  readonly #options: WireServerOptions;
   readonly #server: Server;
   readonly #sessions = new Set<Session>();
+  readonly #replies: ReplyQueue;
   #jobs: Job[] = [];
   #isRunning = false;
   #sessionsMade = 0;
@@ -43,9 +54,10 @@ export class WireServer {
   #holder: Session | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor(db: PGlite, transactionIdleMsMax: number) {
+  constructor(db: PGlite, options: WireServerOptions) {
     this.#db = db;
-    this.#transactionIdleMsMax = transactionIdleMsMax;
+    this.#options = options;
+    this.#replies = new ReplyQueue(options.log);
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
@@ -54,6 +66,11 @@ export class WireServer {
       this.#server.once('error', reject);
       this.#server.listen(path, resolve);
     });
+  }
+
+  /** Does upkeep that is due, unless there is work: that does it on its way. */
+  look(): void {
+    if (!this.#isRunning && this.#holder === undefined) void this.#run();
   }
 
   async close(): Promise<void> {
@@ -111,18 +128,27 @@ export class WireServer {
     this.#isRunning = true;
     clearTimeout(this.#idleTimer);
     if (this.#holder?.socket.destroyed === true) await this.#rollBack();
-    for (let job = this.#nextJob(); job !== undefined; job = this.#nextJob()) {
-      const replies: Uint8Array[] = [];
-      const { bytes } = job;
-      await this.#db.runExclusive(() =>
-        this.#db.execProtocolRawStream(bytes, { onRawData: (data) => void replies.push(Uint8Array.from(data)) }),
-      );
-      this.#holder = this.#db.isInTransaction() ? job.session : undefined;
-      if (job.session?.socket.writable === true) job.session.socket.write(Buffer.concat(replies));
-      if (this.#holder?.socket.destroyed === true) await this.#rollBack();
-    }
+    do {
+      for (let job = this.#nextJob(); job !== undefined; job = this.#nextJob()) await this.#execute(job);
+      this.#replies.flush();
+      if (this.#holder === undefined) await this.#options.upkeep.run(true);
+      // Work that came while the upkeep ran.
+    } while (this.#holder === undefined && this.#jobs.length > 0);
     this.#isRunning = false;
     if (this.#holder !== undefined) this.#watch(this.#holder);
+  }
+
+  async #execute({ session, bytes }: Job): Promise<void> {
+    if (this.#holder === undefined) await this.#options.upkeep.run(false);
+    const parts: Uint8Array[] = [];
+    await this.#db.runExclusive(() =>
+      this.#db.execProtocolRawStream(bytes, { onRawData: (data) => void parts.push(Uint8Array.from(data)) }),
+    );
+    this.#holder = this.#db.isInTransaction() ? session : undefined;
+    const reply = Buffer.concat(parts);
+    if (this.#options.upkeep.isReadOnly) tellFull(reply);
+    if (session !== undefined) this.#replies.add(session.socket, reply);
+    if (this.#holder?.socket.destroyed === true) await this.#rollBack();
   }
 
   #nextJob(): Job | undefined {
@@ -138,7 +164,7 @@ export class WireServer {
         holder.socket.write(fatalError('25P03', 'the transaction asked nothing for too long and was rolled back'));
       }
       holder.socket.destroy();
-    }, this.#transactionIdleMsMax);
+    }, this.#options.transactionIdleMsMax);
     this.#idleTimer.unref();
   }
 

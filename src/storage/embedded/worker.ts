@@ -1,31 +1,68 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
+import { createBallast } from './ballast.ts';
+import { DurableFiles } from './durable-files.ts';
 import { embeddedExtensions as extensions } from './extensions.ts';
 import { compileProgram } from './program.ts';
 import { prepareDatabaseFolder } from './template.ts';
+import { Upkeep } from './upkeep.ts';
 import { WireServer } from './wire-server.ts';
+import { WriteGuard } from './write-guard.ts';
 
 /** The embedded database's thread: a long query here leaves every stream of the main thread running. */
 export interface WorkerOptions {
   readonly databaseFolder: string;
+  readonly ballastPath: string;
   readonly socketPath: string;
   readonly transactionIdleMsMax: number;
+  readonly isSynced: boolean;
+  readonly freeMinBytes: number;
+  readonly ballastBytes: number;
 }
-export type WorkerMessage = 'ready' | 'closed';
+/** `full` and `roomy` say that the database stopped writing, and writes again. */
+export type WorkerMessage = 'ready' | 'closed' | 'full' | 'roomy';
 
-const options = workerData as WorkerOptions;
+const { databaseFolder, ballastPath, socketPath, transactionIdleMsMax, isSynced, freeMinBytes, ballastBytes } =
+  workerData as WorkerOptions;
+const lookEveryMs = 1_000;
+
 const program = compileProgram();
-await prepareDatabaseFolder(options.databaseFolder, async (folder) => (await PGlite.create(folder)).close());
-const db = await PGlite.create(options.databaseFolder, { extensions, pgliteWasmModule: await program });
-const server = new WireServer(db, options.transactionIdleMsMax);
-await server.listen(options.socketPath);
+await prepareDatabaseFolder(databaseFolder, async (folder) => (await PGlite.create(folder)).close());
+const ballast = createBallast(ballastPath, ballastBytes);
+const guard = new WriteGuard({
+  ...{ folder: databaseFolder, freeMinBytes, ballastBytes, ballast },
+  onChange: (isReadOnly) => tell(isReadOnly ? 'full' : 'roomy'),
+});
+const files = new DurableFiles({
+  ...{ folder: databaseFolder, isSynced, ballast, onFull: () => guard.noteFull() },
+  // PostgreSQL gave up in the middle of a change. The thread ends at once, so that nothing of it is acknowledged; the next start repairs it.
+  onAbort: () => process.exit(1),
+});
+const db = await PGlite.create({ fs: files, extensions, pgliteWasmModule: await program, startParams: startParams() });
+const upkeep = new Upkeep({ db, log: files, guard });
+const server = new WireServer(db, { transactionIdleMsMax, log: files, upkeep });
+await server.listen(socketPath);
+const looking = setInterval(() => server.look(), lookEveryMs).unref();
 tell('ready');
 
 parentPort?.once('message', async () => {
+  clearInterval(looking);
+  guard.close();
   await server.close();
   await db.close();
+  files.sync();
   tell('closed');
 });
+
+/**
+ * PGlite's own switches fsync off. Syncing goes by `fsync`, the only call for it that reaches our files. Little log is kept for reuse: a
+ * small disk has better use for the room. Triggers that tell other processes of changes see that there are none.
+ */
+function startParams(): string[] {
+  const own = PGlite.defaultStartParams.filter((param) => param !== '-F' || !isSynced);
+  const settings = ['wal_sync_method=fsync', 'min_wal_size=32MB', 'max_wal_size=128MB', 'parley.single_process=on'];
+  return [...own, ...settings.flatMap((setting) => ['-c', setting])];
+}
 
 function tell(message: WorkerMessage): void {
   parentPort?.postMessage(message);

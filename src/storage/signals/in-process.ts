@@ -8,7 +8,9 @@ export function createInProcessSignals(): Signals {
     publish: (topic, payload) => hub.deliver(topic, payload),
     subscribe: (topic, listener) => hub.subscribe(topic, listener),
     onGap: (listener) => hub.onGap(listener),
+    onReset: (listener) => hub.onReset(listener),
     isHealthy: () => true,
+    state: () => 'live',
     close: async () => hub.clear(),
   };
 }

@@ -1,23 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Client, type Pool } from 'pg';
-import type { Signals, SignalTopic } from '../signals.ts';
+import type { Pool } from 'pg';
+import { openPool } from '../pool.ts';
+import { announcedTopics, type Signals, type SignalTopic } from '../signals.ts';
+import { ChangeFeed } from './change-feed.ts';
 import { SignalHub } from './hub.ts';
+import { Listener } from './listener.ts';
 
+/** The triggers of the migrations name it too. */
 const channel = 'parley_signals';
-const heartbeatMs = 400;
-/** Older news of the connection's health than this is no news. */
-const silenceMsMax = 1_000;
-const reconnectMs = 250;
+const answerTimeoutMs = 2_000;
 const republishMs = 250;
+const gapEveryMs = 1_000;
+const announced: ReadonlySet<SignalTopic> = new Set(announcedTopics);
 
 /**
  * Signals between the processes on one PostgreSQL server. Listeners of this process hear at once, those of others by LISTEN on a connection
- * of its own, which is asked for a sign of life all the time and replaced when it gives none.
+ * of its own. What others keep in memory depends on `announcedTopics`, whose changes are also looked up twice a second.
+ *
+ * @throws Error when the database does not answer.
  */
 export async function createPostgresSignals(pool: Pool, onError: (error: Error) => void): Promise<Signals> {
   const signals = new PostgresSignals(pool, onError);
-  await signals.connect();
+  await signals.start();
   return signals;
 }
 
@@ -28,18 +33,37 @@ class PostgresSignals implements Signals {
   /** Tells this process's own notifications, which its listeners have heard already. */
   readonly #origin = randomUUID();
   readonly #closing = new AbortController();
-  #client: Client | undefined;
-  #lastHeardMs = 0;
+  readonly #feedPool: Pool;
+  readonly #feed: ChangeFeed;
+  readonly #listener: Listener;
+  #gapMs = 0;
   #outbox: string[] = [];
   #sending: Promise<void> | undefined;
 
   constructor(pool: Pool, onError: (error: Error) => void) {
     this.#pool = pool;
     this.#onError = onError;
+    const connection = { ...pool.options, application_name: 'parley-signals', connectionTimeoutMillis: answerTimeoutMs };
+    const beatChannel = `parley_beat_${this.#origin.replaceAll('-', '')}`;
+    // A pool of one: work that waits for connections must not make changes late.
+    this.#feedPool = openPool({ ...connection, max: 1, query_timeout: answerTimeoutMs }, { onLost: () => undefined });
+    this.#feed = new ChangeFeed({
+      pool: this.#feedPool,
+      beatChannel,
+      onChange: (topic, subject) => this.#hub.deliver(topic, subject),
+      onReset: () => this.#hub.deliverReset(),
+      onLook: () => this.#look(),
+    });
+    this.#listener = new Listener({
+      ...{ connection, channels: [channel, beatChannel], onError },
+      onMessage: (message) => this.#hear(message),
+      onReplaced: () => this.#hub.deliverGap(),
+    });
   }
 
   publish(topic: SignalTopic, payload: string): void {
     this.#hub.deliver(topic, payload);
+    if (announced.has(topic)) return;
     this.#outbox.push(`${this.#origin} ${topic} ${payload}`);
     this.#sending ??= this.#send();
   }
@@ -52,67 +76,45 @@ class PostgresSignals implements Signals {
     return this.#hub.onGap(listener);
   }
 
+  onReset(listener: () => void): () => void {
+    return this.#hub.onReset(listener);
+  }
+
   isHealthy(): boolean {
-    return performance.now() - this.#lastHeardMs < silenceMsMax;
+    return this.#feed.isFresh;
+  }
+
+  state(): 'live' | 'polling' | 'lost' {
+    if (!this.#feed.isFresh) return 'lost';
+    return this.#listener.isHearing ? 'live' : 'polling';
+  }
+
+  async start(): Promise<void> {
+    await this.#listener.start();
+    await this.#feed.start();
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#sending;
     this.#hub.clear();
-    await this.#client?.end().catch(() => {});
+    await this.#feed.close();
+    await this.#listener.close();
+    await this.#feedPool.end();
   }
 
-  async connect(): Promise<void> {
-    const client = new Client({ ...this.#pool.options, application_name: 'parley-signals', connectionTimeoutMillis: 5_000 });
-    client.on('error', () => this.#replace(client));
-    client.on('end', () => this.#replace(client));
-    client.on('notification', ({ payload }) => this.#hear(payload ?? ''));
-    await client.connect();
-    await client.query(`LISTEN ${channel}`);
-    this.#client = client;
-    this.#lastHeardMs = performance.now();
-    void this.#watch(client);
+  /** A sign of life was sent. */
+  #look(): void {
+    this.#listener.check();
+    const now = performance.now();
+    if (this.#listener.isHearing || now - this.#gapMs < gapEveryMs) return;
+    this.#gapMs = now;
+    this.#hub.deliverGap();
   }
 
   #hear(message: string): void {
-    this.#lastHeardMs = performance.now();
     const [origin, topic, ...payload] = message.split(' ');
     if (origin !== this.#origin && topic !== undefined) this.#hub.deliver(topic as SignalTopic, payload.join(' '));
-  }
-
-  async #watch(client: Client): Promise<void> {
-    while (this.#client === client && !this.#closing.signal.aborted) {
-      try {
-        await within(client.query('SELECT 1'), silenceMsMax * 2);
-        this.#lastHeardMs = performance.now();
-        await wait(heartbeatMs, undefined, { signal: this.#closing.signal, ref: false });
-      } catch {
-        this.#replace(client);
-        return;
-      }
-    }
-  }
-
-  #replace(client: Client): void {
-    if (this.#client !== client || this.#closing.signal.aborted) return;
-    this.#client = undefined;
-    this.#lastHeardMs = 0;
-    client.end().catch(() => {});
-    void this.#reconnect();
-  }
-
-  async #reconnect(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
-      try {
-        await this.connect();
-        this.#hub.deliverGap();
-        return;
-      } catch (error) {
-        this.#onError(error instanceof Error ? error : new Error(String(error)));
-        await wait(reconnectMs, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {});
-      }
-    }
   }
 
   /** Everything published in one turn of the event loop goes out in one statement; while the server is away it is kept. */
@@ -132,11 +134,4 @@ class PostgresSignals implements Signals {
     }
     this.#sending = undefined;
   }
-}
-
-function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  const late = wait(timeoutMs, undefined, { ref: false }).then(() => {
-    throw new Error(`no answer within ${timeoutMs} ms`);
-  });
-  return Promise.race([work, late]);
 }

@@ -1,6 +1,8 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeWhole } from '../../lib/write-whole.ts';
 import type { Settings } from '../../settings.ts';
+import { StartRefusal } from '../start-refusal.ts';
 import { deriveKey, makeKeyBytes, type SealingKey } from './sealing.ts';
 
 export interface MasterKeys {
@@ -8,25 +10,53 @@ export interface MasterKeys {
   readonly sealing: readonly [SealingKey, ...SealingKey[]];
   /** Signs links that Parley hands out and takes back; the first signs, all verify. */
   readonly signing: readonly [SealingKey, ...SealingKey[]];
+  /** Writes down a key that was made now. Nothing may be sealed before that. */
+  keep(): void;
 }
 
 const materialLengthMin = 16;
 
+type KeySettings = Pick<Settings, 'PARLEY_MASTER_KEY' | 'DATABASE_URL' | 'DATA_DIR'>;
+
 /**
- * The master keys of PARLEY_MASTER_KEY (newest first), else the one in the data folder, made at the first start with mode 0600.
+ * The master keys of PARLEY_MASTER_KEY (newest first), else the one in the data folder. Where there is none, one is made; `keep` writes it to
+ * the data folder with mode 0600.
  *
  * @throws Error when a value is too short, or when there is a PostgreSQL server but no key: instances must share one, and a data folder may
  *   not outlive its machine.
  */
-export function loadMasterKeys(settings: Pick<Settings, 'PARLEY_MASTER_KEY' | 'DATABASE_URL' | 'DATA_DIR'>): MasterKeys {
-  const materials =
-    settings.PARLEY_MASTER_KEY === undefined
-      ? [ownMaterial(settings)]
-      : settings.PARLEY_MASTER_KEY.split(',').map((text) => text.trim());
+export function loadMasterKeys(settings: KeySettings): MasterKeys {
+  if (settings.PARLEY_MASTER_KEY !== undefined) {
+    return keysOf(settings.PARLEY_MASTER_KEY.split(',').map((text) => text.trim()));
+  }
+  if (settings.DATABASE_URL !== undefined) {
+    throw new Error(
+      'bad configuration\nPARLEY_MASTER_KEY: required with DATABASE_URL, the same for every instance; any secret text of 16 characters or more',
+    );
+  }
+  const path = masterKeyPath(settings);
+  const found = readKey(path);
+  if (found !== undefined) return keysOf([found]);
+  const made = makeKeyBytes().toString('base64url');
+  return keysOf([made], () => writeWhole(path, `${made}\n`));
+}
+
+/** The key in the data folder, also where PARLEY_MASTER_KEY stands in its place. */
+export function storedMasterKey(settings: Pick<Settings, 'DATA_DIR'>): SealingKey | undefined {
+  const found = readKey(masterKeyPath(settings));
+  return found === undefined ? undefined : deriveKey(found, 'sealing');
+}
+
+export function masterKeyPath({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>): string {
+  return join(DATA_DIR, 'master.key');
+}
+
+function keysOf(given: readonly string[], keep: () => void = () => undefined): MasterKeys {
+  const materials = [...new Set(given)];
   if (materials.some((material) => material.length < materialLengthMin)) {
     throw new Error(`bad configuration\nPARLEY_MASTER_KEY: each value needs at least ${materialLengthMin} characters`);
   }
-  return { sealing: derived(materials, 'sealing'), signing: derived(materials, 'signing') };
+  return { sealing: derived(materials, 'sealing'), signing: derived(materials, 'signing'), keep };
 }
 
 function derived(materials: readonly string[], purpose: string): [SealingKey, ...SealingKey[]] {
@@ -34,26 +64,14 @@ function derived(materials: readonly string[], purpose: string): [SealingKey, ..
   return [deriveKey(first, purpose), ...others.map((material) => deriveKey(material, purpose))];
 }
 
-function ownMaterial(settings: Pick<Settings, 'DATABASE_URL' | 'DATA_DIR'>): string {
-  if (settings.DATABASE_URL !== undefined) {
-    throw new Error(
-      'bad configuration\nPARLEY_MASTER_KEY: required with DATABASE_URL, the same for every instance; any secret text of 16 characters or more',
-    );
-  }
-  const path = join(settings.DATA_DIR, 'master.key');
+function readKey(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8').trim();
+    const material = readFileSync(path, 'utf8').trim();
+    if (material.length >= materialLengthMin) return material;
+    throw new StartRefusal(`${path} holds no master key. Put it back from the backup of this data, or set PARLEY_MASTER_KEY.`);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    // A file where the folder should be is told when the folder is prepared.
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined;
+    throw error;
   }
-  mkdirSync(settings.DATA_DIR, { recursive: true, mode: 0o700 });
-  const material = makeKeyBytes().toString('base64url');
-  const file = openSync(path, 'wx', 0o600);
-  try {
-    writeSync(file, `${material}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  return material;
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadSettings } from '../../../src/settings.ts';
 import { startEmbedded } from '../../../src/storage/embedded/embedded.ts';
 import { lockFolder } from '../../../src/storage/embedded/lock.ts';
 import { prepareDatabaseFolder, templatePath } from '../../../src/storage/embedded/template.ts';
@@ -20,7 +21,7 @@ describe('the embedded database', () => {
   it('begins anew when its first start was cut off half-way', async () => {
     mkdirSync(`${folder}/database.unfinished`);
     writeFileSync(`${folder}/database.unfinished/PG_VERSION`, 'half');
-    const server = await startEmbedded(folder, () => {});
+    const server = await startEmbedded(folder, loadSettings({}), () => {});
     const client = new Client(server.connection);
     await client.connect();
     const { rows } = await client.query("SELECT extname FROM pg_extension WHERE extname = 'vector'");

@@ -31,9 +31,9 @@ describe('migrations', () => {
     expect(await schemaChanges(db.pool.options)).toBe('');
   });
 
-  it('are numbered without a gap and without a twin', () => {
+  it('have a number each', () => {
     const numbers = readMigrations().map(({ name }) => Number.parseInt(name, 10));
-    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
   });
 
   it('are applied once, also by processes that start together', async () => {

@@ -62,13 +62,13 @@ function betweenProcesses() {
     second.onGap(() => {
       gaps += 1;
     });
-    second.subscribe('user-changed', (payload) => heard.push(payload));
+    second.subscribe('run-changed', (payload) => heard.push(payload));
     await db.pool.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'parley-signals' AND datname = current_database()",
     );
     await eventually(() => expect(gaps).toBe(1));
-    await eventually(() => expect([first.isHealthy(), second.isHealthy()]).toEqual([true, true]));
-    first.publish('user-changed', 'user_1');
-    await eventually(() => expect(heard).toEqual(['user_1']));
+    await eventually(() => expect([first.state(), second.state()]).toEqual(['live', 'live']));
+    first.publish('run-changed', 'run_3');
+    await eventually(() => expect(heard).toEqual(['run_3']));
   });
 }

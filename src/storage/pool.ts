@@ -1,0 +1,81 @@
+import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
+
+/** PostgreSQL's code for a disk without room. */
+const diskFull = '53100';
+
+export interface PoolListeners {
+  /** A connection was lost; the pool replaces it. Also called while a caller has the connection, whose call fails by itself. */
+  readonly onLost: (error: Error) => void;
+  /** The server said that it has no room to write. */
+  readonly onFull?: () => void;
+}
+
+/**
+ * Opens a pool. Every connection to a database comes from here or from `openClient`: a connection without a listener for errors ends the
+ * process when the server closes it, also between two queries of a transaction.
+ */
+export function openPool(config: PoolConfig, { onLost, onFull }: PoolListeners): Pool {
+  const pool = new Pool(config);
+  pool.on('error', onLost);
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+    if (onFull === undefined) return;
+    connectionOf(client).on('errorMessage', ({ code }) => {
+      if (code === diskFull) onFull();
+    });
+  });
+  return pool;
+}
+
+/** A single connection, not open yet. */
+export function openClient(config: ClientConfig, onLost: () => void): Client {
+  const client = new Client(config);
+  client.on('error', onLost);
+  client.on('end', onLost);
+  return client;
+}
+
+/** Lends a connection for as long as `work` runs. One that `work` failed on is closed. */
+export async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    return await work(client);
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error));
+    throw error;
+  } finally {
+    client.release(failure);
+  }
+}
+
+/**
+ * Runs `work` between BEGIN and COMMIT, and takes back what it did when it throws.
+ *
+ * @param begin  another statement that begins a transaction, such as one with time limits.
+ * @throws what `work` threw, or the error of a lost connection.
+ */
+export async function transaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>, begin = 'BEGIN'): Promise<T> {
+  const client = await pool.connect();
+  let isBroken = false;
+  try {
+    await client.query(begin);
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {
+      isBroken = true;
+    });
+    throw error;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
+/** What the client library hears of the server; its types leave it out. */
+function connectionOf(client: ClientBase): {
+  on(event: 'errorMessage', listener: (message: { readonly code?: string }) => void): void;
+} {
+  return (client as unknown as { readonly connection: ReturnType<typeof connectionOf> }).connection;
+}

@@ -1,0 +1,108 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Client, ClientConfig } from 'pg';
+import { openClient } from '../pool.ts';
+
+export interface ListenerOptions {
+  readonly connection: ClientConfig;
+  /** Heard on these; the last one carries nothing but signs of life of this process. */
+  readonly channels: readonly [channel: string, beatChannel: string];
+  readonly onMessage: (payload: string) => void;
+  /** Another connection listens now: what came in between was missed. */
+  readonly onReplaced: () => void;
+  readonly onError: (error: Error) => void;
+}
+
+/** Signs of life come twice a second. */
+const silenceMsMax = 1_500;
+const replaceMinMs = 250;
+/** A pooler in between may never let a notification through: then there is no use in hurry. */
+const replaceMaxMs = 30_000;
+
+/**
+ * Listens on a connection of its own. Only a notification that arrives shows that it works: a connection may answer every query and hear
+ * nothing, as behind a pooler that gives each statement another connection.
+ */
+export class Listener {
+  readonly #options: ListenerOptions;
+  readonly #closing = new AbortController();
+  #client: Client | undefined;
+  #heardMs = Number.NEGATIVE_INFINITY;
+  #openedMs = 0;
+  #isReplacing = false;
+  #replaceMs = replaceMinMs;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+  }
+
+  /** Whether notifications arrive. */
+  get isHearing(): boolean {
+    return performance.now() - this.#heardMs < silenceMsMax;
+  }
+
+  async start(): Promise<void> {
+    await this.#open().catch(() => this.#replace());
+  }
+
+  /** Call it with each sign of life that was sent: replaces the connection when they do not arrive. */
+  check(): void {
+    const now = performance.now();
+    if (!this.isHearing && now - this.#openedMs > silenceMsMax) this.#replace();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  async #open(): Promise<void> {
+    const { connection, channels, onMessage } = this.#options;
+    const [, beatChannel] = channels;
+    const client = openClient(connection, () => {
+      if (this.#client === client) this.#replace();
+    });
+    client.on('notification', ({ channel, payload }) => {
+      this.#heardMs = performance.now();
+      this.#replaceMs = replaceMinMs;
+      if (channel !== beatChannel) onMessage(payload ?? '');
+    });
+    try {
+      await client.connect();
+      for (const channel of channels) await client.query(`LISTEN ${channel}`);
+    } catch (error) {
+      client.end().catch(() => undefined);
+      throw error;
+    }
+    this.#client = client;
+    this.#openedMs = performance.now();
+  }
+
+  #replace(): void {
+    if (this.#isReplacing || this.#closing.signal.aborted) return;
+    this.#isReplacing = true;
+    this.#heardMs = Number.NEGATIVE_INFINITY;
+    const old = this.#client;
+    this.#client = undefined;
+    old?.end().catch(() => undefined);
+    void this.#reopen();
+  }
+
+  async #reopen(): Promise<void> {
+    const { signal } = this.#closing;
+    this.#options.onError(new Error('no notifications arrive from the database; changes are looked up instead'));
+    while (!signal.aborted) {
+      await wait(this.#replaceMs, undefined, { signal, ref: false }).catch(() => undefined);
+      this.#replaceMs = Math.min(2 * this.#replaceMs, replaceMaxMs);
+      if (signal.aborted) break;
+      try {
+        await this.#open();
+        break;
+      } catch (error) {
+        this.#options.onError(error instanceof Error ? error : new Error(String(error)));
+      }
+    }
+    this.#isReplacing = false;
+    if (signal.aborted) await this.#client?.end().catch(() => undefined);
+    else this.#options.onReplaced();
+  }
+}

@@ -1,0 +1,55 @@
+import type { Settings } from '../../settings.ts';
+import type { Database } from '../database.ts';
+import { StartRefusal } from '../start-refusal.ts';
+import { type MasterKeys, masterKeyPath, storedMasterKey } from './master-keys.ts';
+import { openDataKey, wrappingIds } from './wrapping.ts';
+
+/**
+ * Sees that the master keys open what is stored, one organization for each combination of keys.
+ *
+ * @throws StartRefusal when there are secrets that none of them opens, saying which key is missing.
+ */
+export async function checkMasterKeys(
+  { pool }: Database,
+  keys: MasterKeys,
+  settings: Pick<Settings, 'PARLEY_MASTER_KEY' | 'DATA_DIR'>,
+): Promise<void> {
+  const { rows } = await pool.query<{ orgId: string; wrapped: string; ids: readonly string[]; count: string }>(
+    `SELECT min("orgId") AS "orgId", (array_agg(wrapped ORDER BY "orgId"))[1] AS wrapped, count(*) AS count
+     FROM organization_keys GROUP BY ${wrappingIds}`,
+  );
+  const failed = rows.filter(({ orgId, wrapped }) => {
+    try {
+      openDataKey(keys.sealing, orgId, wrapped);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  if (failed.length === 0) return;
+  const organizations = failed.reduce((sum, { count }) => sum + Number(count), 0);
+  const kept = storedMasterKey(settings);
+  const fitsKept = kept !== undefined && failed.every(({ wrapped }) => wrapped.includes(`${kept.id}.`));
+  throw new StartRefusal(
+    `The secrets of ${organizations} organization(s) are stored, and ${reasonOf(settings)}. Nothing was changed. ${remedyOf(settings, fitsKept)}`,
+  );
+}
+
+type KeySettings = Pick<Settings, 'PARLEY_MASTER_KEY' | 'DATA_DIR'>;
+
+function reasonOf(settings: KeySettings): string {
+  if (settings.PARLEY_MASTER_KEY !== undefined) return 'PARLEY_MASTER_KEY is not the key that opens them';
+  return storedMasterKey(settings) === undefined
+    ? `the master key that opens them is missing: there is no ${masterKeyPath(settings)}`
+    : `${masterKeyPath(settings)} is not the key that opens them`;
+}
+
+function remedyOf(settings: KeySettings, fitsKept: boolean): string {
+  const path = masterKeyPath(settings);
+  if (settings.PARLEY_MASTER_KEY === undefined) {
+    return `Put ${path} back from the backup of this data, or set PARLEY_MASTER_KEY to the key that was used.`;
+  }
+  return fitsKept
+    ? `The key in ${path} opens them: set PARLEY_MASTER_KEY to the new key, a comma and that key, and start once.`
+    : 'Set PARLEY_MASTER_KEY to the key that was used. To change it, give both for one start: the new one, a comma, the old one.';
+}

@@ -1,0 +1,48 @@
+import type { Database } from '../database.ts';
+import type { MasterKeys } from './master-keys.ts';
+import { openDataKey, wrapDataKey, wrappingIds } from './wrapping.ts';
+
+export interface Rotation {
+  /** Organizations whose data key was put under other master keys. */
+  readonly changed: number;
+  /** Of all organizations with secrets. */
+  readonly total: number;
+  /** Organizations that only a master key opens which is not the newest. 0: the newest alone is enough. */
+  readonly needOlder: number;
+}
+
+const rowsAtOnce = 200;
+
+/**
+ * Puts every organization's data key under the given master keys and no others. Each row is changed by itself and only from what was read, so
+ * it may be cut off, repeated, and done by several processes.
+ *
+ * @throws SealError when a row opens with none of the keys.
+ */
+export async function rotateDataKeys({ pool }: Database, { sealing }: MasterKeys, signal: AbortSignal): Promise<Rotation> {
+  const [newest] = sealing;
+  const ids = [...new Set(sealing.map(({ id }) => id))].sort();
+  let changed = 0;
+  let after = '';
+  while (!signal.aborted) {
+    const { rows } = await pool.query<{ orgId: string; wrapped: string }>(
+      `SELECT "orgId", wrapped FROM organization_keys WHERE "orgId" > $1 AND ${wrappingIds} <> $2::text[] ORDER BY "orgId" LIMIT ${rowsAtOnce}`,
+      [after, ids],
+    );
+    for (const { orgId, wrapped } of rows) {
+      if (signal.aborted) break;
+      const { rowCount } = await pool.query(
+        'UPDATE organization_keys SET wrapped = $3, "updatedAt" = now() WHERE "orgId" = $1 AND wrapped = $2',
+        [orgId, wrapped, wrapDataKey(sealing, orgId, openDataKey(sealing, orgId, wrapped))],
+      );
+      changed += rowCount ?? 0;
+      after = orgId;
+    }
+    if (rows.length < rowsAtOnce) break;
+  }
+  const { rows } = await pool.query<{ total: number; needOlder: number }>(
+    `SELECT count(*)::int AS total, (count(*) FILTER (WHERE NOT $1 = ANY (${wrappingIds})))::int AS "needOlder" FROM organization_keys`,
+    [newest.id],
+  );
+  return { changed, total: rows[0]?.total ?? 0, needOlder: rows[0]?.needOlder ?? 0 };
+}

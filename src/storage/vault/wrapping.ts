@@ -1,0 +1,25 @@
+import { type SealingKey, seal, sealedKeyId, unseal } from './sealing.ts';
+
+/** SQL: the ids of the master keys that open a row of `organization_keys`, in order. */
+export const wrappingIds = `ARRAY(SELECT split_part(part, '.', 1) FROM unnest(string_to_array(wrapped, ' ')) AS part ORDER BY 1)`;
+
+/**
+ * An organization's data key under each of the master keys, so that instances which know only one of them open it while a new one is brought
+ * in.
+ *
+ * @returns sealed texts with spaces between them.
+ */
+export function wrapDataKey(keys: readonly SealingKey[], orgId: string, bytes: Uint8Array): string {
+  return keys.map((key) => seal(key, bytes, placeOf(orgId))).join(' ');
+}
+
+/** @throws SealError when none of the keys opens it, or it was changed or moved. */
+export function openDataKey(keys: readonly SealingKey[], orgId: string, wrapped: string): Buffer {
+  const parts = wrapped.split(' ');
+  const mine = parts.find((part) => keys.some(({ id }) => id === sealedKeyId(part)));
+  return unseal(keys, mine ?? parts[0] ?? '', placeOf(orgId));
+}
+
+function placeOf(orgId: string): string[] {
+  return ['organization_keys', orgId, orgId];
+}
