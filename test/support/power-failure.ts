@@ -1,0 +1,49 @@
+import { closeSync, cpSync, existsSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const pageBytes = 4_096;
+
+/** What a database folder would be after a power failure. Begins as it is, and follows what a process flushes to the disk. */
+export interface SyncedCopy {
+  /** For the process. */
+  readonly env: Readonly<Record<string, string>>;
+  /**
+   * Puts the copy in the place of the folder, once the process is gone.
+   *
+   * @param takes  says for each page that was written and not flushed whether the disk has it all the same: disks keep no order.
+   */
+  fail(takes: () => boolean): void;
+}
+
+export function followSynced(databaseFolder: string): SyncedCopy {
+  const copy = `${databaseFolder}.synced`;
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(databaseFolder, copy, { recursive: true });
+  return {
+    env: {
+      NODE_OPTIONS: `--import=${fileURLToPath(new URL('./synced-copy.mjs', import.meta.url))}`,
+      SYNCED_FROM: databaseFolder,
+      SYNCED_TO: copy,
+    },
+    fail(takes) {
+      for (const path of readdirSync(copy, { recursive: true, encoding: 'utf8' })) {
+        const [kept, written] = [join(copy, path), join(databaseFolder, path)];
+        if (existsSync(written) && statSync(kept).isFile()) mixPages(kept, written, takes);
+      }
+      rmSync(databaseFolder, { recursive: true });
+      cpSync(copy, databaseFolder, { recursive: true });
+      rmSync(copy, { recursive: true });
+    },
+  };
+}
+
+function mixPages(kept: string, written: string, takes: () => boolean): void {
+  const [before, after] = [readFileSync(kept), readFileSync(written)];
+  const file = openSync(kept, 'r+');
+  for (let offset = 0; offset < after.length; offset += pageBytes) {
+    const page = after.subarray(offset, offset + pageBytes);
+    if (!page.equals(before.subarray(offset, offset + pageBytes)) && takes()) writeSync(file, page, 0, page.length, offset);
+  }
+  closeSync(file);
+}
