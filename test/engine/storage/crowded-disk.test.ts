@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { TestClient } from '../../support/client.ts';
-import { newFolder, testServerUrl } from '../../support/databases.ts';
+import { copyOf, newFolder, testServerUrl } from '../../support/databases.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addFile } from '../../support/knowledge.ts';
 import { makeFor, type Person } from '../../support/make.ts';
@@ -17,47 +17,53 @@ const full = { status: 507, body: { error: { code: 'storage_full' } } };
 /** No disk has so much room: whatever it holds, it counts as full. */
 const always = String(Number.MAX_SAFE_INTEGER);
 
-describe('a disk with less room than DISK_FREE_MIN_BYTES', () => {
+if (testServerUrl !== undefined) describe('a disk with less room than DISK_FREE_MIN_BYTES, beside a server', besideServer);
+else
+  it('refuses a start on a full disk in plain words', async () => {
+    const place = await copyOf(inject('template'));
+    const parley = startProcess({ ...place.env, DISK_FREE_MIN_BYTES: always, LOG_LEVEL: 'fatal' });
+    expect(await parley.ended()).toBe(1);
+    expect(parley.output()).toMatch(/^Parley cannot start: a disk is full\. Make room/);
+    await place.remove();
+  });
+
+function besideServer(): void {
   let service: TestService;
   let ann: Person;
   let agentId: string;
   beforeAll(async () => {
-    service = await startService({ onLog: () => undefined });
+    service = await startService({ onLog: () => undefined, env: { DISK_FREE_MIN_BYTES: always } });
     const make = makeFor(service);
     ann = await make.person();
     agentId = (await make.agent({ owner: ann })).id;
-    await service.restart({ DISK_FREE_MIN_BYTES: always });
-    await eventually(async () => expect(await service.nobody.get('/readyz')).toMatchObject({ status: 503 }));
   });
   afterAll(() => service.close());
 
   it('is said by /readyz, with the reason', async () => {
-    expect((await service.nobody.get('/readyz')).body).toMatchObject({ status: 'unavailable', reason: 'storage_full' });
+    const ready = await service.nobody.get('/readyz');
+    expect(ready).toMatchObject({ status: 503, body: { status: 'unavailable', reason: 'storage_full' } });
     expect((await service.nobody.get('/healthz')).status).toBe(200);
   });
 
   it('refuses files with 507 and keeps nothing of them', async () => {
     expect(await addFile(ann, agentId, 'large.txt', 'words '.repeat(400_000))).toMatchObject(full);
-    const incoming = join(service.deps.settings.DATA_DIR, 'blobs', '.incoming');
-    expect(readdirSync(incoming)).toEqual([]);
+    expect(readdirSync(join(service.deps.settings.DATA_DIR, 'blobs', '.incoming'))).toEqual([]);
   });
-
-  if (testServerUrl === undefined) {
-    it('refuses writes on each interface, and goes on reading', async () => {
-      await eventually(async () => expect(await ann.post('/api/v1/ais', agent('refused'))).toMatchObject(full));
-      const input = { ...agent('refused'), instructions: 'x' };
-      const reply = await ann.graphql('mutation ($input: CreateAgentInput!) { createAgent(input: $input) { id } }', { input });
-      expect(reply.errors).toMatchObject([{ extensions: { code: 'STORAGE_FULL' } }]);
-      expect((await ann.get('/api/v1/ais')).body.data.map(({ id }: { id: string }) => id)).toEqual([agentId]);
-    });
-  }
 
   it('is over as soon as there is room', async () => {
     await service.restart({ DISK_FREE_MIN_BYTES: '1' });
     expect((await service.nobody.get('/readyz')).body).toEqual({ status: 'ready' });
-    expect((await ann.post('/api/v1/ais', agent('afterwards'))).status).toBe(200);
+    expect((await addFile(ann, agentId, 'large.txt', 'words')).status).toBe(200);
   });
-});
+
+  it('is looked for on the server once it said so, until it has room', async () => {
+    const { pool, room } = service.deps.storage.db;
+    const fail = "DO $$ BEGIN RAISE EXCEPTION USING errcode = '53100', message = 'could not extend file'; END $$";
+    await expect(pool.query(fail)).rejects.toThrow('could not extend');
+    // The look finds room.
+    expect(await room.shortage()).toBeUndefined();
+  });
+}
 
 /** A file system of its own, in memory; undefined where this user may not have one. */
 function mountSmall(sizeBytes: number): string | undefined {
@@ -109,7 +115,15 @@ else
       fill();
       await eventually(async () => expect(await create(admin)).toMatchObject(full));
       for (let tries = 0; tries < 50; tries += 1) expect(await create(admin)).toMatchObject(full);
+      const input = { ...agent('refused'), instructions: 'x' };
+      const reply = await admin.graphql('mutation ($input: CreateAgentInput!) { createAgent(input: $input) { id } }', { input });
+      expect(reply.errors).toMatchObject([{ extensions: { code: 'STORAGE_FULL' } }]);
+      expect(await addFile(admin, acknowledged[0] ?? '', 'large.txt', 'words '.repeat(400_000))).toMatchObject(full);
+      expect(readdirSync(join(env.DATA_DIR, 'blobs', '.incoming'))).toEqual([]);
+      // What needs no room goes on.
+      expect((await admin.get('/api/v1/ais')).body.data).toHaveLength(acknowledged.length);
       expect(await admin.get('/readyz')).toMatchObject({ status: 503, body: { reason: 'storage_full' } });
+      expect((await admin.get('/healthz')).status).toBe(200);
 
       await parley.kill('SIGKILL');
       fill();
