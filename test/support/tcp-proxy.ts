@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { notificationFilter } from './postgres-frames.ts';
 
 /** Stands between a service and its database, so that a test can take the database away. */
 export interface TcpProxy {
@@ -6,12 +7,15 @@ export interface TcpProxy {
   /** Breaks every connection and refuses new ones. */
   cut(): void;
   restore(): void;
+  /** Swallows the notifications of the database, and nothing else: as behind a pooler that gives each statement another connection. */
+  mute(isMuted: boolean): void;
   close(): Promise<void>;
 }
 
 export async function startTcpProxy(targetPort: number, targetHost: string): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let isMuted = false;
   const server = createServer((near) => {
     if (isCut) {
       near.destroy();
@@ -19,12 +23,13 @@ export async function startTcpProxy(targetPort: number, targetHost: string): Pro
     }
     const far = connect({ port: targetPort, host: targetHost, noDelay: true });
     near.setNoDelay(true);
+    near.pipe(far);
+    far.pipe(notificationFilter(() => isMuted)).pipe(near);
     for (const [socket, other] of [
       [near, far],
       [far, near],
     ] as const) {
       sockets.add(socket);
-      socket.pipe(other);
       socket.on('error', () => other.destroy());
       socket.on('close', () => {
         sockets.delete(socket);
@@ -44,6 +49,9 @@ export async function startTcpProxy(targetPort: number, targetHost: string): Pro
     },
     restore() {
       isCut = false;
+    },
+    mute(muted) {
+      isMuted = muted;
     },
     async close() {
       breakAll();

@@ -20,7 +20,7 @@ export interface EmbeddedServer {
 const socketFolderPrefix = 'parley-socket-';
 const transactionIdleMsMax = 15_000;
 const roomToOpenBytes = 20 * 1024 * 1024;
-const roomToMakeBytes = 64 * 1024 * 1024;
+const roomToMakeBytes = 48 * 1024 * 1024;
 
 export type EmbeddedSettings = Pick<Settings, 'DATABASE_FSYNC' | 'DISK_FREE_MIN_BYTES' | 'DISK_RESERVE_BYTES'>;
 
