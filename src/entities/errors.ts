@@ -176,7 +176,9 @@ function isDatabaseAway(error: unknown): boolean {
   return causesOf(error).some(
     (cause) =>
       codesOf(cause).some((code) => databaseAwayCodes.includes(code)) ||
-      /^(?:Connection terminated|timeout exceeded when trying to connect)/.test(cause.message),
+      /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test(
+        cause.message,
+      ),
   );
 }
 

@@ -100,6 +100,8 @@ export interface Storage {
  */
 export async function openStorage(settings: Settings, options: OpenDatabaseOptions): Promise<Storage> {
   const { onError } = options;
+  // Told before the database is opened, which takes longer; the folder of the data is that of the database.
+  if (settings.BLOB_URL !== undefined) prepareFolder(blobFolderOf(settings), 'BLOB_URL');
   const masterKeys = loadMasterKeys(settings);
   const db = await openDatabase(settings, options);
   try {
@@ -171,7 +173,7 @@ export async function openStorage(settings: Settings, options: OpenDatabaseOptio
  * @throws StartRefusal
  */
 async function check(settings: Settings, db: Database, masterKeys: MasterKeys): Promise<void> {
-  prepareFolder(blobFolderOf(settings), 'BLOB_URL');
+  prepareFolder(blobFolderOf(settings), 'DATA_DIR');
   await refuseBlobsWithoutRows(settings, db);
   if (db.kind === 'embedded') await identify(settings, db);
   await checkMasterKeys(db, masterKeys, settings);
