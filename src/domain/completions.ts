@@ -7,7 +7,7 @@ import type { Caller } from '../entities/caller.ts';
 import type { Citation } from '../entities/citation.ts';
 import { DomainError } from '../entities/errors.ts';
 import { isId } from '../entities/ids.ts';
-import type { RunEventStream, RunSnapshot, Usage } from '../entities/run-event.ts';
+import type { IncompleteReason, RunEventStream, RunSnapshot, Usage } from '../entities/run-event.ts';
 import { fillVariables } from './agent-parts/user-input.ts';
 import { requireNoToolConflict, withAgentTools } from './agent-tools.ts';
 import { agentForRun, modelIdOf } from './agents.ts';
@@ -21,6 +21,11 @@ export type { CompletionInput } from './completion-input.ts';
 
 export type CompletionFinish = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
+/** Why an answer is not whole, as the responses format says it. */
+export interface IncompleteDetails {
+  readonly reason: IncompleteReason;
+}
+
 /** What a completion came to, in the words of the common format. */
 export interface Completion {
   readonly content: string | null;
@@ -28,6 +33,8 @@ export interface Completion {
   readonly citations: readonly Citation[];
   readonly reasoning: string | null;
   readonly finish: CompletionFinish;
+  /** Which bound cut the answer, where `finish` is `length`; else null. */
+  readonly incompleteDetails: IncompleteDetails | null;
   readonly usage: Usage;
   /** `provider/name` of the model that answered; null when that is not known. */
   readonly resolvedModel: string | null;
@@ -119,16 +126,25 @@ export function completionOf(run: RunSnapshot): Completion {
     citations: joinCitations(messages),
     reasoning: reasoning.length === 0 ? null : reasoning.join('\n'),
     finish: finishOf(run),
+    incompleteDetails: incompleteDetailsOf(run),
     usage: run.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
     resolvedModel: run.selection === null ? null : `${run.selection.provider}/${run.selection.model}`,
   };
 }
 
-/** Calls of tools that ran here are none of the client's: they never make `tool_calls`. */
+/**
+ * Calls of tools that ran here are none of the client's: they never make `tool_calls`. The format has one word for every bound, `length`; which one it
+ * was stands in `incompleteDetails`.
+ */
 export function finishOf(run: RunSnapshot): CompletionFinish {
-  if (run.incompleteReason === 'max_output_tokens') return 'length';
   if (run.incompleteReason === 'content_filter') return 'content_filter';
+  if (incompleteDetailsOf(run) !== null) return 'length';
   return run.output.some((item) => item.type === 'function_call') ? 'tool_calls' : 'stop';
+}
+
+/** Which bound cut an answer that finishes with `length`. */
+export function incompleteDetailsOf({ incompleteReason }: RunSnapshot): IncompleteDetails | null {
+  return incompleteReason === null || incompleteReason === 'content_filter' ? null : { reason: incompleteReason };
 }
 
 /** Whether the reply shows citations: as the request says, else as the agent is set up. */

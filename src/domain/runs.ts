@@ -26,6 +26,7 @@ import {
   toolOutputConflict,
 } from './message-input.ts';
 import { contextOfPrompt } from './prompt-files.ts';
+import { asShown } from './transcripts.ts';
 
 /** Enough to see whether calls of a message were answered: no model asks for more at once. */
 const lastMessagesSeen = 300;
@@ -49,7 +50,7 @@ export async function getRun(deps: Deps, caller: Caller, id: string, chatId?: st
 export async function listRunMessages(deps: Deps, caller: Caller, run: Run): Promise<readonly ChatMessage[]> {
   const isOwn = run.userId === caller.userId && run.orgId === caller.orgId;
   if (!isOwn && (await deps.storage.runs.findInChats(run.id, visibleChats(caller))) === undefined) return [];
-  return deps.storage.chats.messagesOfRun(run.id);
+  return (await deps.storage.chats.messagesOfRun(run.id)).flatMap(asShown);
 }
 
 /**

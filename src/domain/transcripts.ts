@@ -1,4 +1,4 @@
-import type { Chat, ChatMessage } from '../entities/chat.ts';
+import type { Chat, ChatMessage, NewMessage } from '../entities/chat.ts';
 import type { Deps } from './deps.ts';
 
 /**
@@ -13,12 +13,22 @@ export async function readTranscripts(deps: Deps, chatIds: readonly string[]): P
   return chatIds.map((id) => (byChat.get(id) ?? []).flatMap(asShown));
 }
 
+/** What people may read of a question: the text of the last message of a user that is not hidden, without its invisible parts; '' for none. */
+export function shownQuestionOf(messages: readonly (ChatMessage | NewMessage)[]): string {
+  return (
+    messages
+      .flatMap((message) => asShown(message))
+      .findLast(({ role }) => role === 'user')
+      ?.content.trim() ?? ''
+  );
+}
+
 /** A message as a person may read it; `[]` for one that is hidden. */
-export function asShown(message: ChatMessage): readonly ChatMessage[] {
-  const { context: _context, isHidden, ...shown } = message as ChatMessage & { context?: unknown; isHidden?: boolean };
-  if (isHidden === true) return [];
+export function asShown<Message extends ChatMessage | NewMessage>(message: Message): readonly Message[] {
+  const { context: _context, isHidden, ...shown } = message;
+  if (isHidden) return [];
   const parts = shown.parts?.filter((part) => !('invisible' in part && part.invisible === true)) ?? null;
-  return [{ ...shown, parts } as ChatMessage];
+  return [{ ...shown, parts } as Message];
 }
 
 const speakers = { user: 'User', assistant: 'Assistant', system: 'System', tool: 'Tool' } as const;

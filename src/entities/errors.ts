@@ -52,6 +52,8 @@ export const errorCodes = {
   INSUFFICIENT_QUOTA: { status: 429, type: 'insufficient_quota' },
   CLIENT_CLOSED_REQUEST: invalid(499),
   SERVER_ERROR: server(500),
+  /** The process that called a tool died, and the call must not be repeated: nobody knows whether it was carried out. */
+  TOOL_OUTCOME_UNKNOWN: server(500),
   /** The model answered, but not as it was asked to. */
   MODEL_ERROR: server(502),
   UPSTREAM_ERROR: server(502),

@@ -3,6 +3,10 @@ import type { Citation } from './citation.ts';
 import type { ErrorCode } from './errors.ts';
 import type { ResponseHead } from './response.ts';
 
+/** Why a run ended, or stopped, before its answer was whole. `max_tool_calls` and `timeout`: by a bound of the service or the request. */
+export const incompleteReasons = ['max_output_tokens', 'content_filter', 'paused', 'max_tool_calls', 'timeout'] as const;
+export type IncompleteReason = (typeof incompleteReasons)[number];
+
 export const runStatuses = ['in_progress', 'completed', 'failed', 'incomplete', 'cancelled'] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
@@ -31,6 +35,24 @@ export interface TokenLogprob {
   /** The likeliest tokens in its place. */
   readonly top_logprobs: readonly Omit<TokenLogprob, 'top_logprobs'>[];
 }
+
+/** What a run has used of its bounds, over all processes that worked on it. */
+export interface RunSpent {
+  /** Model calls, those of its subagents included. */
+  readonly rounds: number;
+  /** Calls of tools of the service that were begun, those of its subagents included. */
+  readonly toolCalls: number;
+  /** Time during which a process worked on it; pauses do not count. */
+  readonly workedMs: number;
+}
+
+/**
+ * What happens to a call of a tool of the service whose process dies in its middle. `repeat`: it has no effect outside, or the same effect
+ * however often it is made, so it is made again. `unknown`: it may have acted, so the run fails and says so. `end`: it has no effect outside and
+ * is too dear to make again; the run fails as interrupted.
+ */
+export const lostCallRules = ['repeat', 'unknown', 'end'] as const;
+export type LostCallRule = (typeof lostCallRules)[number];
 
 export interface SelectionMetadata {
   readonly provider: string;
@@ -110,7 +132,7 @@ export interface EndedSubagent extends Subagent {
 export interface RunSnapshot {
   readonly runId: string;
   readonly status: RunStatus;
-  readonly incompleteReason: 'max_output_tokens' | 'content_filter' | 'paused' | null;
+  readonly incompleteReason: IncompleteReason | null;
   readonly error: RunError | null;
   readonly usage: Usage | null;
   readonly selection: SelectionMetadata | null;
@@ -121,6 +143,8 @@ export interface RunSnapshot {
   readonly completedAtMs?: number;
   /** With the end of a run that was cut by force: what it said is not in its chat. */
   readonly isCut?: true;
+  /** With a pause and with what follows it: what the run has used of its bounds. */
+  readonly spent?: RunSpent;
   /** On `response.created` of a response only: what all its frames repeat. */
   readonly head?: ResponseHead;
 }
@@ -189,7 +213,13 @@ export type RunEventBody =
       readonly name: string;
       readonly arguments: string;
     }
-  | { readonly type: 'response.server_tool_call.in_progress'; readonly outputIndex: number; readonly itemId: string }
+  | {
+      readonly type: 'response.server_tool_call.in_progress';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      /** For a process that takes the run over while the call is open; absent in old logs, and for a call that is not made. */
+      readonly ifLost?: LostCallRule;
+    }
   | { readonly type: 'response.server_tool_call.completed'; readonly outputIndex: number; readonly itemId: string }
   | { readonly type: 'response.server_tool_call.failed'; readonly outputIndex: number; readonly itemId: string }
   | SubagentEventBody
@@ -202,7 +232,13 @@ export type RunEventBody =
    * What a stored run has cost so far, and by which calls since the last such event: between its steps, for whoever has to end it in the
    * place of a dead process. Its last event has the whole.
    */
-  | { readonly type: 'parley.usage'; readonly usage: Usage; readonly calls: readonly SpentCall[] }
+  | {
+      readonly type: 'parley.usage';
+      readonly usage: Usage;
+      readonly calls: readonly SpentCall[];
+      /** Absent in old logs. */
+      readonly spent?: RunSpent;
+    }
   | { readonly type: 'response.completed'; readonly run: RunSnapshot }
   | { readonly type: 'response.failed'; readonly run: RunSnapshot }
   /** Also ends a cancelled run: `run.status` is then `cancelled`. */

@@ -1,4 +1,11 @@
-import { type Completion, createCompletion, finishOf, runCompletion } from '../domain/completions.ts';
+import {
+  type Completion,
+  createCompletion,
+  finishOf,
+  type IncompleteDetails,
+  incompleteDetailsOf,
+  runCompletion,
+} from '../domain/completions.ts';
 import type { Citation } from '../entities/citation.ts';
 import { statelessChatId } from '../entities/ids.ts';
 import type { RunEvent, RunSnapshot, Usage } from '../entities/run-event.ts';
@@ -111,6 +118,16 @@ const ChoiceType = builder.objectRef<Completion>('CompletionChoice').implement({
   }),
 });
 
+const CompletionIncompleteType = builder.objectRef<IncompleteDetails>('CompletionIncompleteDetails').implement({
+  description: 'Which bound cut an answer that finishes with `length`.',
+  fields: (t) => ({
+    reason: t.exposeString('reason', {
+      description:
+        '`max_output_tokens`; `max_tool_calls`: its model asked for more calls of tools than a run may make; `timeout`: it took longer than a run may.',
+    }),
+  }),
+});
+
 const CompletionType = builder.objectRef<CompletionReply>('Completion').implement({
   description: 'The reply to a stateless completion: nothing of it is kept.',
   fields: (t) => ({
@@ -125,6 +142,12 @@ const CompletionType = builder.objectRef<CompletionReply>('Completion').implemen
     }),
     choices: t.field({ type: [ChoiceType], description: 'The answer.', resolve: ({ completion }) => [completion] }),
     usage: t.field({ type: UsageType, description: 'What it cost.', resolve: ({ completion }) => completion.usage }),
+    incompleteDetails: t.field({
+      type: CompletionIncompleteType,
+      nullable: true,
+      description: 'Which bound cut the answer; null when none did.',
+      resolve: ({ completion }) => completion.incompleteDetails,
+    }),
     chatId: t.exposeString('chatId', { description: 'Opaque; different in every reply; names nothing that can be fetched.' }),
   }),
 });
@@ -199,6 +222,15 @@ const EventType = builder.objectRef<RunEvent>('CompletionEvent').implement({
       resolve: (event) => {
         const run = endOf(event);
         return run === undefined || run.status === 'failed' || run.status === 'cancelled' ? null : finishOf(run);
+      },
+    }),
+    incompleteDetails: t.field({
+      type: CompletionIncompleteType,
+      nullable: true,
+      description: 'With the last event: which bound cut the answer.',
+      resolve: (event) => {
+        const run = endOf(event);
+        return run?.status === 'incomplete' ? incompleteDetailsOf(run) : null;
       },
     }),
     usage: t.field({

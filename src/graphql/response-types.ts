@@ -27,7 +27,7 @@ const IncompleteType = builder.objectRef<WireObject>('ResponseIncompleteDetails'
   description: 'Why a response was cut.',
   fields: (t) => ({
     reason: t.string({
-      description: 'max_output_tokens, content_filter or paused.',
+      description: 'max_output_tokens, content_filter, paused, max_tool_calls or timeout.',
       resolve: ({ reason }) => String(reason),
     }),
   }),

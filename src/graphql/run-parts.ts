@@ -116,7 +116,8 @@ export const RunSnapshotType = builder.objectRef<RunSnapshot>('RunSnapshot').imp
     status: t.expose('status', { type: RunStatusType, description: 'How far it is.' }),
     incompleteReason: t.exposeString('incompleteReason', {
       nullable: true,
-      description: 'Why it was cut: `max_output_tokens`, `content_filter` or `paused`.',
+      description:
+        'Why it was cut: `max_output_tokens`, `content_filter`, `paused`, `max_tool_calls` (its model asked for more calls of tools than a run may make) or `timeout`.',
     }),
     error: t.field({ type: RunErrorType, nullable: true, description: 'Why it failed.', resolve: (run) => run.error }),
     usage: t.field({

@@ -7,8 +7,8 @@ import { prepareFolder } from './folders.ts';
 import { PrismaClient } from './generated/client.ts';
 import { migrate } from './migrate.ts';
 import { openPool, transaction } from './pool.ts';
-import { createRoom } from './room.ts';
 import { recordChanges } from './recorded-pool.ts';
+import { createRoom } from './room.ts';
 import { StatementLimits } from './statement-limits.ts';
 
 export interface OpenDatabaseOptions {

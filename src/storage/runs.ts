@@ -17,6 +17,8 @@ export interface LeasedRun extends Run {
   readonly fence: number;
   /** How often it was begun, this time included. */
   readonly attempt: number;
+  /** Of a run that other processes had: from its first start to the end of the last lease, in milliseconds; 0 at the first attempt. */
+  readonly heldMs: number;
   readonly isCancelRequested: boolean;
   readonly isPauseRequested: boolean;
   /** Of a response: it goes on when nobody reads it. */
@@ -130,12 +132,14 @@ export function createRunStore(db: Database): RunStore {
     },
     async lease(id, owner, leaseMs, manner) {
       const { rows } = await pool.query<LeasedRow>(
-        `update runs set "leaseOwner" = $2, "leaseUntil" = now() + ${milliseconds('$3')}, fence = fence + 1,
+        `with before as (select id, "startedAt", least("leaseUntil", now()) as "heldUntil" from runs where id = $1 for no key update)
+         update runs set "leaseOwner" = $2, "leaseUntil" = now() + ${milliseconds('$3')}, fence = fence + 1,
            attempt = attempt + case when $4 = 'ending' then 0 else 1 end,
-           "startedAt" = coalesce("startedAt", now()), "updatedAt" = now()
-         where id = $1 and status = 'in_progress' and not "isWaiting"
+           "startedAt" = coalesce(runs."startedAt", now()), "updatedAt" = now()
+         from before where runs.id = before.id and status = 'in_progress' and not "isWaiting"
            and ($4 <> 'free' or "leaseOwner" is null or "leaseOwner" = $2 or "leaseUntil" < now())
-         returning *, ${isKeyRevoked} as "isKeyRevoked",
+         returning runs.*, ${isKeyRevoked} as "isKeyRevoked",
+           greatest(0, coalesce(extract(epoch from before."heldUntil" - before."startedAt") * 1000, 0))::float8 as "heldMs",
            coalesce((select o."tenantId" from organizations o where o.id = runs."orgId"), '') as "tenantId"`,
         [id, owner, leaseMs, manner],
       );
@@ -281,10 +285,12 @@ export function runOf(row: RunRow): Run {
 interface LeasedRow extends RunRow {
   readonly tenantId: string;
   readonly isKeyRevoked: boolean;
+  readonly heldMs: number;
 }
 
 function leasedOf(row: LeasedRow): LeasedRun {
-  const { keyId, request, fence, attempt, cancelRequestedAt, pauseRequestedAt, isBackground, isKeyRevoked, tenantId } = row;
+  const { keyId, request, fence, attempt, heldMs, cancelRequestedAt, pauseRequestedAt, isBackground, isKeyRevoked, tenantId } =
+    row;
   const asked = { isCancelRequested: cancelRequestedAt !== null, isPauseRequested: pauseRequestedAt !== null };
-  return { ...runOf(row), tenantId, keyId, request, fence, attempt, isBackground, isKeyRevoked, ...asked };
+  return { ...runOf(row), tenantId, keyId, request, fence, attempt, heldMs, isBackground, isKeyRevoked, ...asked };
 }

@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { findBox } from '../../src/engine/tools/python/box.ts';
 import { createPythonTool } from '../../src/engine/tools/python/python.ts';
 import { testPools } from '../support/pools.ts';
+import { freePass } from '../support/runs.ts';
 
 const limits = { programs: testPools().queue('python', 2), timeoutMs: 60_000, memoryMaxBytes: 512 * 1024 * 1024 };
 const never = new AbortController().signal;
 const box = await findBox();
 const run = (code: string, own = limits, signal = never) =>
-  createPythonTool(own, async () => box).run(JSON.stringify({ code }), {}, signal, () => undefined);
+  createPythonTool(own, async () => box).run(JSON.stringify({ code }), {}, signal, () => undefined, freePass);
 const attempt = (what: string) => `
 try:
   ${what}
@@ -58,13 +59,13 @@ describe.runIf(box !== undefined)('python in its box', () => {
 
 it('without a box nothing is run', async () => {
   const tool = createPythonTool(limits, async () => undefined);
-  await expect(tool.run('{"code":"print(1)"}', {}, never, () => undefined)).rejects.toThrow(/not available/);
+  await expect(tool.run('{"code":"print(1)"}', {}, never, () => undefined, freePass)).rejects.toThrow(/not available/);
 });
 
 it('a machine that was too busy to try its boxes is asked again', async () => {
   const answers = [undefined, { command: '/bin/echo', args: ['{"stdout":"42","stderr":"","exitCode":0}'] }];
   const tool = createPythonTool(limits, async () => answers.shift());
-  const call = () => tool.run('{"code":"print(42)"}', {}, never, () => undefined);
+  const call = () => tool.run('{"code":"print(42)"}', {}, never, () => undefined, freePass);
   await expect(call()).rejects.toThrow(/not available/);
   expect(await call()).toBe('42');
 });
@@ -75,7 +76,7 @@ it('a run that was stopped meanwhile does not wait for a place', async () => {
     command: '/bin/sleep',
     args: ['600'],
   }));
-  const call = (signal: AbortSignal) => tool.run('{"code":"print(42)"}', {}, signal, () => undefined);
+  const call = (signal: AbortSignal) => tool.run('{"code":"print(42)"}', {}, signal, () => undefined, freePass);
   const first = call(stop.signal);
   await expect(call(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
   stop.abort(new Error('and this one'));
@@ -83,7 +84,9 @@ it('a run that was stopped meanwhile does not wait for a place', async () => {
 });
 
 it.each(['', '[]', '{}', '{"code":1}', `{"code":"${'x'.repeat(100_001)}"}`])('refuses the arguments %.20s', async (args) => {
-  await expect(createPythonTool(limits, async () => undefined).run(args, {}, never, () => undefined)).rejects.toMatchObject({
+  await expect(
+    createPythonTool(limits, async () => undefined).run(args, {}, never, () => undefined, freePass),
+  ).rejects.toMatchObject({
     name: 'DomainError',
   });
 });

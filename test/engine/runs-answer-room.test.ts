@@ -78,7 +78,7 @@ describe('an answer that is longer than a run keeps', () => {
       begun += 1;
       return 'x';
     };
-    const tool: ServerTool = { definition: { name: 't', description: '', parameters: {} }, hint: '', run };
+    const tool: ServerTool = { definition: { name: 't', description: '', parameters: {} }, hint: '', ifLost: 'repeat', run };
     const model = readsOf([...callOf('{"a":"0123456789"}'), finish('tool_calls')]);
     const deps = loopDeps(model, { answerCharsMax, tools: new Map([['t', tool]]) });
     expect(outcome(await runPlan(plan, deps))).toMatchObject({ ...cut, output: [] });

@@ -111,6 +111,7 @@ describe('a run', () => {
     const clock: ServerTool = {
       definition: { name: 'clock', description: 'Tells the time', parameters: { type: 'object' } },
       hint: 'Reading the clock',
+      ifLost: 'repeat',
       run: async () => 'noon',
     };
     const call: ModelDelta = { type: 'tool.start', index: 0, id: 'call_a', name: 'clock' };
@@ -132,7 +133,12 @@ describe('a run', () => {
   });
 
   it('forbids tools in its last round, so a model that only calls tools comes to an end', async () => {
-    const tool: ServerTool = { definition: { name: 't', description: '', parameters: {} }, hint: '', run: async () => 'x' };
+    const tool: ServerTool = {
+      definition: { name: 't', description: '', parameters: {} },
+      hint: '',
+      ifLost: 'repeat',
+      run: async () => 'x',
+    };
     const round: readonly ModelDelta[] = [{ type: 'tool.start', index: 0, id: 'call_a', name: 't' }, finish('tool_calls')];
     const model = scriptedModel([round], [round], [[text('enough'), finish()]]);
     await runPlan(plan, loopDeps(model, { tools: new Map([['t', tool]]), roundsMax: 3 }));
@@ -245,7 +251,7 @@ describe('a run that goes wrong', () => {
 
   it.each([
     ['cancelled', 'cancelled', 'response.incomplete', null],
-    ['timeout', 'failed', 'response.failed', { code: 'UPSTREAM_TIMEOUT' }],
+    ['timeout', 'incomplete', 'response.incomplete', null],
   ] as const)('by %s is %s, with one end', async (kind, status, type, error) => {
     const controller = new AbortController();
     const ledger = recordingLedger();

@@ -17,6 +17,7 @@ const costDelta: ModelDelta = { type: 'usage', usage: cost };
 const python: ServerTool = {
   definition: { name: 'python', description: 'Runs', parameters: { type: 'object' } },
   hint: 'Running Python',
+  ifLost: 'repeat',
   run: async () => '42',
 };
 
@@ -81,7 +82,12 @@ async function run(script: { readonly model: Model }, more: Partial<LoopDeps> = 
   };
   const signal = options.signal ?? new AbortController().signal;
   const events: RunEvent[] = [];
-  for await (const batch of runLoop(options.plan ?? plan, start, loopDeps(script.model, { ledger, ...more }), signal)) {
+  for await (const batch of runLoop(
+    options.plan ?? plan,
+    start,
+    loopDeps(script.model, { ledger, roundsMax: 20, ...more }),
+    signal,
+  )) {
     for (const event of batch) {
       events.push(event);
       options.onEvent?.(event);
@@ -391,7 +397,7 @@ describe('a call of deep_research', () => {
 
   it('is refused after the fourth in one run', async () => {
     const script = researchModel({ args: '{"task":"x"}', calls: 5 });
-    const { ended, end } = await run(script, { roundsMax: 9 });
+    const { ended, end } = await run(script);
     expect(ended).toHaveLength(4);
     expect(end.output.findLast(({ type }) => type === 'server_tool_call_output')).toMatchObject({ error: { code: 'conflict' } });
     expect(end.status).toBe('completed');
@@ -402,7 +408,7 @@ describe('a run that is stopped while a subagent works', () => {
   it.each([
     ['cancelled', new RunStop('cancelled', 'Stop'), 'cancelled'],
     ['shut down', new RunStop('shutdown', 'Stop'), 'failed'],
-    ['timed out', new RunStop('timeout', 'Stop'), 'failed'],
+    ['timed out', new RunStop('timeout', 'Stop'), 'incomplete'],
   ])('(%s) stops it at once and closes everything', async (_how, reason, status) => {
     const stop = new AbortController();
     const script = researchModel({ researcher: (_request, signal) => hang(signal) });
@@ -512,7 +518,7 @@ describe('a run that is reached while a subagent works', () => {
 
   it.each([
     ['cancelled', 'cancelled', null],
-    ['timeout', 'failed', null],
+    ['timeout', 'incomplete', 'timeout'],
     ['shutdown', 'incomplete', 'paused'],
   ] as const)('and is stopped (%s) while a pause waits for a tool, is %s', async (kind, status, incompleteReason) => {
     const { control, pause } = controlled();
@@ -525,6 +531,7 @@ describe('a run that is reached while a subagent works', () => {
     const slow: ServerTool = {
       definition: { name: 'slow', description: 'Takes its time', parameters: { type: 'object' } },
       hint: 'Taking its time',
+      ifLost: 'repeat',
       run: (_args, _secrets, signal) => hang(signal).then(() => ''),
     };
     const { end, item } = await run(

@@ -5,6 +5,7 @@ import {
   argues,
   CutRuns,
   calls,
+  goesOnElsewhere,
   looksUp,
   type Place,
   placesOf,
@@ -71,7 +72,8 @@ const ends: readonly [string, (run: StandingRun) => Promise<string>][] = [
         `update runs set "leaseOwner" = 'gone', "leaseUntil" = now() - interval '1 second', fence = fence + 1 where id = $1`,
         [run.id],
       );
-      return hasSaid(run) ? 'failed' : 'completed';
+      run.releaseTool();
+      return goesOnElsewhere(run) ? 'completed' : 'failed';
     },
   ],
 ];

@@ -4,6 +4,7 @@ import {
   argues,
   CutRuns,
   calls,
+  goesOnElsewhere,
   looksUp,
   type Place,
   placesOf,
@@ -68,11 +69,12 @@ const post = (run: StandingRun, what: string) => runs.owner.post(`${responsesPat
 const hasSaid = ({ place }: StandingRun) => place.answer > 0 || place.steps > 0;
 
 /** As if this process had been asleep and another one had taken the run, and died. */
-async function loseLease({ id }: StandingRun): Promise<void> {
+async function loseLease({ id, releaseTool }: StandingRun): Promise<void> {
   await service.deps.storage.db.pool.query(
     `update runs set "leaseOwner" = 'gone', "leaseUntil" = now() - interval '1 second', fence = fence + 1 where id = $1`,
     [id],
   );
+  releaseTool();
 }
 
 /** Each returns the response whose words stay in the thread. */
@@ -131,7 +133,7 @@ const ends: readonly [string, (run: StandingRun) => Promise<WireEvent>][] = [
     'a lease that is lost',
     async (run) => {
       await loseLease(run);
-      return runs.whole(run, [hasSaid(run) ? 'failed' : 'completed']);
+      return runs.whole(run, [goesOnElsewhere(run) ? 'completed' : 'failed']);
     },
   ],
 ];

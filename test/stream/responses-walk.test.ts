@@ -103,6 +103,7 @@ describe('tools of the service', () => {
   const clock: ServerTool = {
     definition: { name: 'clock', description: 'Tells the time', parameters: { type: 'object' } },
     hint: 'Reading the clock',
+    ifLost: 'repeat',
     run: async (args) => {
       if (args.includes('fail')) throw new Error('broken');
       return 'noon';

@@ -43,6 +43,13 @@ export function placesOf({ answers }: Scenario): readonly Place[] {
   return answers.flatMap((steps, answer) => Array.from({ length: steps.length + 1 }, (_, count) => ({ answer, steps: count })));
 }
 
+/** Whether a process that takes over a run that stands there goes on with it: nothing was said yet, or a tool was called that may be called again. */
+export function goesOnElsewhere({ scenario, place }: Pick<StandingRun, 'scenario' | 'place'>): boolean {
+  const { answer, steps } = place;
+  const last = steps > 0 ? scenario.answers[answer]?.[steps - 1] : scenario.answers[answer - 1]?.at(-1);
+  return last === undefined || last.mark === 'tool';
+}
+
 export type Manner = 'background' | 'foreground' | 'chat';
 
 export const responsesPath = '/api/v2/responses';

@@ -12,8 +12,8 @@ import { createAdmissions } from '../../src/http/limits.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { SseStreams } from '../../src/http/sse.ts';
 import { loadSettings } from '../../src/settings.ts';
-import { forgetfulAudit } from './forgetful-audit.ts';
 import { TestClient } from './client.ts';
+import { forgetfulAudit } from './forgetful-audit.ts';
 import { testPools, testRates } from './pools.ts';
 import { callerWith } from './rest-frame.ts';
 

@@ -14,10 +14,10 @@ export const leaseMs = 2_000;
 export interface Killable {
   readonly upstream: Upstream;
   readonly api: ApiServer;
-  /** Starts a process on the database, with settings of its own if there are any; `ann` may do everything there. */
-  launch(more?: Readonly<Record<string, string>>): Promise<{ readonly parley: ParleyProcess; readonly ann: TestClient }>;
-  /** An agent whose one tool, `look_up`, asks `api`. @returns its id. */
-  agentWithTool(ann: TestClient, modelId: string): Promise<string>;
+  /** Starts a process on the database; `ann` may do everything there. @param env  settings that differ from the others'. */
+  launch(env?: Readonly<Record<string, string>>): Promise<{ readonly parley: ParleyProcess; readonly ann: TestClient }>;
+  /** An agent whose one tool, `look_up`, asks `api`; `data` are members of the tool that differ. @returns its id. */
+  agentWithTool(ann: TestClient, modelId: string, data?: object): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -27,17 +27,17 @@ export async function prepareKillable(): Promise<Killable> {
   return {
     upstream,
     api,
-    async launch(more = {}) {
+    async launch(env = {}) {
       const own = { PARLEY_ADMIN_KEY: key, OPENAI_BASE_URL: upstream.url, EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'warn' };
-      const parley = startProcess({ ...place.env, ...own, RUN_LEASE_MS: String(leaseMs), ...more });
+      const parley = startProcess({ ...place.env, ...own, RUN_LEASE_MS: String(leaseMs), ...env });
       const url = await parley.url();
       return { parley, ann: new TestClient(() => url, key) };
     },
-    async agentWithTool(ann, modelId) {
+    async agentWithTool(ann, modelId, more = {}) {
       const agent = await ann.post('/api/v1/ais', {
         ...{ src: 'x', name: 'Ada', description: 'Knows', instructions: 'Look it up.', modelId },
       });
-      const data = { description: 'Looks it up', parameters: { type: 'object' }, method: 'GET', url: `${api.url}/it` };
+      const data = { description: 'Looks it up', parameters: { type: 'object' }, method: 'GET', url: `${api.url}/it`, ...more };
       const tool = await ann.post(`/api/v1/ais/${agent.body.id}/tools`, { name: 'look_up', type: 'API_FUNCTION', data });
       expect(tool.status).toBe(200);
       return agent.body.id;

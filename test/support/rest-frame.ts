@@ -16,8 +16,8 @@ import { compileRoutes } from '../../src/rest/compile.ts';
 import { noDeclarations } from '../../src/rest/openapi/declarations.ts';
 import type { RouteRow, RunFold, StreamEncoderFactory } from '../../src/rest/route.ts';
 import { loadSettings, type Settings } from '../../src/settings.ts';
-import { forgetfulAudit } from './forgetful-audit.ts';
 import type { Storage } from '../../src/storage/storage.ts';
+import { forgetfulAudit } from './forgetful-audit.ts';
 import { testPools, testRates } from './pools.ts';
 
 /** A small schema of our own, so that the frame is tested apart from the features it carries. */

@@ -5,9 +5,13 @@ import type { UsageLedger } from '../../src/engine/runs/ledger.ts';
 import { runLoop } from '../../src/engine/runs/loop.ts';
 import type { LoopDeps } from '../../src/engine/runs/loop-deps.ts';
 import type { RunPlan } from '../../src/engine/runs/run-engine.ts';
+import type { CallPass } from '../../src/engine/tools/server-tool.ts';
 import type { Passage } from '../../src/entities/citation.ts';
 import { type IdKind, makeId } from '../../src/entities/ids.ts';
 import { isTerminal, type RunEvent, type RunSnapshot } from '../../src/entities/run-event.ts';
+
+/** For a call of a tool outside of any run. */
+export const freePass: CallPass = { key: 'run_1:call_1', isFresh: () => true, renew: () => Promise.resolve() };
 
 export const silent = pino({ level: 'silent' });
 

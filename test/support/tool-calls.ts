@@ -3,6 +3,7 @@ import { createEgress } from '../../src/engine/egress/egress.ts';
 import { createApiTool } from '../../src/engine/tools/api-function/api-tool.ts';
 import { DomainError } from '../../src/entities/errors.ts';
 import { type ApiRequest, startApiServer } from './api-server.ts';
+import { freePass } from './runs.ts';
 
 export type ToolData = Readonly<Record<string, unknown>>;
 
@@ -31,7 +32,7 @@ export async function startToolCalls(): Promise<ToolCalls> {
       const tool = createApiTool({ name: 'tool', data }, [], { ...limits, egress, secretsFor: async () => new Map() });
       const before = api.requests.length;
       try {
-        await tool.run(args, {}, AbortSignal.timeout(limits.timeoutMs), () => undefined);
+        await tool.run(args, {}, AbortSignal.timeout(limits.timeoutMs), () => undefined, freePass);
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
         expect(api.requests.length).toBe(before);

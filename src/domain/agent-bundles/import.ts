@@ -42,9 +42,7 @@ export async function importAgent(
   const given = { ...bundle, dataSources, skills: takesSkills ? bundle.skills : [] };
   const blobs = new WrittenBlobs(deps, caller.orgId);
   try {
-    const contents = isDryRun
-      ? foreseeContents(deps, dataSources)
-      : await storeContents(deps, dataSources, blobs, signal);
+    const contents = isDryRun ? foreseeContents(deps, dataSources) : await storeContents(deps, dataSources, blobs, signal);
     for (const source of dataSources) {
       if (source.type === 'API') continue;
       const isWhole =

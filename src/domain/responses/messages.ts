@@ -38,9 +38,13 @@ export function messagesOfItems(items: readonly ResponseItem[], basics: MessageB
       }
       case 'function_call_output': {
         const toolCallId = storableText(String(item.call_id));
-        const { text: content, shown } = readOutput(item.output, toolCallId, given);
+        const { text, shown } = readOutput(item.output, toolCallId, given);
         const toolStatus = toolStatusOf(item.status);
-        messages.push({ ...blank(basics), role: 'tool', content, toolCallId, toolStatus, context: shown });
+        const content = readOutput(visibleOf(item.output), toolCallId, given).text;
+        // The model is given more than people see.
+        const whole: ModelMessage[] = content === text ? [] : [{ role: 'tool', toolCallId, content: text }];
+        const context = whole.length === 0 ? shown : [...whole, ...(shown ?? [])];
+        messages.push({ ...blank(basics), role: 'tool', content, toolCallId, toolStatus, context });
         break;
       }
       case 'server_tool_call': {
@@ -75,13 +79,23 @@ function inOrder(items: readonly ResponseItem[]): readonly ResponseItem[] {
   return [...items.filter(isEarlier), ...items.filter((item) => !isEarlier(item))];
 }
 
-/** What the last message of a user among the items says: what knowledge is searched for. */
+/** What the last message of a user among the items says, hidden parts included: what knowledge is searched for. Never shown to people. */
 export function questionOfMessages(messages: readonly NewMessage[]): string {
   const last = messages.findLast(({ role }) => role === 'user');
   if (last === undefined) return '';
   if (last.content !== '') return last.content.trim();
   const [given] = (last.context ?? []) as readonly ModelMessage[];
   return given?.role === 'user' ? textOf(given.content).trim() : '';
+}
+
+/** Whether people may see a part: the one place that reads the flag `invisible` of an item. */
+function isVisible({ invisible }: WireObject): boolean {
+  return invisible !== true;
+}
+
+/** An output without the parts that are for the model alone. */
+function visibleOf(output: unknown): unknown {
+  return Array.isArray(output) ? output.filter((part) => !isObject(part) || isVisible(part)) : output;
 }
 
 function messageOf(item: WireObject, basics: MessageBasics, read: GivenParts): NewMessage {
@@ -92,7 +106,7 @@ function messageOf(item: WireObject, basics: MessageBasics, read: GivenParts): N
   }
   const given = parts.map((part) => modelPart(part, read));
   if (item.role !== 'user') return { ...blank(basics), role: 'system', content: textOf(given), isHidden: true };
-  const shown = parts.filter(({ invisible }) => invisible !== true);
+  const shown = parts.filter(isVisible);
   const isPlain = shown.length === parts.length && parts.every(({ type }) => type === 'input_text');
   return {
     ...blank(basics),

@@ -17,6 +17,7 @@ import { chargeTo } from '../charges.ts';
 import { parametersOf } from '../completions.ts';
 import type { Deps } from '../deps.ts';
 import { chatNameOf } from '../message-input.ts';
+import { shownQuestionOf } from '../transcripts.ts';
 import type { ReadResponse, ResponseInput } from './input.ts';
 import { questionOfMessages } from './messages.ts';
 
@@ -56,7 +57,7 @@ export function storedRequestOf(
         : { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question },
     generateCitations: agent?.generateCitations ?? false,
     hidesSteps: agent?.intermediateStepsVisible !== true,
-    chatName: chatNameOf(question),
+    chatName: chatNameOf(shownQuestionOf(messages)),
     serverTools: serverToolsOf(chatMode, tools.serverTools),
     chatMode,
     ...(Object.keys(read.secrets).length > 0 ? { needsSecrets: true } : {}),

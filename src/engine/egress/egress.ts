@@ -29,6 +29,8 @@ export interface EgressRequest {
    * same host, with the plain connection left for the safe one. `origin`: the same scheme, host and port.
    */
   readonly redirectsWithin?: 'host' | 'origin';
+  /** Called on every hop when its connection stands, right before the first byte of the request is written. What it throws ends the call unsent. */
+  readonly beforeSend?: (() => void) | undefined;
 }
 
 export interface EgressHead {
@@ -164,7 +166,10 @@ async function call<T>(
       leave = await way.gate.enter(organizationId, either);
       for (let redirects = 0; ; redirects += 1) {
         const addresses = await way.addressesOf(hop.url, organizationId, either);
-        reply = await exchange(hop, { addresses, connectTimeoutMs: way.connectTimeoutMs, count, signal: either });
+        reply = await exchange(hop, {
+          ...{ addresses, connectTimeoutMs: way.connectTimeoutMs, count, signal: either },
+          beforeSend: request.beforeSend,
+        });
         const next = redirectOf(request, hop, reply, redirects);
         if (next === undefined) break;
         reply.destroy();

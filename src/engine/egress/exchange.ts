@@ -12,6 +12,8 @@ export interface ExchangeOptions {
   readonly connectTimeoutMs: number;
   readonly count: WireCount;
   readonly signal: AbortSignal;
+  /** Called when the connection stands and nothing was written. What it throws ends the call unsent. */
+  readonly beforeSend?: (() => void) | undefined;
 }
 
 const headBytesMax = 32_768;
@@ -28,7 +30,7 @@ export function exchange(hop: Hop, options: ExchangeOptions): Promise<IncomingMe
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const request = open(hop, options);
   let received: IncomingMessage | undefined;
-  const stop = (error: EgressError) => {
+  const stop = (error: Error) => {
     // First the reply: ended by its request, it would only say that the connection is gone.
     received?.destroy(error);
     request.destroy(error);
@@ -60,7 +62,15 @@ export function exchange(hop: Hop, options: ExchangeOptions): Promise<IncomingMe
     const timer = setTimeout(() => {
       fail('TIMEOUT', `${hop.url.hostname} could not be connected to within ${options.connectTimeoutMs} ms`);
     }, options.connectTimeoutMs);
-    socket.once(hop.url.protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(timer));
+    socket.once(hop.url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer);
+      try {
+        options.beforeSend?.();
+      } catch (error) {
+        return stop(error instanceof Error ? error : new Error('not sent', { cause: error }));
+      }
+      request.end(hop.body);
+    });
     socket.once('close', () => clearTimeout(timer));
     // Every byte counts, also those that no parser hands on: chunk sizes, extensions, trailers.
     socket.on('data', (chunk: Buffer) => {
@@ -68,7 +78,6 @@ export function exchange(hop: Hop, options: ExchangeOptions): Promise<IncomingMe
       if (excess !== undefined) stop(excess);
     });
   });
-  request.end(hop.body);
   return promise;
 }
 

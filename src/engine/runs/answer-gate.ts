@@ -58,14 +58,14 @@ export class AnswerGate {
     return this.mark !== undefined && this.call?.hasCalled !== true;
   }
 
-  /** Before each turn of the model. */
-  open(call: ModelCall): void {
+  /** Before each turn of the model. @param mayAskAgain  false: it is the last one that the run may take. */
+  open(call: ModelCall, mayAskAgain: boolean): void {
     const { items } = this.output;
     this.call = call;
     // What a run said before its pause was seen already: the rest follows it.
     this.from = items.length === this.itemsBefore ? beginningOf(items) : items.length;
     const mayHold = isForcing(call.request.toolChoice) ? this.mayHoldCall : this.mayHoldText;
-    this.mark = mayHold && this.from === items.length ? this.output.mark() : undefined;
+    this.mark = mayAskAgain && mayHold && this.from === items.length ? this.output.mark() : undefined;
   }
 
   /**

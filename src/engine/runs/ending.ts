@@ -1,24 +1,40 @@
 import { DomainError } from '../../entities/errors.ts';
-import type { RunError, RunEventBody, RunItem, RunSnapshot, SelectionMetadata } from '../../entities/run-event.ts';
+import type {
+  IncompleteReason,
+  RunError,
+  RunEventBody,
+  RunItem,
+  RunSnapshot,
+  SelectionMetadata,
+} from '../../entities/run-event.ts';
 import { ModelError } from '../models/port.ts';
 import type { Selection } from '../models/router.ts';
 import type { ModelCall } from './model-call.ts';
 import { RunStop } from './stop.ts';
 
-/** How the run ended, from what stopped it and from why the model finished. */
-export function terminalBody(base: RunSnapshot, failure: unknown, finish: ModelCall['finish']): RunEventBody {
+type Ending = Extract<RunEventBody, { readonly type: 'response.completed' | 'response.failed' | 'response.incomplete' }>;
+
+/**
+ * How the run ended, from what stopped it and from why the model finished.
+ *
+ * @param isBounded  whether its model asked for more than the run may do.
+ */
+export function terminalBody(base: RunSnapshot, failure: unknown, finish: ModelCall['finish'], isBounded: boolean): Ending {
   if (isCancel(failure)) return { type: 'response.incomplete', run: { ...base, status: 'cancelled' } };
-  if (failure instanceof RunStop && failure.kind === 'paused') {
-    return { type: 'response.incomplete', run: { ...base, status: 'incomplete', incompleteReason: 'paused' } };
+  const reason = incompleteReasonOf(failure, finish, isBounded);
+  if (reason !== undefined) {
+    return { type: 'response.incomplete', run: { ...base, status: 'incomplete', incompleteReason: reason } };
   }
   if (failure !== undefined) return { type: 'response.failed', run: { ...base, status: 'failed', error: runErrorOf(failure) } };
-  if (finish === 'length') {
-    return { type: 'response.incomplete', run: { ...base, status: 'incomplete', incompleteReason: 'max_output_tokens' } };
-  }
-  if (finish === 'content_filter') {
-    return { type: 'response.incomplete', run: { ...base, status: 'incomplete', incompleteReason: 'content_filter' } };
-  }
   return { type: 'response.completed', run: base };
+}
+
+function incompleteReasonOf(failure: unknown, finish: ModelCall['finish'], isBounded: boolean): IncompleteReason | undefined {
+  if (failure instanceof RunStop && (failure.kind === 'paused' || failure.kind === 'timeout')) return failure.kind;
+  if (failure !== undefined) return undefined;
+  if (isBounded) return 'max_tool_calls';
+  if (finish === 'length') return 'max_output_tokens';
+  return finish === 'content_filter' ? 'content_filter' : undefined;
 }
 
 export function snapshot(runId: string, status: RunSnapshot['status'], output: readonly RunItem[]): RunSnapshot {

@@ -3,9 +3,11 @@ import type { Citation } from '../../entities/citation.ts';
 import {
   isPause,
   isTerminal,
+  type LostCallRule,
   type RunEvent,
   type RunItem,
   type RunSnapshot,
+  type RunSpent,
   type SpentCall,
   type Subagent,
   type Usage,
@@ -30,6 +32,10 @@ export class RunFold {
   private readonly subagents = new Map<string, Subagent>();
   private spent: Usage | null = null;
   private calls: SpentCall[] = [];
+  private told: RunSpent = { rounds: 0, toolCalls: 0, workedMs: 0 };
+  /** Calls of tools since the log told of what was used. */
+  private callsSince = 0;
+  private rule: LostCallRule | undefined;
   private readonly inputs: { readonly at: number; readonly messages: readonly NewMessage[] }[] = [];
 
   add(events: readonly RunEvent[]): void {
@@ -50,6 +56,11 @@ export class RunFold {
         this.hasSaid = false;
         this.spent = event.run.usage;
         this.calls = [];
+        this.tell(event.run.spent);
+        break;
+      case 'response.server_tool_call.in_progress':
+        this.rule = event.ifLost;
+        if (event.ifLost !== undefined) this.callsSince += 1;
         break;
       case 'response.output_item.added':
         this.hasSaid = true;
@@ -66,11 +77,28 @@ export class RunFold {
       case 'parley.usage':
         this.spent = event.usage;
         this.calls.push(...event.calls);
+        this.tell(event.spent);
         break;
       case 'parley.input':
         this.inputs.push({ at: this.doneCount, messages: event.messages.map(withTime) });
         break;
     }
+  }
+
+  private tell(spent: RunSpent | undefined): void {
+    if (spent === undefined) return;
+    this.told = spent;
+    this.callsSince = 0;
+  }
+
+  /** What the run has used of its bounds, as far as its log tells. */
+  get used(): RunSpent {
+    return { ...this.told, toolCalls: this.told.toolCalls + this.callsSince };
+  }
+
+  /** What is to become of the call of a tool that was begun last; undefined where its log does not say. */
+  get lostCallRule(): LostCallRule | undefined {
+    return this.rule;
   }
 
   /** What of the output is not in the chat yet, and what others put between. */

@@ -82,15 +82,22 @@ function assistantMessages(message: ChatMessage, later: readonly ChatMessage[]):
     { role: 'assistant', content: content === '' ? null : content, toolCalls },
     ...toolCalls.map(({ id }): ModelMessage => ({ role: 'tool', toolCallId: id, content: outputText(outputs.get(id)) })),
     // Images that outputs hold: no provider takes them within an output.
-    ...toolCalls.flatMap(({ id }) => (outputs.get(id)?.context ?? []) as ModelMessage[]),
+    ...toolCalls.flatMap(({ id }) => contextOf(outputs.get(id)).filter(({ role }) => role !== 'tool')),
   ];
 }
 
+/** As the model is given it: with the parts that people do not see, where there are any. */
 function outputText(output: ChatMessage | undefined): string {
   if (output === undefined) return unanswered;
-  if (output.toolStatus === 'error') return `Error: ${output.content}`;
-  if (output.toolStatus === 'cancelled') return output.content === '' ? unanswered : `Cancelled: ${output.content}`;
-  return output.content;
+  const whole = contextOf(output).find(({ role }) => role === 'tool')?.content;
+  const content = typeof whole === 'string' ? whole : output.content;
+  if (output.toolStatus === 'error') return `Error: ${content}`;
+  if (output.toolStatus === 'cancelled') return content === '' ? unanswered : `Cancelled: ${content}`;
+  return content;
+}
+
+function contextOf(message: ChatMessage | undefined): readonly ModelMessage[] {
+  return (message?.context ?? []) as readonly ModelMessage[];
 }
 
 function modelPart(part: PromptPart): ModelPart {

@@ -1,11 +1,14 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
-import type { RunSnapshot } from '../../entities/run-event.ts';
+import type { RunSnapshot, RunSpent } from '../../entities/run-event.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
+import type { RunBudget } from './budget.ts';
 import type { RunControl } from './control.ts';
+import type { RunHold } from './hold.ts';
 import type { UsageLedger } from './ledger.ts';
+import type { ServerCallItem } from './open-call.ts';
 import type { Retrieve } from './run-engine.ts';
 import type { SubagentLimits } from './subagents/parent.ts';
 import type { UsageLimits } from './usage-limits.ts';
@@ -29,6 +32,14 @@ export interface LoopDeps {
   newId(kind: IdKind): string;
 }
 
+/** Where a run goes on whose process died. */
+export interface Continuation {
+  /** The call of a tool that was under way, and is made again; undefined: the model was to be asked. */
+  readonly call: ServerCallItem | undefined;
+  /** Where in the output the turn begins: calls for the client behind it end the turn. */
+  readonly turnFrom: number;
+}
+
 /** How one run begins. */
 export interface LoopStart {
   readonly runId: string;
@@ -40,8 +51,20 @@ export interface LoopStart {
    */
   readonly isEager: boolean;
   readonly secrets: Readonly<Record<string, string>>;
-  /** A run that goes on after a pause: what it came to before. */
+  /** A run that goes on after a pause, or in the place of a dead process: what it came to before, closed items only. */
   readonly before?: RunSnapshot;
+  /** It goes on in the place of a dead process, between two calls of the model. */
+  readonly continues?: Continuation;
+  /** What it used of its bounds before. */
+  readonly spent?: RunSpent;
+  /** Model calls of processes that died before their answers were in the log: they count. */
+  readonly roundsLost?: number;
+  /** Of a subagent: what its run lets it have. */
+  readonly budget?: RunBudget;
+  /** What the idempotency keys of its calls begin with. Default: the id of the run. */
+  readonly keyPrefix?: string;
+  /** Of a stored run: makes sure that its calls are made while this process holds it. */
+  readonly hold?: RunHold;
   /** What may reach the run while it works; absent: nothing but its signal. */
   readonly control?: RunControl;
 }

@@ -1,32 +1,36 @@
-import type { Passage } from '../../entities/citation.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { RunEvent } from '../../entities/run-event.ts';
-import { ModelError, type ModelMessage, type ModelRequest } from '../models/port.ts';
+import type { RunEvent, RunSpent, SpentCall } from '../../entities/run-event.ts';
+import { ModelError, type ModelMessage } from '../models/port.ts';
 import type { Selection } from '../models/router.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
 import { type AnswerGate, gateOf } from './answer-gate.ts';
-import { passagesWithin, withPassages } from './context.ts';
+import { RunBudget } from './budget.ts';
+import { withPassages } from './context.ts';
 import type { RunControl } from './control.ts';
 import { domainErrorOf, failureOf, isCancel, selectionOf, snapshot, terminalBody } from './ending.ts';
 import { asStored, historyOf, textOf } from './history.ts';
+import { soleHold } from './hold.ts';
 import type { LoopDeps, LoopStart } from './loop-deps.ts';
-import { CitationMarkers } from './markers.ts';
 import { ModelCall } from './model-call.ts';
+import { requestOf } from './model-request.ts';
+import { OpenCall } from './open-call.ts';
 import { RunOutput } from './output.ts';
+import { findPassages } from './passages.ts';
 import type { RunPlan } from './run-engine.ts';
 import { RunTools } from './run-tools.ts';
-import { runServerCalls, skippedCalls } from './server-calls.ts';
+import { answerCall, runServerCalls, type ServerCallContext, skippedCalls, stoppedCall } from './server-calls.ts';
 import { RunStop } from './stop.ts';
-import type { SubagentParent } from './subagents/parent.ts';
-import { createResearchTool } from './subagents/research-tool.ts';
+import { toolsOfRun } from './subagents/tools-of-run.ts';
 import { needOf, within } from './token-need.ts';
-import { choiceFor, isCall } from './tool-choice.ts';
+import { isCall } from './tool-choice.ts';
 import { contextOf } from './transcript.ts';
+import { unknownOutcome, unknownOutcomeOf } from './unknown-outcome.ts';
 import { Spending } from './usage-sum.ts';
 
 /**
  * The one loop of every run: passages → model → tools → model …, as numbered events in batches, one batch for each upstream read, with
- * exactly one terminal event at the end.
+ * exactly one terminal event at the end. It asks the model at most `roundsMax` times, whatever the model answers: in its last turn no tool may be
+ * called, and a call that comes nevertheless ends the run as `incomplete`, reason `max_tool_calls`.
  *
  * @throws DomainError before the first batch when `isEager` is false and the model refused.
  */
@@ -51,19 +55,34 @@ class Run {
   private hasYielded = false;
   /** Whether the model has called any tool: what forces a call is satisfied then. */
   private hasCalled: boolean;
-  /** Calls of tools that run here, also those of subagents. */
-  private toolCalls = 0;
   private readonly tools: RunTools;
   private readonly gate: AnswerGate | undefined;
+  private readonly budget: RunBudget;
+  private readonly begunAtMs: number;
+  /** The call of a dead process that this one makes again. */
+  private readonly callAgain: OpenCall | undefined;
+  /** The model asked for more than the run may do. */
+  private isBounded = false;
 
   constructor(plan: RunPlan, start: LoopStart, deps: LoopDeps) {
     this.plan = plan;
     this.start = start;
     this.deps = deps;
-    this.output = new RunOutput(deps.newId, start.firstSequence, start.before?.output ?? [], deps.answerCharsMax);
-    this.spending = new Spending(start.before?.usage ?? null);
-    this.serviceTier = start.before?.serviceTier;
-    this.hasCalled = start.before?.output.some(isCall) === true;
+    const { before, continues } = start;
+    this.output = new RunOutput(
+      deps.newId,
+      start.firstSequence,
+      before?.output ?? [],
+      deps.answerCharsMax,
+      continues !== undefined,
+    );
+    this.spending = new Spending(before?.usage ?? null);
+    this.serviceTier = before?.serviceTier;
+    this.hasCalled = before?.output.some(isCall) === true;
+    const limits = { roundsMax: deps.roundsMax, toolCallsMax: plan.toolCallsMax };
+    this.budget = start.budget ?? new RunBudget(limits, start.spent, start.roundsLost);
+    this.begunAtMs = deps.now().getTime();
+    this.callAgain = continues?.call === undefined ? undefined : OpenCall.again(this.output, continues.call);
     this.tools = new RunTools(plan, deps, () => this.toolsOfRun());
     this.gate = gateOf(plan, this.output);
     const runsTools = plan.offersAgentTools === true || (plan.serverTools?.length ?? 0) > 0;
@@ -85,74 +104,81 @@ class Run {
     try {
       modelSignal.throwIfAborted();
       if (plan.offersAgentTools === true) await this.tools.takeAgentTools();
+      let awaitsClient = false;
+      let answered: readonly ModelMessage[] = [];
+      if (start.continues !== undefined) {
+        if (this.callAgain !== undefined) answered = yield* this.answerAgain(this.callAgain, signal);
+        awaitsClient = this.awaitsClient(start.continues.turnFrom);
+      }
       let messages = plan.messages;
-      if (plan.knowledge !== undefined && plan.knowledge.question !== '') {
-        messages = withPassages(messages, await this.passages(signal), plan.generateCitations);
+      if (!awaitsClient && plan.knowledge !== undefined && plan.knowledge.question !== '') {
+        messages = withPassages(messages, await findPassages(plan, deps, output, start.runId, signal), plan.generateCitations);
         const batch = this.ready();
         if (batch !== undefined) yield batch;
       }
-      for (let round = 1; ; round += 1) {
-        const itemsBefore = output.items.length;
-        this.tellSpending();
-        if (control?.hasNews === true) messages = [...messages, ...(await this.takeSteers(control))];
-        const request = this.request(messages, round);
-        const asked = deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(request));
-        // Nothing waits where there is no limit.
-        const hold = asked instanceof Promise ? await asked : asked;
-        const call = new ModelCall(within(request, hold.outputMax));
-        this.lastCall = call;
-        this.gate?.open(call);
-        try {
-          for await (const deltas of call.start(deps.models, modelSignal)) {
-            call.take(deltas, output, this.tools.all, plan.onlyTools);
-            const batch = this.ready();
-            if (batch !== undefined) yield batch;
-            if (output.isFull) break;
+      messages = [...messages, ...answered];
+      for (;;) {
+        let itemsBefore = start.continues?.turnFrom ?? 0;
+        if (!awaitsClient) {
+          if (this.budget.roundsLeft <= 0) {
+            this.isBounded = true;
+            break;
           }
-          call.requireFinish();
-        } finally {
-          this.selection = call.selection;
-          this.hasCalled ||= call.hasCalled;
-          this.serviceTier = call.serviceTier ?? this.serviceTier;
-          this.charge(call, modelSignal.aborted);
-          hold.release();
-        }
-        const again = this.gate?.close(call);
-        if (again !== undefined) {
-          messages = [...messages, ...again];
-          continue;
-        }
-        output.close(call.finish === 'length' || call.finish === 'content_filter' ? 'incomplete' : 'completed');
-        if (output.isFull) break;
-        const awaitsClient = output.items.slice(itemsBefore).some((item) => item.type === 'function_call');
-        if (call.serverCalls.size > 0) {
-          const said = textOf(output.items.slice(itemsBefore));
-          const mayStart = () => {
-            control?.pause.throwIfAborted();
-            if (this.toolCallsLeft <= 0) return skippedCalls.limit;
-            if (control?.hasNews === true) return skippedCalls.steered;
-            this.toolCalls += 1;
-            return undefined;
-          };
-          const { secrets } = start;
-          const context = { output, said, tools: this.tools.all, secrets, logger: deps.logger, mayStart };
-          const answered: ModelMessage[] = [];
-          for await (const answers of runServerCalls(call, context, signal)) {
-            answered.push(...answers);
-            this.tellSpending();
-            const batch = this.ready();
-            if (batch !== undefined) yield batch;
+          itemsBefore = output.items.length;
+          this.tellSpending();
+          if (control?.hasNews === true) messages = [...messages, ...(await this.takeSteers(control))];
+          this.budget.beginRound();
+          const { mustAnswer } = this.budget;
+          const request = requestOf(plan, this.tools, messages, { mustAnswer, hasCalled: this.hasCalled });
+          const asked = deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(request));
+          // Nothing waits where there is no limit.
+          const hold = asked instanceof Promise ? await asked : asked;
+          const call = new ModelCall(within(request, hold.outputMax), plan.toolChoice !== 'none');
+          this.lastCall = call;
+          this.gate?.open(call, this.budget.roundsLeft > 0);
+          try {
+            for await (const deltas of call.start(deps.models, modelSignal)) {
+              call.take(deltas, output, this.tools.all, plan.onlyTools);
+              const batch = this.ready();
+              if (batch !== undefined) yield batch;
+              if (output.isFull) break;
+            }
+            call.requireFinish();
+          } finally {
+            this.selection = call.selection;
+            this.hasCalled ||= call.hasCalled;
+            this.serviceTier = call.serviceTier ?? this.serviceTier;
+            this.charge(call, modelSignal.aborted);
+            hold.release();
           }
-          control?.pause.throwIfAborted();
-          // The client answers its own calls first; the outputs of ours are in the run's items.
-          if (!awaitsClient) {
-            messages = [...messages, ...answered];
+          const again = this.gate?.close(call);
+          if (again !== undefined) {
+            messages = [...messages, ...again];
             continue;
           }
+          output.close(call.finish === 'length' || call.finish === 'content_filter' ? 'incomplete' : 'completed');
+          if (output.isFull) break;
+          awaitsClient = this.awaitsClient(itemsBefore);
+          const calls = call.wholeCalls;
+          if (calls.length > 0) {
+            const said = textOf(output.items.slice(itemsBefore));
+            const context = this.callContext(said, mustAnswer);
+            const answers = yield* this.answer(runServerCalls(calls, context, signal));
+            control?.pause.throwIfAborted();
+            // The client answers its own calls first; the outputs of ours are in the run's items.
+            if (!awaitsClient) {
+              messages = [...messages, ...answers];
+              this.isBounded = mustAnswer;
+              if (mustAnswer) break;
+              continue;
+            }
+          } else if (call.hasCalledInVain && output.items.length === itemsBefore) this.isBounded = true;
         }
-        if (control === undefined || round >= deps.roundsMax || (await control.mayEnd())) break;
+        if (control === undefined || this.budget.roundsLeft <= 0 || (await control.mayEnd())) break;
         // Somebody said something in the last moment: one more turn, with calls that wait for the client closed.
         messages = [...messages, ...contextOf(output.items.slice(itemsBefore))];
+        awaitsClient = false;
+        this.isBounded = false;
       }
     } catch (error) {
       failure = failureOf(error, signal, control?.pause);
@@ -171,36 +197,56 @@ class Run {
     return historyOf(taken.flat().map(asStored), undefined);
   }
 
-  private get toolCallsLeft(): number {
-    return (this.plan.toolCallsMax ?? Number.POSITIVE_INFINITY) - this.toolCalls;
+  private awaitsClient(from: number): boolean {
+    return this.output.items.slice(from).some((item) => item.type === 'function_call');
   }
 
-  /** Those that work with the run itself. */
-  private toolsOfRun(): ServerTools {
-    const { plan, deps, start } = this;
-    if (plan.serverTools?.includes('deep_research') !== true) return new Map();
-    const parent: SubagentParent = {
-      plan,
-      deps,
-      runId: start.runId,
-      pause: start.control?.pause,
-      run: runLoop,
-      spent: (call) => {
-        this.spending.add(call);
-        this.tellSpending();
-      },
-      toolCallsLeft: () => (plan.toolCallsMax === undefined ? undefined : this.toolCallsLeft),
-      toolCalled: () => {
-        this.toolCalls += 1;
-      },
-      stopsShort: () =>
-        start.control?.pause.aborted === true
-          ? stopsShort.paused
-          : start.control?.hasNews === true
-            ? stopsShort.steered
-            : undefined,
+  /** Makes the call of a dead process again, unless its tool was changed to one that must not be called twice. */
+  private async *answerAgain(call: OpenCall, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], readonly ModelMessage[]> {
+    const { callId, name, arguments: args } = call.item;
+    if (this.tools.all.get(name)?.ifLost === 'unknown') {
+      call.close({ text: '', error: unknownOutcome });
+      throw unknownOutcomeOf(name);
+    }
+    const answered = yield* this.answer(answerCall(call, args, this.callContext(null, false), signal));
+    this.start.control?.pause.throwIfAborted();
+    return [{ role: 'assistant', content: null, toolCalls: [{ id: callId, name, arguments: args }] }, ...answered];
+  }
+
+  /** Hands on the events of calls. @returns what the model is told of them. */
+  private async *answer(
+    calls: AsyncIterable<readonly ModelMessage[]>,
+  ): AsyncGenerator<readonly RunEvent[], readonly ModelMessage[]> {
+    const answered: ModelMessage[] = [];
+    for await (const answers of calls) {
+      answered.push(...answers);
+      this.tellSpending();
+      const batch = this.ready();
+      if (batch !== undefined) yield batch;
+    }
+    return answered;
+  }
+
+  /** @param isLast  whether the model had to answer, and calls nevertheless. */
+  private callContext(said: string | null, isLast: boolean): ServerCallContext {
+    const { start, output, deps, budget } = this;
+    const { control, secrets, hold = soleHold, keyPrefix = start.runId } = start;
+    const mayStart = () => {
+      control?.pause.throwIfAborted();
+      if (isLast) return skippedCalls.limit;
+      if (control?.hasNews === true) return skippedCalls.steered;
+      return budget.takeCall() ? undefined : skippedCalls.limit;
     };
-    return new Map([['deep_research', createResearchTool(parent, deps.subagents)]]);
+    return { output, said, tools: this.tools.all, secrets, logger: deps.logger, hold, keyPrefix, mayStart };
+  }
+
+  private toolsOfRun(): ServerTools {
+    const { plan, deps, start, budget } = this;
+    const spent = (call: SpentCall) => {
+      this.spending.add(call);
+      this.tellSpending();
+    };
+    return toolsOfRun({ plan, deps, start, budget, run: runLoop, spent });
   }
 
   /** The events that may leave now: none before the model's first word, so that a refusal can still be an error. */
@@ -216,6 +262,7 @@ class Run {
   end(failure: unknown): readonly RunEvent[] {
     const { output, start } = this;
     output.close('incomplete');
+    this.callAgain?.close({ text: '', error: stoppedCall });
     if (output.isFull) this.deps.logger.warn({ runId: start.runId }, 'an answer was longer than ANSWER_MAX_CHARS and was cut');
     const base = {
       ...snapshot(start.runId, 'completed', output.items),
@@ -223,52 +270,16 @@ class Run {
       selection: selectionOf(this.selection) ?? start.before?.selection ?? null,
       ...(this.serviceTier === undefined ? {} : { serviceTier: this.serviceTier }),
     };
-    const body = terminalBody(base, failure, this.lastCall?.finish);
-    output.emit(
-      body.type === 'response.completed' ? { ...body, run: { ...body.run, completedAtMs: this.deps.now().getTime() } } : body,
-    );
+    const body = terminalBody(base, failure, this.lastCall?.finish, this.isBounded);
+    const completed = body.type === 'response.completed' ? { completedAtMs: this.deps.now().getTime() } : {};
+    const paused = body.run.incompleteReason === 'paused' ? { spent: this.spent() } : {};
+    output.emit({ ...body, run: { ...body.run, ...completed, ...paused } });
     return output.take();
   }
 
-  /** An error degrades the answer, never fails the run. */
-  private async passages(signal: AbortSignal): Promise<readonly Passage[]> {
-    const { knowledge, generateCitations, messages, inputTokensMax } = this.plan;
-    if (knowledge === undefined) return [];
-    try {
-      const found = await this.deps.retrieve(knowledge, signal);
-      const passages = inputTokensMax === undefined ? found : passagesWithin(found, messages, inputTokensMax);
-      if (passages.length > 0) this.output.watchMarkers(() => new CitationMarkers(passages, generateCitations));
-      const titles = [...new Set(passages.map((passage) => passage.title))];
-      this.step('retrieve', { passages: passages.length, titles });
-      return passages;
-    } catch (error) {
-      signal.throwIfAborted();
-      this.deps.logger.error({ err: error, runId: this.start.runId }, 'retrieval failed; the run goes on without passages');
-      this.step('retrieve', { passages: 0, isUnavailable: true });
-      return [];
-    }
-  }
-
-  private step(name: string, detail: Readonly<Record<string, unknown>>): void {
-    if (this.plan.hidesSteps !== true) this.output.emit({ type: 'parley.step', name, detail });
-  }
-
-  private request(messages: readonly ModelMessage[], round: number): ModelRequest {
-    const { plan, tools } = this;
-    // The last round must answer: no tool may be called any more.
-    const isLast = round >= this.deps.roundsMax || this.toolCallsLeft <= 0;
-    const offered = tools.definitions();
-    const toolChoice = isLast && tools.all.size > 0 ? 'none' : choiceFor(plan.toolChoice, this.hasCalled, offered);
-    return {
-      model: plan.modelId,
-      messages,
-      tools: offered,
-      parameters: plan.parameters,
-      isStreaming: plan.isStreaming,
-      ...(toolChoice === undefined ? {} : { toolChoice }),
-      ...(plan.parallelToolCalls === undefined ? {} : { parallelToolCalls: plan.parallelToolCalls }),
-      ...(plan.responseFormat === undefined ? {} : { responseFormat: plan.responseFormat }),
-    };
+  private spent(): RunSpent {
+    const { start, deps, budget, begunAtMs } = this;
+    return { ...budget.spent, workedMs: (start.spent?.workedMs ?? 0) + deps.now().getTime() - begunAtMs };
   }
 
   private charge(call: ModelCall, wasCut: boolean): void {
@@ -288,10 +299,7 @@ class Run {
 
   /** Before what may take long, once something stands in the output that keeps others from beginning the run again. */
   private tellSpending(): void {
-    const news = this.output.hasItems ? this.spending.news() : undefined;
+    const news = this.output.hasItems ? this.spending.news(() => this.spent()) : undefined;
     if (news !== undefined) this.output.emit(news);
   }
 }
-
-/** Why a call that was begun does not begin all of its work. */
-const stopsShort = { paused: 'the answer was paused', steered: 'the user said something else in the meantime' } as const;

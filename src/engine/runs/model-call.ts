@@ -3,7 +3,8 @@ import type { FinishReason, ModelDelta, ModelRequest, TokenUsage } from '../mode
 import { ModelError } from '../models/port.ts';
 import type { ModelRouter, Selection } from '../models/router.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
-import type { RunOutput } from './output.ts';
+import type { WholeCall } from './open-call.ts';
+import { decodeLiteral, type RunOutput } from './output.ts';
 
 /** A call of a tool that runs here. */
 export interface ServerCall {
@@ -26,10 +27,15 @@ export class ModelCall {
   private hasBegun = false;
   /** Whether a call was begun that the request takes. */
   hasCalled = false;
+  /** Whether the model called a tool although its caller takes no call. */
+  hasCalledInVain = false;
+  private readonly takesCalls: boolean;
   private hasRefused = false;
 
-  constructor(request: ModelRequest) {
+  /** @param takesCalls  false: every call is left out, as the caller asks with `tool_choice: "none"`. */
+  constructor(request: ModelRequest, takesCalls = true) {
     this.request = request;
+    this.takesCalls = takesCalls;
   }
 
   /**
@@ -68,10 +74,15 @@ export class ModelCall {
       } else if (delta.type === 'tool.start') {
         this.outputLength += delta.name.length;
         if (!this.takesCall(delta.name)) continue;
-        this.hasCalled = true;
         if (onlyTools !== undefined && !onlyTools.includes(delta.name)) {
+          this.hasCalled = true;
           throw new ModelError('UPSTREAM_ERROR', 'The model called a tool that this request does not allow', false);
         }
+        if (!this.takesCalls) {
+          this.hasCalledInVain = true;
+          continue;
+        }
+        this.hasCalled = true;
         if (tools.has(delta.name))
           this.serverCalls.set(delta.index, { callId: storableText(delta.id), name: delta.name, literal: '' });
         else output.callStart(delta.index, delta.id, delta.name);
@@ -110,6 +121,15 @@ export class ModelCall {
     if (this.selection === undefined || this.selection.model === '') return undefined;
     const { provider, model } = this.selection;
     return model.startsWith(`${provider}/`) ? model : `${provider}/${model}`;
+  }
+
+  /** The calls of tools that run here, in the order in which they were begun. */
+  get wholeCalls(): readonly WholeCall[] {
+    return [...this.serverCalls.values()].map(({ callId, name, literal }) => ({
+      callId,
+      name,
+      arguments: literal === '' ? '{}' : decodeLiteral(literal),
+    }));
   }
 
   /** @throws ModelError when the answer ended without saying so. */

@@ -42,14 +42,22 @@ export class RunOutput {
   private open: OpenText | undefined;
   private markers: (() => CitationMarkers) | undefined;
   private marking: CitationMarkers | undefined;
-  private hasAdded = false;
+  private hasAdded: boolean;
   private keepsText = true;
   private readonly room: AnswerRoom;
 
-  constructor(newId: (kind: IdKind) => string, firstSequence: number, items: readonly RunItem[], charsMax: number) {
+  /** @param hasAdded  whether a reader has seen something of this stretch of the run: of one that goes on in the place of another process. */
+  constructor(
+    newId: (kind: IdKind) => string,
+    firstSequence: number,
+    items: readonly RunItem[],
+    charsMax: number,
+    hasAdded = false,
+  ) {
     this.newId = newId;
     this.sequence = firstSequence;
     this.done = [...items];
+    this.hasAdded = hasAdded;
     this.room = new AnswerRoom(charsMax, items);
     this.calls = new CallQueue(this);
   }

@@ -3,16 +3,25 @@ import { RunStop } from './stop.ts';
 /** The time of one run in this process: its own signal, fired by the caller's, by cancel, or by the clock. */
 export class RunScope {
   private readonly controller = new AbortController();
-  private readonly timer: NodeJS.Timeout;
+  private timer: NodeJS.Timeout;
+  private readonly timeoutMs: number;
   private readonly outer: AbortSignal | undefined;
   private readonly onOuterAbort = () => this.stop(left);
 
   constructor(timeoutMs: number, outer?: AbortSignal) {
-    this.timer = setTimeout(() => this.stop(new RunStop('timeout', `The run took longer than ${timeoutMs} ms`)), timeoutMs);
-    this.timer.unref();
+    this.timeoutMs = timeoutMs;
+    this.timer = this.stopAfter(timeoutMs);
     this.outer = outer;
     if (outer?.aborted === true) this.onOuterAbort();
     else outer?.addEventListener('abort', this.onOuterAbort, { once: true });
+  }
+
+  /** Counts the time that was spent on the run before this process had it. */
+  countWorked(workedMs: number): void {
+    clearTimeout(this.timer);
+    const leftMs = this.timeoutMs - workedMs;
+    if (leftMs > 0) this.timer = this.stopAfter(leftMs);
+    else this.stop(this.timeout());
   }
 
   get signal(): AbortSignal {
@@ -28,6 +37,14 @@ export class RunScope {
     clearTimeout(this.timer);
     this.outer?.removeEventListener('abort', this.onOuterAbort);
     if (!isOver) this.stop(closed);
+  }
+
+  private stopAfter(ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.stop(this.timeout()), ms).unref();
+  }
+
+  private timeout(): RunStop {
+    return new RunStop('timeout', `The run took longer than ${this.timeoutMs} ms`);
   }
 }
 

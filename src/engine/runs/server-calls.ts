@@ -4,23 +4,24 @@ import type { SubagentNews } from '../../entities/run-event.ts';
 import { storableText } from '../../lib/text.ts';
 import type { ModelMessage } from '../models/port.ts';
 import { masker } from '../tools/masking.ts';
-import type { ServerTools, Tell } from '../tools/server-tool.ts';
-import type { ModelCall, ServerCall } from './model-call.ts';
-import { decodeLiteral, type RunOutput } from './output.ts';
+import type { CallPass, ServerTools, Tell } from '../tools/server-tool.ts';
+import type { RunHold } from './hold.ts';
+import { type CallError, OpenCall, type WholeCall } from './open-call.ts';
+import type { RunOutput } from './output.ts';
+import { RunStop } from './stop.ts';
 
-interface ServerCallContext {
+export interface ServerCallContext {
   readonly output: RunOutput;
   /** The text of the same answer, before its calls. */
   readonly said: string | null;
   readonly tools: ServerTools;
   readonly secrets: Readonly<Record<string, string>>;
   readonly logger: Logger;
+  readonly hold: RunHold;
+  /** What the idempotency keys of its calls begin with. */
+  readonly keyPrefix: string;
   /** Asked before each call: why it is not made, if so. May throw to end the run there. */
   readonly mayStart: () => CallError | undefined;
-}
-interface CallError {
-  readonly code: string;
-  readonly message: string;
 }
 interface Answer {
   readonly text: string;
@@ -39,75 +40,88 @@ export const stoppedCall: CallError = { code: 'cancelled', message: 'Stopped: th
 
 /**
  * Answers the calls of tools that run here, one after the other, and yields the messages that tell the model, whenever events may leave. A
- * tool that fails answers an error to the model; only the signal ends the run. A call that was begun is brought to its end, or is closed as
- * failed when the signal fires. The tool is given its arguments as the model wrote them; everywhere else secrets in them are masked.
+ * tool that fails answers an error to the model; only the signal, or the loss of the run, ends it. A call that was begun is brought to its end, or is
+ * closed as failed. The tool is given its arguments as the model wrote them; everywhere else secrets in them are masked.
+ *
+ * Before a tool starts, the event that tells of its call is stored under the fence of this process: so whoever takes the run over knows of it, and
+ * a process that lost the run cannot begin one.
  */
 export async function* runServerCalls(
-  call: ModelCall,
+  calls: readonly WholeCall[],
   context: ServerCallContext,
   signal: AbortSignal,
 ): AsyncGenerator<readonly ModelMessage[]> {
-  const calls = [...call.serverCalls.values()].map((serverCall) => ({ ...serverCall, arguments: argumentsOf(serverCall) }));
+  const { output, tools, said } = context;
   const mask = masker(Object.values(context.secrets));
   const toolCalls = calls.map(({ callId, name, arguments: args }) => ({ id: callId, name, arguments: mask(args) }));
-  yield [{ role: 'assistant', content: context.said, toolCalls }];
-  for (const { callId, name, arguments: args } of calls) {
-    const { output, tools } = context;
+  yield [{ role: 'assistant', content: said, toolCalls }];
+  for (const call of calls) {
     const refusal = context.mayStart();
-    const tool = tools.get(name);
-    const base = { type: 'server_tool_call', id: output.itemId('serverToolCall'), callId, name, arguments: mask(args) } as const;
-    const outputIndex = output.addItem({ ...base, status: 'in_progress' }, tool === undefined ? [] : [tool.hint]);
-    output.emit({ type: 'response.server_tool_call.in_progress', outputIndex, itemId: base.id });
+    const open = OpenCall.begin(
+      output,
+      { ...call, arguments: mask(call.arguments) },
+      tools.get(call.name),
+      refusal === undefined,
+    );
     yield [];
-    const close = ({ text, error }: Answer) => {
-      const status = error === null ? 'completed' : 'failed';
-      output.emit({ type: `response.server_tool_call.${status}`, outputIndex, itemId: base.id });
-      output.finishItem({ ...base, status });
-      const result = { type: 'server_tool_call_output', id: output.itemId('serverToolOutput'), callId, error } as const;
-      output.addItem({ ...result, status, output: '' });
-      output.finishItem({ ...result, status, output: text });
-    };
-    let answered: Answer;
-    if (refusal !== undefined) answered = { text: '', error: refusal };
+    if (refusal === undefined) yield* answerCall(open, call.arguments, context, signal);
     else {
-      const news = new News();
-      const tell: Tell = (told) => {
-        output.emit({ outputIndex, itemId: base.id, ...masked(told, mask) });
-        news.arrived();
-      };
-      const work = answer(context, { name, args, tell }, mask, signal).finally(() => news.end());
-      // Whoever leaves in the middle does not wait for it: the signal ends it.
-      work.catch(() => undefined);
-      try {
-        while (await news.next()) yield [];
-        answered = await work;
-      } catch (error) {
-        close({ text: '', error: stoppedCall });
-        throw error;
-      }
+      open.close({ text: '', error: refusal });
+      yield [answerMessage(call, { text: '', error: refusal })];
     }
-    close(answered);
-    const { text, error } = answered;
-    yield [{ role: 'tool', toolCallId: callId, content: error === null ? text : `Error: ${error.message}` }];
   }
 }
 
-function argumentsOf({ literal }: ServerCall): string {
-  return literal === '' ? '{}' : decodeLiteral(literal);
+/** Makes a call whose beginning is in the log, and yields as `runServerCalls` does. */
+export async function* answerCall(
+  open: OpenCall,
+  args: string,
+  context: ServerCallContext,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ModelMessage[]> {
+  const mask = masker(Object.values(context.secrets));
+  const news = new News();
+  const tell: Tell = (told) => {
+    open.tell(masked(told, mask));
+    news.arrived();
+  };
+  let answered: Answer;
+  try {
+    await context.hold.written(signal);
+    const work = answer(open, args, context, tell, mask, signal).finally(() => news.end());
+    // Whoever leaves in the middle does not wait for it: the signal ends it.
+    work.catch(() => undefined);
+    while (await news.next()) yield [];
+    answered = await work;
+  } catch (error) {
+    open.close({ text: '', error: stoppedCall });
+    throw error;
+  }
+  open.close(answered);
+  yield [answerMessage(open.item, answered)];
+}
+
+function answerMessage({ callId }: { readonly callId: string }, { text, error }: Answer): ModelMessage {
+  return { role: 'tool', toolCallId: callId, content: error === null ? text : `Error: ${error.message}` };
 }
 
 async function answer(
-  { tools, secrets, logger }: ServerCallContext,
-  { name, args, tell }: { readonly name: string; readonly args: string; readonly tell: Tell },
+  { item, key }: OpenCall,
+  args: string,
+  { tools, secrets, logger, hold, keyPrefix }: ServerCallContext,
+  tell: Tell,
   mask: Mask,
   signal: AbortSignal,
 ): Promise<Answer> {
+  const { name } = item;
+  const pass: CallPass = { key: `${keyPrefix}:${key}`, isFresh: () => hold.isFresh(), renew: () => hold.renew() };
   try {
-    const text = await tools.get(name)?.run(args, secrets, signal, tell);
+    const text = await tools.get(name)?.run(args, secrets, signal, tell, pass);
     if (text !== undefined) return { text: mask(storableText(text)), error: null };
     return { text: '', error: { code: 'unknown_tool', message: `There is no tool ${name}` } };
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof RunStop) throw error;
     if (error instanceof DomainError) {
       return { text: '', error: { code: error.code.toLowerCase(), message: mask(error.message) } };
     }

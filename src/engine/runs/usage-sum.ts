@@ -1,4 +1,4 @@
-import type { RunEventBody, SpentCall, Usage } from '../../entities/run-event.ts';
+import type { RunEventBody, RunSpent, SpentCall, Usage } from '../../entities/run-event.ts';
 import type { TokenUsage } from '../models/port.ts';
 
 /** What a run has cost after one more model call. */
@@ -32,10 +32,10 @@ export class Spending {
   }
 
   /** What the log is to be told now; undefined for nothing new. */
-  news(): Extract<RunEventBody, { type: 'parley.usage' }> | undefined {
+  news(spent: () => RunSpent): Extract<RunEventBody, { type: 'parley.usage' }> | undefined {
     if (this.total === null || this.untold.length === 0) return undefined;
     const calls = this.untold;
     this.untold = [];
-    return { type: 'parley.usage', usage: this.total, calls };
+    return { type: 'parley.usage', usage: this.total, calls, spent: spent() };
   }
 }

@@ -1,4 +1,4 @@
-import { type Completion, completionOf, finishOf } from '../../domain/completions.ts';
+import { type Completion, completionOf, finishOf, incompleteDetailsOf } from '../../domain/completions.ts';
 import type { Citation } from '../../entities/citation.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { makeId, statelessChatId } from '../../entities/ids.ts';
@@ -6,6 +6,7 @@ import { isTerminal, type RunEvent, type RunSnapshot, type Usage } from '../../e
 import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 
 const done = 'data: [DONE]\n\n';
+const chunkEnd = '}\n\n';
 
 /** Frames of the common completions format. What all chunks of a stream share is written once; text passes as the literal it came as. */
 export const completionEncoder: StreamEncoderFactory = (variables, { nowMs }) => new CompletionEncoder(variables, nowMs);
@@ -27,7 +28,7 @@ class CompletionEncoder implements StreamEncoder {
     const { id, chatId, model, created } = namesOf(variables, nowMs);
     this.includesUsage = wantsUsage(variables);
     this.head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"chatId":"${chatId}","choices":[`;
-    this.tail = `]${this.includesUsage ? ',"usage":null' : ''}}\n\n`;
+    this.tail = `]${this.includesUsage ? ',"usage":null' : ''}${chunkEnd}`;
     this.textHead = `${this.head}{"index":0,"delta":{"content":`;
     this.textTail = `},"finish_reason":null}${this.tail}`;
   }
@@ -70,8 +71,10 @@ class CompletionEncoder implements StreamEncoder {
     }
   }
 
-  private chunk(delta: string, finish = 'null'): string {
-    return `${this.head}{"index":0,"delta":${delta},"finish_reason":${finish}}${this.tail}`;
+  /** @param more  further members of the chunk. */
+  private chunk(delta: string, finish = 'null', more = ''): string {
+    const tail = more === '' ? this.tail : this.tail.replace(chunkEnd, more + chunkEnd);
+    return `${this.head}{"index":0,"delta":${delta},"finish_reason":${finish}}${tail}`;
   }
 
   /** The first chunk: some clients take the role from nowhere else. */
@@ -94,7 +97,9 @@ class CompletionEncoder implements StreamEncoder {
       this.cancelled = run;
       return '';
     }
-    const finish = this.role('""') + this.chunk('{}', `"${finishOf(run)}"`);
+    const details = incompleteDetailsOf(run);
+    const bound = details === null ? '' : `,"incomplete_details":${JSON.stringify(details)}`;
+    const finish = this.role('""') + this.chunk('{}', `"${finishOf(run)}"`, bound);
     if (!this.includesUsage) return finish;
     return `${finish}${this.head}],"usage":${JSON.stringify(usageOf(run.usage ?? noUsage))}}\n\n`;
   }
@@ -127,7 +132,7 @@ export const completionFold: RunFold = {
 
 function completionBody(variables: Variables, nowMs: number, completion: Completion): string {
   const { id, chatId, model, created } = namesOf(variables, nowMs);
-  const { content, toolCalls, citations, reasoning, finish, usage } = completion;
+  const { content, toolCalls, citations, reasoning, finish, incompleteDetails, usage } = completion;
   const calls = toolCalls.map((call) => ({
     id: call.id,
     type: 'function',
@@ -149,6 +154,7 @@ function completionBody(variables: Variables, nowMs: number, completion: Complet
     choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
     usage: usageOf(usage),
     chatId,
+    ...(incompleteDetails === null ? {} : { incomplete_details: incompleteDetails }),
   });
 }
 

@@ -27,13 +27,14 @@ const completion: Omit<RouteRow, 'operationId' | 'path' | 'summary' | 'spec'> = 
         prompt_tokens_details: promptTokensDetails { cached_tokens: cachedTokens }
         completion_tokens_details: completionTokensDetails { reasoning_tokens: reasoningTokens }
       }
+      incomplete_details: incompleteDetails { reason }
       chatId
     }
   }`,
   body: 'input',
   bodyCase: 'snake',
   camelMembers: ['generateCitations'],
-  omitNull: ['reasoning_content', 'tool_calls', 'annotations'],
+  omitNull: ['reasoning_content', 'tool_calls', 'annotations', 'incomplete_details'],
   fold: completionFold,
   stream: {
     when: 'stream',

@@ -1,8 +1,15 @@
-import { idPrefixes } from '../../../entities/ids.ts';
+import { type IdKind, idPrefixes } from '../../../entities/ids.ts';
 import type { RunError, RunEvent, RunEventBody, RunItem, RunSnapshot, Subagent } from '../../../entities/run-event.ts';
+import type { LeasedRun } from '../../../storage/runs.ts';
 import { snapshot } from '../ending.ts';
 import type { RunFold } from '../fold.ts';
+import type { CallError, ServerCallItem } from '../open-call.ts';
 import { stoppedCall } from '../server-calls.ts';
+import { unknownOutcome, unknownOutcomeOf, unknownOutcomeText } from '../unknown-outcome.ts';
+import type { Leftover } from './leftover.ts';
+import { requestOf } from './request.ts';
+
+type MessageItem = Extract<RunItem, { readonly type: 'message' }>;
 
 /** Why a run is ended by somebody who does not work on it. `cut`: by thread mode force; its words leave the thread. */
 export type Closing = 'cancelled' | 'cut' | RunError;
@@ -20,7 +27,33 @@ export const keyRevoked: RunError = {
   message: 'The API key that began this was revoked, or its user left the organization',
 };
 
-/** The events that end a run in the place of its worker: what it had said is closed as incomplete and kept. */
+/** A run that was begun, or gone on with, this often is ended: something in it kills its processes. */
+const attemptsMax = 3;
+
+/**
+ * Why a run that a process was taken from is ended, instead of begun again or gone on with; undefined when it is not.
+ *
+ * @param hasSecretsHere  whether this process knows the secrets of its caller.
+ */
+export function closingFor(run: LeasedRun, left: Leftover, hasSecretsHere: boolean): Closing | undefined {
+  if (run.isKeyRevoked && !run.isCancelRequested) return keyRevoked;
+  const hasSecrets = requestOf(run).needsSecrets === true;
+  const needsSecrets = hasSecrets && !hasSecretsHere;
+  // The log has the arguments of a call without the secrets in them: such a call cannot be made again from there.
+  const mayGoOn = left.kind === 'unsaid' ? !needsSecrets : left.kind === 'between' && !hasSecrets;
+  if (mayGoOn && run.attempt <= attemptsMax) return undefined;
+  if (run.isCancelRequested) return 'cancelled';
+  if (left.kind === 'unknown') {
+    const { code, message } = unknownOutcomeOf(left.call.name);
+    return { code, message };
+  }
+  return needsSecrets && left.kind === 'unsaid' ? secretsLost : interrupted;
+}
+
+/**
+ * The events that end a run in the place of its worker: what it had said is closed as incomplete and kept. Where a call was under way that may have
+ * been carried out, its output says so, and so does a message of its own, for people.
+ */
 export function closingOf(fold: RunFold, runId: string, why: Closing): readonly RunEvent[] {
   const bodies: RunEventBody[] = [];
   let run: RunSnapshot;
@@ -34,10 +67,16 @@ export function closingOf(fold: RunFold, runId: string, why: Closing): readonly 
   }
   const last = output.at(-1);
   if (last?.type === 'server_tool_call') {
-    const item = stoppedOutput(last);
+    const isUnknown = fold.lostCallRule === 'unknown';
+    const item = stoppedOutput(last, isUnknown ? unknownOutcome : stoppedCall);
     bodies.push({ type: 'response.output_item.added', outputIndex: output.length, item });
     bodies.push({ type: 'response.output_item.done', outputIndex: output.length, item });
     output.push(item);
+    if (isUnknown) {
+      const note = noteOf(last);
+      bodies.push(...saying(output.length, note));
+      output.push(note);
+    }
   }
   const ended = { ...run, output, usage: fold.usage };
   if (why === 'cancelled') bodies.push({ type: 'response.incomplete', run: { ...ended, status: 'cancelled' } });
@@ -86,7 +125,28 @@ function closing(outputIndex: number, item: RunItem, subagents: readonly Subagen
 }
 
 /** As for a call whose run is stopped: every call has its output. The id follows from the call's, so that taking the run over twice is harmless. */
-function stoppedOutput({ id, callId }: RunItem & { readonly type: 'server_tool_call' }): RunItem {
-  const outputId = `${idPrefixes.serverToolOutput}${id.slice(id.indexOf('_'))}`;
-  return { type: 'server_tool_call_output', id: outputId, status: 'failed', callId, output: '', error: stoppedCall };
+function stoppedOutput({ id, callId }: ServerCallItem, error: CallError): RunItem {
+  return { type: 'server_tool_call_output', id: idLike(id, 'serverToolOutput'), status: 'failed', callId, output: '', error };
+}
+
+/** The id follows from the call's, for the same reason. */
+function noteOf({ id, name }: ServerCallItem): MessageItem {
+  return { type: 'message', id: idLike(id, 'message'), status: 'incomplete', text: unknownOutcomeText(name), citations: [] };
+}
+
+function idLike(id: string, kind: IdKind): string {
+  return `${idPrefixes[kind]}${id.slice(id.indexOf('_'))}`;
+}
+
+/** A message from its beginning to its end. */
+function saying(outputIndex: number, item: MessageItem): readonly RunEventBody[] {
+  const { id: itemId, text, citations } = item;
+  return [
+    { type: 'response.output_item.added', outputIndex, item: { ...item, status: 'in_progress', text: '' } },
+    { type: 'response.content_part.added', outputIndex, itemId },
+    { type: 'response.output_text.delta', outputIndex, itemId, json: JSON.stringify(text) },
+    { type: 'response.output_text.done', outputIndex, itemId, text },
+    { type: 'response.content_part.done', outputIndex, itemId, text, citations },
+    { type: 'response.output_item.done', outputIndex, item },
+  ];
 }

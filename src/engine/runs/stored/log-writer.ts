@@ -24,7 +24,7 @@ export class LogWriter {
   private readonly onWritten: () => void;
   private pending: RunEvent[] = [];
   private writing: Promise<void> | undefined;
-  private isLost = false;
+  private lost: RunStop | undefined;
   /** What waits is written with the end. */
   private isFinishing = false;
 
@@ -47,7 +47,7 @@ export class LogWriter {
 
   /** Resolves at once while the database keeps up. */
   async add(events: readonly RunEvent[]): Promise<void> {
-    if (this.isLost || events.length === 0) return;
+    if (this.lost !== undefined || events.length === 0) return;
     for (const event of events) this.pending.push(event);
     this.writing ??= this.drain();
     while (this.pending.length > backlogMax && this.writing !== undefined) await this.writing;
@@ -58,11 +58,23 @@ export class LogWriter {
     await this.writing;
   }
 
+  /**
+   * Resolves once everything that was added is in the database, written under this lease's fence.
+   *
+   * @throws RunStop `lost` when another process has the run, or the database does not come back; the signal's reason when it fires before.
+   */
+  async written(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await Promise.race([this.writing, aborted(signal)]);
+    signal.throwIfAborted();
+    if (this.lost !== undefined) throw this.lost;
+  }
+
   /** Writes what is left and the end of the run, in one transaction. @returns undefined when the run was lost. */
   async finish(ending: RunEnding): Promise<Finished | undefined> {
     this.isFinishing = true;
     await this.writing;
-    if (this.isLost) return undefined;
+    if (this.lost !== undefined) return undefined;
     const events = [...this.pending, ...ending.events];
     const { id, fence } = this.lease;
     const write = (end: RunEnding) => this.persist(() => this.store.finish(id, fence, { ...end, events }));
@@ -76,7 +88,7 @@ export class LogWriter {
   }
 
   private async drain(): Promise<void> {
-    while (this.pending.length > 0 && !this.isLost && !this.isFinishing) {
+    while (this.pending.length > 0 && this.lost === undefined && !this.isFinishing) {
       const events = this.pending;
       this.pending = [];
       const { id, fence } = this.lease;
@@ -121,10 +133,15 @@ export class LogWriter {
   }
 
   private lose(reason: RunStop): void {
-    this.isLost = true;
+    this.lost = reason;
     this.pending = [];
     this.onLost(reason);
   }
+}
+
+/** Resolves when the signal fires; the listener goes with the signal of its run. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 /** PostgreSQL's classes of errors in the data itself, and of broken constraints. */

@@ -12,6 +12,7 @@ import type { ActiveRuns } from '../active-runs.ts';
 import type { LoopDeps } from '../loop-deps.ts';
 import { RunStop } from '../stop.ts';
 import { keyRevoked } from './closing.ts';
+import { LeaseClock } from './lease-clock.ts';
 import { NewsBoard } from './news-board.ts';
 import { RunReaders } from './run-readers.ts';
 import { StoredWorker, type WorkerDeps } from './worker.ts';
@@ -245,10 +246,11 @@ export class StoredRuns {
     const asked = [...this.workers.values(), ...this.ending].filter((worker) => worker.isLeased);
     if (asked.length === 0) return;
     const ids = asked.map((worker) => worker.runId);
+    const sent = LeaseClock.now();
     this.deps.storage.runs.extend(this.owner, ids, this.deps.settings.RUN_LEASE_MS).then(
       (held) => {
         const states = new Map(held.map((state) => [state.id, state]));
-        for (const worker of asked) worker.heard(states.get(worker.runId));
+        for (const worker of asked) worker.heard(states.get(worker.runId), sent);
       },
       (error: unknown) => this.deps.logger.warn({ err: error }, 'run leases could not be extended'),
     );

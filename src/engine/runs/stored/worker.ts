@@ -6,21 +6,22 @@ import type { NextRun } from '../../../storage/run-writes.ts';
 import type { LeasedRun, LeaseManner, LeaseState, RunStore } from '../../../storage/runs.ts';
 import { RunFold } from '../fold.ts';
 import { asStored } from '../history.ts';
+import type { RunHold } from '../hold.ts';
 import { runLoop } from '../loop.ts';
 import type { LoopDeps } from '../loop-deps.ts';
 import { RunScope } from '../scope.ts';
 import { RunStop } from '../stop.ts';
 import { messagesOf } from '../transcript.ts';
 import { HeldCharges } from './charges.ts';
-import { type Closing, closingOf, interrupted, keyRevoked, secretsLost } from './closing.ts';
+import { closingFor, closingOf } from './closing.ts';
 import { EventLog } from './event-log.ts';
 import { withFileImages } from './file-images.ts';
+import { LeaseClock, type Moment } from './lease-clock.ts';
+import { leaseHold } from './lease-hold.ts';
+import { leftoverOf } from './leftover.ts';
 import { LogWriter } from './log-writer.ts';
 import { chargeOf, planOf, requestOf } from './request.ts';
 import { StoredControl } from './stored-control.ts';
-
-/** A run that was begun this often without saying anything is ended: something in it kills its processes. */
-const attemptsMax = 3;
 
 export interface WorkerDeps {
   readonly runs: RunStore;
@@ -58,12 +59,14 @@ export class StoredWorker {
   private control: StoredControl | undefined;
   private secrets: Record<string, string> | undefined;
   private readonly charges: HeldCharges;
+  private readonly clock: LeaseClock;
 
   constructor(runId: string, deps: WorkerDeps) {
     this.runId = runId;
     this.deps = deps;
     this.scope = new RunScope(deps.timeoutMs);
     this.charges = new HeldCharges(deps.loop.ledger);
+    this.clock = new LeaseClock(deps.leaseMs);
   }
 
   stop(reason: RunStop): void {
@@ -74,8 +77,9 @@ export class StoredWorker {
     return this.fence >= 0;
   }
 
-  /** What a heartbeat found; undefined when the run is over or somebody else's. */
-  heard(state: LeaseState | undefined): void {
+  /** What a heartbeat that was sent then found; undefined when the run is over or somebody else's. */
+  heard(state: LeaseState | undefined, asked: Moment): void {
+    if (state?.fence === this.fence) this.clock.renewed(asked);
     if (state?.fence !== this.fence) this.stop(new RunStop('lost', 'Another process took the run over'));
     else if (state.isCancelRequested) this.stop(new RunStop('cancelled', 'The run was cancelled'));
     else {
@@ -104,9 +108,11 @@ export class StoredWorker {
     if (secrets !== undefined) this.addSecrets(secrets);
     let isOver = false;
     try {
+      const asked = LeaseClock.now();
       const run = await runs.lease(this.runId, owner, leaseMs, manner);
       if (run === undefined) return false;
       this.fence = run.fence;
+      this.clock.renewed(asked);
       onLeased?.(run);
       await this.run(run, manner === 'ending');
       isOver = true;
@@ -134,7 +140,7 @@ export class StoredWorker {
         onNews(run.id, run.chatId, false);
       },
     });
-    for await (const batch of this.events(run, fold, isCutOff)) {
+    for await (const batch of this.events(run, fold, writer, isCutOff)) {
       const last = batch.at(-1);
       if (last === undefined || !isTerminal(last)) await writer.add(batch);
       else if (!this.mustLeave(run, fold, last)) await this.finish(run, writer, batch, fold, isCutOff);
@@ -164,24 +170,31 @@ export class StoredWorker {
   }
 
   /** The events still to come: of the loop, or those that end what another process left behind. */
-  private async *events(run: LeasedRun, fold: RunFold, isCutOff: boolean) {
+  private async *events(run: LeasedRun, fold: RunFold, writer: LogWriter, isCutOff: boolean) {
     const { chats, runs, loop, messagesMax } = this.deps;
     if (run.isCancelRequested) this.stop(new RunStop('cancelled', 'The run was cancelled'));
-    const closing = isCutOff ? 'cut' : this.closing(run, fold);
+    const left = leftoverOf(fold);
+    const closing = isCutOff ? 'cut' : closingFor(run, left, this.secrets !== undefined);
+    // Whoever made these calls may have died before it wrote what they cost.
+    for (const { entryId, modelId, usage } of fold.spentCalls) {
+      this.charges.ledger.note(chargeOf(run), 'run', modelId, usage, entryId);
+    }
     if (closing !== undefined) {
-      // Whoever made these calls may have died before it wrote what they cost.
-      for (const { entryId, modelId, usage } of fold.spentCalls) {
-        this.charges.ledger.note(chargeOf(run), 'run', modelId, usage, entryId);
-      }
       yield closingOf(fold, run.id, closing);
       return;
     }
     const { isResumed } = fold;
+    const spent = { ...fold.used, workedMs: isResumed ? fold.used.workedMs : run.heldMs };
+    this.scope.countWorked(spent.workedMs);
     this.secrets ??= {};
     const history = run.chatId === null ? [] : await chats.history(run.chatId, messagesMax);
     // What was put into it before it was begun again: in its log, and not yet in the chat.
     const { inputs } = fold.span;
-    const transcript = [...history, ...inputs.flatMap(({ messages }) => messages.map(asStored))];
+    const begun =
+      left.kind === 'between'
+        ? messagesOf({ ...fold.snapshot(), output: left.closed }, fold.span)
+        : inputs.flatMap(({ messages }) => messages);
+    const transcript = [...history, ...begun.map(asStored)];
     if (isId('response', run.id)) this.control = new StoredControl(runs, run.id, run.fence, inputs.length);
     if (run.isPauseRequested) this.askToPause();
     const start = {
@@ -189,10 +202,17 @@ export class StoredWorker {
       firstSequence: fold.lastSequence + 1,
       isEager: true,
       secrets: this.secrets,
-      ...(isResumed ? { before: fold.snapshot() } : {}),
+      spent,
+      roundsLost: run.attempt - 1,
+      hold: this.holdOn(writer),
+      ...(left.kind === 'between'
+        ? { before: { ...fold.snapshot(), output: left.closed, usage: fold.usage }, continues: left.continuation }
+        : isResumed
+          ? { before: fold.snapshot() }
+          : {}),
       ...(this.control === undefined ? {} : { control: this.control }),
     };
-    const plan = planOf(run, transcript, isResumed);
+    const plan = planOf(run, transcript, isResumed && left.kind !== 'between');
     const acceptsImages = (await loop.models.find(plan.modelId))?.acceptsImages ?? false;
     const messages = await withFileImages(plan.messages, { orgId: run.orgId, acceptsImages }, this.deps.blobs);
     for await (const batch of runLoop(
@@ -206,13 +226,18 @@ export class StoredWorker {
     }
   }
 
-  /** Why the run cannot be begun, or begun again: then it is ended. */
-  private closing(run: LeasedRun, fold: RunFold): Closing | undefined {
-    if (run.isKeyRevoked && !run.isCancelRequested) return keyRevoked;
-    const needsSecrets = requestOf(run).needsSecrets === true && this.secrets === undefined;
-    if (!fold.hasOutput && run.attempt <= attemptsMax && !needsSecrets) return undefined;
-    if (run.isCancelRequested) return 'cancelled';
-    return needsSecrets && !fold.hasOutput ? secretsLost : interrupted;
+  private holdOn(writer: LogWriter): RunHold {
+    return leaseHold({
+      written: (signal) => writer.written(signal),
+      clock: this.clock,
+      extend: async () => {
+        const { runs, owner, leaseMs } = this.deps;
+        const asked = LeaseClock.now();
+        const [state] = await runs.extend(owner, [this.runId], leaseMs);
+        this.heard(state, asked);
+        this.scope.signal.throwIfAborted();
+      },
+    });
   }
 
   /**

@@ -1,4 +1,6 @@
 import type { RunEvent, SpentCall } from '../../../entities/run-event.ts';
+import type { RunBudget } from '../budget.ts';
+import type { RunHold } from '../hold.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
 
@@ -10,7 +12,7 @@ export interface SubagentLimits {
   readonly timeoutMs: number;
   /** Tokens that each may write in one model call. */
   readonly outputTokensMax: number;
-  /** Model calls of each. */
+  /** Model calls of each, as far as its run has them left. */
   readonly roundsMax: number;
   /** What one call hands back to the model, in UTF-16 code units. */
   readonly resultCharsMax: number;
@@ -22,14 +24,15 @@ export interface SubagentParent {
   readonly runId: string;
   /** Fires with a RunStop `paused` when the run should stop: the subagent at work does so at once. */
   readonly pause: AbortSignal | undefined;
+  /** Its hold on itself; undefined: nobody can take it over. */
+  readonly hold: RunHold | undefined;
+  /** What the run may still do: its subagents take their share of it. */
+  readonly budget: RunBudget;
   readonly deps: LoopDeps;
   /** The one loop of every run. */
   readonly run: (plan: RunPlan, start: LoopStart, deps: LoopDeps, signal: AbortSignal) => AsyncIterable<readonly RunEvent[]>;
   /** Told of every model call: the ledger knows of it already. */
   spent(call: SpentCall): void;
-  /** Calls of tools that the whole run may still make; undefined: no limit. */
-  toolCallsLeft(): number | undefined;
-  toolCalled(): void;
   /** Why no further subagent may begin within a call, if so. */
   stopsShort(): string | undefined;
 }

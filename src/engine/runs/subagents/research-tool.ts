@@ -25,6 +25,7 @@ export function createResearchTool(parent: SubagentParent, limits: SubagentLimit
       parameters: researchParameters(limits.countMax),
     },
     hint: 'Researching',
+    ifLost: 'end',
     async run(args, secrets, signal, tell) {
       const { task, questions } = readResearch(args, limits.countMax);
       calls += 1;
@@ -34,12 +35,18 @@ export function createResearchTool(parent: SubagentParent, limits: SubagentLimit
           `deep_research can be called ${callsMax} times in one answer: go on with what it found`,
         );
       }
+      if (parent.budget.roundsLeft <= 1) {
+        throw new DomainError('CONFLICT', 'This answer may ask the model no further questions: go on with what is known');
+      }
       const findings: Finding[] = [];
       let reason: string | undefined;
-      for (const question of questions) {
+      for (const [index, question] of questions.entries()) {
         reason = findings.length === 0 ? undefined : parent.stopsShort();
         if (reason !== undefined) break;
-        const finding = await runSubagent({ question, task, secrets }, parent, limits, tell, signal);
+        // Each gets its share of what the run has left beside its own answer.
+        const share = Math.floor((parent.budget.roundsLeft - 1) / (questions.length - index));
+        const roundsMax = Math.min(limits.roundsMax, Math.max(1, share));
+        const finding = await runSubagent({ question, task, secrets, roundsMax }, parent, limits, tell, signal);
         signal.throwIfAborted();
         if (finding.isPaused) {
           reason = parent.stopsShort();

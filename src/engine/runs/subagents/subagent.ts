@@ -23,6 +23,8 @@ export interface SubagentTask {
   /** What the question is a part of; the same when there is no other. */
   readonly task: string;
   readonly secrets: Readonly<Record<string, string>>;
+  /** Model calls at most. */
+  readonly roundsMax: number;
 }
 
 /** What a subagent came to. */
@@ -43,7 +45,7 @@ const instructions = [
 ].join('\n');
 const stopped = 'Stopped before it came to its end';
 const paused = 'Stopped, as the answer was paused';
-const cut = '\n(The answer was cut: it became too long.)';
+const cut = '\n(The answer was cut: it became too long, or took too many steps.)';
 
 /**
  * Runs one subagent to its end: a run of the same loop with the model and the knowledge of its parent, without the parent's instructions,
@@ -52,7 +54,7 @@ const cut = '\n(The answer was cut: it became too long.)';
  * @returns also when it failed, or when the signal fired.
  */
 export async function runSubagent(
-  { question, task, secrets }: SubagentTask,
+  { question, task, secrets, roundsMax }: SubagentTask,
   parent: SubagentParent,
   limits: SubagentLimits,
   tell: Tell,
@@ -85,14 +87,20 @@ export async function runSubagent(
   const onPause = () => scope.stop(new RunStop('paused', paused));
   if (parent.pause?.aborted === true) onPause();
   else parent.pause?.addEventListener('abort', onPause, { once: true });
-  const start = { runId, firstSequence: 0, isEager: true, secrets };
-  const roundsMax = Math.min(limits.roundsMax, deps.roundsMax);
+  const start = {
+    runId,
+    firstSequence: 0,
+    isEager: true,
+    secrets,
+    budget: parent.budget.share(roundsMax),
+    keyPrefix: `${runId}:${subagent.id}`,
+    ...(parent.hold === undefined ? {} : { hold: parent.hold }),
+  };
   let run: RunSnapshot | undefined;
   try {
-    for await (const batch of parent.run(plan, start, { ...deps, ledger, roundsMax }, scope.signal)) {
+    for await (const batch of parent.run(plan, start, { ...deps, ledger }, scope.signal)) {
       for (const event of batch) {
         if (isTerminal(event) && 'run' in event) run = event.run;
-        else if (event.type === 'response.server_tool_call.in_progress') parent.toolCalled();
         steps.take(event, usage);
       }
     }
@@ -100,7 +108,7 @@ export async function runSubagent(
     parent.pause?.removeEventListener('abort', onPause);
     scope.close(run !== undefined);
   }
-  const finding = findingOf(subagent, run, usage, signal);
+  const finding = findingOf(subagent, run, usage, limits.timeoutMs, signal);
   tell({ type: 'response.subagent.completed', subagent: finding.subagent });
   return finding;
 }
@@ -111,7 +119,6 @@ function planOf(question: string, task: string, parent: SubagentParent, { output
   const serverTools = (plan.serverTools ?? []).filter(
     (name) => name === 'python' || (isReadOnly(name) && name !== 'deep_research'),
   );
-  const toolCallsMax = parent.toolCallsLeft();
   const { stop: _stop, logprobs: _logprobs, maxTokens = outputTokensMax, ...parameters } = plan.parameters;
   return {
     modelId: plan.modelId,
@@ -126,7 +133,6 @@ function planOf(question: string, task: string, parent: SubagentParent, { output
     isStreaming: true,
     generateCitations: plan.generateCitations,
     charge: plan.charge,
-    ...(toolCallsMax === undefined ? {} : { toolCallsMax }),
     ...(plan.inputTokensMax === undefined ? {} : { inputTokensMax: plan.inputTokensMax }),
     ...(plan.knowledge === undefined ? {} : { knowledge: { ...plan.knowledge, question } }),
   };
@@ -166,9 +172,15 @@ function foundText({ passages, isUnavailable }: Readonly<Record<string, unknown>
   return passages === 1 ? 'Reading 1 passage' : `Reading ${String(passages)} passages`;
 }
 
-function findingOf(subagent: Subagent, run: RunSnapshot | undefined, usage: Usage | null, signal: AbortSignal): Finding {
+function findingOf(
+  subagent: Subagent,
+  run: RunSnapshot | undefined,
+  usage: Usage | null,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Finding {
   const isCancelled = signal.aborted && run?.status !== 'completed';
-  const error: RunError | null = isCancelled ? { code: 'CLIENT_CLOSED_REQUEST', message: stopped } : errorOf(run);
+  const error: RunError | null = isCancelled ? { code: 'CLIENT_CLOSED_REQUEST', message: stopped } : errorOf(run, timeoutMs);
   const isPaused = run?.incompleteReason === 'paused';
   if (error !== null) {
     const status = isCancelled || isPaused ? 'cancelled' : 'failed';
@@ -176,14 +188,17 @@ function findingOf(subagent: Subagent, run: RunSnapshot | undefined, usage: Usag
   }
   const said = run === undefined ? undefined : lastMessage(run);
   const text = said === undefined ? '' : withoutMarkers(said.text, said.citations).trim();
-  const summary = run?.incompleteReason === 'max_output_tokens' ? text + cut : text;
+  const summary = run?.incompleteReason === null ? text : text + cut;
   const sources = [...new Set(said?.citations.map(({ name }) => name))];
   return { subagent: { ...subagent, status: 'completed', summary, usage }, sources, error: null, isPaused: false };
 }
 
-function errorOf(run: RunSnapshot | undefined): RunError | null {
+function errorOf(run: RunSnapshot | undefined, timeoutMs: number): RunError | null {
   if (run === undefined || run.status === 'cancelled') return { code: 'SERVER_ERROR', message: stopped };
   if (run.error !== null) return run.error;
+  if (run.incompleteReason === 'timeout') {
+    return { code: 'UPSTREAM_TIMEOUT', message: `The subagent took longer than ${timeoutMs} ms` };
+  }
   if (run.incompleteReason === 'paused') return { code: 'CLIENT_CLOSED_REQUEST', message: paused };
   if (run.incompleteReason === 'content_filter')
     return { code: 'CONTENT_FILTER', message: 'The answer was withheld by a filter' };

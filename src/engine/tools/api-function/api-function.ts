@@ -28,6 +28,15 @@ export interface ApiFunction {
   readonly body: { readonly kind: 'none' } | { readonly kind: 'json'; readonly value: unknown } | TextBody;
   readonly auth: ApiAuth | undefined;
 }
+
+/** Methods whose requests have the same effect however often they are made (RFC 9110, 9.2.2). */
+const repeatableMethods: readonly unknown[] = ['GET', 'HEAD', 'PUT', 'DELETE'];
+
+/** Whether a call may be made again when nobody knows what became of it: by its method, or because the tool says `idempotent: true`. */
+export function isRepeatable({ method = 'GET', idempotent }: JsonObject): boolean {
+  return idempotent === true || repeatableMethods.includes(upper(method));
+}
+
 export interface ApiAuth {
   readonly type: 'apiKey' | 'bearerToken' | 'basicAuth' | 'header';
   readonly in: 'header' | 'query';
@@ -77,6 +86,9 @@ export function readApiFunction(data: JsonObject, faults: DataFault[]): ApiFunct
   const description = optionalText(data.description, '.description', descriptionLengthMax, fault);
   const method = apiMethods.find((known) => known === (data.method === undefined ? 'GET' : upper(data.method)));
   if (method === undefined) fault('.method', `must be one of ${apiMethods.join(', ')}`);
+  if (data.idempotent !== undefined && data.idempotent !== null && typeof data.idempotent !== 'boolean') {
+    fault('.idempotent', 'must be true or false');
+  }
   const headers = readEntries(data.headers, '.headers', fault);
   for (const { name, value } of headers) {
     if (!headerName.test(name) || ownHeaders.has(name.toLowerCase()))

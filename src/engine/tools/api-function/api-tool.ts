@@ -5,8 +5,9 @@ import { EgressError } from '../../egress/error.ts';
 import { type ArgumentsReader, compileArguments } from '../json-schema/arguments.ts';
 import { masker } from '../masking.ts';
 import type { ServerTool } from '../server-tool.ts';
-import { type ApiFunction, type DataFault, readApiFunction } from './api-function.ts';
+import { type ApiFunction, type DataFault, isRepeatable, readApiFunction } from './api-function.ts';
 import { buildRequest } from './request.ts';
+import { sendOnce } from './send-once.ts';
 
 export interface ApiToolContext {
   readonly egress: Egress;
@@ -24,8 +25,8 @@ export interface ApiToolContext {
 }
 
 /**
- * Makes an API_FUNCTION callable: arguments checked against its schema, the call through the one way out, the reply as text without any
- * secret in it. Failures are told to the model in words it can act on.
+ * Makes an API_FUNCTION callable: arguments checked against its schema, the call through the one way out with an `Idempotency-Key`, the reply as
+ * text without any secret in it. Failures are told to the model in words it can act on.
  *
  * @param keys  the secrets that the tool's data refers to.
  * Cost: nothing until it is called; then once the reading of its data and the compiling of its schema, about a millisecond.
@@ -40,7 +41,8 @@ export function createApiTool(
   return {
     definition: { name, description: descriptionOf(data), parameters: parametersOf(data) },
     hint: `Calling ${name}`,
-    async run(json, given, signal) {
+    ifLost: isRepeatable(data) ? 'repeat' : 'unknown',
+    async run(json, given, signal, _tell, pass) {
       prepared ??= prepare(name, data);
       const { tool, read } = prepared;
       const args = read(json);
@@ -62,7 +64,7 @@ export function createApiTool(
         // A secret is for its origin alone, which the same host under https is not.
         const redirectsWithin = used.size > 0 ? 'origin' : 'host';
         const call = { ...request, organizationId, bytesMax, timeoutMs, redirectsWithin } as const;
-        const reply = await context.egress.send(call, signal);
+        const reply = await sendOnce(context.egress, call, pass, signal);
         return resultOf(reply, mask, context.resultCharsMax);
       } catch (error) {
         if (error instanceof EgressError) throw new DomainError('UPSTREAM_ERROR', mask(`The call failed: ${error.message}`));

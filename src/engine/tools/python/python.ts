@@ -40,6 +40,8 @@ export function createPythonTool(
       },
     },
     hint: 'Running Python',
+    // Nothing leaves its box: to run a program again changes nothing outside.
+    ifLost: 'repeat',
     async run(args, _secrets, signal) {
       const code = codeOf(args);
       found ??= find();

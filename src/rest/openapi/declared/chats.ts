@@ -1,3 +1,4 @@
+import { incompleteReasons } from '../../../entities/run-event.ts';
 import type { JsonSchema } from '../declarations.ts';
 import { choiceByType, constant, integer, list, number, object, oneOfTexts, orNull, record, ref, text } from './schema.ts';
 
@@ -30,7 +31,10 @@ const selection = object('Which model answered and how it was chosen.', {
     firstTokenMs: orNull(number('Until its first token; null when there was none.')),
   }),
 });
-const incompleteReason = oneOfTexts('Why it was cut.', ['max_output_tokens', 'content_filter', 'paused']);
+const incompleteReason = oneOfTexts(
+  'Why it was cut; `max_tool_calls` and `timeout` are bounds of the service.',
+  incompleteReasons,
+);
 const failure = object('Why it failed, in the shape of every error.', {
   message: text('For a person to read.'),
   type: text('The kind of failure.'),

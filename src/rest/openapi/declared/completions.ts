@@ -1,5 +1,6 @@
+import { incompleteReasons } from '../../../entities/run-event.ts';
 import type { JsonSchema } from '../declarations.ts';
-import { choiceByType, constant, flag, integer, list, object, oneOfTexts, orNull, record, ref, text } from './schema.ts';
+import { added, choiceByType, constant, flag, integer, list, object, oneOfTexts, orNull, record, ref, text } from './schema.ts';
 
 /** The chat completions format: what GraphQL calls JSON in a request, and the chunks of its stream. */
 
@@ -13,6 +14,8 @@ const formatSchema = object('The schema.', {
   'strict?': orNull(flag('Whether it is followed exactly.')),
 });
 const finish = oneOfTexts('Why the answer ended; null until it does.', ['stop', 'length', 'tool_calls', 'content_filter']);
+
+const bounds = incompleteReasons.filter((reason) => reason !== 'content_filter' && reason !== 'paused');
 
 const callDelta = object('A piece of a call. The first of a call names it; the others add to its arguments.', {
   index: integer('The place of the call, from 0.'),
@@ -78,6 +81,12 @@ export const completionSchemas: Readonly<Record<string, JsonSchema>> = {
         finish_reason: orNull(finish),
       }),
     ),
+    'incomplete_details?': added(
+      object('With the last chunk of an answer that finishes with `length`.', {
+        reason: oneOfTexts('Which bound cut it.', bounds),
+      }),
+      'incomplete-reasons',
+    ),
     'usage?': {
       ...orNull(ref('CompletionUsage')),
       description: 'With `stream_options.include_usage`: null but in the last chunk.',
@@ -110,6 +119,8 @@ const content = { anyOf: [{ type: 'string' }, { type: 'array', items: ref('Compl
 
 /** By schema coordinate. */
 export const completionMembers: Readonly<Record<string, JsonSchema>> = {
+  'Completion.incompleteDetails': added({}, 'incomplete-reasons'),
+  'CompletionIncompleteDetails.reason': { enum: bounds },
   'CompletionMessageInput.role': { enum: ['system', 'developer', 'user', 'assistant', 'tool'] },
   'CompletionMessageInput.content': content,
   'CompletionFunctionInput.parameters': record('JSON Schema of the arguments; none when absent.'),

@@ -1,3 +1,4 @@
+import { incompleteReasons } from '../../../entities/run-event.ts';
 import type { JsonSchema } from '../declarations.ts';
 import { added, addedValues, integer, list, number, object, orNull, record, ref, text } from './schema.ts';
 
@@ -39,9 +40,9 @@ export const replyMembers: Readonly<Record<string, JsonSchema>> = {
   'Response.metadata': record('Texts by name, as the request gave them.', { type: 'string' }),
   'Response.selectionMetadata': added(ref('ResponseSelection'), 'selection-metadata'),
   'ResponseIncompleteDetails.reason': addedValues(
-    { enum: ['max_output_tokens', 'content_filter', 'paused'] },
-    ['paused'],
-    'pause-and-resume',
+    { enum: [...incompleteReasons] },
+    ['paused', 'max_tool_calls', 'timeout'],
+    'incomplete-reasons',
   ),
   'ResponseUsage.inputTokensDetails': ref('InputTokensDetails'),
   'ResponseUsage.outputTokensDetails': ref('OutputTokensDetails'),

@@ -1,0 +1,34 @@
+import { performance } from 'node:perf_hooks';
+
+/**
+ * Tells how long a lease certainly runs. It asks two clocks: one that nobody sets, and the one of the day, which goes on while the machine sleeps.
+ * The lease counts from before the statement that took or extended it was sent, so the database never ends it earlier.
+ */
+export class LeaseClock {
+  private readonly leaseMs: number;
+  private from: Moment | undefined;
+
+  constructor(leaseMs: number) {
+    this.leaseMs = leaseMs;
+  }
+
+  /** @param asked  `LeaseClock.now()` from before the statement was sent. */
+  renewed(asked: Moment): void {
+    if (this.from === undefined || asked.steadyMs > this.from.steadyMs) this.from = asked;
+  }
+
+  get isFresh(): boolean {
+    if (this.from === undefined) return false;
+    const { steadyMs, dayMs } = LeaseClock.now();
+    return Math.max(steadyMs - this.from.steadyMs, dayMs - this.from.dayMs) < this.leaseMs;
+  }
+
+  static now(): Moment {
+    return { steadyMs: performance.now(), dayMs: Date.now() };
+  }
+}
+
+export interface Moment {
+  readonly steadyMs: number;
+  readonly dayMs: number;
+}
