@@ -29,15 +29,6 @@ export const settingsSchema = z.object({
   HOST: z.string().min(1).default('127.0.0.1').describe('Listen address.'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(4000).describe('TCP port; 0 takes any free one and prints it.'),
   PUBLIC_URL: optionalText().describe('Base of links that Parley hands out. Default: made from HOST and PORT.'),
-  TRUST_PROXY: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(10)
-    .default(0)
-    .describe(
-      'Proxies in front of the service, each of which appends to X-Forwarded-For. The audit log takes the address of a client from there; 0 ignores the header.',
-    ),
   DATA_DIR: z.string().min(1).default('./data').describe('Embedded database, blobs, generated master key (mode 0600).'),
   DATABASE_URL: optionalText().describe('PostgreSQL server. Default: the embedded database in DATA_DIR.'),
   DATABASE_POOL_MAX: count(10).describe('Connections to the database.'),
@@ -197,7 +188,9 @@ export const settingsSchema = z.object({
     .min(0)
     .max(10)
     .default(0)
-    .describe('Proxies of yours in front of the service that add to X-Forwarded-For; 0: the address of the connection counts.'),
+    .describe(
+      'Proxies of yours in front of the service, each of which appends to X-Forwarded-For. The audit log and the limits by address take the address of a client from there; 0 ignores the header.',
+    ),
   REQUESTS_ACTIVE_MAX: count(32).describe(
     'Requests of one tenant without a run that this process works on at one time; one more may be of another tenant. Others wait in turn.',
   ),

@@ -87,6 +87,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   CompletionError: chats,
   CompletionEvent: chats,
   CompletionFunction: chats,
+  CompletionIncompleteDetails: chats,
   CompletionMessage: chats,
   CompletionPromptTokensDetails: chats,
   CompletionTokensDetails: chats,

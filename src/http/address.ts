@@ -1,24 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 
+/** IPv4 or IPv6, perhaps with a zone. */
+const saneAddress = /^[0-9A-Fa-f:.]{2,45}(?:%\w{1,16})?$/;
+
 /**
- * Where a request comes from: the address of its connection, or, behind proxies of the operator, what they say.
+ * The network address that a request comes from.
  *
- * @param hops  proxies in front of the service that add to `X-Forwarded-For`; what stands before their part was written by the client.
+ * @param hops  proxies of the operator in front of the service that append to X-Forwarded-For: the address is the one that the outermost of
+ *   them saw. What stands before it in the header was written by the client, so it is not read. 0: the header is ignored.
  */
-export function addressOf(req: IncomingMessage, hops: number): string {
-  const own = req.socket.remoteAddress ?? '';
-  if (hops === 0) return own;
-  const forwarded = [req.headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
-  const named = forwarded.at(-hops)?.trim();
-  return named === undefined || named === '' ? own : named;
+export function addressOf(req: IncomingMessage, hops: number): string | undefined {
+  const given = req.headers['x-forwarded-for'];
+  // With fewer addresses than proxies the request did not come through them.
+  const named = hops === 0 || given === undefined ? '' : (String(given).split(',').at(-hops)?.trim() ?? '');
+  const address = saneAddress.test(named) ? named : req.socket.remoteAddress;
+  return address?.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
 /** What one household, or one server, has of addresses: an IPv4 address, or the first half of an IPv6 one. */
-export function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail] = plain.split('::');
+export function networkOf(address = ''): string {
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('::');
   const groups = head === '' ? [] : head.split(':');
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
   const middle = tail === undefined ? [] : Array<string>(Math.max(0, 8 - groups.length - after.length)).fill('0');

@@ -3,14 +3,12 @@ import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { makeId } from '../entities/ids.ts';
+import { addressOf } from './address.ts';
 
 /** What `abort` gives by itself, made once: thousands of readers may leave at one time. */
 const clientLeft = new DOMException('The client left', 'AbortError');
 
 const saneRequestId = /^[\w.:@/+=-]{1,128}$/;
-
-/** IPv4 or IPv6, perhaps with a zone. */
-const saneAddress = /^[0-9A-Fa-f:.]{2,45}(?:%\w{1,16})?$/;
 
 const idOfRequest = Symbol('requestId');
 
@@ -22,20 +20,6 @@ export function requestIdOf(req: IncomingMessage & { [idOfRequest]?: string }): 
   const id = typeof given === 'string' && saneRequestId.test(given) ? given : makeId('request', Date.now());
   req[idOfRequest] = id;
   return id;
-}
-
-/**
- * The network address that a request came from.
- *
- * @param proxies  how many proxies in front of the service append to X-Forwarded-For: the address is the one that the outermost of them saw.
- *   What stands before it in the header was written by the client, so it is not read. 0: the header is ignored.
- */
-export function addressOf(req: IncomingMessage, proxies: number): string | undefined {
-  const given = req.headers['x-forwarded-for'];
-  // With fewer addresses than proxies the request did not come through them.
-  const named = proxies === 0 || given === undefined ? '' : (String(given).split(',').at(-proxies)?.trim() ?? '');
-  const address = saneAddress.test(named) ? named : req.socket.remoteAddress;
-  return address?.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
 /**
@@ -74,7 +58,7 @@ export class CallContext {
   }
 
   get address(): string | undefined {
-    return addressOf(this.#res.req, this.deps.settings.TRUST_PROXY);
+    return addressOf(this.#res.req, this.deps.settings.TRUSTED_PROXY_HOPS);
   }
 
   /** Fires when the client is gone before its reply was complete, or when `abort` is called. */

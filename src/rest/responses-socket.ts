@@ -12,8 +12,9 @@ import { responseError } from '../domain/responses/wire.ts';
 import { RunFold } from '../engine/runs/fold.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError, type ErrorCode, errorBody, isWithoutKey } from '../entities/errors.ts';
+import { addressOf } from '../http/address.ts';
 import { authenticate, type KeyCheck } from '../http/authenticate.ts';
-import { addressOf, requestIdOf } from '../http/context.ts';
+import { requestIdOf } from '../http/context.ts';
 import { showError } from '../http/errors.ts';
 import { takesExtensions } from '../http/extensions.ts';
 import { keyCheckOf } from '../http/key-check.ts';
@@ -105,7 +106,7 @@ async function open(deps: Deps, req: IncomingMessage, keyCheck: KeyCheck): Promi
   try {
     requireScope(caller, operation);
   } catch (error) {
-    const origin = { requestId: requestIdOf(req), address: addressOf(req, deps.settings.TRUST_PROXY) };
+    const origin = { requestId: requestIdOf(req), address: addressOf(req, deps.settings.TRUSTED_PROXY_HOPS) };
     if (error instanceof DomainError)
       deps.audit.refusals.note(caller, operation.slice(operation.indexOf('.') + 1), error, [], origin);
     throw error;

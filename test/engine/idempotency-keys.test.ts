@@ -78,7 +78,9 @@ describe('the request of a call', () => {
         expect(api.requests).toEqual([]);
         return looks > 1;
       },
-      renew: async () => void (renewals += 1),
+      renew: async () => {
+        renewals += 1;
+      },
     };
     expect(await run(pass)).toBe('{"ok":true}');
     expect([looks, renewals, api.requests.length]).toEqual([2, 2, 1]);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../../entities/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { addressOf } from '../../http/context.ts';
+import { addressOf } from '../../http/address.ts';
 import { sendEmpty } from '../../http/reply.ts';
 import type { SseStream } from '../../http/sse.ts';
 import type { GraphContext } from '../builder.ts';
@@ -87,7 +87,7 @@ export class SingleConnections {
     sendEmpty(call.res, 202, call.requestId);
     const { signal } = controller;
     const { deps } = this.#parts;
-    const address = addressOf(call.req, deps.settings.TRUST_PROXY);
+    const address = addressOf(call.req, deps.settings.TRUSTED_PROXY_HOPS);
     const context = { deps, caller, requestId: call.requestId, address, signal };
     try {
       await this.#pump(reservation, operationId, operation, params, context);

@@ -13,7 +13,7 @@ let admin: Person;
 let ann: Person;
 
 beforeAll(async () => {
-  const env = { AUDIT_REFUSALS_PER_MINUTE_MAX: String(perMinuteMax), ROLE: 'web', TRUST_PROXY: '1' };
+  const env = { AUDIT_REFUSALS_PER_MINUTE_MAX: String(perMinuteMax), ROLE: 'web', TRUSTED_PROXY_HOPS: '1' };
   service = await startService({ env, onLog: (line) => logs.push(line) });
   make = makeFor(service);
 });
