@@ -100,7 +100,9 @@ export const response = z.strictObject({
   completed_at: seconds.nullable(),
   status: z.enum(['in_progress', 'completed', 'failed', 'incomplete', 'cancelled']),
   error: z.strictObject({ code, message: z.string().min(1), type: errorType, param: z.null() }).nullable(),
-  incomplete_details: z.strictObject({ reason: z.enum(['max_output_tokens', 'content_filter', 'paused']) }).nullable(),
+  incomplete_details: z
+    .strictObject({ reason: z.enum(['max_output_tokens', 'content_filter', 'paused', 'max_tool_calls', 'timeout']) })
+    .nullable(),
   instructions: z.string().nullable(),
   max_output_tokens: count.nullable(),
   max_tool_calls: count.nullable(),

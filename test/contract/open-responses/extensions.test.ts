@@ -115,7 +115,7 @@ describe('every addition is marked in the description', () => {
     ['ResponseReasoningParam', 'effort', ['none', 'xhigh']],
     ['FunctionCallOutputParam', 'status', ['success', 'error', 'cancelled']],
     ['Response', 'status', ['cancelled']],
-    ['ResponseIncompleteDetails', 'reason', ['paused']],
+    ['ResponseIncompleteDetails', 'reason', ['paused', 'max_tool_calls', 'timeout']],
     ['OutputItem', undefined, ['server_tool_call', 'server_tool_call_output']],
   ])('by x-parley-extension-values: %s %s', (name, member, values) => {
     expect(at(name, member)).toMatchObject({ 'x-parley-extension-values': values });
