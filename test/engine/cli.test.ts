@@ -138,6 +138,27 @@ describe('the command line without a service', () => {
     await place.remove();
   });
 
+  it('puts secrets under a new master key, and says when the old one is not needed', async () => {
+    const place = await copyOf(inject('template'));
+    const both = { ...place.env, PARLEY_MASTER_KEY: 'the new master key,the old master key' };
+    const rotated = await parley('secrets rotate', both);
+    expect([rotated.code, rotated.err]).toEqual([0, '']);
+    expect(rotated.out).toContain('The first key alone opens everything');
+    expect(JSON.parse((await parley('secrets rotate --json', both)).out)).toEqual({ changed: 0, total: 0, needOlder: 0 });
+    if (testServerUrl === undefined) {
+      const running = startProcess(both);
+      await running.url();
+      const meanwhile = await parley('secrets rotate', both);
+      expect([meanwhile.code, meanwhile.err]).toEqual([
+        3,
+        expect.stringMatching(/^The service is running on this data folder\. It does this itself/),
+      ]);
+      await killProcesses();
+    }
+    expect((await parley('secrets paint')).err).toMatch(/^secrets can be rotated/);
+    await place.remove();
+  });
+
   it('fills no empty folder', async () => {
     const { code, err } = await parley('users list --local', { DATA_DIR: '/nowhere/at/all' });
     expect([code, err]).toEqual([3, 'There is nothing here yet. Start Parley once: npm start\n']);

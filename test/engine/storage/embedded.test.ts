@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
@@ -6,6 +7,7 @@ import { startEmbedded } from '../../../src/storage/embedded/embedded.ts';
 import { lockFolder } from '../../../src/storage/embedded/lock.ts';
 import { prepareDatabaseFolder, templatePath } from '../../../src/storage/embedded/template.ts';
 import { newFolder } from '../../support/databases.ts';
+import { eventually } from '../../support/eventually.ts';
 
 describe('the embedded database', () => {
   let folder: string;
@@ -29,6 +31,22 @@ describe('the embedded database', () => {
     await server.close();
     expect(rows).toEqual([{ extname: 'vector' }]);
     expect(readdirSync(folder)).not.toContain('database.unfinished');
+  });
+
+  it('keeps its log small, without anybody who asks for a checkpoint', async () => {
+    const server = await startEmbedded(folder, loadSettings({}), () => {});
+    const client = new Client(server.connection);
+    await client.connect();
+    await client.query('CREATE TABLE filler (text text)');
+    // About 40 MB of log each.
+    for (let round = 0; round < 7; round += 1) {
+      await client.query("INSERT INTO filler SELECT repeat('x', 1900) FROM generate_series(1, 20000)");
+    }
+    const log = join(folder, 'database', 'pg_wal');
+    const logBytes = () => readdirSync(log).reduce((sum, name) => sum + statSync(join(log, name)).size, 0);
+    await eventually(() => expect(logBytes()).toBeLessThan(180 * 1024 * 1024));
+    await client.end();
+    await server.close();
   });
 
   it('keeps the folder it finds', async () => {
