@@ -7,12 +7,13 @@ import {
   getNamedType,
   isInterfaceType,
   isObjectType,
-  Kind,
+  type OperationDefinitionNode,
   type ResponsePath,
 } from 'graphql';
 import { type ContentNoun, exportOperations, type OperationReads, seesAsAdministrator } from '../domain/audit/reads.ts';
 import { insideFields, typeRules } from '../domain/type-rules.ts';
 import { type IdKind, kindOfId } from '../entities/ids.ts';
+import { fieldsOf } from '../lib/selections.ts';
 import type { GraphContext } from './builder.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
@@ -138,13 +139,20 @@ function isSource(value: unknown): value is Source {
   return typeof value === 'object' && value !== null && !(value instanceof Error);
 }
 
-/** The name of the root field that a place of the reply stands below, whatever its alias. */
-function rootFieldOf({ path, operation }: GraphQLResolveInfo): string {
+/** The name of the root field that a place of the reply stands below, whatever its alias, also in a fragment. */
+function rootFieldOf({ path, operation, schema, fragments }: GraphQLResolveInfo): string {
   let place: ResponsePath = path;
   while (place.prev !== undefined) place = place.prev;
-  const key = String(place.key);
-  for (const node of operation.selectionSet.selections) {
-    if (node.kind === Kind.FIELD && (node.alias ?? node.name).value === key) return node.name.value;
+  let names = rootNames.get(operation);
+  if (names === undefined) {
+    names = new Map();
+    const type = schema.getRootType(operation.operation);
+    const places = type === undefined || type === null ? [] : [{ selectionSet: operation.selectionSet, type }];
+    for (const { node } of fieldsOf(schema, fragments, places)) names.set((node.alias ?? node.name).value, node.name.value);
+    rootNames.set(operation, names);
   }
-  return key;
+  return names.get(String(place.key)) ?? String(place.key);
 }
+
+/** By operation, then by the name in the reply: asked for every value that is noted. */
+const rootNames = new WeakMap<OperationDefinitionNode, Map<string, string>>();

@@ -14,6 +14,7 @@ const walks: Readonly<Record<string, string>> = {
   'lib/compiled-operation/run.ts': 'looks no further than a field',
   'graphql/server/merged-fields.ts': 'remembers each place, and counts its fields against GRAPHQL_FIELDS_MAX',
   'graphql/members.ts': 'reads each selection set once',
+  'graphql/observed.ts': 'asks for the root fields of an operation once',
   'graphql/server/limits.ts': 'visits the text of the document, in which a fragment stands once',
   'lib/compiled-operation.ts': 'visits the text of the document; plans the root',
   'lib/compiled-operation/plan.ts': 'plans at most GRAPHQL_FIELDS_MAX fields; graphql-js collects those of a place',

@@ -140,6 +140,14 @@ it('a mutation shows no more of others than its own entry names', async () => {
   expect(await entriesOf(requestId)).toMatchObject([{ action: 'rateAgent', targetId: setting.source }]);
 });
 
+it('an entry names the operation, whatever its alias, also in a fragment', async () => {
+  const requestId = nextId();
+  const admin = new Numbered(people.orgAdmin, requestId);
+  const fragment = 'fragment F on Query { viewer: agent(id: $id) { id instructions } }';
+  await admin.graphql(`query ($id: ID!) { ...F } ${fragment}`, { id: setting.agent });
+  expect(await entriesOf(requestId)).toMatchObject([{ action: 'agent', targetId: setting.agent }]);
+});
+
 it('an administrator reads what a plain member sees too: no entry', async () => {
   const open = await setting.world.agent('ORGANIZATION');
   const requestId = nextId();
