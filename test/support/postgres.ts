@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const programs = '/usr/lib/postgresql';
+const user = 'postgres';
+
+/** A PostgreSQL server of one test, which may stop it in any way. */
+export interface OwnPostgres {
+  /** Of its database `postgres`. */
+  readonly url: string;
+  /** Ends every connection in the middle of what it does and comes back through the recovery of the write-ahead log. */
+  crashAndRestart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @throws Error when this machine has no PostgreSQL programs: a run that tests a server has them. */
+export async function startOwnPostgres(): Promise<OwnPostgres> {
+  const bin = newestPrograms();
+  const folder = mkdtempSync(join(tmpdir(), 'parley-postgres-'));
+  const asServer = await serverAccount(folder);
+  const data = join(folder, 'data');
+  const port = await freePort();
+  const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=60 -c shared_buffers=32MB`;
+  const control = (...words: readonly string[]) =>
+    asServer(join(bin, 'pg_ctl'), '-D', data, '-l', join(folder, 'log'), '-w', ...words);
+  await asServer(
+    join(bin, 'initdb'),
+    '-D',
+    data,
+    '-U',
+    'parley',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C.UTF-8',
+    '--no-sync',
+  );
+  await control('-o', options, 'start');
+  return {
+    url: `postgres://parley@127.0.0.1:${port}/postgres`,
+    crashAndRestart: () => control('-o', options, '-m', 'immediate', 'restart'),
+    async close() {
+      await control('-m', 'immediate', 'stop').catch(() => undefined);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function newestPrograms(): string {
+  const versions = existsSync(programs) ? readdirSync(programs) : [];
+  const found = versions.toSorted((a, b) => Number(b) - Number(a)).map((version) => join(programs, version, 'bin'));
+  const bin = found.find((folder) => existsSync(join(folder, 'postgres')));
+  if (bin === undefined) throw new Error(`no PostgreSQL programs below ${programs}: install the package postgresql`);
+  return bin;
+}
+
+/** The server refuses to run as root. @returns what runs a program as somebody who may. */
+async function serverAccount(folder: string) {
+  if (process.getuid?.() !== 0) return (program: string, ...words: readonly string[]) => quietly(program, words);
+  const ids = await Promise.all(['-u', '-g'].map((which) => run('id', [which, user])));
+  const [uid = 0, gid = 0] = ids.map(({ stdout }) => Number(stdout));
+  chownSync(folder, uid, gid);
+  return (program: string, ...words: readonly string[]) => quietly('runuser', ['-u', user, '--', program, ...words]);
+}
+
+/** Its output is not waited for: the server that `pg_ctl` leaves behind holds it open. */
+async function quietly(program: string, words: readonly string[]): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const child = execFile(program, words, { timeout: 60_000 });
+    child.on('error', reject);
+    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${program} ${words.join(' ')} ended with ${code}`))));
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
