@@ -1,12 +1,15 @@
 /**
  * Tables that the service keeps for itself. What is written there changes nothing that an organization has, so it needs no entry in the
- * audit log: counters, reservations, data keys, remembered replies, tickets, the log itself.
+ * audit log: counters, reservations, data keys, remembered replies, tickets, announcements, the log itself.
  */
 const ownTables: ReadonlySet<string> = new Set([
   'audit_entries',
+  'cache_invalidations',
   'idempotency_records',
+  'installations',
   'organization_keys',
   'parley_migrations',
+  'rate_buckets',
   'usage_counters',
   'usage_days',
   'usage_entries',

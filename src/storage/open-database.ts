@@ -76,7 +76,7 @@ async function connect(
     },
     onFull: () => room.noteFull(),
   });
-  const { recorded, current } = recordChanges(pool);
+  const { recorded, current } = recordChanges(pool, () => limits.begin);
   const close = async () => {
     isClosing = true;
     await pool.end();

@@ -35,8 +35,10 @@ type Connect = (callback?: unknown) => Promise<PoolClient>;
 /**
  * Has a pool write the record of a change in the transaction of that change. Every statement of Parley passes through the pool, also those
  * of Prisma and of the job queue, so no store can forget the record. Outside `recorded` the pool is as `pg` makes it.
+ *
+ * @param begin  what begins a transaction, with its time limits.
  */
-export function recordChanges(pool: Pool): RecordedChanges {
+export function recordChanges(pool: Pool, begin: () => string): RecordedChanges {
   const records = new AsyncLocalStorage<ChangeRecord>();
   const query = pool.query.bind(pool) as unknown as Query;
   const connect = pool.connect.bind(pool) as unknown as Connect;
@@ -48,30 +50,35 @@ export function recordChanges(pool: Pool): RecordedChanges {
     query: (...args: readonly unknown[]) => {
       const record = pending();
       if (record === undefined || typeof args.at(-1) === 'function' || !isChange(textOf(args[0]))) return query(...args);
-      return alone(connect, record, args);
+      return alone(connect, begin, record, args);
     },
     connect: (callback?: unknown) => {
       const record = pending();
       if (record === undefined || callback !== undefined) return connect(callback);
-      return connect().then((client) => recordedClient(client, record));
+      return connect().then((client) => recordedClient(client, begin, record));
     },
   });
   return { recorded: (record, work) => records.run(record, work), current: () => records.getStore() };
 }
 
 /** One statement that changes something, on a client of its own. */
-async function alone(connect: Connect, record: ChangeRecord, args: readonly unknown[]): Promise<unknown> {
+async function alone(connect: Connect, begin: () => string, record: ChangeRecord, args: readonly unknown[]): Promise<unknown> {
   const client = await connect();
   try {
-    return await changing(client, record, args);
+    return await changing(client, begin, record, args);
   } finally {
     client.release();
   }
 }
 
 /** One statement that changes something, in a transaction with its record. */
-async function changing(client: PoolClient, record: ChangeRecord, args: readonly unknown[]): Promise<unknown> {
-  await client.query('BEGIN');
+async function changing(
+  client: PoolClient,
+  begin: () => string,
+  record: ChangeRecord,
+  args: readonly unknown[],
+): Promise<unknown> {
+  await client.query(begin());
   try {
     const result = await (client.query as unknown as Query).apply(client, args as unknown[]);
     const isWritten = await record.write(client);
@@ -85,7 +92,7 @@ async function changing(client: PoolClient, record: ChangeRecord, args: readonly
 }
 
 /** The client, but a COMMIT after a change writes the record first. A change outside a transaction gets one. */
-function recordedClient(client: PoolClient, record: ChangeRecord): PoolClient {
+function recordedClient(client: PoolClient, begin: () => string, record: ChangeRecord): PoolClient {
   let isInTransaction = false;
   let hasChanged = false;
   const original = client.query.bind(client) as unknown as Query;
@@ -100,7 +107,7 @@ function recordedClient(client: PoolClient, record: ChangeRecord): PoolClient {
       isInTransaction = command !== 'rollback';
       hasChanged = false;
     } else if (record.isPending && isChange(text)) {
-      if (!isInTransaction) return changing(client, record, args);
+      if (!isInTransaction) return changing(client, begin, record, args);
       hasChanged = true;
     }
     return original(...args);

@@ -19,9 +19,12 @@ export const entryFails = 'entry-fails';
 
 /** What the service writes for itself; entries tell of everything else. */
 const ownTables = [
+  'cache_invalidations',
   'idempotency_records',
+  'installations',
   'organization_keys',
   'parley_migrations',
+  'rate_buckets',
   'usage_counters',
   'usage_days',
   'usage_entries',
