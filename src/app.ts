@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { GraphQLSchema } from 'graphql';
 import packageJson from '../package.json' with { type: 'json' };
@@ -8,6 +8,8 @@ import { DomainError } from './entities/errors.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { createGraphqlHandler } from './graphql/server.ts';
 import { createAccessLog } from './http/access-log.ts';
+import { Connection } from './http/connection.ts';
+import { Connections } from './http/connections.ts';
 import { requestIdOf } from './http/context.ts';
 import { sendError, showError } from './http/errors.ts';
 import { healthHandler, type Readiness, readyHandler } from './http/health.ts';
@@ -24,6 +26,8 @@ import { allRoutes } from './rest/routes/index.ts';
 
 export interface App {
   readonly handle: RequestListener;
+  /** Watches the connections of the server whose requests `handle` gets, before it listens. */
+  watch(server: Server): void;
   /** Whether a request that offers another protocol gets it; any other is answered like one that offers none (`Upgrade: h2c` is a common offer). */
   takesUpgrade(req: IncomingMessage): boolean;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -38,7 +42,7 @@ export interface App {
    * @throws Error naming a row that lies.
    */
   warm(): Promise<void>;
-  /** Lets go of connections that the server does not count among its own. */
+  /** Breaks off every connection, also those that the server does not count among its own. */
   cutOff(): void;
 }
 
@@ -62,7 +66,6 @@ export function createApp(deps: Deps, { schema, routes }: Faces): App {
   const streams = new SseStreams({
     heartbeatMs: settings.SSE_HEARTBEAT_MS,
     bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
-    stallMs: settings.SSE_STALL_TIMEOUT_MS,
   });
   const admissions = createAdmissions(deps.pools, settings);
   const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admissions });
@@ -70,14 +73,18 @@ export function createApp(deps: Deps, { schema, routes }: Faces): App {
   const sockets = createResponseSocket(deps, schema, admissions);
   const reference = createReference(schema, routes, packageJson.version);
   const pages = createPages(deps, metrics, () => isStopping);
-  measure(metrics, deps, streams, admissions);
   const log = createAccessLog(deps.logger, (req, res) => {
     if (!hasHost(req)) return refuseWithoutHost(res, requestIdOf(req));
     rest(req, res, () => graphql.handle(req, res, () => reference(req, res, () => pages(req, res))));
   });
+  const connections = new Connections(settings, log.handle);
+  measure(metrics, deps, streams, admissions);
+  metrics.gauge('replies_unsent_bytes', 'Bytes of finished replies that wait for their readers.', () => connections.unsentBytes);
   return {
-    handle: log.handle,
-    takesUpgrade: (req) => sockets.takes(req),
+    handle: connections.handle,
+    watch: (server) => connections.watch(server),
+    // Behind a request that is still being answered, the two replies would run into each other.
+    takesUpgrade: (req) => sockets.takes(req) && Connection.of(req)?.isAnswering !== true,
     upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),
     refuse: (error, socket) => refuseUnreadable(error, socket, deps.logger),
     stop() {
@@ -90,7 +97,10 @@ export function createApp(deps: Deps, { schema, routes }: Faces): App {
       await Promise.all([graphql.warm(), metrics.open()]);
       await checkRoutes(schema, routes);
     },
-    cutOff: () => sockets.cutOff(),
+    cutOff() {
+      connections.breakOff();
+      sockets.cutOff();
+    },
   };
 }
 

@@ -8,7 +8,7 @@ import { closeDeps, createDeps } from './compose.ts';
 import type { Deps } from './domain/deps.ts';
 import { type FirstKey, prepareFirstStart } from './domain/first-start.ts';
 import { lastWordsMs } from './engine/runs/engine.ts';
-import { closing, keepUnsent } from './http/closing.ts';
+import { closing } from './http/closing.ts';
 import type { Settings } from './settings.ts';
 import type { EmbeddedServer } from './storage/embedded/embedded.ts';
 
@@ -75,7 +75,7 @@ export async function startService(
     // Uploads and long bodies are bounded by size and by their own idle limits, not by a total time.
     server.requestTimeout = 0;
     server.keepAliveTimeout = keepAliveMs;
-    keepUnsent(server);
+    app.watch(server);
     const { port } = await listen(server, settings);
     publicUrl ??= address(port);
     return {
@@ -94,8 +94,8 @@ export async function startService(
           app.stop();
         }
         if (!(await isWithin(closed, leftMs()))) {
-          server.closeAllConnections();
           app.cutOff();
+          server.closeAllConnections();
           await closed;
         }
         await closeDeps(deps, leftMs());

@@ -199,7 +199,9 @@ export const settingsSchema = z.object({
   UPLOADS_ACTIVE_MAX: count(200).describe('Uploads that this process receives at one time; more answer 503.'),
   SSE_HEARTBEAT_MS: count(12_000).describe('Longest silence on an open stream.'),
   SSE_BUFFER_MAX_BYTES: count(MiB).describe('Most bytes that wait for a slow reader before more is read for it.'),
-  SSE_STALL_TIMEOUT_MS: count(15_000).describe('A reader of a stream that takes nothing for this long is cut off.'),
+  SSE_STALL_TIMEOUT_MS: count(15_000).describe(
+    'A client that takes nothing of what waits for it (a stream, a list, a file, a page, WebSocket messages) for this long is cut off.',
+  ),
   SUBSCRIPTIONS_MAX: count(10_000).describe(
     'GraphQL subscriptions without a run that are open at this process; more answer 503. Those with a run count as runs.',
   ),
@@ -209,6 +211,12 @@ export const settingsSchema = z.object({
   SOCKETS_MAX: count(5_000).describe('WebSockets of the responses that are open at this process; more answer 503.'),
   SOCKETS_PER_ORGANIZATION_MAX: count(400).describe(
     'WebSockets of the responses that one organization may have open at this process; more answer 429.',
+  ),
+  PIPELINED_REQUESTS_MAX: count(100).describe(
+    'Requests that may wait on one connection behind the one that is being answered; with one more the connection is closed.',
+  ),
+  REPLIES_UNSENT_MAX_BYTES: count(128 * MiB).describe(
+    'Most bytes of finished replies that wait for slow clients. An organization gets half of it; with more it gets 503.',
   ),
   SOCKETS_PER_KEY_MAX: count(100).describe(
     'WebSockets of the responses that one key may have open at this process; more answer 429.',

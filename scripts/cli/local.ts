@@ -51,7 +51,6 @@ export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): 
       streams: new SseStreams({
         heartbeatMs: settings.SSE_HEARTBEAT_MS,
         bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
-        stallMs: settings.SSE_STALL_TIMEOUT_MS,
       }),
       admissions: createAdmissions(deps.pools, settings),
       keys: { authenticate: (secret) => (secret === key ? caller : undefined), watch: () => () => undefined },

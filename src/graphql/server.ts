@@ -5,13 +5,14 @@ import type { Deps } from '../domain/deps.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError, isWithoutKey, publicError } from '../entities/errors.ts';
 import { type Authenticate, authenticate, type KeyCheck } from '../http/authenticate.ts';
+import { breakOff, toldStatus } from '../http/connection.ts';
 import { CallContext, requestIdOf } from '../http/context.ts';
 import { parseJsonBody, readBytes, requireJsonType } from '../http/json-body.ts';
 import { keyCheckOf } from '../http/key-check.ts';
 import type { Admissions } from '../http/limits.ts';
 import type { Metrics, RouteMeter } from '../http/metrics.ts';
-import { countRequest, rateHeaders } from '../http/rate-headers.ts';
-import { discardBody, securityHeaders, sendEmpty } from '../http/reply.ts';
+import { countRequest } from '../http/rate-headers.ts';
+import { discardBody, securityHeaders, sendBody, sendEmpty } from '../http/reply.ts';
 import type { SseStreams } from '../http/sse.ts';
 import { presentError } from './errors.ts';
 import { type Call, type MeasuredAs, measuredKinds, type WatchKey } from './server/call.ts';
@@ -119,7 +120,7 @@ class GraphqlFace {
     } catch (error) {
       this.#refuse(req, res, errors, error);
     } finally {
-      this.#meters.get(call?.measuredAs ?? measuredAs)?.finished(res.statusCode, startedMs);
+      this.#meters.get(call?.measuredAs ?? measuredAs)?.finished(toldStatus(res), startedMs);
     }
   }
 
@@ -188,7 +189,11 @@ class GraphqlFace {
 
   async #upload(call: Call, accept: string): Promise<void> {
     const { settings } = this.#deps;
-    const limits = { fileMaxBytes: settings.UPLOAD_MAX_BYTES, operationsMaxBytes: settings.BODY_MAX_BYTES };
+    const limits = {
+      fileMaxBytes: settings.UPLOAD_MAX_BYTES,
+      operationsMaxBytes: settings.BODY_MAX_BYTES,
+      idleMs: settings.BODY_IDLE_TIMEOUT_MS,
+    };
     const { uploads } = this.#admissions;
     uploads.enter(call.caller);
     try {
@@ -236,24 +241,15 @@ class GraphqlFace {
       document,
     });
     if (context.endedBy !== undefined) throw context.endedBy;
-    if (res.destroyed) return;
-    res.writeHead(status, [
-      ...headers,
-      'content-length',
-      String(Buffer.byteLength(text)),
-      'x-request-id',
-      requestId,
-      ...securityHeaders,
-      ...rateHeaders(res),
-    ]);
-    res.end(text);
+    const mayRefuse = document.kind !== 'mutation';
+    sendBody(res, status, [...headers, 'x-request-id', requestId, ...securityHeaders], text, mayRefuse);
   }
 
   #refuse(req: IncomingMessage, res: ServerResponse, errors: Call['errors'], error: unknown): void {
     if (isWithoutKey(error)) this.#deps.audit.refusals.noteWithoutKey();
     if (res.headersSent) {
       presentError(error, errors);
-      if (!res.writableEnded) res.destroy();
+      if (!res.writableEnded) breakOff(res);
       return;
     }
     const { status, detail } = publicError(error);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { type Logger, symbols } from 'pino';
+import { type BreakReason, breakReasonOf, toldStatus } from './connection.ts';
 import { requestIdOf } from './context.ts';
 
 const flushEveryMs = 100;
@@ -31,7 +32,8 @@ interface LoggedReply {
   readonly req: NotedRequest;
   readonly requestId: string;
   readonly status: number;
-  readonly isWhole: boolean;
+  /** Why the client did not get the reply whole. */
+  readonly aborted: BreakReason | undefined;
   readonly atMs: number;
   readonly durationMs: number;
 }
@@ -66,7 +68,7 @@ export function createAccessLog(logger: Logger, handle: RequestListener): Access
       const requestId = requestIdOf(req);
       res.once('close', () => {
         const durationMs = performance.now() - startedMs;
-        add({ req, requestId, status: res.statusCode, isWhole: res.writableFinished, atMs: Date.now(), durationMs });
+        add({ req, requestId, status: toldStatus(res), aborted: breakReasonOf(res), atMs: Date.now(), durationMs });
       });
       handle(req, res);
     },
@@ -77,12 +79,12 @@ export function createAccessLog(logger: Logger, handle: RequestListener): Access
   };
 }
 
-function lineOf({ req, requestId, status, isWhole, atMs, durationMs }: LoggedReply): string {
+function lineOf({ req, requestId, status, aborted, atMs, durationMs }: LoggedReply): string {
   const keyId = req[keyOfRequest];
   return `{"level":${infoLevel},"time":"${new Date(atMs).toISOString()}","requestId":"${requestId}","method":"${req.method}","path":${shownPath(
     req.url ?? '/',
   )},"status":${status},"durationMs":${Math.round(durationMs * 10) / 10}${keyId === undefined ? '' : `,"keyId":"${keyId}"`}${
-    isWhole ? '' : ',"isWhole":false'
+    aborted === undefined ? '' : `,"aborted":"${aborted}"`
   },"msg":"reply"}\n`;
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { noteKey } from './access-log.ts';
+import { Connection } from './connection.ts';
 import type { FailedKeys } from './failed-keys.ts';
 
 /** Who a secret belongs to; undefined for one that is unknown, revoked or expired. Answers without a promise when it knows. */
@@ -29,7 +30,8 @@ export function bearerSecret(req: IncomingMessage): string | undefined {
  * The first step of both APIs: answers before anything of a body is read.
  *
  * @returns the caller, at once when the key is known in memory.
- * @throws DomainError INVALID_API_KEY; RATE_LIMIT_EXCEEDED from an address that has tried too many keys. Thrown or rejected.
+ * @throws DomainError INVALID_API_KEY; RATE_LIMIT_EXCEEDED from an address that has tried too many keys; OVERLOADED where the organization
+ *   leaves too much unread. Thrown or rejected.
  */
 export function authenticate(req: IncomingMessage, check: KeyCheck): Caller | Promise<Caller> {
   const { lookUp, isFamiliar, failedKeys } = check;
@@ -49,5 +51,6 @@ function admit(req: IncomingMessage, caller: Caller | undefined, failedKeys: Fai
     throw new DomainError('INVALID_API_KEY', 'The API key is unknown, revoked or expired');
   }
   noteKey(req, caller.keyId);
+  Connection.of(req)?.enter(caller.orgId);
   return caller;
 }

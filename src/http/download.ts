@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { breakOff } from './connection.ts';
 import { rateHeaders } from './rate-headers.ts';
 
 export interface Download {
@@ -44,7 +45,10 @@ export async function sendDownload(res: ServerResponse, download: Download, requ
     res.end();
     return;
   }
-  await pipeline(content, res).catch(() => res.destroy());
+  content.once('error', () => {
+    if (!res.destroyed) breakOff(res);
+  });
+  await pipeline(content, res).catch(() => undefined);
 }
 
 /** The name in both forms of RFC 6266: plain ASCII, and UTF-8 for clients that read it. */

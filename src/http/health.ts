@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { jsonType, sendBody } from './reply.ts';
 
 const readyTimeoutMs = 2_000;
 
@@ -50,6 +51,5 @@ async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
 }
 
 function answer(res: ServerResponse, status: number, body: Readonly<Record<string, string>>): void {
-  res.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
-  res.end(JSON.stringify(body));
+  sendBody(res, status, ['content-type', jsonType, 'cache-control', 'no-store'], JSON.stringify(body));
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../entities/errors.ts';
 import { jsonErrorPosition } from '../lib/json-position.ts';
-import { limitIdle } from './idle.ts';
+import { watchBody } from './body-watch.ts';
 
 /**
  * Reads a JSON body.
@@ -48,7 +48,7 @@ export function requireJsonType(req: IncomingMessage): void {
   throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `The body must be application/json in UTF-8, not ${type.slice(0, 100)}`);
 }
 
-/** All bytes of a body, at most `maxBytes`. @throws DomainError REQUEST_TOO_LARGE, CLIENT_CLOSED_REQUEST. */
+/** All bytes of a body, at most `maxBytes`. @throws DomainError REQUEST_TOO_LARGE, REQUEST_TIMEOUT, CLIENT_CLOSED_REQUEST. */
 export function readBytes(req: IncomingMessage, maxBytes: number, idleMs: number): Promise<Buffer> {
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > maxBytes) return Promise.reject(tooLarge(maxBytes));
@@ -56,12 +56,12 @@ export function readBytes(req: IncomingMessage, maxBytes: number, idleMs: number
     let first: Buffer | undefined;
     let others: Buffer[] | undefined;
     let sizeBytes = 0;
-    const stopWaiting = limitIdle(req, idleMs, reject);
+    const stopWatching = watchBody(req, idleMs, reject);
     let isWhole = false;
     const finish = () => {
       if (isWhole) return;
       isWhole = true;
-      stopWaiting();
+      stopWatching();
       resolve(others === undefined ? (first ?? emptyBytes) : Buffer.concat(others, sizeBytes));
     };
     req.on('data', (chunk: Buffer) => {
@@ -69,7 +69,7 @@ export function readBytes(req: IncomingMessage, maxBytes: number, idleMs: number
       if (sizeBytes > maxBytes) {
         req.removeAllListeners('data');
         req.pause();
-        stopWaiting();
+        stopWatching();
         reject(tooLarge(maxBytes));
         return;
       }
@@ -80,10 +80,6 @@ export function readBytes(req: IncomingMessage, maxBytes: number, idleMs: number
       if (sizeBytes === declared) finish();
     });
     req.on('end', finish);
-    req.on('error', () => {
-      stopWaiting();
-      reject(new DomainError('CLIENT_CLOSED_REQUEST', 'The body ended before it was complete'));
-    });
   });
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { sendBody } from './reply.ts';
 
 /** Counts one route's requests. Made once for each route, so that a request pays for no look-up by label. */
 export interface RouteMeter {
@@ -135,7 +136,6 @@ export class Metrics {
 export function metricsHandler(metrics: Metrics): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   return async (_req, res) => {
     const { type, text } = await metrics.text();
-    res.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' });
-    res.end(text);
+    sendBody(res, 200, ['content-type', type, 'cache-control', 'no-store'], text);
   };
 }

@@ -1,9 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../entities/errors.ts';
-import { limitIdle } from './idle.ts';
+import { watchBody } from './body-watch.ts';
+import { safeMimeType } from './form.ts';
 import { Spool } from './spool.ts';
-import { bodyClosed, fileTooLarge, safeMimeType, type Upload, type UploadLimits } from './upload.ts';
+import { fileTooLarge, type Upload, type UploadLimits } from './upload.ts';
 
 /**
  * Reads a body that is the file itself, as PUT sends it. Like a form's file it is complete, counted and set aside before anybody works with
@@ -31,12 +32,12 @@ export async function readRawUpload(req: IncomingMessage, limits: UploadLimits):
   };
 }
 
-/** Chunk by chunk, the body held back while one is written: whoever sends fast cannot fill the memory. */
+/** Chunk by chunk. The body is paused while a chunk is written, so a fast client cannot fill the memory. */
 function setAside(req: IncomingMessage, spool: Spool, limits: UploadLimits, hash: Hash): Promise<void> {
   let written = Promise.resolve();
   let stop: () => void = () => undefined;
   const whole = new Promise<void>((resolve, reject) => {
-    const stopWaiting = limitIdle(req, limits.idleMs, reject);
+    const stopWatching = watchBody(req, limits.idleMs, reject);
     const onData = (chunk: Buffer) => {
       if (spool.sizeBytes + chunk.length > limits.fileMaxBytes) return reject(fileTooLarge(limits));
       hash.update(chunk);
@@ -45,15 +46,11 @@ function setAside(req: IncomingMessage, spool: Spool, limits: UploadLimits, hash
       written.catch(reject);
     };
     stop = () => {
-      stopWaiting();
+      stopWatching();
       req.off('data', onData);
     };
     req.on('data', onData);
     req.on('end', resolve);
-    req.on('error', () => reject(bodyClosed()));
-    req.on('close', () => {
-      if (!req.complete) reject(bodyClosed());
-    });
   });
   // Nothing may be written any more once the bytes are thrown away.
   return whole.finally(async () => {

@@ -7,11 +7,9 @@ export interface SseLimits {
   readonly heartbeatMs: number;
   /** Most bytes that wait for a slow reader before more is taken from its source. */
   readonly bufferMaxBytes: number;
-  /** A reader that takes nothing for this long is cut off. */
-  readonly stallMs: number;
 }
 
-/** All open streams of a process, and the one timer they share: heartbeats, and readers that stopped reading. */
+/** All open streams of a process, and the one timer of their heartbeats. */
 export class SseStreams {
   readonly #limits: SseLimits;
   readonly #tickMs: number;
@@ -21,7 +19,7 @@ export class SseStreams {
 
   constructor(limits: SseLimits) {
     this.#limits = limits;
-    this.#tickMs = Math.max(10, Math.min(1_000, limits.heartbeatMs / 8, limits.stallMs / 4));
+    this.#tickMs = Math.max(10, Math.min(1_000, limits.heartbeatMs / 8));
   }
 
   get openCount(): number {
@@ -64,8 +62,7 @@ export class SseStreams {
     }
     this.#nowMs = performance.now();
     const quietSinceMs = this.#nowMs - this.#limits.heartbeatMs + this.#tickMs;
-    const stalledSinceMs = this.#nowMs - this.#limits.stallMs;
-    for (const stream of this.#open) stream.tick(quietSinceMs, stalledSinceMs);
+    for (const stream of this.#open) stream.tick(quietSinceMs);
   }
 }
 
@@ -75,8 +72,6 @@ export class SseStream {
   readonly #bufferMaxBytes: number;
   readonly #nowMs: () => number;
   #lastWriteMs: number;
-  /** When the reader's buffer was first seen full; undefined while it takes what it gets. */
-  #fullSinceMs: number | undefined;
   #wake: (() => void) | undefined;
   #drained: Promise<void> | undefined;
   #isHeadOut = false;
@@ -119,15 +114,9 @@ export class SseStream {
     this.#res.end();
   }
 
-  tick(quietSinceMs: number, stalledSinceMs: number): void {
-    if (this.#fullSinceMs !== undefined) {
-      if (this.#fullSinceMs <= stalledSinceMs) this.#res.destroy();
-    } else if (this.#lastWriteMs <= quietSinceMs && !this.isClosed) {
-      void this.#writePiece(': ping\n');
-    } else if (this.#res.writableEnded && this.#lastWriteMs <= stalledSinceMs) {
-      // Ended, yet its last bytes are still here: the reader has stopped reading.
-      this.#res.destroy();
-    }
+  /** Sends a heartbeat to a reader that takes what it gets. One that does not is cut off with its connection (connections.ts). */
+  tick(quietSinceMs: number): void {
+    if (this.#drained === undefined && this.#lastWriteMs <= quietSinceMs && !this.isClosed) void this.#writePiece(': ping\n');
   }
 
   closed(): void {
@@ -151,12 +140,9 @@ export class SseStream {
     if (this.isClosed) return undefined;
     this.#lastWriteMs = this.#nowMs();
     if (this.#send(text)) return undefined;
-    if (this.#drained === undefined) {
-      this.#fullSinceMs = this.#lastWriteMs;
-      this.#drained = new Promise((resolve) => {
-        this.#wake = resolve;
-      });
-    }
+    this.#drained ??= new Promise((resolve) => {
+      this.#wake = resolve;
+    });
     return this.#drained;
   }
 
@@ -201,7 +187,6 @@ export class SseStream {
   readonly #onDrain = () => this.#resume();
 
   #resume(): void {
-    this.#fullSinceMs = undefined;
     this.#lastWriteMs = this.#nowMs();
     const wake = this.#wake;
     this.#wake = undefined;

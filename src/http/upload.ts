@@ -1,11 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
-import { Busboy } from '@fastify/busboy';
 import { DomainError } from '../entities/errors.ts';
 import type { UploadedFile } from '../entities/uploaded-file.ts';
-import { limitIdle } from './idle.ts';
-import { Spool } from './spool.ts';
+import { readForm } from './form.ts';
 
 export interface Upload {
   readonly file: UploadedFile;
@@ -24,157 +20,47 @@ export interface UploadLimits {
   readonly idleMs: number;
 }
 
+const fieldsMax = 50;
+const fieldMaxBytes = 64 * 1024;
+/** A form's own frame is small; a body declared this far above the limit of its file is refused before it is read. */
+const frameMaxBytes = 4 * 1024 * 1024;
+
 /**
- * Reads a multipart form with one file. The file is complete, counted and set aside before anybody works with it: a field may follow
- * it, and a file that is too large or cut off leaves no trace.
+ * Reads a multipart form with one file. A field may follow the file.
  *
- * @throws DomainError UNSUPPORTED_MEDIA_TYPE, REQUEST_TOO_LARGE, MISSING_REQUIRED_PARAMETER, INVALID_VALUE, CLIENT_CLOSED_REQUEST.
+ * @throws DomainError as `readForm`, and MISSING_REQUIRED_PARAMETER for a form without the file.
  */
 export async function readUpload(req: IncomingMessage, limits: UploadLimits): Promise<Upload> {
-  const contentType = req.headers['content-type'] ?? '';
-  if (!/^multipart\/form-data\s*;.*boundary=/i.test(contentType)) {
-    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `The body must be multipart/form-data with a file in "${limits.fileField}"`);
+  const { fileMaxBytes, fileField, idleMs } = limits;
+  if (!/^multipart\/form-data\s*;.*boundary=/i.test(req.headers['content-type'] ?? '')) {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `The body must be multipart/form-data with a file in "${fileField}"`);
   }
-  // A form's own frame is small; a body declared far above the limit is refused before it is read.
-  if (Number(req.headers['content-length'] ?? 0) > limits.fileMaxBytes + 4 * 1024 * 1024) throw fileTooLarge(limits);
-  const form = new FormReader(contentType, limits);
-  try {
-    return await form.read(req);
-  } catch (error) {
-    await form.dispose();
-    throw error;
-  }
-}
-
-class FormReader {
-  readonly #limits: UploadLimits;
-  readonly #busboy: InstanceType<typeof Busboy>;
-  readonly #fields = new Map<string, string>();
-  #spool: Spool | undefined;
-  #file: Promise<{ filename: string; mimeType: string; hash: string }> | undefined;
-
-  constructor(contentType: string, limits: UploadLimits) {
-    this.#limits = limits;
-    try {
-      this.#busboy = new Busboy({
-        headers: { 'content-type': contentType },
-        isPartAFile: (name, _type, filename) => filename !== undefined || name === limits.fileField,
-        limits: {
-          fieldNameSize: 200,
-          fieldSize: 64 * 1024,
-          fields: 50,
-          files: 2,
-          parts: 60,
-          headerPairs: 50,
-          fileSize: limits.fileMaxBytes + 1,
-        },
-      });
-    } catch {
-      throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The header content-type is not that of a multipart form');
-    }
-  }
-
-  async read(req: IncomingMessage): Promise<Upload> {
-    let stopWaiting: () => void = () => undefined;
-    await new Promise<void>((resolve, reject) => {
-      stopWaiting = limitIdle(req, this.#limits.idleMs, reject);
-      const busboy = this.#busboy;
-      busboy.on('file', (name, stream, filename, _encoding, mimeType) => {
-        this.#onFile(name, stream, filename, mimeType, reject);
-      });
-      busboy.on('field', (name, value, isNameCut, isValueCut) => {
-        if (isNameCut || isValueCut) reject(new DomainError('INVALID_VALUE', 'A field of the form is too long', { param: name }));
-        else this.#fields.set(name, value);
-      });
-      for (const event of ['partsLimit', 'fieldsLimit', 'filesLimit'] as const) {
-        busboy.on(event, () => reject(new DomainError('INVALID_VALUE', 'The form has too many parts')));
-      }
-      busboy.on('error', () => reject(new DomainError('INVALID_VALUE', 'The body is not a well-formed multipart form')));
-      busboy.on('finish', resolve);
-      req.on('error', () => reject(bodyClosed()));
-      req.on('close', () => {
-        if (!req.complete) reject(bodyClosed());
-      });
-      req.pipe(busboy);
-    })
-      .catch((error: unknown) => {
-        req.unpipe(this.#busboy);
-        this.#busboy.destroy();
-        throw error;
-      })
-      .finally(stopWaiting);
-    if (this.#file === undefined || this.#spool === undefined) throw missing(this.#limits.fileField);
-    const { filename, mimeType, hash } = await this.#file;
-    const spool = this.#spool;
-    return {
-      file: { filename, mimeType, sizeBytes: spool.sizeBytes, stream: () => spool.read() },
-      fields: this.#fields,
-      hash,
-      dispose: () => spool.dispose(),
-    };
-  }
-
-  async dispose(): Promise<void> {
-    await this.#file?.catch(() => undefined);
-    await this.#spool?.dispose();
-  }
-
-  #onFile(name: string, stream: Readable, filename: string, mimeType: string, reject: (error: unknown) => void): void {
-    stream.on('error', () => reject(bodyClosed()));
-    if (name !== this.#limits.fileField || this.#file !== undefined) {
-      stream.resume();
-      const message =
-        this.#file === undefined
-          ? `The file must be sent in the field "${this.#limits.fileField}"`
-          : 'The form must hold one file, not several';
-      reject(new DomainError('INVALID_VALUE', message, { param: name.slice(0, 100) }));
-      return;
-    }
-    const spool = new Spool();
-    this.#spool = spool;
-    this.#file = this.#keep(stream, spool, safeFilename(filename), safeMimeType(mimeType));
-    this.#file.catch((error: unknown) => {
-      stream.resume();
-      reject(error);
-    });
-  }
-
-  async #keep(stream: Readable, spool: Spool, filename: string, mimeType: string) {
-    const hash = createHash('sha256').update(`${filename}\n${mimeType}\n`);
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      await spool.write(chunk);
-      hash.update(chunk);
-      if (spool.sizeBytes > this.#limits.fileMaxBytes) throw fileTooLarge(this.#limits);
-    }
-    return { filename, mimeType, hash: hash.digest('hex') };
-  }
-}
-
-/** The last part of whatever path was given, without characters that harm a header, a log or a file system. */
-export function safeFilename(given: string | undefined): string {
-  const last = (given ?? '').split(/[/\\]/).at(-1) ?? '';
-  const plain = last
-    .toWellFormed()
-    .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
-    .trim();
-  const cut = Array.from(plain).slice(0, 200).join('');
-  return /^\.*$/.test(cut) ? 'file' : cut;
-}
-
-/** The type without parameters; what is none becomes the type of any bytes. */
-export function safeMimeType(given: string): string {
-  const plain = given.toLowerCase().split(';')[0]?.trim() ?? '';
-  return /^[a-z0-9!#$&^_.+-]{1,100}\/[a-z0-9!#$&^_.+-]{1,100}$/.test(plain) ? plain : 'application/octet-stream';
-}
-
-export function fileTooLarge(limits: UploadLimits): DomainError {
-  return new DomainError('REQUEST_TOO_LARGE', `The file must be at most ${limits.fileMaxBytes} bytes`, {
-    param: limits.fileField,
+  if (Number(req.headers['content-length'] ?? 0) > fileMaxBytes + frameMaxBytes) throw fileTooLarge(limits);
+  const form = await readForm(req, {
+    fileMaxBytes,
+    idleMs,
+    // One more than is taken, so that `admitFile` names the one too many.
+    filesMax: 2,
+    fieldsMax,
+    fieldMaxBytes,
+    fieldsMaxBytes: fieldsMax * fieldMaxBytes,
+    isFile: (name) => name === fileField,
+    admitFile: (name, before) => admitOne(fileField, name, before),
   });
+  const [file] = form.files;
+  if (file === undefined) {
+    const message = `The form must hold a file in the field "${fileField}"`;
+    throw new DomainError('MISSING_REQUIRED_PARAMETER', message, { param: fileField });
+  }
+  return { file, fields: form.fields, hash: file.hash, dispose: form.dispose };
 }
-function missing(field: string): DomainError {
-  return new DomainError('MISSING_REQUIRED_PARAMETER', `The form must hold a file in the field "${field}"`, { param: field });
+
+function admitOne(fileField: string, name: string, before: number): void {
+  if (name === fileField && before === 0) return;
+  const message = before === 0 ? `The file must be sent in the field "${fileField}"` : 'The form must hold one file, not several';
+  throw new DomainError('INVALID_VALUE', message, { param: name.slice(0, 100) });
 }
-export function bodyClosed(): DomainError {
-  return new DomainError('CLIENT_CLOSED_REQUEST', 'The body ended before it was complete');
+
+export function fileTooLarge({ fileMaxBytes, fileField }: UploadLimits): DomainError {
+  return new DomainError('REQUEST_TOO_LARGE', `${fileField} must be at most ${fileMaxBytes} bytes`, { param: fileField });
 }

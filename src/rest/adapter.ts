@@ -6,6 +6,7 @@ import { admitTicket } from '../domain/upload-tickets.ts';
 import type { Caller } from '../entities/caller.ts';
 import { DomainError, isWithoutKey } from '../entities/errors.ts';
 import { authenticate, bearerSecret, type KeyCheck } from '../http/authenticate.ts';
+import { breakOff, toldStatus } from '../http/connection.ts';
 import { CallContext, requestIdOf } from '../http/context.ts';
 import { sendDownload } from '../http/download.ts';
 import { sendError, showError } from '../http/errors.ts';
@@ -114,7 +115,7 @@ class RestFace {
     } catch (error) {
       this.#refuse(req, res, requestId, served?.route, error);
     } finally {
-      meter.finished(res.statusCode, startedMs);
+      meter.finished(toldStatus(res), startedMs);
     }
   }
 
@@ -258,7 +259,7 @@ class RestFace {
     if (isWithoutKey(error)) this.#deps.audit.refusals.noteWithoutKey();
     const shown = showError(error, this.#deps.logger, requestId);
     if (res.headersSent) {
-      if (!res.writableEnded) res.destroy();
+      if (!res.writableEnded) breakOff(res);
       return;
     }
     sendError(res, route === undefined ? pathError(req.url ?? '', shown) : callerError(route, shown), requestId);

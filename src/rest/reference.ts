@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { GraphQLSchema } from 'graphql';
+import { sendBody } from '../http/reply.ts';
 import type { Route } from './compile.ts';
 import { printOpenApi } from './openapi/document.ts';
 
@@ -47,6 +48,17 @@ const pagePolicy = [
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
+
+const assetHeaders: readonly string[] = [
+  'content-security-policy',
+  pagePolicy,
+  'x-content-type-options',
+  'nosniff',
+  'referrer-policy',
+  'no-referrer',
+  'cache-control',
+  'no-cache',
+];
 
 interface Asset {
   readonly type: string;
@@ -99,13 +111,5 @@ async function send(res: ServerResponse, asset: Asset, next: () => void): Promis
   } catch {
     return next();
   }
-  res.writeHead(200, {
-    'content-type': asset.type,
-    'content-length': Buffer.byteLength(content),
-    'content-security-policy': pagePolicy,
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-    'cache-control': 'no-cache',
-  });
-  res.end(content);
+  sendBody(res, 200, ['content-type', asset.type, ...assetHeaders], content);
 }

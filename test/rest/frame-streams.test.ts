@@ -219,7 +219,7 @@ describe('a reader that stops reading', () => {
 });
 
 it('a stream for a reader who left while it was opened is not kept', async () => {
-  const streams = new SseStreams({ heartbeatMs: 1_000, bufferMaxBytes: 1_000, stallMs: 1_000 });
+  const streams = new SseStreams({ heartbeatMs: 1_000, bufferMaxBytes: 1_000 });
   const { promise: left, resolve } = Promise.withResolvers<ServerResponse>();
   const server = createServer((_req, res) => res.once('close', () => resolve(res)));
   await once(server.listen(0, '127.0.0.1'), 'listening');

@@ -8,6 +8,7 @@ import type { Deps } from '../../src/domain/deps.ts';
 import { DomainError } from '../../src/entities/errors.ts';
 import type { UploadedFile } from '../../src/entities/uploaded-file.ts';
 import { createGraphqlHandler } from '../../src/graphql/server.ts';
+import { Connections } from '../../src/http/connections.ts';
 import { createAdmissions } from '../../src/http/limits.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { SseStreams } from '../../src/http/sse.ts';
@@ -59,7 +60,6 @@ export async function startGraphqlFrame(env: Readonly<Record<string, string>> = 
   const streams = new SseStreams({
     heartbeatMs: settings.SSE_HEARTBEAT_MS,
     bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
-    stallMs: settings.SSE_STALL_TIMEOUT_MS,
   });
   const graphql = createGraphqlHandler({
     admissions: createAdmissions(testPools(), settings),
@@ -75,12 +75,14 @@ export async function startGraphqlFrame(env: Readonly<Record<string, string>> = 
       },
     },
   });
-  const server = createServer((req, res) => {
+  const connections = new Connections(settings, (req, res) => {
     graphql.handle(req, res, () => {
       res.writeHead(418);
       res.end();
     });
   });
+  const server = createServer(connections.handle);
+  connections.watch(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

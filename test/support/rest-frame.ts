@@ -8,6 +8,7 @@ import type { Caller, Scope } from '../../src/entities/caller.ts';
 import { DomainError } from '../../src/entities/errors.ts';
 import { makeId } from '../../src/entities/ids.ts';
 import type { RunEvent, RunEventStream, RunSnapshot } from '../../src/entities/run-event.ts';
+import { Connections } from '../../src/http/connections.ts';
 import { createAdmissions, type RunAdmission } from '../../src/http/limits.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { SseStreams } from '../../src/http/sse.ts';
@@ -254,7 +255,6 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
   const streams = new SseStreams({
     heartbeatMs: settings.SSE_HEARTBEAT_MS,
     bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
-    stallMs: settings.SSE_STALL_TIMEOUT_MS,
   });
   // What the frame uses of them; features need more and are tested over a whole service.
   const deps = {
@@ -282,12 +282,14 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
       },
     },
   });
-  const server = createServer((req, res) => {
+  const connections = new Connections(settings, (req, res) => {
     router(req, res, () => {
       res.writeHead(418);
       res.end();
     });
   });
+  const server = createServer(connections.handle);
+  connections.watch(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

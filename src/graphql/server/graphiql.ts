@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { sendBody } from '../../http/reply.ts';
 
 const compress = promisify(gzip);
 
@@ -28,6 +29,21 @@ query WhoAmI {
 }
 `;
 
+const pageHeaders: readonly string[] = [
+  'content-type',
+  'text/html; charset=utf-8',
+  'vary',
+  'accept-encoding, accept',
+  'cache-control',
+  'no-cache',
+  'content-security-policy',
+  pagePolicy,
+  'x-content-type-options',
+  'nosniff',
+  'referrer-policy',
+  'no-referrer',
+];
+
 /** GraphiQL in one page that loads nothing from elsewhere. Made at the first visit: it is large, and most processes never show it. */
 export class GraphiqlPage {
   #page: Promise<{ readonly plain: Buffer; readonly gzipped: Buffer }> | undefined;
@@ -37,17 +53,7 @@ export class GraphiqlPage {
     const { plain, gzipped } = await this.#page;
     const isGzip = /\bgzip\b/.test(String(req.headers['accept-encoding'] ?? ''));
     const body = isGzip ? gzipped : plain;
-    res.writeHead(200, {
-      'content-type': 'text/html; charset=utf-8',
-      'content-length': body.length,
-      ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
-      vary: 'accept-encoding, accept',
-      'cache-control': 'no-cache',
-      'content-security-policy': pagePolicy,
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    });
-    res.end(req.method === 'HEAD' ? undefined : body);
+    sendBody(res, 200, isGzip ? ['content-encoding', 'gzip', ...pageHeaders] : pageHeaders, body);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import type { CallContext } from '../../http/context.ts';
-import { rateHeaders } from '../../http/rate-headers.ts';
-import { securityHeaders } from '../../http/reply.ts';
+import { securityHeaders, sendBody } from '../../http/reply.ts';
 import { replyBudget } from '../../http/reply-budget.ts';
 import { presentResult } from '../errors.ts';
 import type { Call } from './call.ts';
@@ -30,24 +29,11 @@ export class Quick {
     // Without data the variables were refused before anything ran: a status for that is yoga's business.
     if (result.data === undefined) return false;
     if (context.endedBy !== undefined) throw context.endedBy;
-    send(call, type, JSON.stringify(presentResult(result, call.errors)));
+    const headers = ['content-type', `${type}; charset=utf-8`, 'x-request-id', call.requestId, ...securityHeaders];
+    const text = JSON.stringify(presentResult(result, call.errors));
+    sendBody(call.res, 200, headers, text, operation.node.operation === 'query');
     return true;
   }
-}
-
-function send({ res, requestId }: Call, type: string, text: string): void {
-  if (res.destroyed) return;
-  res.writeHead(200, [
-    'content-type',
-    `${type}; charset=utf-8`,
-    'content-length',
-    String(Buffer.byteLength(text)),
-    'x-request-id',
-    requestId,
-    ...securityHeaders,
-    ...rateHeaders(res),
-  ]);
-  res.end(text);
 }
 
 /** The usual ways to ask for JSON; undefined leaves the rest to whoever weighs them. */

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { rateHeaders } from '../../http/rate-headers.ts';
-import { securityHeaders, sendJson } from '../../http/reply.ts';
+import { securityHeaders, sendBody, sendJson } from '../../http/reply.ts';
 import { type ErrorContext, presentError } from '../errors.ts';
 
 /** Answers a request that was not run. */
@@ -16,15 +15,5 @@ export function sendErrors(
 }
 
 export function sendText(res: ServerResponse, status: number, text: string, requestId: string): void {
-  res.writeHead(status, [
-    'content-type',
-    'text/plain; charset=utf-8',
-    'content-length',
-    String(Buffer.byteLength(text)),
-    'x-request-id',
-    requestId,
-    ...securityHeaders,
-    ...rateHeaders(res),
-  ]);
-  res.end(text);
+  sendBody(res, status, ['content-type', 'text/plain; charset=utf-8', 'x-request-id', requestId, ...securityHeaders], text);
 }
