@@ -88,8 +88,8 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
       connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
       lookupTimeoutMs: settings.EGRESS_LOOKUP_TIMEOUT_MS,
-      lookupsMax: settings.EGRESS_LOOKUPS_MAX,
-      callsMax: settings.EGRESS_CALLS_MAX,
+      lookups: pools.queue('egress-lookups', settings.EGRESS_LOOKUPS_MAX, Math.ceil(settings.EGRESS_LOOKUPS_MAX / 8)),
+      calls: pools.queue('egress-calls', settings.EGRESS_CALLS_MAX, Math.ceil(settings.EGRESS_CALLS_MAX / 4)),
     });
     const agentTools = createAgentTools({ ...basics, egress });
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);

@@ -146,7 +146,7 @@ async function fetchAddress(
   const beyond = `${param} could not be read: the addresses of one request may give ${PROMPT_FETCH_MAX_BYTES} bytes together`;
   if (bytesMax <= 0) throw invalid(param, beyond);
   try {
-    const reply = await egress.send({ organizationId: owner.orgId, url, bytesMax, timeoutMs }, signal);
+    const reply = await egress.send({ owner, url, bytesMax, timeoutMs }, signal);
     fetched.bytesLeft -= reply.body.length;
     if (reply.status >= 300) throw invalid(param, `${param} could not be read: the address answered ${reply.status}`);
     const mimeType = (reply.headers['content-type'] ?? '').split(';')[0]?.trim() ?? '';

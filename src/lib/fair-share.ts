@@ -6,6 +6,9 @@ export interface ShareOwner {
   readonly orgId: string;
 }
 
+/** Whom work is counted for that is nobody's in particular; all of it together is one tenant. */
+export const nobody: ShareOwner = { tenantId: '', orgId: '' };
+
 /** Why there is no place: all are taken, or the owner's tenant or organization has its share. */
 export type ShareRefusal = 'full' | 'tenant' | 'organization';
 

@@ -5,6 +5,7 @@ import { startClock } from '../support/clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { type HostileServer, hostileBehaviours, startHostileServer } from '../support/hostile-server.ts';
 import { makeFor, type Person } from '../support/make.ts';
+import { egressPlaces, someOwner } from '../support/pools.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -26,7 +27,7 @@ let toolAgentId: string;
 
 beforeAll(async () => {
   [server, upstream] = [await startHostileServer(), await startUpstream()];
-  const limits = { connectTimeoutMs: 1_000, lookupTimeoutMs: 1_000, lookupsMax: 16, callsMax: 64 };
+  const limits = { connectTimeoutMs: 1_000, lookupTimeoutMs: 1_000, ...egressPlaces(16, 64) };
   egress = createEgress({ allow: '127.0.0.1', ...limits });
   const times = { EGRESS_FETCH_TIMEOUT_MS: String(timeoutMs), API_FUNCTION_TIMEOUT_MS: String(timeoutMs) };
   const sizes = {
@@ -57,7 +58,7 @@ afterAll(async () => {
 
 const paths = Object.keys(hostileBehaviours);
 const never = new AbortController().signal;
-const request = (path: string): EgressRequest => ({ organizationId: 'org_1', url: server.url + path, bytesMax, timeoutMs });
+const request = (path: string): EgressRequest => ({ owner: someOwner, url: server.url + path, bytesMax, timeoutMs });
 const chatIdOf = async () => (await ann.post(`/api/v1/ais/${agentId}/chats`, {})).body.id as string;
 const refusal = ({
   status,

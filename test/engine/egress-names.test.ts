@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress, type Egress, type EgressOptions } from '../../src/engine/egress/egress.ts';
-import { FairGate } from '../../src/lib/fair-gate.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { eventually } from '../support/eventually.ts';
+import { egressPlaces } from '../support/pools.ts';
 
 let server: Server;
 let port: number;
@@ -43,14 +43,15 @@ afterAll(async () => {
 });
 
 function open(options: Partial<EgressOptions> = {}): Egress {
-  const limits = { connectTimeoutMs: 2_000, lookupTimeoutMs: 20_000, lookupsMax: 16, callsMax: 64 };
+  const limits = { connectTimeoutMs: 2_000, lookupTimeoutMs: 20_000, ...egressPlaces(16, 64) };
   const systemFiles = { hostsPath: join(folder, 'hosts'), resolverPath: join(folder, 'resolv.conf') };
   const egress = createEgress({ allow: `127.0.0.1:${port}`, dnsServers: [dns.address], systemFiles, ...limits, ...options });
   opened.push(egress);
   return egress;
 }
-const ask = async (egress: Egress, host: string, organizationId = 'org_1', signal = never) => {
-  const request = { organizationId, url: `http://${host}:${port}/`, bytesMax: 1_000, timeoutMs: 30_000 };
+const ask = async (egress: Egress, host: string, orgId = 'org_1', signal = never) => {
+  const owner = { tenantId: `ten_${orgId}`, orgId };
+  const request = { owner, url: `http://${host}:${port}/`, bytesMax: 1_000, timeoutMs: 30_000 };
   return (await egress.send(request, signal)).body.toString();
 };
 
@@ -132,7 +133,7 @@ describe('a name', () => {
 
 describe('a greedy organization', () => {
   it('takes its part of the look-ups: others go on, and so does the rest of the process', async () => {
-    const egress = open({ lookupsMax: 16 });
+    const egress = open();
     names['fine.test'] = ['127.0.0.1'];
     const giving = new AbortController();
     const stuck = Array.from({ length: 50 }, (_, index) => ask(egress, `silent-${index}.test`, 'org_greedy', giving.signal));
@@ -145,42 +146,5 @@ describe('a greedy organization', () => {
     giving.abort(new Error('enough'));
     expect((await ended).every(({ status }) => status === 'rejected')).toBe(true);
     expect(await ask(egress, 'fine.test', 'org_greedy')).toContain('hello');
-  });
-});
-
-describe('a fair gate', () => {
-  it('serves owners in turn, and none beyond its part', async () => {
-    const gate = new FairGate(3, 2);
-    const order: string[] = [];
-    const enter = async (owner: string) => {
-      const leave = await gate.enter(owner, never);
-      order.push(owner);
-      return leave;
-    };
-    const greedy = [enter('a'), enter('a'), enter('a'), enter('a'), enter('a')];
-    const others = [enter('b'), enter('c'), enter('c')];
-    const leave = await greedy[0];
-    await Promise.all([greedy[1], others[0]]);
-    expect(order).toEqual(['a', 'a', 'b']);
-    leave?.();
-    leave?.();
-    await others[1];
-    expect(order).toEqual(['a', 'a', 'b', 'c']);
-    (await others[0])?.();
-    await greedy[2];
-    (await greedy[1])?.();
-    await others[2];
-    expect(order).toEqual(['a', 'a', 'b', 'c', 'a', 'c']);
-  });
-
-  it('forgets who gives up waiting', async () => {
-    const gate = new FairGate(1, 1);
-    const leave = await gate.enter('a', never);
-    const giving = new AbortController();
-    const waiting = gate.enter('b', giving.signal);
-    giving.abort(new Error('enough'));
-    await expect(waiting).rejects.toThrow('enough');
-    leave();
-    expect(await gate.enter('c', never)).toBeTypeOf('function');
   });
 });

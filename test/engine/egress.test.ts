@@ -4,6 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEgress, type Egress, type EgressRequest } from '../../src/engine/egress/egress.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { egressPlaces, someOwner } from '../support/pools.ts';
 
 const seen: { url: string; method: string; headers: IncomingMessage['headers']; body: string }[] = [];
 const routes: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
@@ -34,7 +35,7 @@ let egress: Egress;
 let strict: Egress;
 const never = new AbortController().signal;
 const send = (request: Partial<EgressRequest> & { url: string }, through = egress) =>
-  through.send({ organizationId: 'org_1', bytesMax: 1_000_000, timeoutMs: 2_000, ...request }, never);
+  through.send({ owner: someOwner, bytesMax: 1_000_000, timeoutMs: 2_000, ...request }, never);
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -49,7 +50,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   dns = await startDnsServer(({ name }) => names[name] ?? (name.endsWith('.test') ? ['127.0.0.1'] : undefined));
-  const limits = { dnsServers: [dns.address], connectTimeoutMs: 1_000, lookupTimeoutMs: 2_000, lookupsMax: 16, callsMax: 16 };
+  const limits = { dnsServers: [dns.address], connectTimeoutMs: 1_000, lookupTimeoutMs: 2_000, ...egressPlaces(16, 16) };
   egress = createEgress({ allow: '127.0.0.1/32, wiki.test', ...limits });
   strict = createEgress({ allow: undefined, ...limits });
 });
@@ -101,7 +102,7 @@ describe('egress', () => {
   });
   it("throws the signal's reason when the caller gives up", async () => {
     const controller = new AbortController();
-    const request = { organizationId: 'org_1', url: `http://127.0.0.1:${port()}/slow`, bytesMax: 10, timeoutMs: 2_000 };
+    const request = { owner: someOwner, url: `http://127.0.0.1:${port()}/slow`, bytesMax: 10, timeoutMs: 2_000 };
     const call = egress.send(request, controller.signal);
     controller.abort(new Error('gone'));
     await expect(call).rejects.toThrow('gone');

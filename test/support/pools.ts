@@ -14,5 +14,14 @@ export function testRates(): RateLimits {
   return new RateLimits({ keyPerMinute: 600_000, organizationPerMinute: 1_200_000, store: undefined, logger });
 }
 
+/** What calls to other hosts and look-ups of names share. */
+export function egressPlaces(lookupsMax: number, callsMax: number) {
+  const pools = testPools();
+  return {
+    lookups: pools.queue('egress-lookups', lookupsMax, Math.ceil(lookupsMax / 8)),
+    calls: pools.queue('egress-calls', callsMax, Math.ceil(callsMax / 4)),
+  };
+}
+
 /** An organization in a tenant of its own. */
 export const someOwner: ShareOwner = { tenantId: 'ten_some', orgId: 'org_some' };

@@ -3,6 +3,7 @@ import { createEgress } from '../../src/engine/egress/egress.ts';
 import { createApiTool } from '../../src/engine/tools/api-function/api-tool.ts';
 import { DomainError } from '../../src/entities/errors.ts';
 import { type ApiRequest, startApiServer } from './api-server.ts';
+import { egressPlaces } from './pools.ts';
 import { freePass } from './runs.ts';
 
 export type ToolData = Readonly<Record<string, unknown>>;
@@ -15,7 +16,7 @@ export interface ToolCalls {
   close(): Promise<void>;
 }
 
-const limits = { organizationId: 'org_test', timeoutMs: 10_000, replyBytesMax: 10_000, resultCharsMax: 10_000 };
+const limits = { timeoutMs: 10_000, replyBytesMax: 10_000, resultCharsMax: 10_000 };
 
 export async function startToolCalls(): Promise<ToolCalls> {
   const api = await startApiServer();
@@ -23,8 +24,7 @@ export async function startToolCalls(): Promise<ToolCalls> {
     allow: '127.0.0.1',
     connectTimeoutMs: 5_000,
     lookupTimeoutMs: 5_000,
-    lookupsMax: 16,
-    callsMax: 16,
+    ...egressPlaces(16, 16),
   });
   return {
     url: api.url,

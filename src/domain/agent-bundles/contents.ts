@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { EgressError } from '../../engine/egress/error.ts';
+import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Deps } from '../deps.ts';
 import type { ReadSource } from './read-bundle.ts';
 
@@ -27,22 +28,23 @@ const fetchesTimeoutMs = 60_000;
 /** Blobs that an import writes before its rows. They are removed again when the rows are not written. */
 export class WrittenBlobs {
   readonly #deps: Deps;
-  readonly #orgId: string;
+  readonly #owner: ShareOwner;
   readonly #keys: string[] = [];
 
-  constructor(deps: Deps, orgId: string) {
+  constructor(deps: Deps, owner: ShareOwner) {
     this.#deps = deps;
-    this.#orgId = orgId;
+    this.#owner = owner;
   }
 
-  get orgId(): string {
-    return this.#orgId;
+  /** Whose bytes they are. */
+  get owner(): ShareOwner {
+    return this.#owner;
   }
 
   /** Writes the blob of a new knowledge item. @throws DomainError REQUEST_TOO_LARGE past `sizeBytesMax`. */
   async put(content: Readable | Uint8Array, sizeBytesMax: number): Promise<StoredContent> {
     const itemId = this.#deps.newId('knowledgeItem');
-    const blobKey = `${this.#orgId}/knowledge/${itemId}`;
+    const blobKey = `${this.#owner.orgId}/knowledge/${itemId}`;
     this.#keys.push(blobKey);
     const { sizeBytes } = await this.#deps.storage.blobs.put(blobKey, content, sizeBytesMax);
     return { itemId, blobKey, sizeBytes };
@@ -123,7 +125,7 @@ async function fetchTo(
   bytesMax: number,
   signal: AbortSignal,
 ): Promise<StoredContent | 'too large' | undefined> {
-  const request = { organizationId: blobs.orgId, url, bytesMax, timeoutMs: settings.EGRESS_FETCH_TIMEOUT_MS };
+  const request = { owner: blobs.owner, url, bytesMax, timeoutMs: settings.EGRESS_FETCH_TIMEOUT_MS };
   try {
     const stored = await egress.receive(request, signal, async ({ status }, content) =>
       status === 200 ? blobs.put(Readable.from(content, { objectMode: false }), bytesMax) : undefined,

@@ -40,7 +40,7 @@ export async function importAgent(
   }
   const dataSources = takesSources ? bundle.dataSources : [];
   const given = { ...bundle, dataSources, skills: takesSkills ? bundle.skills : [] };
-  const blobs = new WrittenBlobs(deps, caller.orgId);
+  const blobs = new WrittenBlobs(deps, caller);
   try {
     const contents = isDryRun ? foreseeContents(deps, dataSources) : await storeContents(deps, dataSources, blobs, signal);
     for (const source of dataSources) {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { FairGate } from '../../lib/fair-gate.ts';
+import type { FairQueue } from '../../lib/fair-queue.ts';
+import type { ShareOwner } from '../../lib/fair-share.ts';
 import { isPublicAddress } from './addresses.ts';
 import { type Allowance, parseAllowance } from './allowance.ts';
 import { decodedBlocks } from './body.ts';
@@ -12,8 +13,8 @@ import { createSystemNames, type SystemFiles, systemFiles } from './system-names
 import { WireCount } from './wire-count.ts';
 
 export interface EgressRequest {
-  /** For whom the call is made: calls and look-ups are shared out by organization. */
-  readonly organizationId: string;
+  /** For whom the call is made: calls and look-ups are shared by tenant and organization. */
+  readonly owner: ShareOwner;
   readonly url: string;
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
@@ -49,7 +50,7 @@ export interface Egress {
   /**
    * Sends a request and reads the reply: http and https only, the literal and the resolved address checked on every hop and connected to as
    * checked. Bounded are the bytes of head and body, on the wire and decoded, the ratio between them, time, hops, replies of status 1xx
-   * and decodings, and by organization the calls and look-ups at one time.
+   * and decodings, and by tenant and organization the calls and look-ups at one time.
    *
    * @throws EgressError, or the signal's reason.
    */
@@ -77,10 +78,10 @@ export interface EgressOptions {
   readonly connectTimeoutMs: number;
   /** For one name. */
   readonly lookupTimeoutMs: number;
-  /** Look-ups at one time; an organization may have an eighth of them. */
-  readonly lookupsMax: number;
-  /** Calls at one time; an organization may have a quarter of them, others wait. */
-  readonly callsMax: number;
+  /** Look-ups at one time; others wait. */
+  readonly lookups: FairQueue;
+  /** Calls at one time; others wait. */
+  readonly calls: FairQueue;
   /** Default: those of the system. */
   readonly systemFiles?: SystemFiles;
 }
@@ -90,16 +91,15 @@ export function createEgress(options: EgressOptions): Egress {
   const resolver = new NameResolver({
     servers: options.dnsServers,
     timeoutMs: options.lookupTimeoutMs,
-    lookupsMax: options.lookupsMax,
-    lookupsPerOrganizationMax: Math.ceil(options.lookupsMax / 8),
+    lookups: options.lookups,
     system: createSystemNames(options.systemFiles ?? systemFiles()),
     mayComplete: allowance.namesHost,
   });
   const way: Way = {
-    gate: new FairGate(options.callsMax, Math.ceil(options.callsMax / 4)),
+    calls: options.calls,
     connectTimeoutMs: options.connectTimeoutMs,
     underWay: new Set(),
-    addressesOf: (url, organizationId, signal) => checkedAddresses(allowance, resolver, url, organizationId, signal),
+    addressesOf: (url, owner, signal) => checkedAddresses(allowance, resolver, url, owner, signal),
   };
   return {
     send: (request, signal) =>
@@ -113,10 +113,10 @@ export function createEgress(options: EgressOptions): Egress {
 
 /** What all calls of a process share. */
 interface Way {
-  readonly gate: FairGate;
+  readonly calls: FairQueue;
   readonly connectTimeoutMs: number;
   readonly underWay: Set<AbortController>;
-  addressesOf(url: URL, organizationId: string, signal: AbortSignal): Promise<readonly ResolvedAddress[]>;
+  addressesOf(url: URL, owner: ShareOwner, signal: AbortSignal): Promise<readonly ResolvedAddress[]>;
 }
 
 /** @throws EgressError FORBIDDEN_ADDRESS when any address of the host is neither public nor allowed; and as the resolver. */
@@ -124,7 +124,7 @@ async function checkedAddresses(
   allowance: Allowance,
   resolver: NameResolver,
   url: URL,
-  organizationId: string,
+  owner: ShareOwner,
   signal: AbortSignal,
 ): Promise<readonly ResolvedAddress[]> {
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
@@ -132,7 +132,7 @@ async function checkedAddresses(
   const isLiteral = family !== 0;
   const addresses: readonly ResolvedAddress[] = isLiteral
     ? [{ address: hostname, family: family === 6 ? 6 : 4 }]
-    : await resolver.resolve(hostname, organizationId, signal);
+    : await resolver.resolve(hostname, owner, signal);
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
   const isOpen = ({ address }: ResolvedAddress) =>
     isPublicAddress(address) || allowance.allowsAddress(address, port) || allowance.allowsHost(hostname, port);
@@ -146,7 +146,7 @@ async function call<T>(
   signal: AbortSignal,
   take: (head: EgressHead, content: AsyncIterable<Uint8Array>) => Promise<T>,
 ): Promise<T> {
-  const { organizationId, timeoutMs } = request;
+  const { owner, timeoutMs } = request;
   const first = firstHop(request);
   const timeout = AbortSignal.timeout(timeoutMs);
   const ending = new AbortController();
@@ -158,14 +158,15 @@ async function call<T>(
   };
   let hop = first;
   way.underWay.add(ending);
-  let leave: (() => void) | undefined;
+  let hasPlace = false;
   let reply: IncomingMessage | undefined;
   try {
     const count = new WireCount(request.bytesMax);
     try {
-      leave = await way.gate.enter(organizationId, either);
+      await way.calls.take(owner, either);
+      hasPlace = true;
       for (let redirects = 0; ; redirects += 1) {
-        const addresses = await way.addressesOf(hop.url, organizationId, either);
+        const addresses = await way.addressesOf(hop.url, owner, either);
         reply = await exchange(hop, {
           ...{ addresses, connectTimeoutMs: way.connectTimeoutMs, count, signal: either },
           beforeSend: request.beforeSend,
@@ -183,7 +184,7 @@ async function call<T>(
     return await take(headOf(reply, hop), content);
   } finally {
     reply?.destroy();
-    leave?.();
+    if (hasPlace) way.calls.give(owner);
     way.underWay.delete(ending);
   }
 }

@@ -1,7 +1,8 @@
 import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { FairGate } from '../../lib/fair-gate.ts';
+import type { FairQueue } from '../../lib/fair-queue.ts';
+import type { ShareOwner } from '../../lib/fair-share.ts';
 import { bareHost } from './allowance.ts';
 import { EgressError } from './error.ts';
 import type { SystemNames } from './system-names.ts';
@@ -12,9 +13,7 @@ export interface ResolverOptions {
   /** For one look-up, both families. */
   readonly timeoutMs: number;
   /** Look-ups at one time. */
-  readonly lookupsMax: number;
-  /** Look-ups of one organization at one time. */
-  readonly lookupsPerOrganizationMax: number;
+  readonly lookups: FairQueue;
   readonly system: SystemNames;
   /** Whether a short name may be completed by the search domains of the system: the operator named it. */
   mayComplete(name: string): boolean;
@@ -45,32 +44,31 @@ const otherFamilyMs = 250;
  */
 export class NameResolver {
   readonly #options: ResolverOptions;
-  readonly #gate: FairGate;
   readonly #known = new Map<string, { readonly addresses: readonly ResolvedAddress[]; readonly untilMs: number }>();
 
   constructor(options: ResolverOptions) {
     this.#options = options;
-    this.#gate = new FairGate(options.lookupsMax, options.lookupsPerOrganizationMax);
   }
 
   /**
    * @returns at least one address, IPv4 first.
    * @throws EgressError UNREACHABLE, TIMEOUT; or the signal's reason.
    */
-  async resolve(hostname: string, organizationId: string, signal: AbortSignal): Promise<readonly ResolvedAddress[]> {
+  async resolve(hostname: string, owner: ShareOwner, signal: AbortSignal): Promise<readonly ResolvedAddress[]> {
     const name = bareHost(hostname);
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1'].map(addressOf);
     const ofFile = await this.#options.system.addressesOf(name);
     if (ofFile.length > 0) return ofFile.map(addressOf);
     const known = this.#known.get(name);
     if (known !== undefined && known.untilMs > performance.now()) return known.addresses;
-    const leave = await this.#gate.enter(organizationId, signal);
+    const { lookups } = this.#options;
+    await lookups.take(owner, signal);
     try {
       const { addresses, ttlMs } = await this.#lookUp(name, signal);
       this.#remember(name, addresses, ttlMs);
       return addresses;
     } finally {
-      leave();
+      lookups.give(owner);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { ModelTool } from '../models/port.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
-import type { ServerTools } from '../tools/server-tool.ts';
+import type { ServerTool, ServerTools } from '../tools/server-tool.ts';
 import type { RunPlan } from './run-engine.ts';
 
 interface RunToolsDeps {
@@ -36,7 +36,7 @@ export class RunTools {
     if (agentId === null || this.deps.agentTools === undefined) return;
     const names = new Set(this.plan.tools.map(({ name }) => name));
     const agentTools = [...(await this.deps.agentTools(agentId))].filter(([name]) => !names.has(name));
-    this.known = new Map([...agentTools, ...this.ofService()]);
+    this.known = new Map([...this.counted(agentTools), ...this.ofService()]);
   }
 
   /** With what the caller brings. */
@@ -49,6 +49,11 @@ export class RunTools {
     const names = this.plan.serverTools ?? [];
     if (names.length === 0) return none;
     const offered = [...this.deps.tools, ...this.ofRun()].filter(([name]) => names.includes(name));
-    return new Map(offered.map(([name, tool]) => [name, tool.countedFor?.(this.plan.charge) ?? tool]));
+    return new Map(this.counted(offered));
+  }
+
+  /** Their calls take places of the organization that the run is charged to. */
+  private counted(tools: readonly (readonly [string, ServerTool])[]): readonly (readonly [string, ServerTool])[] {
+    return tools.map(([name, tool]) => [name, tool.countedFor?.(this.plan.charge) ?? tool]);
   }
 }

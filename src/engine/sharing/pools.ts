@@ -54,9 +54,12 @@ export class Pools {
   /**
    * A pool whose callers wait for their turn. One place beyond `max` is for a tenant that has none: so one tenant alone works with `max`
    * places, and the next tenant does not wait for it.
+   *
+   * @param organizationMax  places of one organization, whatever is free; absent: no such bound.
    */
-  queue(name: string, max: number): FairQueue {
-    const queue = new FairQueue(this.#queueOptions(max));
+  queue(name: string, max: number, organizationMax?: number): FairQueue {
+    const bound = organizationMax === undefined ? {} : { organizationMax };
+    const queue = new FairQueue({ ...this.#queueOptions(max), ...bound });
     this.#added(name, queue.share);
     return queue;
   }

@@ -41,7 +41,6 @@ export function createAgentTools(deps: AgentToolsDeps): AgentTools {
 function apiTool({ settings, storage, egress }: AgentToolsDeps, agent: RunnableAgent, tool: RunnableTool): ServerTool {
   return createApiTool(tool, secretKeysIn(tool.data), {
     egress,
-    organizationId: agent.orgId,
     timeoutMs: settings.API_FUNCTION_TIMEOUT_MS,
     replyBytesMax: settings.API_FUNCTION_REPLY_MAX_BYTES,
     resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { RunStatus } from '../../../entities/run-event.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
-import type { ShareOwner } from '../../../lib/fair-share.ts';
+import { nobody } from '../../../lib/fair-share.ts';
 import type { Settings } from '../../../settings.ts';
 import type { NextRun } from '../../../storage/run-writes.ts';
 import type { LeasedRun, LeaseManner } from '../../../storage/runs.ts';
@@ -20,8 +20,6 @@ import { StoredWorker, type WorkerDeps } from './worker.ts';
 const takenPerSweep = 50;
 /** Waiting runs whose secrets are kept. */
 const expectedMax = 20_000;
-/** Of a run whose row was not read yet. */
-const unknownOwner: ShareOwner = { tenantId: '', orgId: '' };
 const sweepEveryMsMax = 3_000;
 
 export interface StoredRunsDeps {
@@ -192,7 +190,8 @@ export class StoredRuns {
     const worker = new StoredWorker(runId, this.workerDeps);
     this.workers.set(runId, worker);
     const { active } = this.deps;
-    let owner: ShareOwner = unknownOwner;
+    // Its row was not read yet.
+    let owner = nobody;
     active.enter(owner);
     let stopWatching = () => {};
     const onLeased = ({ tenantId, orgId, keyId }: LeasedRun) => {

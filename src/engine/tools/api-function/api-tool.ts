@@ -1,5 +1,6 @@
 import { descriptionOf, type JsonObject, parametersOf } from '../../../entities/agent-part.ts';
 import { DomainError } from '../../../entities/errors.ts';
+import { nobody, type ShareOwner } from '../../../lib/fair-share.ts';
 import type { Egress, EgressReply } from '../../egress/egress.ts';
 import { EgressError } from '../../egress/error.ts';
 import { type ArgumentsReader, compileArguments } from '../json-schema/arguments.ts';
@@ -11,8 +12,6 @@ import { sendOnce } from './send-once.ts';
 
 export interface ApiToolContext {
   readonly egress: Egress;
-  /** Of the tool: its calls count among those of this organization. */
-  readonly organizationId: string;
   readonly timeoutMs: number;
   readonly replyBytesMax: number;
   readonly resultCharsMax: number;
@@ -38,7 +37,7 @@ export function createApiTool(
 ): ServerTool {
   // Read when it is first called: an agent may have many tools, and a run calls few.
   let prepared: { readonly tool: ApiFunction; readonly read: ArgumentsReader } | undefined;
-  return {
+  const toolOf = (owner: ShareOwner): ServerTool => ({
     definition: { name, description: descriptionOf(data), parameters: parametersOf(data) },
     hint: `Calling ${name}`,
     ifLost: isRepeatable(data) ? 'repeat' : 'unknown',
@@ -59,11 +58,11 @@ export function createApiTool(
       };
       const request = buildRequest(tool, { args: args.value, secret });
       const mask = masker(used.values());
-      const { organizationId, timeoutMs, replyBytesMax: bytesMax } = context;
+      const { timeoutMs, replyBytesMax: bytesMax } = context;
       try {
         // A secret is for its origin alone, which the same host under https is not.
         const redirectsWithin = used.size > 0 ? 'origin' : 'host';
-        const call = { ...request, organizationId, bytesMax, timeoutMs, redirectsWithin } as const;
+        const call = { ...request, owner, bytesMax, timeoutMs, redirectsWithin } as const;
         const reply = await sendOnce(context.egress, call, pass, signal);
         return resultOf(reply, mask, context.resultCharsMax);
       } catch (error) {
@@ -71,7 +70,9 @@ export function createApiTool(
         throw error;
       }
     },
-  };
+    countedFor: toolOf,
+  });
+  return toolOf(nobody);
 }
 
 /** @throws DomainError for data that is not accepted now: it was stored by an older version. The faults name members and repeat no value. */

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { FairQueue } from '../../../lib/fair-queue.ts';
-import type { ShareOwner } from '../../../lib/fair-share.ts';
+import { nobody, type ShareOwner } from '../../../lib/fair-share.ts';
 import type { ServerTool } from '../server-tool.ts';
 import { findBox } from './box.ts';
 import { type Box, type BoxLimits, runInBox } from './run-in-box.ts';
@@ -11,9 +11,6 @@ export interface PythonLimits extends BoxLimits {
   /** Programs at one time; the others wait in turn, by tenant and organization. */
   readonly programs: FairQueue;
 }
-
-/** Programs whose organization nobody named. */
-const nobody: ShareOwner = { tenantId: '', orgId: '' };
 
 /**
  * Runs Python that a model wrote: CPython as WebAssembly, in a boxed process of its own for each program, with bounded time, memory and
