@@ -5,6 +5,7 @@ import { RunStop } from '../../src/engine/runs/stop.ts';
 import { createApiTool } from '../../src/engine/tools/api-function/api-tool.ts';
 import type { CallPass, ServerTool } from '../../src/engine/tools/server-tool.ts';
 import { type ApiServer, startApiServer } from '../support/api-server.ts';
+import { egressPlaces } from '../support/pools.ts';
 import { finish, freePass, loopDeps, plan, runPlan, scriptedModel, text } from '../support/runs.ts';
 
 /** The key that names a call to whoever carries it out, and the lease that is looked at before its request leaves. */
@@ -12,8 +13,7 @@ const egress = createEgress({
   allow: '127.0.0.1',
   connectTimeoutMs: 5_000,
   lookupTimeoutMs: 5_000,
-  lookupsMax: 16,
-  callsMax: 16,
+  ...egressPlaces(16, 16),
 });
 const never = new AbortController().signal;
 let api: ApiServer;
@@ -30,7 +30,7 @@ afterAll(async () => {
 const keys = () => api.requests.map(({ headers }) => headers['idempotency-key']);
 function toolOf(data: object = {}): ServerTool {
   const limits = { timeoutMs: 5_000, replyBytesMax: 1_000, resultCharsMax: 1_000 };
-  const context = { ...limits, egress, organizationId: 'org_test', secretsFor: async () => new Map() };
+  const context = { ...limits, egress, secretsFor: async () => new Map() };
   return createApiTool({ name: 'act', data: { method: 'POST', url: `${api.url}/act`, ...data } }, [], context);
 }
 const call = (index: number, id: string): ModelDelta => ({ type: 'tool.start', index, id, name: 'act' });
