@@ -16,7 +16,8 @@ if (testServerUrl === undefined) {
 
 /** Updates of these columns are part of each request or run, and nothing that is remembered depends on them. */
 const quietColumns: Readonly<Record<string, readonly string[]>> = {
-  api_keys: ['id', 'createdAt', 'updatedAt', 'name', 'prefix', 'lastUsedAt'],
+  // Who made a key never changes.
+  api_keys: ['id', 'createdAt', 'updatedAt', 'name', 'prefix', 'lastUsedAt', 'createdByUserId', 'createdByKeyId'],
   agents: ['id', 'createdAt', 'updatedAt', 'messageCount', 'ratingCount', 'ratingSum'],
 };
 /** In the same files, for counting: read anew each time. */
