@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type GraphQLSchema, isInputObjectType } from 'graphql';
@@ -21,6 +22,7 @@ import { keyCheckOf } from '../http/key-check.ts';
 import type { Admissions } from '../http/limits.ts';
 import { rateLimitError } from '../http/rate-headers.ts';
 import { refuseRaw } from '../http/raw-reply.ts';
+import { release } from '../lib/release.ts';
 import { compileReader, type Reader, throwFaults } from './body.ts';
 import { ResponseProjection } from './encode/response.ts';
 import { renamedFault } from './error-params.ts';
@@ -70,7 +72,8 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
         requireFree(deps, openOfKey.get(caller.keyId) ?? 0);
         admissions.sockets.require(caller);
         server.handleUpgrade(req, socket, head, (opened) => {
-          const parts = { deps, admissions, read, names, caller, socket: opened, requestId: requestIdOf(req), req };
+          const requestId = requestIdOf(req);
+          const parts = { deps, admissions, read, names, caller, socket: opened, stream: socket, requestId, req };
           const connection = new Connection(parts);
           connections.add(connection);
           countOpen(caller.keyId, 1);
@@ -134,6 +137,8 @@ interface ConnectionParts {
   readonly names: MemberNames;
   readonly caller: Caller;
   readonly socket: WebSocket;
+  /** What the socket writes to. */
+  readonly stream: Duplex;
   readonly requestId: string;
   readonly req: IncomingMessage;
 }
@@ -264,6 +269,8 @@ class Connection {
       for await (const batch of begun.events.batches()) {
         projection.project(batch);
         fold.add(batch);
+        release(batch);
+        if (this.#parts.stream.writableNeedDrain) await this.#drained();
       }
       const run = fold.snapshot();
       if (run.status === 'failed') this.#memory.forget(input.previousResponseId);
@@ -274,6 +281,12 @@ class Connection {
     } finally {
       this.#left.signal.removeEventListener('abort', leave);
     }
+  }
+
+  /** Resolves when the client has read on, or is gone. One that does not read is cut off with its connection (http/connections.ts). */
+  async #drained(): Promise<void> {
+    const { signal } = this.#left;
+    await once(this.#parts.stream, 'drain', { signal }).catch(() => undefined);
   }
 
   /** @throws DomainError for a message that is no request. */
@@ -310,7 +323,7 @@ class Connection {
   #send(json: string): void {
     const { socket, deps } = this.#parts;
     if (socket.readyState !== socket.OPEN) return;
-    // A client that stops reading is cut off instead of being remembered without bound.
+    // Runs wait for a slow client; refusals of what it sends meanwhile do not.
     if (socket.bufferedAmount > deps.settings.SSE_BUFFER_MAX_BYTES * 4) socket.terminate();
     else socket.send(json);
   }

@@ -82,7 +82,7 @@ export async function resumeRun(
   const messages = [...(rows[0].pendingMessages ?? []), ...given.messages];
   await client.query(
     `update runs set status = 'in_progress', "incompleteReason" = null, "endedAt" = null, "pauseRequestedAt" = null,
-       "cancelRequestedAt" = null, "isSteerClosed" = false, steers = '[]', "isBackground" = $2, attempt = 1, "lastSequence" = -1, "isWaiting" = $3,
+       "cancelRequestedAt" = null, "isSteerClosed" = false, steers = '[]', "isBackground" = $2, attempt = 0, "lastSequence" = -1, "isWaiting" = $3,
        "pendingMessages" = $4::json, "updatedAt" = now(), "queuePosition" = ${nextPosition(true)}, likeness = null, "keyId" = $7,
        "leaseOwner" = $6, "leaseUntil" = case when $3 and $6::text is null then null else now() + ${milliseconds('$5')} end
      where id = $1`,

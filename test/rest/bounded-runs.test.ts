@@ -4,6 +4,7 @@ import { type ApiServer, startApiServer } from '../support/api-server.ts';
 import { startClock } from '../support/clock.ts';
 import { makeFor, type Person } from '../support/make.ts';
 import { toolsOf } from '../support/research.ts';
+import { noAnswer } from '../support/responses.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { ways } from '../support/ways.ts';
@@ -122,23 +123,15 @@ it.each(counting)('%s makes as many calls as max_tool_calls says, and ends', asy
 
 it('what was used before a pause counts behind it', async () => {
   const path = '/api/v2/responses';
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  api.answer(async () => {
-    await released;
-    return { body: '1' };
-  });
+  const call = { toolCalls: [{ id: 'call_first', name: 'pay', arguments: '{"n":1}' }] };
   alwaysCalls('pay', '{"n":1}');
+  upstream.next(call, noAnswer);
   const { id } = (await ann.post(path, { model: agentId, input: 'x', background: true, max_tool_calls: 2 })).body;
-  for await (const { event } of ann.sse('GET', `${path}/${id}?stream=true`)) {
-    if (event === 'response.server_tool_call.in_progress') break;
-  }
-  const paused = ann.post(`${path}/${id}/pause`);
-  await upstream.until(() => api.requests.length === 1);
-  release();
-  expect((await paused).body.incomplete_details).toEqual({ reason: 'paused' });
+  await upstream.until(({ requests }) => requests.length === 2);
+  expect((await ann.post(`${path}/${id}/pause`)).body.incomplete_details).toEqual({ reason: 'paused' });
   const { body } = await ann.post(`${path}/${id}/resume`, {});
   expect(body).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_tool_calls' } });
-  expect([api.requests.length, upstream.requests.length]).toEqual([2, 3]);
+  expect([api.requests.length, upstream.requests.length]).toEqual([2, 4]);
 });
 
 it('a run that goes on with the outputs of functions is bounded like the first', async () => {

@@ -5,6 +5,7 @@ import { DomainError } from '../../entities/errors.ts';
 import { addressOf } from '../../http/address.ts';
 import { sendEmpty } from '../../http/reply.ts';
 import type { SseStream } from '../../http/sse.ts';
+import { release } from '../../lib/release.ts';
 import type { GraphContext } from '../builder.ts';
 import { presentError } from '../errors.ts';
 import type { Call } from './call.ts';
@@ -124,7 +125,9 @@ export class SingleConnections {
     const id = JSON.stringify(operationId);
     const { signal } = context;
     for await (const batch of await openInTurn(this.#parts, operation, params, context)) {
-      await reservation.write(batch.map((json) => nextFrame(id, json)).join(''), signal);
+      const frames = batch.map((json) => nextFrame(id, json)).join('');
+      release(batch);
+      await reservation.write(frames, signal);
     }
     await reservation.write(completeFrame(id), signal);
   }

@@ -11,7 +11,7 @@ type Waiter = { readonly resolve: (result: IteratorResult<Batch>) => void; reado
 /** An error's body may take this much memory. */
 const errorBytesMax = 64 * 1024;
 /** What may wait for a slow consumer before the upstream's socket is paused, as bytes of its reads: parsed, they take several times that. */
-const waitingBytesMax = 64 * 1024;
+const waitingBytesMax = 16 * 1024;
 const waitingBatchesMax = 4;
 /** How long an upstream that has finished may take to say `[DONE]` and to end its reply. */
 const goodbyeMs = 5_000;
@@ -83,7 +83,9 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     if (this.isOver) this.abandon();
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // They are slices of the first read, and would keep all of its memory for as long as the stream goes on.
+    controller.rawHeaders = null;
     // Interim answers (103) come before the real one.
     if (status < 200) return;
     this.status = status;

@@ -1,5 +1,7 @@
 import { isLast, type RunEvent } from '../../../entities/run-event.ts';
 
+const pieceCharsMax = 64 * 1024;
+
 /**
  * The stored events of one run that this process works on, for its readers: each keeps only its place, so a slow one costs no memory.
  * An event's index is its sequence number.
@@ -41,12 +43,22 @@ export class EventLog {
     let next = afterSequence + 1;
     while (!signal.aborted) {
       if (next < this.events.length) {
-        const batch = this.events.slice(next);
-        next = this.events.length;
+        const batch = this.piece(next);
+        next += batch.length;
         yield batch;
       } else if (this.isOpen && !this.isOver) await this.news(signal);
       else return;
     }
+  }
+
+  /** The events from an index on, as many as one write should hold: a slow reader holds no more of a long answer. */
+  private piece(from: number): readonly RunEvent[] {
+    let end = from;
+    for (let chars = 0; end < this.events.length && chars < pieceCharsMax; end += 1) {
+      const event = this.events[end];
+      if (event !== undefined && 'json' in event) chars += event.json.length;
+    }
+    return this.events.slice(from, end);
   }
 
   private news(signal: AbortSignal): Promise<void> {
