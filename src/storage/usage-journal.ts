@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { makeFolderSync } from '../lib/folders.ts';
 import type { UsageRow } from './usage.ts';
 
 /**
@@ -51,7 +52,7 @@ export function createUsageJournal(folder: string, owner: string): UsageJournal 
   let open: { readonly path: string; readonly descriptor: number } | undefined;
 
   function openPart() {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolderSync(folder);
     partsMade += 1;
     const path = join(folder, `${owner}-${partsMade}${ending}`);
     const descriptor = openSync(path, 'ax', 0o600);
