@@ -63,7 +63,7 @@ it('a completion with every member is taken as described', async () => {
         role: 'user',
         content: [
           { type: 'text', text: 'Look' },
-          { type: 'image_url', image_url: { url: 'https://example.com/a.png', detail: 'low' } },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'low' } },
           { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' },
         ],
       },
