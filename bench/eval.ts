@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DocumentWriter } from '../src/engine/knowledge/extract/document-writer.ts';
 import { plainBlocks } from '../src/engine/knowledge/extract/markdown-blocks.ts';
-import { indexChunks } from '../src/engine/knowledge/index-chunks.ts';
-import { textSearchConfig } from '../src/engine/knowledge/language.ts';
-import { rankChunks } from '../src/engine/knowledge/search.ts';
+import { indexChunks } from '../src/engine/knowledge/index/index-chunks.ts';
+import { textSearchConfig } from '../src/engine/knowledge/index/language.ts';
+import { rankChunks } from '../src/engine/knowledge/search/search.ts';
 import { type KnowledgeBase, openKnowledgeBase } from './support/knowledge-base.ts';
 
 export interface EvaluationFigures {

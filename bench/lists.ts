@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { makeId } from '../src/entities/ids.ts';
-import { type Service, startService } from '../src/service.ts';
 import { loadSettings } from '../src/settings.ts';
+import { type Service, startService } from '../src/start/service.ts';
 import type { Row } from './completions/completions.ts';
 
 const chats = 100_000;

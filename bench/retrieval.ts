@@ -1,5 +1,5 @@
-import { rankChunks } from '../src/engine/knowledge/search.ts';
-import type { NewChunk } from '../src/storage/chunks.ts';
+import { rankChunks } from '../src/engine/knowledge/search/search.ts';
+import type { NewChunk } from '../src/storage/knowledge/chunks.ts';
 import { openKnowledgeBase } from './support/knowledge-base.ts';
 
 export interface RetrievalFigures {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { loadSettings } from '../src/settings.ts';
-import { startEmbedded } from '../src/storage/embedded/embedded.ts';
-import { migrate, migrationsFolder, readMigrations } from '../src/storage/migrate.ts';
+import { startEmbedded } from '../src/storage/database/embedded/embedded.ts';
+import { migrate, migrationsFolder, readMigrations } from '../src/storage/database/migrate.ts';
 import { schemaChanges } from './support/schema-engine.ts';
 
 /** Writes the migration from what the migrations make to what prisma/schema.prisma says: `npm run db:migration -- <what it does>`. */

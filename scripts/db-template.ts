@@ -7,9 +7,9 @@ import { pino } from 'pino';
 import { createPgBossJobs } from '../src/engine/jobs/pg-boss.ts';
 import { Pools } from '../src/engine/sharing/pools.ts';
 import { loadSettings } from '../src/settings.ts';
-import { embeddedExtensions } from '../src/storage/embedded/extensions.ts';
-import { templatePath } from '../src/storage/embedded/template.ts';
-import { openDatabase } from '../src/storage/open-database.ts';
+import { embeddedExtensions } from '../src/storage/database/embedded/extensions.ts';
+import { templatePath } from '../src/storage/database/embedded/template.ts';
+import { openDatabase } from '../src/storage/database/open.ts';
 
 /**
  * Makes the prepared empty database: `npm run db:template`, before a release and after each change of PGlite's version. It holds the

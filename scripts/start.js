@@ -2,4 +2,4 @@
 import '../src/lib/compile-cache.js';
 
 await import('./prepare.ts');
-await import('../src/process.ts');
+await import('../src/start/process.ts');

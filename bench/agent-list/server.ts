@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { buildSchema, type DocumentNode, execute, parse } from 'graphql';
 import { pino } from 'pino';
 import { makeId } from '../../src/entities/ids.ts';
-import { startService } from '../../src/service.ts';
 import { loadSettings } from '../../src/settings.ts';
+import { startService } from '../../src/start/service.ts';
 
 /**
  * Parley and a plain GraphQL server on the same data, in one process: 50 agents with two groups and two data sources each. The plain one is

@@ -1,10 +1,10 @@
 import { mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger } from '../../src/http/logging.ts';
+import { createLogger } from '../../src/http/log/logging.ts';
 import { optimizeEarly } from '../../src/lib/optimize-early.ts';
-import { startService } from '../../src/service.ts';
 import { loadSettings } from '../../src/settings.ts';
+import { startService } from '../../src/start/service.ts';
 
 /** Parley as it is, in a process of its own, on a fresh embedded database. */
 const adminKey = 'pk-bench-administrator-key-of-40-characters';

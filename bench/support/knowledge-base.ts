@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeId } from '../../src/entities/ids.ts';
 import { loadSettings } from '../../src/settings.ts';
-import type { NewChunk } from '../../src/storage/chunks.ts';
-import { type ChunkStore, createChunkStore } from '../../src/storage/chunks.ts';
-import type { Database } from '../../src/storage/database.ts';
-import { openDatabase } from '../../src/storage/open-database.ts';
+import type { Database } from '../../src/storage/database/database.ts';
+import { openDatabase } from '../../src/storage/database/open.ts';
+import type { NewChunk } from '../../src/storage/knowledge/chunks.ts';
+import { type ChunkStore, createChunkStore } from '../../src/storage/knowledge/chunks.ts';
 
 /** A temporary database with one data source: what searching needs and no more. `DATABASE_URL` of a throw-away database is taken instead. */
 export interface KnowledgeBase {

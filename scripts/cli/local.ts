@@ -5,18 +5,18 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
-import { closeDeps, createDeps } from '../../src/compose.ts';
 import type { Deps } from '../../src/domain/deps.ts';
-import { type Caller, scopes } from '../../src/entities/caller.ts';
+import { type Caller, scopes } from '../../src/entities/accounts/caller.ts';
 import { createAdmissions } from '../../src/http/limits.ts';
-import { createLogger } from '../../src/http/logging.ts';
-import { Metrics } from '../../src/http/metrics.ts';
-import { SseStreams } from '../../src/http/sse.ts';
-import { createRestRouter } from '../../src/rest/adapter.ts';
+import { createLogger } from '../../src/http/log/logging.ts';
+import { Metrics } from '../../src/http/log/metrics.ts';
+import { SseStreams } from '../../src/http/reply/sse.ts';
 import { compileRoutes } from '../../src/rest/compile.ts';
+import { createRestRouter } from '../../src/rest/router.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
 import { loadSettings, type Settings } from '../../src/settings.ts';
-import { FolderInUseError } from '../../src/storage/embedded/lock.ts';
+import { closeDeps, createDeps } from '../../src/start/compose.ts';
+import { FolderInUseError } from '../../src/storage/database/embedded/lock.ts';
 import { exitCodes, Failure } from './failure.ts';
 
 /** Where a command is sent, and what takes that down again. */

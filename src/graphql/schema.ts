@@ -12,47 +12,47 @@ import {
   isObjectType,
   isSpecifiedScalarType,
 } from 'graphql';
-import { operationScopes, requireScope } from '../domain/policy.ts';
+import { operationScopes, requireScope } from '../domain/access/policy.ts';
 import { DomainError, errorCodes } from '../entities/errors.ts';
-import { audited, idReader } from './audited.ts';
-import { builder, type GraphContext } from './builder.ts';
-import { accessFaults, guardNested, inputCheck } from './nested-access.ts';
-import { observe } from './observed.ts';
-import './scalars.ts';
-import './node.ts';
-import './accounts.ts';
+import { audited, idReader } from './audit/audited.ts';
+import { builder, type GraphContext } from './builder/builder.ts';
+import { accessFaults, guardNested, inputCheck } from './builder/nested-access.ts';
+import { observe } from './builder/observed.ts';
+import './types/scalars.ts';
+import './types/node.ts';
+import './accounts/accounts.ts';
 
 // Features, one line each.
-import './completions.ts';
-import './models.ts';
-import './agents.ts';
-import './agent-catalog.ts';
-import './agent-tools.ts';
-import './agent-user-inputs.ts';
-import './agent-skills.ts';
-import './agent-flows.ts';
-import './agent-secrets.ts';
-import './agent-bundles.ts';
-import './api-keys.ts';
-import './connections.ts';
-import './groups.ts';
-import './tenants.ts';
-import './organizations.ts';
-import './users.ts';
-import './memberships.ts';
-import './audit-log.ts';
-import './usage.ts';
-import './chats.ts';
-import './chat-changes.ts';
-import './chat-files.ts';
-import './data-source-changes.ts';
-import './data-sources.ts';
-import './data-source-kinds.ts';
-import './signed-uploads.ts';
-import './knowledge-items.ts';
-import './runs.ts';
-import './subagent-events.ts';
-import './responses.ts';
+import './completions/completions.ts';
+import './models/models.ts';
+import './agents/agents.ts';
+import './agents/catalog.ts';
+import './agents/tools.ts';
+import './agents/user-inputs.ts';
+import './agents/skills.ts';
+import './agents/flows.ts';
+import './agents/secrets.ts';
+import './bundles/bundles.ts';
+import './accounts/api-keys.ts';
+import './knowledge/connections.ts';
+import './accounts/groups.ts';
+import './accounts/tenants.ts';
+import './accounts/organizations.ts';
+import './accounts/users.ts';
+import './accounts/memberships.ts';
+import './audit/log.ts';
+import './usage/usage.ts';
+import './chats/chats.ts';
+import './chats/changes.ts';
+import './chats/files.ts';
+import './knowledge/source-changes.ts';
+import './knowledge/sources.ts';
+import './knowledge/source-kinds.ts';
+import './knowledge/uploads.ts';
+import './knowledge/items.ts';
+import './runs/runs.ts';
+import './runs/subagent-events.ts';
+import './responses/responses.ts';
 
 const roots = {
   Query: () => builder.queryType({ description: 'What can be read.' }),
@@ -63,7 +63,7 @@ const roots = {
 /**
  * Builds the schema of all features and puts the scope rule in front of every root field, so that no feature can forget it.
  *
- * @throws Error naming every root field that domain/policy.ts does not list, every one it lists in vain, and everything undescribed.
+ * @throws Error naming every root field that domain/access/policy.ts does not list, every one it lists in vain, and everything undescribed.
  */
 export function buildSchema(): GraphQLSchema {
   const named = new Set(Object.keys(operationScopes).map((operation) => operation.split('.')[0]));
@@ -81,8 +81,10 @@ export function buildSchema(): GraphQLSchema {
 export function policyFaults(schema: GraphQLSchema, operations: readonly string[]): string[] {
   const fields = rootTypes(schema).flatMap((root) => Object.keys(root.getFields()).map((field) => `${root.name}.${field}`));
   return [
-    ...fields.filter((field) => !operations.includes(field)).map((field) => `${field} is not listed in domain/policy.ts`),
-    ...operations.filter((name) => !fields.includes(name)).map((name) => `domain/policy.ts lists ${name}, which does not exist`),
+    ...fields.filter((field) => !operations.includes(field)).map((field) => `${field} is not listed in domain/access/policy.ts`),
+    ...operations
+      .filter((name) => !fields.includes(name))
+      .map((name) => `domain/access/policy.ts lists ${name}, which does not exist`),
   ];
 }
 

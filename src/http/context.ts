@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Deps } from '../domain/deps.ts';
-import type { Caller } from '../entities/caller.ts';
+import type { Caller } from '../entities/accounts/caller.ts';
 import { DomainError } from '../entities/errors.ts';
 import { makeId } from '../entities/ids.ts';
 import { addressOf } from './address.ts';

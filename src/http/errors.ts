@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { DomainError, errorBody, type PublicError, publicError } from '../entities/errors.ts';
-import { sendJson } from './reply.ts';
+import { sendJson } from './reply/reply.ts';
 
 /** The failure inside what graphql-js throws or returns: `GraphQLError` wraps what a resolver threw. */
 export function unwrapError(error: unknown): unknown {

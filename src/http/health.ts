@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { jsonType, sendBody } from './reply.ts';
+import { jsonType, sendBody } from './reply/reply.ts';
 
 const readyTimeoutMs = 2_000;
 

@@ -3,9 +3,9 @@ import type { AdmissionPool, Pools } from '../engine/sharing/pools.ts';
 import type { PublicError } from '../entities/errors.ts';
 import type { ShareOwner, ShareRefusal } from '../lib/fair-share.ts';
 import type { Settings } from '../settings.ts';
+import { FailedKeys } from './authenticate/failed-keys.ts';
 import { type MadeError, makeError } from './errors.ts';
-import { FailedKeys } from './failed-keys.ts';
-import { sendJson } from './reply.ts';
+import { sendJson } from './reply/reply.ts';
 import { RequestTurns } from './request-turns.ts';
 
 /** What requests share in this process, whatever API they come by. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Upload } from '../http/body/upload.ts';
 import type { CallContext } from '../http/context.ts';
 import type { MadeRefusals } from '../http/limits.ts';
-import type { RouteMeter } from '../http/metrics.ts';
-import type { Upload } from '../http/upload.ts';
+import type { RouteMeter } from '../http/log/metrics.ts';
 import type { Route } from './compile.ts';
 import type { RouteRow } from './route.ts';
 import { type RequestParts, streamMember } from './variables.ts';

@@ -10,9 +10,9 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import { operationScopes } from '../domain/policy.ts';
-import type { Scope } from '../entities/caller.ts';
-import { CompiledOperation } from '../lib/compiled-operation.ts';
+import { operationScopes } from '../domain/access/policy.ts';
+import type { Scope } from '../entities/accounts/caller.ts';
+import { CompiledOperation } from '../lib/compiled-operation/compiled-operation.ts';
 import { compileReader, type Reader, type ReadMode } from './body.ts';
 import { checkDocument, compileDocument, isFileType, type OperationScopes, type RowDocument } from './document.ts';
 import { Faults } from './faults.ts';

@@ -1,9 +1,9 @@
 import type { Deps } from '../domain/deps.ts';
-import type { Caller } from '../entities/caller.ts';
-import type { Authenticate } from '../http/authenticate.ts';
+import type { Caller } from '../entities/accounts/caller.ts';
+import type { Authenticate } from '../http/authenticate/authenticate.ts';
 import type { Admissions } from '../http/limits.ts';
-import type { Metrics } from '../http/metrics.ts';
-import type { SseStreams } from '../http/sse.ts';
+import type { Metrics } from '../http/log/metrics.ts';
+import type { SseStreams } from '../http/reply/sse.ts';
 import type { Route } from './compile.ts';
 
 /** What the REST face is made of. */
@@ -15,7 +15,7 @@ export interface RestOptions {
   readonly streams: SseStreams;
   /** Shared with the other API: they limit the process. */
   readonly admissions: Admissions;
-  /** Who a key belongs to and when it ends; domain/api-keys.ts unless a test has its own. */
+  /** Who a key belongs to and when it ends; domain/accounts/api-keys.ts unless a test has its own. */
   readonly keys?: {
     readonly authenticate: Authenticate;
     readonly watch: (caller: Caller, onEnd: () => void) => () => void;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { GraphQLSchema } from 'graphql';
-import { sendBody } from '../http/reply.ts';
+import { sendBody } from '../http/reply/reply.ts';
 import type { Route } from './compile.ts';
 import { printOpenApi } from './openapi/document.ts';
 

@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream';
 import type { Deps } from '../domain/deps.ts';
-import type { Caller } from '../entities/caller.ts';
+import type { Caller } from '../entities/accounts/caller.ts';
 import type { PublicError } from '../entities/errors.ts';
-import type { RunEvent } from '../entities/run-event.ts';
+import type { RunEvent } from '../entities/runs/event.ts';
 
 /**
  * One REST operation as data. Rows are parsed and checked against the schema at start: a row that lies cannot start the server.
  *
  * - Every `{name}` of `path` and every member of `query` is a variable of `document` with that name; text is coerced to its type.
  * - `document` is one static operation with exactly one root field; its aliases are the reply mapping (`finish_reason: finishReason`).
- * - The key's scope is not repeated here: it is that of the root field (domain/policy.ts).
+ * - The key's scope is not repeated here: it is that of the root field (domain/access/policy.ts).
  */
 export interface RouteRow {
   readonly operationId: string;
@@ -41,7 +41,7 @@ export interface RouteRow {
   };
   /**
    * The query parameter whose value opens the door instead of a key: the ticket of a link that the service signed
-   * (domain/upload-tickets.ts). Whoever sends a key besides is asked for that.
+   * (domain/knowledge/upload-tickets.ts). Whoever sends a key besides is asked for that.
    */
   readonly ticket?: string;
   /** Status of a good reply; default 200. */

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError } from '../entities/errors.ts';
-import { isLast, type RunEvent } from '../entities/run-event.ts';
+import { isLast, type RunEvent } from '../entities/runs/event.ts';
 import type { CallContext } from '../http/context.ts';
-import type { SseStream, SseStreams } from '../http/sse.ts';
+import type { SseStream, SseStreams } from '../http/reply/sse.ts';
 import { release } from '../lib/release.ts';
 import type { Reply } from './reply.ts';
 import type { EncoderContext, RunFold, StreamEncoder, StreamEncoderFactory, Variables } from './route.ts';

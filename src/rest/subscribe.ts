@@ -7,7 +7,7 @@ import {
   type ValueNode,
   valueFromAST,
 } from 'graphql';
-import type { RunEvent, RunEventStream } from '../entities/run-event.ts';
+import type { RunEvent, RunEventStream } from '../entities/runs/event.ts';
 import type { CallContext } from '../http/context.ts';
 import type { RowDocument } from './document.ts';
 import type { Variables } from './route.ts';

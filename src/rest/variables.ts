@@ -1,4 +1,4 @@
-import type { UploadedFile } from '../entities/uploaded-file.ts';
+import type { UploadedFile } from '../entities/chats/uploaded-file.ts';
 import { throwFaults } from './body.ts';
 import type { FormField, Parameter, Route, VariableReaders } from './compile.ts';
 import { addFault, Faults } from './faults.ts';

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Database } from './database/database.ts';
 
 export type IdempotencyClaim =
   /** The caller is the first, or took over from one whose lease ran out. `token` names this claim. */

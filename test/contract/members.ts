@@ -1,5 +1,5 @@
-import { agentVisibilities } from '../../src/entities/agent.ts';
-import { dataSourceTypes } from '../../src/entities/data-source.ts';
+import { agentVisibilities } from '../../src/entities/agents/agent.ts';
+import { dataSourceTypes } from '../../src/entities/knowledge/data-source.ts';
 
 /** The type of a member, in the contract's words. `one of`: an enumeration with its whole set of values. */
 export type MemberType =

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Chunk, chunkDocument, defaultChunkLimits } from '../../src/engine/knowledge/chunk.ts';
 import { cleanText, DocumentWriter } from '../../src/engine/knowledge/extract/document-writer.ts';
 import type { ExtractedDocument } from '../../src/engine/knowledge/extract/extract.ts';
 import { markdownBlocks } from '../../src/engine/knowledge/extract/markdown-blocks.ts';
-import { estimateTokens } from '../../src/engine/knowledge/tokens.ts';
+import { type Chunk, chunkDocument, defaultChunkLimits } from '../../src/engine/knowledge/index/chunk.ts';
+import { estimateTokens } from '../../src/engine/knowledge/index/tokens.ts';
 import { cpuMs } from '../support/clock.ts';
 
 function markdown(text: string, title: string | null = null): ExtractedDocument {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { closing } from '../../src/http/closing.ts';
-import { Connections } from '../../src/http/connections.ts';
+import { closing } from '../../src/http/connections/closing.ts';
+import { Connections } from '../../src/http/connections/connections.ts';
 import { loadSettings } from '../../src/settings.ts';
 
 it('a server that stops sends whole what it has begun to send, also to a slow reader', async () => {

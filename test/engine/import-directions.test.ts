@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const source = fileURLToPath(new URL('../../src', import.meta.url));
 
-/** What a folder may use besides itself. The files of `src` itself stand above all folders. */
+/** What a folder may use besides itself. The files of `src` itself, and `start`, stand above all folders. */
 const below: Readonly<Record<string, readonly string[]>> = {
   rest: ['http', 'domain', 'engine', 'storage', 'entities', 'lib'],
   graphql: ['http', 'domain', 'engine', 'storage', 'entities', 'lib'],
@@ -40,21 +40,25 @@ describe('imports', () => {
 
   it('keep the database, the ORM and the GraphQL libraries to the folder that knows them', () => {
     const strays = imports.filter(({ folder, target, isTypeOnly }) =>
-      keptTo.some(([owner, packages]) => packages.test(target) && folder !== owner && folder !== '' && !isTypeOnly),
+      keptTo.some(([owner, packages]) => packages.test(target) && folder !== owner && !isTop(folder) && !isTypeOnly),
     );
     expect(strays.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
   });
 
   it('take settings as a type only: the process reads its environment once', () => {
-    const readers = imports.filter(({ folder, target, isTypeOnly }) => folder !== '' && target === 'settings.ts' && !isTypeOnly);
+    const readers = imports.filter(({ folder, target, isTypeOnly }) => !isTop(folder) && target === 'settings.ts' && !isTypeOnly);
     expect(readers.map(({ file }) => file)).toEqual([]);
     const readsEnvironment = sourceFiles().filter((file) => /\bprocess\.env\b/.test(withoutComments(read(file))));
-    expect(readsEnvironment).toEqual(['process.ts']);
+    expect(readsEnvironment).toEqual(['start/process.ts']);
   });
 });
 
+function isTop(folder: string): boolean {
+  return folder === '' || folder === 'start';
+}
+
 function isAllowed({ folder, target, isOurs }: Import): boolean {
-  if (folder === '' || !isOurs) return true;
+  if (isTop(folder) || !isOurs) return true;
   const [first = '', ...rest] = target.split('/');
   if (rest.length === 0) return target === 'settings.ts';
   return first === folder || below[folder]?.includes(first) === true;

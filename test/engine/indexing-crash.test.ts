@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { loadSettings } from '../../src/settings.ts';
-import { openDatabase } from '../../src/storage/open-database.ts';
+import { openDatabase } from '../../src/storage/database/open.ts';
 import { TestClient } from '../support/client.ts';
 import { copyOf, type Place } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Passage } from '../../src/entities/citation.ts';
+import type { Passage } from '../../src/entities/knowledge/citation.ts';
 import { makePdf } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { addFile, indexed, itemsOf, longText } from '../support/knowledge.ts';

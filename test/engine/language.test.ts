@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { textSearchConfig } from '../../src/engine/knowledge/language.ts';
+import { textSearchConfig } from '../../src/engine/knowledge/index/language.ts';
 
 it.each([
   ['english', 'How long is the warranty on e-bike batteries?'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { makeKeySecret } from '../../src/entities/api-key.ts';
-import { createLogger } from '../../src/http/logging.ts';
+import { makeKeySecret } from '../../src/entities/accounts/api-key.ts';
+import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 
 const providerKey = 'sk-canary-provider-key-(1)';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { checkMasterKeys } from '../../src/storage/vault/check-keys.ts';
 import { loadMasterKeys } from '../../src/storage/vault/master-keys.ts';
-import { createVault, type Vault } from '../../src/storage/vault.ts';
+import { createVault, type Vault } from '../../src/storage/vault/vault.ts';
 import { makeFor } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
 

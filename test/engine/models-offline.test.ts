@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { offlineModel } from '../../src/engine/models/offline/offline.ts';
 import type { ModelMessage, ModelRequest } from '../../src/engine/models/port.ts';
-import { writePassages } from '../../src/engine/runs/context.ts';
-import type { Passage } from '../../src/entities/citation.ts';
+import { writePassages } from '../../src/engine/runs/prompt/context.ts';
+import type { Passage } from '../../src/entities/knowledge/citation.ts';
 import { collect, ask as request } from '../support/models.ts';
 
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createNewsCache } from '../../src/storage/news-cache.ts';
-import { createInProcessSignals } from '../../src/storage/signals/in-process.ts';
-import type { Signals } from '../../src/storage/signals.ts';
+import { createNewsCache } from '../../src/storage/database/news-cache.ts';
+import { createInProcessSignals } from '../../src/storage/database/signals/in-process.ts';
+import type { Signals } from '../../src/storage/database/signals/signals.ts';
 
 function start(sizeMax = 100) {
   const feed = { isHealthy: true, gap: () => {} };

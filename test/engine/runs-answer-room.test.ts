@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ModelDelta } from '../../src/engine/models/port.ts';
 import { runLoop } from '../../src/engine/runs/loop.ts';
 import type { ServerTool } from '../../src/engine/tools/server-tool.ts';
-import type { RunItem } from '../../src/entities/run-event.ts';
+import type { RunItem } from '../../src/entities/runs/event.ts';
 import { failureOf, makeRouter, ask as requestOf } from '../support/models.ts';
 import { collect, finish, loopDeps, outcome, plan, recordingLedger, runPlan, scriptedModel, text } from '../support/runs.ts';
 import { startUpstream } from '../support/upstream.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parsePassages, withPassages, writePassages } from '../../src/engine/runs/context.ts';
+import { parsePassages, withPassages, writePassages } from '../../src/engine/runs/prompt/context.ts';
 import { passage } from '../support/runs.ts';
 
 describe('the passages given to a model', () => {

@@ -1,10 +1,10 @@
 import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createUsageLedger } from '../../src/engine/runs/ledger.ts';
+import { createUsageLedger } from '../../src/engine/runs/usage/ledger.ts';
 import { makeId } from '../../src/entities/ids.ts';
-import type { UsageRow } from '../../src/storage/usage.ts';
-import { createUsageJournal } from '../../src/storage/usage-journal.ts';
+import { createUsageJournal } from '../../src/storage/usage/journal.ts';
+import type { UsageRow } from '../../src/storage/usage/usage.ts';
 import { newFolder } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { noLimits, plan, silent } from '../support/runs.ts';

@@ -5,7 +5,7 @@ import { RunFold } from '../../src/engine/runs/fold.ts';
 import type { RunPlan } from '../../src/engine/runs/run-engine.ts';
 import { RunStop } from '../../src/engine/runs/stop.ts';
 import type { ServerTool } from '../../src/engine/tools/server-tool.ts';
-import { isTerminal, type RunEvent, type RunItem } from '../../src/entities/run-event.ts';
+import { isTerminal, type RunEvent, type RunItem } from '../../src/entities/runs/event.ts';
 import {
   finish,
   hangingModel,

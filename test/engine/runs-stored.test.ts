@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { snapshot } from '../../src/engine/runs/ending.ts';
 import { EventLog } from '../../src/engine/runs/stored/event-log.ts';
 import { LogWriter } from '../../src/engine/runs/stored/log-writer.ts';
-import type { RunEvent } from '../../src/entities/run-event.ts';
-import type { RunEnding } from '../../src/storage/run-writes.ts';
+import type { RunEvent } from '../../src/entities/runs/event.ts';
+import type { RunEnding } from '../../src/storage/runs/writes.ts';
 import { collect, silent } from '../support/runs.ts';
 
 const delta = (sequence: number): RunEvent => ({

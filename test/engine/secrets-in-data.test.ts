@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { masker } from '../../src/engine/tools/masking.ts';
 import { extractSecrets } from '../../src/engine/tools/secrets-in-data.ts';
-import type { JsonObject } from '../../src/entities/agent-part.ts';
+import type { JsonObject } from '../../src/entities/agents/part.ts';
 
 const nobody = () => false;
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2lnbmF0dXJlLW9mLWNhbmFyeQ';

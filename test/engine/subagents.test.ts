@@ -7,7 +7,7 @@ import type { RunPlan } from '../../src/engine/runs/run-engine.ts';
 import { RunStop } from '../../src/engine/runs/stop.ts';
 import type { ServerTool } from '../../src/engine/tools/server-tool.ts';
 import { DomainError } from '../../src/entities/errors.ts';
-import type { EndedSubagent, RunEvent, RunItem, Usage } from '../../src/entities/run-event.ts';
+import type { EndedSubagent, RunEvent, RunItem, Usage } from '../../src/entities/runs/event.ts';
 import { plan as basePlan, collect, finish, loopDeps, outcome, passage, recordingLedger, text } from '../support/runs.ts';
 
 const plan: RunPlan = { ...basePlan, serverTools: ['deep_research'] };

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
-import { estimateTokens } from '../../src/engine/knowledge/tokens.ts';
+import { estimateTokens } from '../../src/engine/knowledge/index/tokens.ts';
 
 describe('the estimate of tokens, against o200k_base', () => {
   const english = readFileSync('README.md', 'utf8');
   it.each<[string, string, number, number]>([
     ['English Markdown with code', english, 0.9, 1.3],
-    ['TypeScript', readFileSync('src/engine/knowledge/chunk.ts', 'utf8'), 0.9, 1.4],
+    ['TypeScript', readFileSync('src/engine/knowledge/index/chunk.ts', 'utf8'), 0.9, 1.4],
     ['JSON', readFileSync('package.json', 'utf8'), 0.9, 1.3],
     [
       'German',

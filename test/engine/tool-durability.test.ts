@@ -4,7 +4,7 @@ import { RunStop } from '../../src/engine/runs/stop.ts';
 import { apiMethods } from '../../src/engine/tools/api-function/api-function.ts';
 import { builtinTools } from '../../src/engine/tools/builtin.ts';
 import type { ServerTool } from '../../src/engine/tools/server-tool.ts';
-import type { RunStore } from '../../src/storage/runs.ts';
+import type { RunStore } from '../../src/storage/runs/runs.ts';
 import { type ApiServer, startApiServer } from '../support/api-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Person } from '../support/make.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadMasterKeys } from '../../src/storage/vault/master-keys.ts';
-import { createVault } from '../../src/storage/vault.ts';
+import { createVault } from '../../src/storage/vault/vault.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 describe('the vault', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildSchema } from '../../src/graphql/schema.ts';
-import { Documents, isFaults } from '../../src/graphql/server/documents.ts';
+import { Documents, isFaults } from '../../src/graphql/server/documents/documents.ts';
 import { loadSettings } from '../../src/settings.ts';
 import type { Reply } from '../support/client.ts';
 import { cpuMs } from '../support/clock.ts';

@@ -12,11 +12,11 @@ const source = fileURLToPath(new URL('../../src', import.meta.url));
 const walks: Readonly<Record<string, string>> = {
   'lib/selections.ts': 'unfolds each fragment once for each place',
   'lib/compiled-operation/run.ts': 'looks no further than a field',
-  'graphql/server/merged-fields.ts': 'remembers each place, and counts its fields against GRAPHQL_FIELDS_MAX',
-  'graphql/members.ts': 'reads each selection set once',
-  'graphql/observed.ts': 'asks for the root fields of an operation once',
-  'graphql/server/limits.ts': 'visits the text of the document, in which a fragment stands once',
-  'lib/compiled-operation.ts': 'visits the text of the document; plans the root',
+  'graphql/server/documents/merged-fields.ts': 'remembers each place, and counts its fields against GRAPHQL_FIELDS_MAX',
+  'graphql/builder/members.ts': 'reads each selection set once',
+  'graphql/builder/observed.ts': 'asks for the root fields of an operation once',
+  'graphql/server/documents/limits.ts': 'visits the text of the document, in which a fragment stands once',
+  'lib/compiled-operation/compiled-operation.ts': 'visits the text of the document; plans the root',
   'lib/compiled-operation/plan.ts': 'plans at most GRAPHQL_FIELDS_MAX fields; graphql-js collects those of a place',
   'rest/compile.ts': 'our own documents',
   'rest/document.ts': 'our own documents',
@@ -42,7 +42,7 @@ describe('walks over documents', () => {
     );
     const ofGraphql = users.filter((file) => readFileSync(join(source, file), 'utf8').includes("from 'graphql'"));
     // rest/document.ts checks our own documents.
-    expect(ofGraphql.sort()).toEqual(['graphql/server/validate.ts', 'rest/document.ts']);
+    expect(ofGraphql.sort()).toEqual(['graphql/server/documents/validate.ts', 'rest/document.ts']);
   });
 
   it('that execute a document go through the compiled operation, which counts the bytes of the reply', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { Kind, OverlappingFieldsCanBeMergedRule, parse, specifiedRules, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { FieldConflicts } from '../../src/graphql/server/field-conflicts.ts';
-import { MergedDocument } from '../../src/graphql/server/merged-fields.ts';
+import { FieldConflicts } from '../../src/graphql/server/documents/field-conflicts.ts';
+import { MergedDocument } from '../../src/graphql/server/documents/merged-fields.ts';
 import { oddSchema } from '../support/odd-schema.ts';
 
 /** Mostly the same field under a name; the others conflict with it in kind, in arguments, or in nothing. */

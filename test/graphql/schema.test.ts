@@ -1,6 +1,6 @@
 import { buildSchema as parseSchema, validateSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { operationScopes } from '../../src/domain/policy.ts';
+import { operationScopes } from '../../src/domain/access/policy.ts';
 import { printedSchema } from '../../src/graphql/printed-schema.ts';
 import { buildSchema, policyFaults, undescribed } from '../../src/graphql/schema.ts';
 
@@ -37,8 +37,8 @@ describe('a schema that is not complete', () => {
 
   it('names the root fields without a scope, and the scopes without a field', () => {
     expect(policyFaults(incomplete, ['Query.listed', 'Query.gone'])).toEqual([
-      'Query.forgotten is not listed in domain/policy.ts',
-      'domain/policy.ts lists Query.gone, which does not exist',
+      'Query.forgotten is not listed in domain/access/policy.ts',
+      'domain/access/policy.ts lists Query.gone, which does not exist',
     ]);
   });
 

@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 import { getVariableValues } from 'graphql/execution/values.js';
 import { describe, expect, it } from 'vitest';
-import { CompiledOperation, type KeptArguments } from '../../src/lib/compiled-operation.ts';
+import { CompiledOperation, type KeptArguments } from '../../src/lib/compiled-operation/compiled-operation.ts';
 import { leafFields, type OddContext, objectFields, oddSchema, plainFields, sourceOf } from '../support/odd-schema.ts';
 
 /** A selection of fields, as text. Two of one name in the reply are always the same field with the same arguments. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { scopes as allScopes, type Scope } from '../../src/entities/caller.ts';
+import { scopes as allScopes, type Scope } from '../../src/entities/accounts/caller.ts';
 import { makeId } from '../../src/entities/ids.ts';
 import type { TestClient } from '../support/client.ts';
 import { timed } from '../support/clock.ts';

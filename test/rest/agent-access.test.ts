@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentForRun } from '../../src/domain/agents.ts';
-import { authenticateKey } from '../../src/domain/api-keys.ts';
-import { agentListScopes, agentVisibilities } from '../../src/entities/agent.ts';
+import { authenticateKey } from '../../src/domain/accounts/api-keys.ts';
+import { agentForRun } from '../../src/domain/agents/agents.ts';
+import { agentListScopes, agentVisibilities } from '../../src/entities/agents/agent.ts';
 import type { TestClient } from '../support/client.ts';
 import { makeFor, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';

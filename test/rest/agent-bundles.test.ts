@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scopes } from '../../src/entities/caller.ts';
+import { scopes } from '../../src/entities/accounts/caller.ts';
 import { type ApiServer, startApiServer } from '../support/api-server.ts';
 import { timed } from '../support/clock.ts';
 import { databaseText } from '../support/dump.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authenticateKey, watchKey } from '../../src/domain/api-keys.ts';
-import { isWellFormedKey } from '../../src/entities/api-key.ts';
-import { scopes as allScopes } from '../../src/entities/caller.ts';
+import { authenticateKey, watchKey } from '../../src/domain/accounts/api-keys.ts';
+import { isWellFormedKey } from '../../src/entities/accounts/api-key.ts';
+import { scopes as allScopes } from '../../src/entities/accounts/caller.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Organization, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';

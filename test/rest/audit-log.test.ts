@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { operationScopes } from '../../src/domain/policy.ts';
+import { operationScopes } from '../../src/domain/access/policy.ts';
 import { makeFor, type Organization, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -148,7 +148,7 @@ describe(`GET ${path}`, () => {
 });
 
 it('every mutation is audited, but for those that only run a model', async () => {
-  const { unauditedOperations } = await import('../../src/domain/audit.ts');
+  const { unauditedOperations } = await import('../../src/domain/audit/audit.ts');
   const mutations = Object.keys(operationScopes).flatMap((name) => (name.startsWith('Mutation.') ? [name.slice(9)] : []));
   expect([...unauditedOperations].filter((name) => !mutations.includes(name))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expireRecords, sweepLeftBehind } from '../../src/domain/chat-files.ts';
+import { expireRecords, sweepLeftBehind } from '../../src/domain/chats/files.ts';
 import type { TestClient } from '../support/client.ts';
 import { makeFor, type Organization, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';

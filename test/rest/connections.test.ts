@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openConnection } from '../../src/domain/connections.ts';
+import { openConnection } from '../../src/domain/knowledge/connections.ts';
 import { makeFor, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
 

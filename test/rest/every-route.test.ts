@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { coerceInputValue, type GraphQLInputObjectType, getNullableType, isInputObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scopes } from '../../src/entities/caller.ts';
+import { scopes } from '../../src/entities/accounts/caller.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { compileRoutes, type Route } from '../../src/rest/compile.ts';
 import { memberNames } from '../../src/rest/member-names.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Scope } from '../../src/entities/caller.ts';
+import type { Scope } from '../../src/entities/accounts/caller.ts';
 import { makeFor, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
 

@@ -91,7 +91,9 @@ describe('a row that lies cannot start', () => {
     expect(() => compileRoutes(schema, [get], frameScopes, declarations)).toThrow(reason);
   });
   it('a root field that the policy does not list', () => {
-    expect(() => compileRoutes(schema, [get], {}, noDeclarations)).toThrow('getThing: Query.thing is not in domain/policy.ts');
+    expect(() => compileRoutes(schema, [get], {}, noDeclarations)).toThrow(
+      'getThing: Query.thing is not in domain/access/policy.ts',
+    );
   });
   it('two rows at one place, or of one name', () => {
     expect(() => compile(get, { ...get, operationId: 'again', path: '/api/v1/things/{thingId}' })).toThrow('again');

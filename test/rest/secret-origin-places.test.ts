@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { ApiAuth, ApiFunction } from '../../src/engine/tools/api-function/api-function.ts';
-import { secretKeysIn } from '../../src/entities/agent-part.ts';
-import { migrate, readMigrations } from '../../src/storage/migrate.ts';
+import { secretKeysIn } from '../../src/entities/agents/part.ts';
+import { migrate, readMigrations } from '../../src/storage/database/migrate.ts';
 import type { ApiServer } from '../support/api-server.ts';
 import { canary, type SharedAgents, startSharedAgents } from '../support/shared-agents.ts';
 
@@ -113,6 +113,6 @@ it('stored secrets are opened in one place for tools, and in one for connections
     readdirSync(root, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && readFileSync(join(root, name), 'utf8').includes(text))
       .sort();
-  expect(holding('vault.open(')).toEqual(['domain/connections.ts', 'engine/tools/bound-secrets.ts']);
+  expect(holding('vault.open(')).toEqual(['domain/knowledge/connections.ts', 'engine/tools/bound-secrets.ts']);
   expect(holding('.sealedFor(')).toEqual(['engine/tools/bound-secrets.ts']);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { AgentSecret } from '../../src/entities/agent-part.ts';
+import type { AgentSecret } from '../../src/entities/agents/part.ts';
 import { makeFor } from '../support/make.ts';
 import { canary, type SharedAgents, startSharedAgents } from '../support/shared-agents.ts';
 

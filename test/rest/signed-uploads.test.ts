@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { signTicket } from '../../src/domain/upload-tickets.ts';
+import { signTicket } from '../../src/domain/knowledge/upload-tickets.ts';
 import type { TestClient } from '../support/client.ts';
 import { indexed } from '../support/knowledge.ts';
 import { makeFor, type Person } from '../support/make.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { refuseUnreadable } from '../../src/http/unreadable.ts';
+import { refuseUnreadable } from '../../src/http/connections/unreadable.ts';
 import { silent } from '../support/runs.ts';
 import { startService, type TestService } from '../support/service.ts';
 

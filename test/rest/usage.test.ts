@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createUsageLimits } from '../../src/engine/runs/usage-limits.ts';
-import type { Scope } from '../../src/entities/caller.ts';
+import { createUsageLimits } from '../../src/engine/runs/usage/limits.ts';
+import type { Scope } from '../../src/entities/accounts/caller.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Organization, type Person } from '../support/make.ts';
 import { silent } from '../support/runs.ts';

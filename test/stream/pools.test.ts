@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from '
 import type { JobName } from '../../src/engine/jobs/jobs.ts';
 import { createPgBossJobs } from '../../src/engine/jobs/pg-boss.ts';
 import { loadSettings } from '../../src/settings.ts';
-import { openDatabase } from '../../src/storage/open-database.ts';
+import { openDatabase } from '../../src/storage/database/open.ts';
 import { copyOf } from '../support/databases.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { eventually } from '../support/eventually.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findBox } from '../../src/engine/tools/python/box.ts';
 import type { ServerTool } from '../../src/engine/tools/server-tool.ts';
 
-import type { RunEvent } from '../../src/entities/run-event.ts';
+import type { RunEvent } from '../../src/entities/runs/event.ts';
 import { ResponseProjection, sseFrame } from '../../src/rest/encode/response.ts';
 import { expectAccepted } from '../support/accepted-request.ts';
 import { expectComponent } from '../support/described.ts';

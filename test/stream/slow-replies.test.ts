@@ -184,5 +184,5 @@ it('every body that is in memory whole leaves where it is counted', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
   const senders = files.filter((path) => /\bres\.(end|write)\([^)\s]/.test(readFileSync(join('src', path), 'utf8')));
   // The event stream, whose frames wait for their reader, writes by itself.
-  expect(senders.sort()).toEqual(['http/reply.ts', 'http/sse.ts']);
+  expect(senders.sort()).toEqual(['http/reply/reply.ts', 'http/reply/sse.ts']);
 });

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { closeDeps, createDeps } from '../../src/compose.ts';
-import { createLogger } from '../../src/http/logging.ts';
+import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
+import { closeDeps, createDeps } from '../../src/start/compose.ts';
 import { emptyPlace, type Template } from './databases.ts';
 
 declare module 'vitest' {

@@ -1,5 +1,5 @@
-import { hashKeySecret, keyPrefix, makeKeySecret } from '../../src/entities/api-key.ts';
-import { type AccessLevel, scopes as allScopes, type MemberRole, type Scope } from '../../src/entities/caller.ts';
+import { hashKeySecret, keyPrefix, makeKeySecret } from '../../src/entities/accounts/api-key.ts';
+import { type AccessLevel, scopes as allScopes, type MemberRole, type Scope } from '../../src/entities/accounts/caller.ts';
 import { type Reply, TestClient } from './client.ts';
 import type { TestService } from './service.ts';
 

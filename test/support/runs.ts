@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import type { Model, ModelDelta, ModelRequest } from '../../src/engine/models/port.ts';
 import type { ModelRouter } from '../../src/engine/models/router.ts';
-import type { UsageLedger } from '../../src/engine/runs/ledger.ts';
 import { runLoop } from '../../src/engine/runs/loop.ts';
 import type { LoopDeps } from '../../src/engine/runs/loop-deps.ts';
 import type { RunPlan } from '../../src/engine/runs/run-engine.ts';
+import type { UsageLedger } from '../../src/engine/runs/usage/ledger.ts';
 import type { CallPass } from '../../src/engine/tools/server-tool.ts';
-import type { Passage } from '../../src/entities/citation.ts';
 import { type IdKind, makeId } from '../../src/entities/ids.ts';
-import { isTerminal, type RunEvent, type RunSnapshot } from '../../src/entities/run-event.ts';
+import type { Passage } from '../../src/entities/knowledge/citation.ts';
+import { isTerminal, type RunEvent, type RunSnapshot } from '../../src/entities/runs/event.ts';
 
 /** For a call of a tool outside of any run. */
 export const freePass: CallPass = { key: 'run_1:call_1', isFresh: () => true, renew: () => Promise.resolve() };

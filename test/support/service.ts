@@ -1,8 +1,8 @@
 import { inject } from 'vitest';
 import type { Deps } from '../../src/domain/deps.ts';
-import { createLogger } from '../../src/http/logging.ts';
-import { type Service, startService as start } from '../../src/service.ts';
+import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
+import { type Service, startService as start } from '../../src/start/service.ts';
 import { TestClient } from './client.ts';
 import { copyOf } from './databases.ts';
 

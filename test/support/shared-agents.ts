@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { AgentSecret } from '../../src/entities/agent-part.ts';
+import type { AgentSecret } from '../../src/entities/agents/part.ts';
 import { type ApiServer, startApiServer } from './api-server.ts';
 import type { Reply } from './client.ts';
 import { makeFor, type Person } from './make.ts';

@@ -1,8 +1,8 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
 import { type AuditChange, auditTargetsMax } from '../../entities/audit.ts';
-import type { Caller } from '../../entities/caller.ts';
 import { type IdKind, kindOfId } from '../../entities/ids.ts';
-import type { NewAuditEntry } from '../../storage/audit-entries.ts';
-import type { ChangeRecord } from '../../storage/recorded-pool.ts';
+import type { NewAuditEntry } from '../../storage/audit/entries.ts';
+import type { ChangeRecord } from '../../storage/audit/recorded-pool.ts';
 import type { Deps } from '../deps.ts';
 import type { CallOrigin } from './origin.ts';
 
@@ -37,7 +37,7 @@ const attemptsMax = 5;
 const retryMs = 1_000;
 
 /**
- * Runs a mutation and writes its entry in the transaction of the change (storage/recorded-pool.ts). A change whose entry cannot be written
+ * Runs a mutation and writes its entry in the transaction of the change (storage/audit/recorded-pool.ts). A change whose entry cannot be written
  * is not made. A mutation that changes no row writes its entry before it answers.
  *
  * The entry begins with what is known before the mutation returns. When the result names another target, or the mutation fails after a

@@ -1,8 +1,8 @@
-import type { Caller } from '../../entities/caller.ts';
-import type { AuditBatch } from '../../storage/audit-batch.ts';
-import type { NewAuditEntry } from '../../storage/audit-entries.ts';
-import type { PlacedThing, UnseenContent } from '../../storage/unseen-content.ts';
-import { editableAgents, usableAgents, visibleChats, visibleDataSources } from '../access.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AuditBatch } from '../../storage/audit/batch.ts';
+import type { NewAuditEntry } from '../../storage/audit/entries.ts';
+import type { PlacedThing, UnseenContent } from '../../storage/audit/unseen-content.ts';
+import { editableAgents, usableAgents, visibleChats, visibleDataSources } from '../access/access.ts';
 import { targets } from './change-entry.ts';
 import type { CallOrigin } from './origin.ts';
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import type { Caller } from '../../entities/caller.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
 import type { DomainError } from '../../entities/errors.ts';
-import type { AuditBatch } from '../../storage/audit-batch.ts';
-import type { NewAuditEntry } from '../../storage/audit-entries.ts';
+import type { AuditBatch } from '../../storage/audit/batch.ts';
+import type { NewAuditEntry } from '../../storage/audit/entries.ts';
 import { targets } from './change-entry.ts';
 import type { CallOrigin } from './origin.ts';
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Caller } from '../../entities/caller.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Settings } from '../../settings.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { CallOrigin } from './origin.ts';

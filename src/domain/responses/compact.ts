@@ -1,8 +1,8 @@
 import { RunFold } from '../../engine/runs/fold.ts';
-import type { Caller } from '../../entities/caller.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { WireObject } from '../../entities/response.ts';
-import type { Usage } from '../../entities/run-event.ts';
+import type { Usage } from '../../entities/runs/event.ts';
+import type { WireObject } from '../../entities/runs/response.ts';
 import type { Deps } from '../deps.ts';
 import { findAnswerer } from './create.ts';
 import { requireCalls, resolveItems, toMessages } from './given-items.ts';

@@ -1,6 +1,6 @@
-import type { Caller } from '../../entities/caller.ts';
-import type { Run } from '../../entities/run.ts';
-import { isAdministrator } from '../access.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { Run } from '../../entities/runs/run.ts';
+import { isAdministrator } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 
 const runsMax = 500;

@@ -1,12 +1,12 @@
 import { type ModelParameters, type ResponseFormat, serviceTiers } from '../../engine/models/port.ts';
-import type { ThreadMode } from '../../entities/chat.ts';
+import type { ThreadMode } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { type ChatMode, includableMembers, type WireObject } from '../../entities/response.ts';
+import { type ChatMode, includableMembers, type WireObject } from '../../entities/runs/response.ts';
 import type { Settings } from '../../settings.ts';
+import { readSecrets } from '../chats/message-input.ts';
 import { Faults } from '../faults.ts';
-import { readSecrets } from '../message-input.ts';
-import { type RunIdentifiers, readIdentifiers } from '../run-identifiers.ts';
-import { readRunOptions } from '../run-options.ts';
+import { type RunIdentifiers, readIdentifiers } from '../runs/identifiers.ts';
+import { readRunOptions } from '../runs/options.ts';
 import { type GivenItem, readItems } from './items.ts';
 import { readText } from './text-format.ts';
 import { type ResponseTools, readResponseTools } from './tools.ts';

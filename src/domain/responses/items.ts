@@ -1,4 +1,4 @@
-import { foreignItemTypes, type WireObject } from '../../entities/response.ts';
+import { foreignItemTypes, type WireObject } from '../../entities/runs/response.ts';
 import type { Faults } from '../faults.ts';
 import { partsMax, readOutputPart, readPart, requireText, stringPart } from './parts.ts';
 import { isObject } from './values.ts';

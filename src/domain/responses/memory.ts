@@ -1,6 +1,6 @@
-import { messagesOf } from '../../engine/runs/transcript.ts';
-import type { NewMessage } from '../../entities/chat.ts';
-import type { RunSnapshot } from '../../entities/run-event.ts';
+import { messagesOf } from '../../engine/runs/prompt/transcript.ts';
+import type { NewMessage } from '../../entities/chats/chat.ts';
+import type { RunSnapshot } from '../../entities/runs/event.ts';
 
 /**
  * What a connection remembers of responses that are not stored: the newest one, so that the next request can go on from it. A request

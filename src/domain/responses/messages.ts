@@ -1,8 +1,8 @@
 import type { ModelMessage } from '../../engine/models/port.ts';
-import type { NewMessage, PromptPart, ToolCall, ToolOutputStatus } from '../../entities/chat.ts';
-import type { ResponseItem, WireObject } from '../../entities/response.ts';
+import type { NewMessage, PromptPart, ToolCall, ToolOutputStatus } from '../../entities/chats/chat.ts';
+import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import { storableText } from '../../lib/text.ts';
-import type { ContextPart } from '../given-files.ts';
+import type { ContextPart } from '../chats/given-files.ts';
 import { isObject } from './values.ts';
 
 interface MessageBasics {

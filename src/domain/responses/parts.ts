@@ -1,6 +1,6 @@
-import type { WireObject } from '../../entities/response.ts';
+import type { WireObject } from '../../entities/runs/response.ts';
+import { imageUrlRule, kindOfImageUrl } from '../chats/image-url.ts';
 import type { Faults } from '../faults.ts';
-import { imageUrlRule, kindOfImageUrl } from '../image-url.ts';
 import { isObject } from './values.ts';
 
 /** Content parts of one item, at most. */

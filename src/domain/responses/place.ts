@@ -1,11 +1,11 @@
 import { RunFold } from '../../engine/runs/fold.ts';
-import { messagesOf } from '../../engine/runs/transcript.ts';
-import type { Caller } from '../../entities/caller.ts';
-import type { Chat, ChatMessage, NewMessage } from '../../entities/chat.ts';
+import { messagesOf } from '../../engine/runs/prompt/transcript.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
-import type { Run } from '../../entities/run.ts';
-import { ownChats } from '../access.ts';
+import type { Run } from '../../entities/runs/run.ts';
+import { ownChats } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import type { ReadResponse, ResponseInput } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';

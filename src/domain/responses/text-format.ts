@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Ajv } from 'ajv';
 import type { ModelParameters, ResponseFormat } from '../../engine/models/port.ts';
 import { findDanglingReference } from '../../engine/tools/json-schema/references.ts';
-import type { WireObject } from '../../entities/response.ts';
+import type { WireObject } from '../../entities/runs/response.ts';
 import type { Faults } from '../faults.ts';
 import { isObject, readOneOf, requireObject } from './values.ts';
 

@@ -1,6 +1,6 @@
 import type { ModelRequest, ModelTool } from '../../engine/models/port.ts';
 import { builtinTools } from '../../engine/tools/builtin.ts';
-import type { WireObject } from '../../entities/response.ts';
+import type { WireObject } from '../../entities/runs/response.ts';
 import type { Faults } from '../faults.ts';
 import { readServiceTool } from './service-tools.ts';
 import { isObject } from './values.ts';

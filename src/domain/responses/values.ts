@@ -1,4 +1,4 @@
-import type { WireObject } from '../../entities/response.ts';
+import type { WireObject } from '../../entities/runs/response.ts';
 import type { Faults } from '../faults.ts';
 
 export function isObject(value: unknown): value is WireObject {

@@ -1,6 +1,5 @@
-import type { Citation } from '../../entities/citation.ts';
 import { type ErrorCode, errorCodes, type PublicError } from '../../entities/errors.ts';
-import type { ResponseHead, WireObject } from '../../entities/response.ts';
+import type { Citation } from '../../entities/knowledge/citation.ts';
 import type {
   EndedSubagent,
   RunError,
@@ -10,7 +9,8 @@ import type {
   Subagent,
   TokenLogprob,
   Usage,
-} from '../../entities/run-event.ts';
+} from '../../entities/runs/event.ts';
+import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 
 /** Whether what Parley adds to the format is shown: some stock clients fail on events and items they do not know. */
 export interface WireOptions {

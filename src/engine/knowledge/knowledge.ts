@@ -1,18 +1,18 @@
 import type { Logger } from 'pino';
-import type { Passage } from '../../entities/citation.ts';
 import type { IdKind } from '../../entities/ids.ts';
+import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Settings } from '../../settings.ts';
-import type { RankedChunk } from '../../storage/chunk-ranking.ts';
+import type { RankedChunk } from '../../storage/knowledge/chunk-ranking.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Pools } from '../sharing/pools.ts';
 import { createExtractor } from './extract/extract.ts';
 import type { DocumentBytes } from './extract/read-document.ts';
-import { newLeaseOwner } from './index-item.ts';
-import { registerIndexJobs } from './index-jobs.ts';
+import { newLeaseOwner } from './index/index-item.ts';
+import { registerIndexJobs } from './index/index-jobs.ts';
 import { readGivenFile } from './read-given-file.ts';
-import { searchPassages } from './search.ts';
+import { searchPassages } from './search/search.ts';
 
 /** Streams come before readers of documents, and what somebody waits for before indexing. */
 const promptNiceness = 5;

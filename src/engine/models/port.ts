@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../entities/errors.ts';
-import type { TokenLogprob } from '../../entities/run-event.ts';
+import type { TokenLogprob } from '../../entities/runs/event.ts';
 
 /** A request to a model, whatever the provider. Messages are in the common chat format's order. */
 export interface ModelRequest {

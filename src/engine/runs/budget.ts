@@ -1,4 +1,4 @@
-import type { RunSpent } from '../../entities/run-event.ts';
+import type { RunSpent } from '../../entities/runs/event.ts';
 
 export interface BudgetLimits {
   /** Model calls. */

@@ -1,4 +1,4 @@
-import type { NewMessage } from '../../entities/chat.ts';
+import type { NewMessage } from '../../entities/chats/chat.ts';
 
 /** How others reach a run while it works. Asked between its steps, never within one. */
 export interface RunControl {

@@ -6,7 +6,7 @@ import type {
   RunItem,
   RunSnapshot,
   SelectionMetadata,
-} from '../../entities/run-event.ts';
+} from '../../entities/runs/event.ts';
 import { ModelError } from '../models/port.ts';
 import type { Selection } from '../models/router.ts';
 import type { ModelCall } from './model-call.ts';

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
-import { isTerminal, type RunEvent, type RunStatus } from '../../entities/run-event.ts';
+import { isTerminal, type RunEvent, type RunStatus } from '../../entities/runs/event.ts';
 import { Tally } from '../../lib/tally.ts';
 import type { Settings } from '../../settings.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { UsageJournal } from '../../storage/usage-journal.ts';
+import type { UsageJournal } from '../../storage/usage/journal.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Knowledge } from '../knowledge/knowledge.ts';
 import type { TokenUsage } from '../models/port.ts';
@@ -13,7 +13,6 @@ import type { Pools } from '../sharing/pools.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
 import { ActiveRuns } from './active-runs.ts';
-import { countable, createUsageLedger, type UsageLedger } from './ledger.ts';
 import { runLoop } from './loop.ts';
 import type { LoopDeps } from './loop-deps.ts';
 import type { RunEngine, RunPlan } from './run-engine.ts';
@@ -22,7 +21,8 @@ import { RunStop } from './stop.ts';
 import { createFingerprint } from './stored/fingerprint.ts';
 import { StoredRuns } from './stored/stored-runs.ts';
 import { eventStream } from './stream.ts';
-import type { UsageLimits } from './usage-limits.ts';
+import { countable, createUsageLedger, type UsageLedger } from './usage/ledger.ts';
+import type { UsageLimits } from './usage/limits.ts';
 
 /** Time for runs that were stopped to write their end, and for readers to take it. */
 const lastWordsMsMax = 3_000;

@@ -1,5 +1,5 @@
-import type { NewMessage } from '../../entities/chat.ts';
-import type { Citation } from '../../entities/citation.ts';
+import type { NewMessage } from '../../entities/chats/chat.ts';
+import type { Citation } from '../../entities/knowledge/citation.ts';
 import {
   isPause,
   isTerminal,
@@ -11,9 +11,9 @@ import {
   type SpentCall,
   type Subagent,
   type Usage,
-} from '../../entities/run-event.ts';
+} from '../../entities/runs/event.ts';
 import { storableText } from '../../lib/text.ts';
-import type { TranscriptSpan } from './transcript.ts';
+import type { TranscriptSpan } from './prompt/transcript.ts';
 
 /**
  * Folds a run's events into what they add up to: for replies in one piece, and for runs whose process died in the middle. Any batching

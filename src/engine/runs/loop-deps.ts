@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
-import type { RunSnapshot, RunSpent } from '../../entities/run-event.ts';
+import type { RunSnapshot, RunSpent } from '../../entities/runs/event.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
 import type { RunBudget } from './budget.ts';
 import type { RunControl } from './control.ts';
 import type { RunHold } from './hold.ts';
-import type { UsageLedger } from './ledger.ts';
-import type { ServerCallItem } from './open-call.ts';
 import type { Retrieve } from './run-engine.ts';
 import type { SubagentLimits } from './subagents/parent.ts';
-import type { UsageLimits } from './usage-limits.ts';
+import type { ServerCallItem } from './tools/open-call.ts';
+import type { UsageLedger } from './usage/ledger.ts';
+import type { UsageLimits } from './usage/limits.ts';
 
 /** What every run of this process works with. */
 export interface LoopDeps {

@@ -1,31 +1,31 @@
 import { DomainError } from '../../entities/errors.ts';
-import type { RunEvent, RunSpent, SpentCall } from '../../entities/run-event.ts';
+import type { RunEvent, RunSpent, SpentCall } from '../../entities/runs/event.ts';
 import { ModelError, type ModelMessage } from '../models/port.ts';
 import type { Selection } from '../models/router.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
-import { type AnswerGate, gateOf } from './answer-gate.ts';
+import { type AnswerGate, gateOf } from './answer/gate.ts';
+import { RunOutput } from './answer/output.ts';
 import { RunBudget } from './budget.ts';
-import { withPassages } from './context.ts';
 import type { RunControl } from './control.ts';
 import { domainErrorOf, failureOf, isCancel, selectionOf, snapshot, terminalBody } from './ending.ts';
-import { asStored, historyOf, textOf } from './history.ts';
 import { soleHold } from './hold.ts';
 import type { LoopDeps, LoopStart } from './loop-deps.ts';
 import { ModelCall } from './model-call.ts';
-import { requestOf } from './model-request.ts';
-import { OpenCall } from './open-call.ts';
-import { RunOutput } from './output.ts';
-import { findPassages } from './passages.ts';
+import { withPassages } from './prompt/context.ts';
+import { asStored, historyOf, textOf } from './prompt/history.ts';
+import { requestOf } from './prompt/model-request.ts';
+import { findPassages } from './prompt/passages.ts';
+import { contextOf } from './prompt/transcript.ts';
 import type { RunPlan } from './run-engine.ts';
-import { RunTools } from './run-tools.ts';
-import { answerCall, runServerCalls, type ServerCallContext, skippedCalls, stoppedCall } from './server-calls.ts';
 import { RunStop } from './stop.ts';
 import { toolsOfRun } from './subagents/tools-of-run.ts';
-import { needOf, within } from './token-need.ts';
-import { isCall } from './tool-choice.ts';
-import { contextOf } from './transcript.ts';
-import { unknownOutcome, unknownOutcomeOf } from './unknown-outcome.ts';
-import { Spending } from './usage-sum.ts';
+import { isCall } from './tools/choice.ts';
+import { OpenCall } from './tools/open-call.ts';
+import { RunTools } from './tools/run-tools.ts';
+import { answerCall, runServerCalls, type ServerCallContext, skippedCalls, stoppedCall } from './tools/server-calls.ts';
+import { unknownOutcome, unknownOutcomeOf } from './tools/unknown-outcome.ts';
+import { Spending } from './usage/sum.ts';
+import { needOf, within } from './usage/token-need.ts';
 
 /**
  * The one loop of every run: passages → model → tools → model …, as numbered events in batches, one batch for each upstream read, with

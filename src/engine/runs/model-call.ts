@@ -4,8 +4,8 @@ import type { FinishReason, ModelDelta, ModelRequest, TokenUsage } from '../mode
 import { ModelError } from '../models/port.ts';
 import type { ModelRouter, Selection } from '../models/router.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
-import type { WholeCall } from './open-call.ts';
-import { decodeLiteral, type RunOutput } from './output.ts';
+import { decodeLiteral, type RunOutput } from './answer/output.ts';
+import type { WholeCall } from './tools/open-call.ts';
 
 /** A call of a tool that runs here. */
 export interface ServerCall {

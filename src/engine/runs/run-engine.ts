@@ -1,9 +1,9 @@
-import type { Passage } from '../../entities/citation.ts';
-import type { ResponseHead } from '../../entities/response.ts';
-import type { RunEventStream, RunStatus } from '../../entities/run-event.ts';
+import type { Passage } from '../../entities/knowledge/citation.ts';
+import type { RunEventStream, RunStatus } from '../../entities/runs/event.ts';
+import type { ResponseHead } from '../../entities/runs/response.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
-import type { AnswerCheck } from './answer-gate.ts';
+import type { AnswerCheck } from './answer/gate.ts';
 
 /** What one run needs. Access is decided before: the engine knows no user, only whom to charge. */
 export interface RunPlan {

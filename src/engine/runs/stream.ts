@@ -1,4 +1,4 @@
-import type { RunEvent, RunEventStream } from '../../entities/run-event.ts';
+import type { RunEvent, RunEventStream } from '../../entities/runs/event.ts';
 
 /** Makes a stream of events from one of batches. It is read once, by events or by batches. */
 export function eventStream(batches: AsyncIterable<readonly RunEvent[]>): RunEventStream {

@@ -1,5 +1,5 @@
-import type { RunnableAgent } from '../../entities/agent.ts';
-import { type RunnableTool, secretKeysIn } from '../../entities/agent-part.ts';
+import type { RunnableAgent } from '../../entities/agents/agent.ts';
+import { type RunnableTool, secretKeysIn } from '../../entities/agents/part.ts';
 import type { Settings } from '../../settings.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Egress } from '../egress/egress.ts';

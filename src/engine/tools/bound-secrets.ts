@@ -1,6 +1,6 @@
-import type { RunnableAgent } from '../../entities/agent.ts';
+import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { secretTable } from '../../storage/agent-parts/secrets.ts';
+import { secretTable } from '../../storage/agents/parts/secrets.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /**

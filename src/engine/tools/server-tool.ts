@@ -1,4 +1,4 @@
-import type { LostCallRule, SubagentNews } from '../../entities/run-event.ts';
+import type { LostCallRule, SubagentNews } from '../../entities/runs/event.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelTool } from '../models/port.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller } from '../../entities/caller.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
 import type { ErrorContext } from '../errors.ts';
 
 /** One admitted request on its way. */

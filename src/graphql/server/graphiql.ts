@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { sendBody } from '../../http/reply.ts';
+import { sendBody } from '../../http/reply/reply.ts';
 
 const compress = promisify(gzip);
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
-import type { UploadedFile } from '../../entities/uploaded-file.ts';
-import { type Form, readForm } from '../../http/form.ts';
+import { type Form, readForm } from '../../http/body/form.ts';
 import { type Params, paramsOf } from './params.ts';
 
 const filesMax = 10;

@@ -1,10 +1,10 @@
 import type { ExecutionResult } from 'graphql';
 import type { CallContext } from '../../http/context.ts';
-import { securityHeaders, sendBody } from '../../http/reply.ts';
-import { replyBudget } from '../../http/reply-budget.ts';
+import { replyBudget } from '../../http/reply/budget.ts';
+import { securityHeaders, sendBody } from '../../http/reply/reply.ts';
 import { presentResult } from '../errors.ts';
 import type { Call } from './call.ts';
-import { type DocumentRequest, isFaults } from './documents.ts';
+import { type DocumentRequest, isFaults } from './documents/documents.ts';
 import type { Params } from './params.ts';
 
 const json = 'application/json';

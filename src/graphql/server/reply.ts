@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { securityHeaders, sendBody, sendJson } from '../../http/reply.ts';
+import { securityHeaders, sendBody, sendJson } from '../../http/reply/reply.ts';
 import { type ErrorContext, presentError } from '../errors.ts';
 
 /** Answers a request that was not run. */

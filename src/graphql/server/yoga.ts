@@ -1,9 +1,9 @@
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Plugin, YogaServerInstance } from 'graphql-yoga';
 import type { CallContext } from '../../http/context.ts';
-import { replyBudget } from '../../http/reply-budget.ts';
+import { replyBudget } from '../../http/reply/budget.ts';
 import { presentError } from '../errors.ts';
-import { type DocumentRequest, isFaults } from './documents.ts';
+import { type DocumentRequest, isFaults } from './documents/documents.ts';
 import type { Params } from './params.ts';
 
 /** What the server hands to yoga: the call, and the request, whose body has been read already. */

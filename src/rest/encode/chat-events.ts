@@ -1,7 +1,7 @@
-import { awaitedCalls, messagesOf, toolMessageId } from '../../engine/runs/transcript.ts';
+import { awaitedCalls, messagesOf, toolMessageId } from '../../engine/runs/prompt/transcript.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { timeOfId } from '../../entities/ids.ts';
-import { isTerminal, type RunError, type RunEvent, type RunItem, type RunSnapshot } from '../../entities/run-event.ts';
+import { isTerminal, type RunError, type RunEvent, type RunItem, type RunSnapshot } from '../../entities/runs/event.ts';
 import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 
 /**

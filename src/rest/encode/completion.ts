@@ -1,8 +1,8 @@
-import { type Completion, completionOf, finishOf, incompleteDetailsOf } from '../../domain/completions.ts';
-import type { Citation } from '../../entities/citation.ts';
+import { type Completion, completionOf, finishOf, incompleteDetailsOf } from '../../domain/completions/completions.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { makeId, statelessChatId } from '../../entities/ids.ts';
-import { isTerminal, type RunEvent, type RunSnapshot, type Usage } from '../../entities/run-event.ts';
+import type { Citation } from '../../entities/knowledge/citation.ts';
+import { isTerminal, type RunEvent, type RunSnapshot, type Usage } from '../../entities/runs/event.ts';
 import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 
 const done = 'data: [DONE]\n\n';

@@ -12,8 +12,8 @@ import {
 } from '../../domain/responses/wire.ts';
 import { RunFold } from '../../engine/runs/fold.ts';
 import { errorBody, publicError } from '../../entities/errors.ts';
-import type { ResponseHead, WireObject } from '../../entities/response.ts';
-import type { RunEvent, RunItem, RunSnapshot, TokenLogprob } from '../../entities/run-event.ts';
+import type { RunEvent, RunItem, RunSnapshot, TokenLogprob } from '../../entities/runs/event.ts';
+import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import { takesExtensions } from '../../http/extensions.ts';
 import type { EncoderContext, RunFold as RowFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 

@@ -1,17 +1,17 @@
 import type { RouteRow } from '../route.ts';
-import { administrationRoutes } from './administration.ts';
-import { agentBundleRoutes } from './agent-bundles.ts';
-import { agentCatalogRoutes } from './agent-catalog.ts';
-import { agentPartRoutes } from './agent-parts.ts';
-import { agentRoutes } from './agents.ts';
+import { administrationRoutes } from './accounts.ts';
+import { agentRoutes } from './agents/agents.ts';
+import { agentCatalogRoutes } from './agents/catalog.ts';
+import { agentPartRoutes } from './agents/parts.ts';
 import { apiKeyRoutes } from './api-keys.ts';
-import { chatFileRoutes } from './chat-files.ts';
-import { chatRoutes } from './chats.ts';
+import { agentBundleRoutes } from './bundles.ts';
+import { chatRoutes } from './chats/chats.ts';
+import { chatFileRoutes } from './chats/files.ts';
 import { completionRoutes } from './completions.ts';
-import { connectionRoutes } from './connections.ts';
-import { dataSourceKindRoutes } from './data-source-kinds.ts';
-import { dataSourceRoutes } from './data-sources.ts';
 import { groupRoutes } from './groups.ts';
+import { connectionRoutes } from './knowledge/connections.ts';
+import { dataSourceKindRoutes } from './knowledge/source-kinds.ts';
+import { dataSourceRoutes } from './knowledge/sources.ts';
 import { responseRoutes } from './responses.ts';
 import { usageRoutes } from './usage.ts';
 

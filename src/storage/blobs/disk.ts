@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { DomainError } from '../../entities/errors.ts';
 import { makeFolder } from '../../lib/folders.ts';
 import type { Settings } from '../../settings.ts';
-import type { Blobs } from '../blobs.ts';
-import { freeBytesOf } from '../folders.ts';
+import { freeBytesOf } from '../database/folders.ts';
+import type { Blobs } from './blobs.ts';
 
 const mebibyte = 1024 * 1024;
 const keyPattern = /^[a-zA-Z0-9_-]+(\/[a-zA-Z0-9_.-]+)*$/;

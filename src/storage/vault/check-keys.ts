@@ -1,6 +1,6 @@
 import type { Settings } from '../../settings.ts';
-import type { Database } from '../database.ts';
-import { StartRefusal } from '../start-refusal.ts';
+import type { Database } from '../database/database.ts';
+import { StartRefusal } from '../database/start-refusal.ts';
 import { type MasterKeys, masterKeyPath, storedMasterKey } from './master-keys.ts';
 import { openDataKey, wrappingIds } from './wrapping.ts';
 

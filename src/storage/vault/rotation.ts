@@ -1,4 +1,4 @@
-import type { Database } from '../database.ts';
+import type { Database } from '../database/database.ts';
 import type { MasterKeys } from './master-keys.ts';
 import { openDataKey, wrapDataKey, wrappingIds } from './wrapping.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unauditedOperations } from '../../../src/domain/audit.ts';
+import { unauditedOperations } from '../../../src/domain/audit/audit.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { Person } from '../../support/make.ts';
 import { startService, type TestService } from '../../support/service.ts';

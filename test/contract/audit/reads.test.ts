@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { operationScopes } from '../../../src/domain/access/policy.ts';
 import { exportOperations } from '../../../src/domain/audit/reads.ts';
-import { operationScopes } from '../../../src/domain/policy.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';

@@ -25,7 +25,7 @@ export interface Answer {
   readonly body: unknown;
 }
 export interface Operation {
-  /** As in domain/policy.ts. */
+  /** As in domain/access/policy.ts. */
   readonly name: string;
   readonly field: GraphQLField<unknown, unknown>;
   readonly kind: OperationTypeNode;

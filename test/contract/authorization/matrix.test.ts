@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operationScopes } from '../../../src/domain/policy.ts';
-import { scopes } from '../../../src/entities/caller.ts';
+import { operationScopes } from '../../../src/domain/access/policy.ts';
+import { scopes } from '../../../src/entities/accounts/caller.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { TestClient } from '../../support/client.ts';

@@ -9,10 +9,10 @@ import {
   buildSchema as schemaOf,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operationScopes } from '../../../src/domain/policy.ts';
-import { referenceScopes, sharedFields, typeRules } from '../../../src/domain/type-rules.ts';
-import type { Scope } from '../../../src/entities/caller.ts';
-import { accessFaults, guardNested } from '../../../src/graphql/nested-access.ts';
+import { operationScopes } from '../../../src/domain/access/policy.ts';
+import { referenceScopes, sharedFields, typeRules } from '../../../src/domain/access/type-rules.ts';
+import type { Scope } from '../../../src/entities/accounts/caller.ts';
+import { accessFaults, guardNested } from '../../../src/graphql/builder/nested-access.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { Person } from '../../support/make.ts';
 import { startService, type TestService } from '../../support/service.ts';
@@ -90,10 +90,10 @@ describe('a type that is not written yet', () => {
       type Chat { id: ID! inkId: ID! writerEmail: String! diary: Diary }`);
     expect(accessFaults(odd)).toEqual(
       expect.arrayContaining([
-        'Diary is not listed in domain/type-rules.ts',
-        'Chat.inkId refers to something that domain/type-rules.ts does not list',
-        'Chat.writerEmail refers to something that domain/type-rules.ts does not list',
-        'DiaryInput.penId refers to something that domain/type-rules.ts does not list',
+        'Diary is not listed in domain/access/type-rules.ts',
+        'Chat.inkId refers to something that domain/access/type-rules.ts does not list',
+        'Chat.writerEmail refers to something that domain/access/type-rules.ts does not list',
+        'DiaryInput.penId refers to something that domain/access/type-rules.ts does not list',
       ]),
     );
   });

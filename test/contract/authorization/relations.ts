@@ -1,4 +1,4 @@
-import { type AgentVisibility, agentVisibilities } from '../../../src/entities/agent.ts';
+import { type AgentVisibility, agentVisibilities } from '../../../src/entities/agents/agent.ts';
 
 /** Who calls. All but the last three are of the organization that everything belongs to, or act in it. */
 export const principals = [

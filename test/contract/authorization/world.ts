@@ -1,4 +1,4 @@
-import { type AgentVisibility, agentVisibilities } from '../../../src/entities/agent.ts';
+import { type AgentVisibility, agentVisibilities } from '../../../src/entities/agents/agent.ts';
 import { makeFor, type Organization, type Person } from '../../support/make.ts';
 import type { TestService } from '../../support/service.ts';
 import type { Principal } from './relations.ts';

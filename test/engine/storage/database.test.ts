@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
-import type { Database } from '../../../src/storage/database.ts';
-import { openDatabase } from '../../../src/storage/open-database.ts';
+import type { Database } from '../../../src/storage/database/database.ts';
+import { openDatabase } from '../../../src/storage/database/open.ts';
 import { copyOf, type Place, testServerUrl } from '../../support/databases.ts';
 
 /** What the pool promises must hold on both databases; the embedded one shares a single session among all connections. */

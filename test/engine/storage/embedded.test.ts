@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
-import { startEmbedded } from '../../../src/storage/embedded/embedded.ts';
-import { lockFolder } from '../../../src/storage/embedded/lock.ts';
-import { prepareDatabaseFolder, templatePath } from '../../../src/storage/embedded/template.ts';
+import { startEmbedded } from '../../../src/storage/database/embedded/embedded.ts';
+import { lockFolder } from '../../../src/storage/database/embedded/lock.ts';
+import { prepareDatabaseFolder, templatePath } from '../../../src/storage/database/embedded/template.ts';
 import { newFolder } from '../../support/databases.ts';
 import { eventually } from '../../support/eventually.ts';
 

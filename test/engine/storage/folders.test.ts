@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { prepareFolder } from '../../../src/storage/folders.ts';
+import { prepareFolder } from '../../../src/storage/database/folders.ts';
 import { newFolder } from '../../support/databases.ts';
 import { killProcesses, startProcess } from '../../support/process.ts';
 
@@ -68,8 +68,8 @@ describe('a connection to a database', () => {
   it('is opened in one place, which gives it a listener for errors', () => {
     const opening = /new (?:pg\.)?(?:Pool|Client)\(|\.connect\(\)/;
     // The client for OpenAI-compatible models has a pool of HTTP connections; a listener opens what `openClient` made.
-    const others = ['engine/models/openai/client.ts', 'storage/signals/listener.ts'];
-    expect(filesWith(opening).filter((path) => !others.includes(path))).toEqual(['storage/pool.ts']);
+    const others = ['engine/models/openai/client.ts', 'storage/database/signals/listener.ts'];
+    expect(filesWith(opening).filter((path) => !others.includes(path))).toEqual(['storage/database/pool.ts']);
   });
 });
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { schemaChanges } from '../../../scripts/support/schema-engine.ts';
 import { loadSettings } from '../../../src/settings.ts';
-import type { Database } from '../../../src/storage/database.ts';
-import { migrate, readMigrations } from '../../../src/storage/migrate.ts';
-import { openDatabase } from '../../../src/storage/open-database.ts';
+import type { Database } from '../../../src/storage/database/database.ts';
+import { migrate, readMigrations } from '../../../src/storage/database/migrate.ts';
+import { openDatabase } from '../../../src/storage/database/open.ts';
 import { emptyPlace, type Place } from '../../support/databases.ts';
 
 describe('migrations', () => {

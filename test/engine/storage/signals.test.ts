@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { loadSettings } from '../../../src/settings.ts';
-import type { Database } from '../../../src/storage/database.ts';
-import { openDatabase } from '../../../src/storage/open-database.ts';
-import { createInProcessSignals } from '../../../src/storage/signals/in-process.ts';
-import { createPostgresSignals } from '../../../src/storage/signals/postgres.ts';
-import type { Signals } from '../../../src/storage/signals.ts';
+import type { Database } from '../../../src/storage/database/database.ts';
+import { openDatabase } from '../../../src/storage/database/open.ts';
+import { createInProcessSignals } from '../../../src/storage/database/signals/in-process.ts';
+import { createPostgresSignals } from '../../../src/storage/database/signals/postgres.ts';
+import type { Signals } from '../../../src/storage/database/signals/signals.ts';
 import { copyOf, type Place, testServerUrl } from '../../support/databases.ts';
 import { eventually } from '../../support/eventually.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { publicError } from '../../../src/entities/errors.ts';
 import { loadSettings } from '../../../src/settings.ts';
-import type { Database } from '../../../src/storage/database.ts';
-import { openDatabase } from '../../../src/storage/open-database.ts';
+import type { Database } from '../../../src/storage/database/database.ts';
+import { openDatabase } from '../../../src/storage/database/open.ts';
 import { copyOf, type Place, testServerUrl } from '../../support/databases.ts';
 
 let place: Place;

@@ -1,7 +1,7 @@
-import { parsePassages } from '../../runs/context.ts';
-import { parseGivenFiles } from '../../runs/given-files.ts';
-import { earlierTurns } from '../../runs/history.ts';
-import { parseSummaryRequest, type Said } from '../../runs/summary.ts';
+import { parsePassages } from '../../runs/prompt/context.ts';
+import { parseGivenFiles } from '../../runs/prompt/given-files.ts';
+import { earlierTurns } from '../../runs/prompt/history.ts';
+import { parseSummaryRequest, type Said } from '../../runs/prompt/summary.ts';
 import type { ModelMessage, ModelRequest } from '../port.ts';
 import type { Quotable } from './ranking.ts';
 

@@ -1,4 +1,4 @@
-import type { Said } from '../../runs/summary.ts';
+import type { Said } from '../../runs/prompt/summary.ts';
 import { gistOf } from './ranking.ts';
 
 const sayings = 8;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { TokenLogprob } from '../../../entities/run-event.ts';
+import type { TokenLogprob } from '../../../entities/runs/event.ts';
 import { storableText } from '../../../lib/text.ts';
 import type { FinishReason, ModelDelta, TokenUsage } from '../port.ts';
 import { malformed, refusalInStream } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { LaterNote, UsageLedger } from '../ledger.ts';
+import type { LaterNote, UsageLedger } from '../usage/ledger.ts';
 
 /**
  * Holds back what the calls of a run cost until what the run did next is in the database: then this process still had it. Once something it said is

@@ -1,11 +1,11 @@
 import { type IdKind, idPrefixes } from '../../../entities/ids.ts';
-import type { RunError, RunEvent, RunEventBody, RunItem, RunSnapshot, Subagent } from '../../../entities/run-event.ts';
-import type { LeasedRun } from '../../../storage/runs.ts';
+import type { RunError, RunEvent, RunEventBody, RunItem, RunSnapshot, Subagent } from '../../../entities/runs/event.ts';
+import type { LeasedRun } from '../../../storage/runs/runs.ts';
 import { snapshot } from '../ending.ts';
 import type { RunFold } from '../fold.ts';
-import type { CallError, ServerCallItem } from '../open-call.ts';
-import { stoppedCall } from '../server-calls.ts';
-import { unknownOutcome, unknownOutcomeOf, unknownOutcomeText } from '../unknown-outcome.ts';
+import type { CallError, ServerCallItem } from '../tools/open-call.ts';
+import { stoppedCall } from '../tools/server-calls.ts';
+import { unknownOutcome, unknownOutcomeOf, unknownOutcomeText } from '../tools/unknown-outcome.ts';
 import type { Leftover } from './leftover.ts';
 import { requestOf } from './request.ts';
 

@@ -1,5 +1,5 @@
 import { DomainError } from '../../../entities/errors.ts';
-import type { Blobs } from '../../../storage/blobs.ts';
+import type { Blobs } from '../../../storage/blobs/blobs.ts';
 import type { ModelMessage, ModelPart } from '../../models/port.ts';
 
 /** An image among the files of a chat, as contexts name it: the bytes stay where they are until a model is given them. */

@@ -1,7 +1,7 @@
-import type { RunItem } from '../../../entities/run-event.ts';
+import type { RunItem } from '../../../entities/runs/event.ts';
 import type { RunFold } from '../fold.ts';
 import type { Continuation } from '../loop-deps.ts';
-import type { ServerCallItem } from '../open-call.ts';
+import type { ServerCallItem } from '../tools/open-call.ts';
 
 /**
  * How a process leaves a run when it dies. `unsaid`: nothing was said since the run began or went on; it is begun again. `between`: it can go on

@@ -1,4 +1,4 @@
-import type { Signals } from '../../../storage/signals.ts';
+import type { Signals } from '../../../storage/database/signals/signals.ts';
 
 /** Between two pieces of news about one run, so that a fast model does not flood the other instances. */
 const quietMs = 50;

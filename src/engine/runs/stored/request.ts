@@ -1,8 +1,8 @@
-import type { ChatMessage } from '../../../entities/chat.ts';
-import type { LeasedRun } from '../../../storage/runs.ts';
+import type { ChatMessage } from '../../../entities/chats/chat.ts';
+import type { LeasedRun } from '../../../storage/runs/runs.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../../models/port.ts';
-import type { AnswerCheck } from '../answer-gate.ts';
-import { historyOf } from '../history.ts';
+import type { AnswerCheck } from '../answer/gate.ts';
+import { historyOf } from '../prompt/history.ts';
 import type { Charge, RunPlan } from '../run-engine.ts';
 
 /** What is kept of a chat run besides its messages, so that any process can begin it. Secrets of the caller are never here. */

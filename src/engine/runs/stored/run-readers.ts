@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { DomainError } from '../../../entities/errors.ts';
-import { isLast, isPause, type RunEvent } from '../../../entities/run-event.ts';
-import type { RunStore } from '../../../storage/runs.ts';
+import { isLast, isPause, type RunEvent } from '../../../entities/runs/event.ts';
+import type { RunStore } from '../../../storage/runs/runs.ts';
 import type { EventLog } from './event-log.ts';
 import type { NewsBoard } from './news-board.ts';
 

@@ -1,5 +1,5 @@
-import type { NewMessage } from '../../../entities/chat.ts';
-import type { RunStore } from '../../../storage/runs.ts';
+import type { NewMessage } from '../../../entities/chats/chat.ts';
+import type { RunStore } from '../../../storage/runs/runs.ts';
 import type { RunControl } from '../control.ts';
 import { RunStop } from '../stop.ts';
 

@@ -1,4 +1,4 @@
-import type { RunEvent, SpentCall } from '../../../entities/run-event.ts';
+import type { RunEvent, SpentCall } from '../../../entities/runs/event.ts';
 import type { RunBudget } from '../budget.ts';
 import type { RunHold } from '../hold.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';

@@ -1,4 +1,4 @@
-import type { Citation } from '../../../entities/citation.ts';
+import type { Citation } from '../../../entities/knowledge/citation.ts';
 import {
   type EndedSubagent,
   isTerminal,
@@ -8,14 +8,14 @@ import {
   type RunSnapshot,
   type Subagent,
   type Usage,
-} from '../../../entities/run-event.ts';
+} from '../../../entities/runs/event.ts';
 import { isReadOnly } from '../../tools/builtin.ts';
 import type { Tell } from '../../tools/server-tool.ts';
 import type { LoopDeps } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
 import { RunScope } from '../scope.ts';
 import { RunStop } from '../stop.ts';
-import { addUsage } from '../usage-sum.ts';
+import { addUsage } from '../usage/sum.ts';
 import type { SubagentLimits, SubagentParent } from './parent.ts';
 
 export interface SubagentTask {

@@ -1,4 +1,4 @@
-import type { SpentCall } from '../../../entities/run-event.ts';
+import type { SpentCall } from '../../../entities/runs/event.ts';
 import type { ServerTools } from '../../tools/server-tool.ts';
 import type { RunBudget } from '../budget.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';

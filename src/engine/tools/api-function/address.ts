@@ -1,4 +1,4 @@
-import type { RunnableTool } from '../../../entities/agent-part.ts';
+import type { RunnableTool } from '../../../entities/agents/part.ts';
 
 /** An http(s) address whose later parts may hold placeholders. */
 export interface Address {

@@ -1,4 +1,4 @@
-import { descriptionOf, type JsonObject, parametersOf } from '../../../entities/agent-part.ts';
+import { descriptionOf, type JsonObject, parametersOf } from '../../../entities/agents/part.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { nobody, type ShareOwner } from '../../../lib/fair-share.ts';
 import type { Egress, EgressReply } from '../../egress/egress.ts';

@@ -1,4 +1,4 @@
-import { incompleteReasons } from '../../../entities/run-event.ts';
+import { incompleteReasons } from '../../../entities/runs/event.ts';
 import type { JsonSchema } from '../declarations.ts';
 import { added, choiceByType, constant, flag, integer, list, object, oneOfTexts, orNull, record, ref, text } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { foreignItemTypes } from '../../../entities/response.ts';
+import { foreignItemTypes } from '../../../entities/runs/response.ts';
 import type { JsonSchema } from '../declarations.ts';
 import { callError, callId, id, name, status, statuses, textOr } from './response-output-items.ts';
 import {

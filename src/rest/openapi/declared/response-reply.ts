@@ -1,4 +1,4 @@
-import { incompleteReasons } from '../../../entities/run-event.ts';
+import { incompleteReasons } from '../../../entities/runs/event.ts';
 import type { JsonSchema } from '../declarations.ts';
 import { added, addedValues, integer, list, number, object, orNull, record, ref, text } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { includableMembers } from '../../../entities/response.ts';
+import { includableMembers } from '../../../entities/runs/response.ts';
 import type { JsonSchema } from '../declarations.ts';
 import {
   added,

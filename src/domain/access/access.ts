@@ -1,0 +1,328 @@
+import type {
+  AdminReach,
+  AgentFilter,
+  AgentLeaf,
+  AgentViewer,
+  ChatFilter,
+  DataSourceFilter,
+  GroupFilter,
+} from '../../entities/accounts/access.ts';
+import { type AccessLevel, accessLevels, type Caller } from '../../entities/accounts/caller.ts';
+import type { AgentFacts, AgentListScope, AgentWithEditors } from '../../entities/agents/agent.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { everything, matches, nothing } from '../../entities/filter.ts';
+
+/**
+ * Who may do what with which thing. Rules are plain data (`Filter`): storage puts them into the where clause of the query that loads
+ * the thing, and the functions `can…` decide the very same rules in memory. What a caller may not see is missing (404); what is seen
+ * but may not be changed is FORBIDDEN (403).
+ */
+
+/**
+ * Whether the caller administers an organization: its ADMINs; TENANT keys that act in it; INSTANCE keys everywhere. TENANT keys reach
+ * keys and administration of the other organizations of their tenant, never their content.
+ */
+export function isAdministrator(caller: Caller, orgId: string): boolean {
+  if (caller.level === 'INSTANCE') return true;
+  return caller.orgId === orgId && (caller.role === 'ADMIN' || caller.level === 'TENANT');
+}
+
+/** Whether the caller may administer (keys, users) an organization of a tenant: as `isAdministrator`, and TENANT keys in their tenant. */
+export function canAdminister(caller: Caller, organization: { readonly id: string; readonly tenantId: string }): boolean {
+  if (isAdministrator(caller, organization.id)) return true;
+  return caller.level === 'TENANT' && organization.tenantId === caller.tenantId;
+}
+
+/** Levels that the caller's own reaches; what stands above is not its to see, to give or to end. */
+export function levelsWithin(caller: Caller): readonly AccessLevel[] {
+  return accessLevels.slice(0, accessLevels.indexOf(caller.level) + 1);
+}
+
+/** Levels above the caller's own. */
+export function levelsAbove(caller: Caller): readonly AccessLevel[] {
+  return accessLevels.slice(accessLevels.indexOf(caller.level) + 1);
+}
+
+/**
+ * How far the caller administers. Tenants and the limits of organizations ask for more than an administrator of one organization has.
+ *
+ * @throws DomainError FORBIDDEN for who administers nothing.
+ */
+export function adminReach(caller: Caller): AdminReach {
+  if (caller.level === 'INSTANCE') return { reach: 'instance' };
+  if (caller.level === 'TENANT') return { reach: 'tenant', tenantId: caller.tenantId };
+  if (caller.role === 'ADMIN') return { reach: 'organization', orgId: caller.orgId };
+  throw new DomainError('FORBIDDEN', 'Only administrators may do this');
+}
+
+// Agents
+
+/**
+ * Agents the caller may use when it has their id: its own, those it edits, those visible to its groups or organization, and everything
+ * visible to anyone with the link, in whatever organization. Administrators of an organization see all of it.
+ */
+export function usableAgents(caller: Caller): AgentFilter {
+  return { any: [{ agent: 'visible-as', visibility: 'ANYONE_WITH_LINK' }, usableAtHome(caller), administeredAgents(caller)] };
+}
+
+/** Agents the caller may change: owner, editors, administrators. */
+export function editableAgents(caller: Caller): AgentFilter {
+  return { any: [atHome(caller, { any: [owned(caller), edited(caller)] }), administeredAgents(caller)] };
+}
+
+/** Agents the caller may delete, and whose visibility, groups and editors it may change: owner and administrators. */
+export function manageableAgents(caller: Caller): AgentFilter {
+  return { any: [atHome(caller, owned(caller)), administeredAgents(caller)] };
+}
+
+/**
+ * Agents a list shows. Lists never show what only a link opens, unless the caller has a chat with it or a catalog lists it; and they
+ * show the caller's own organization, plus what the tenant's and the public catalog list.
+ */
+export function listedAgents(caller: Caller, scope: AgentListScope): AgentFilter {
+  switch (scope) {
+    case 'PRIVATE':
+      return atHome(caller, { all: [owned(caller), { agent: 'visible-as', visibility: 'PRIVATE' }] });
+    case 'OWNED':
+      return atHome(caller, owned(caller));
+    case 'GROUP':
+      return atHome(caller, throughGroups(caller));
+    case 'SHARED':
+      return sharedAgents(caller);
+    case 'ORGANIZATION':
+      return visibleToOrganization(caller);
+    case 'PUBLIC':
+      return {
+        any: [
+          linkInCatalog('public'),
+          atHome(caller, { all: [{ agent: 'in-catalog', catalog: 'public' }, usableAgents(caller)] }),
+        ],
+      };
+    case 'ALL':
+      return allListedAgents(caller);
+  }
+}
+
+/** Shared with the caller by somebody else: as editor, through a group, or used by it in a chat. */
+export function sharedAgents(caller: Caller): AgentFilter {
+  return { any: [sharedAtHome(caller), usedInChats(caller)] };
+}
+
+export function canSeeAgent(caller: Caller, facts: AgentFacts): boolean {
+  return holds(usableAgents(caller), facts);
+}
+export function canEditAgent(caller: Caller, facts: AgentWithEditors): boolean {
+  return holds(editableAgents(caller), facts);
+}
+export function canManageAgent(caller: Caller, facts: AgentWithEditors): boolean {
+  return holds(manageableAgents(caller), facts);
+}
+
+function usableAtHome(caller: Caller): AgentFilter {
+  return atHome(caller, {
+    any: [owned(caller), edited(caller), throughGroups(caller), { agent: 'visible-as', visibility: 'ORGANIZATION' }],
+  });
+}
+
+function visibleToOrganization(caller: Caller): AgentFilter {
+  return atHome(caller, { any: [{ agent: 'visible-as', visibility: 'ORGANIZATION' }, linkInCatalog('organization')] });
+}
+
+/** Two alternatives, so that a list reads each from its own end. */
+function sharedAtHome(caller: Caller): AgentFilter {
+  return {
+    any: [
+      atHome(caller, { all: [edited(caller), notOwned(caller)] }),
+      atHome(caller, { all: [throughGroups(caller), notOwned(caller)] }),
+    ],
+  };
+}
+
+function usedInChats(caller: Caller): AgentFilter {
+  return { all: [{ agent: 'has-chat-of', userId: caller.userId }, usableAgents(caller), notOwned(caller)] };
+}
+
+function allListedAgents(caller: Caller): AgentFilter {
+  const home: AgentFilter[] = [usableAtHome(caller), visibleToOrganization(caller), sharedAtHome(caller)];
+  return {
+    any: [
+      isAdministrator(caller, caller.orgId) ? atHome(caller, everything) : { all: [inHome(caller), { any: home }] },
+      usedInChats(caller),
+      { all: [{ agent: 'in-tenant', tenantId: caller.tenantId }, linkInCatalog('tenant')] },
+      linkInCatalog('public'),
+    ],
+  };
+}
+
+function linkInCatalog(catalog: 'organization' | 'tenant' | 'public'): AgentFilter {
+  return {
+    all: [
+      { agent: 'visible-as', visibility: 'ANYONE_WITH_LINK' },
+      { agent: 'in-catalog', catalog },
+    ],
+  };
+}
+
+function administeredAgents(caller: Caller): AgentFilter {
+  if (caller.level === 'INSTANCE') return everything;
+  return isAdministrator(caller, caller.orgId) ? atHome(caller, everything) : nothing;
+}
+
+function atHome(caller: Caller, filter: AgentFilter): AgentFilter {
+  return { all: [inHome(caller), filter] };
+}
+function inHome(caller: Caller): AgentFilter {
+  return { agent: 'in-organization', orgId: caller.orgId };
+}
+function owned(caller: Caller): AgentFilter {
+  return { agent: 'owned-by', userId: caller.userId };
+}
+function notOwned(caller: Caller): AgentFilter {
+  return { agent: 'not-owned-by', userId: caller.userId };
+}
+function edited(caller: Caller): AgentFilter {
+  return { agent: 'edited-by', userId: caller.userId };
+}
+function throughGroups(caller: Caller): AgentFilter {
+  return {
+    all: [
+      { agent: 'visible-as', visibility: 'GROUP' },
+      { agent: 'grouped-with', userId: caller.userId },
+    ],
+  };
+}
+
+/** Who may edit or manage rests on the agent and its editors alone; who may see it, on all facts. */
+type KnownFacts = AgentWithEditors & Partial<AgentFacts>;
+
+function holds(filter: AgentFilter, facts: KnownFacts): boolean {
+  return matches<AgentLeaf>(filter, (leaf) => leafHolds(leaf, facts));
+}
+
+function leafHolds(leaf: AgentLeaf, agent: KnownFacts): boolean {
+  switch (leaf.agent) {
+    case 'in-organization':
+      return agent.orgId === leaf.orgId;
+    case 'owned-by':
+      return agent.userId === leaf.userId;
+    case 'edited-by':
+      return agent.editorIds.has(leaf.userId);
+    case 'grouped-with':
+      return known(agent.groupMemberIds, leaf).has(leaf.userId);
+    case 'visible-as':
+      return agent.visibility === leaf.visibility;
+    default:
+      throw new Error(`"${leaf.agent}" is asked by lists only, and decided in SQL`);
+  }
+}
+
+function known<T>(fact: T | undefined, leaf: AgentLeaf): T {
+  if (fact === undefined) throw new Error(`"${leaf.agent}" needs a fact that was not loaded`);
+  return fact;
+}
+
+// Data sources
+
+/** What decides about a data source. */
+export interface DataSourceFacts {
+  readonly orgId: string;
+  readonly ownerUserId: string;
+  readonly orgVisible: boolean;
+}
+
+/** Data sources the caller may read: its own, those open to its organization, those of agents it may edit; administrators, all. */
+export function visibleDataSources(caller: Caller): DataSourceFilter {
+  if (caller.level === 'INSTANCE') return everything;
+  return sourcesAtHome(caller, {
+    any: [
+      administersHome(caller),
+      { dataSource: 'owned-by', userId: caller.userId },
+      { dataSource: 'organization-visible' },
+      { dataSource: 'attached-to', agent: editableAgents(caller) },
+    ],
+  });
+}
+
+/** Data sources the caller may change, refresh or delete: owner and administrators. */
+export function editableDataSources(caller: Caller): DataSourceFilter {
+  if (caller.level === 'INSTANCE') return everything;
+  return sourcesAtHome(caller, { any: [administersHome(caller), { dataSource: 'owned-by', userId: caller.userId }] });
+}
+
+/** Whether the caller may change, refresh or delete a data source it sees. */
+export function canEditDataSource(caller: Caller, source: DataSourceFacts): boolean {
+  return isAdministrator(caller, source.orgId) || (source.orgId === caller.orgId && source.ownerUserId === caller.userId);
+}
+
+/**
+ * Whether the caller may attach a data source it sees to an agent it may edit: what it owns or administers, and what is open to the
+ * organization. Everyone who may use the agent is then answered from it.
+ */
+export function canAttachDataSource(caller: Caller, source: DataSourceFacts): boolean {
+  return canEditDataSource(caller, source) || (source.orgId === caller.orgId && source.orgVisible);
+}
+
+function sourcesAtHome(caller: Caller, filter: DataSourceFilter): DataSourceFilter {
+  return { all: [{ dataSource: 'in-organization', orgId: caller.orgId }, filter] };
+}
+
+function administersHome(caller: Caller): typeof everything | typeof nothing {
+  return isAdministrator(caller, caller.orgId) ? everything : nothing;
+}
+
+// Groups
+
+/** What decides about a group. */
+export interface GroupFacts {
+  readonly orgId: string;
+  readonly ownerUserId: string;
+}
+
+/** Groups the caller may see: RESTRICTED ones are seen by their owner and members only, and by administrators. */
+export function visibleGroups(caller: Caller): GroupFilter {
+  if (caller.level === 'INSTANCE') return everything;
+  return groupsAtHome(caller, { any: [administersHome(caller), { group: 'available-to-everyone' }, ...ownGroups(caller)] });
+}
+
+/** Whom agents are shown to when the caller reads them. */
+export function viewerOf(caller: Caller): AgentViewer {
+  return { userId: caller.userId, groups: visibleGroups(caller) };
+}
+
+/** The caller's groups: those it owns or is a member of. */
+export function groupsOf(caller: Caller): GroupFilter {
+  return groupsAtHome(caller, { any: ownGroups(caller) });
+}
+
+/** Whether the caller may change or delete a group it sees: owner and administrators. */
+export function canEditGroup(caller: Caller, group: GroupFacts): boolean {
+  return isAdministrator(caller, group.orgId) || (group.orgId === caller.orgId && group.ownerUserId === caller.userId);
+}
+
+function ownGroups(caller: Caller): GroupFilter[] {
+  return [
+    { group: 'owned-by', userId: caller.userId },
+    { group: 'has-member', userId: caller.userId },
+  ];
+}
+
+function groupsAtHome(caller: Caller, filter: GroupFilter): GroupFilter {
+  return { all: [{ group: 'in-organization', orgId: caller.orgId }, filter] };
+}
+
+// Chats
+
+/** Chats the caller may read: its own in this organization, and those of agents it may edit that show their logs. */
+export function visibleChats(caller: Caller): ChatFilter {
+  return { any: [ownChats(caller), { chat: 'logged-for', agent: editableAgents(caller) }] };
+}
+
+/** The caller's own chats: only these it may write in, change and delete. */
+export function ownChats(caller: Caller): ChatFilter {
+  return { chat: 'owned-by', userId: caller.userId, orgId: caller.orgId };
+}
+
+/** Whether the caller may write in a chat it sees. */
+export function canWriteChat(caller: Caller, chat: { readonly userId: string; readonly orgId: string }): boolean {
+  return chat.userId === caller.userId && chat.orgId === caller.orgId;
+}

@@ -1,0 +1,225 @@
+import type { Scope } from '../../entities/accounts/caller.ts';
+import type { ContentNoun } from '../audit/reads.ts';
+
+/** What an object of a type shows of people's content, for the audit log. */
+export interface ShownContent {
+  readonly noun: ContentNoun;
+  /** The member that holds the id of the thing. */
+  readonly id: string;
+  /** The member that holds its owner, where it has one: their own things need no look at the database. */
+  readonly owner?: string;
+}
+export interface TypeRule {
+  /** The scope that reads objects of the type directly. Null: a key of any scope may see them. */
+  readonly scope: Scope | null;
+  readonly shows?: ShownContent;
+}
+
+const agents: TypeRule = { scope: 'AGENTS:READ' };
+const skills: TypeRule = { scope: 'SKILLS:READ' };
+const dataSources: TypeRule = { scope: 'DATA_SOURCES:READ' };
+const chats: TypeRule = { scope: 'CHATS:READ' };
+const groups: TypeRule = { scope: 'GROUPS:READ' };
+const usage: TypeRule = { scope: 'USAGE:READ' };
+const administration: TypeRule = { scope: 'ADMIN:READ' };
+const open: TypeRule = { scope: null };
+
+/**
+ * Every object type and the scope that reads it. A field that leads from one noun to another is answered only for a key that has the scope of
+ * the other noun: through nesting a key sees what it sees directly. The schema does not build with a type that is not listed. A connection
+ * and its edges follow the type of their nodes.
+ */
+export const typeRules: Readonly<Record<string, TypeRule>> = {
+  Node: open,
+  PageInfo: open,
+  Viewer: open,
+  Model: open,
+  ModelCatalog: open,
+  ModelCatalogEntry: { ...open, shows: { noun: 'agent', id: 'id' } },
+  // agents
+  Agent: { ...agents, shows: { noun: 'agent', id: 'id', owner: 'userId' } },
+  AgentBundle: agents,
+  AgentBundleSource: agents,
+  AgentCategory: agents,
+  AgentEditor: agents,
+  AgentFlow: agents,
+  AgentFlowVersion: agents,
+  AgentOptions: agents,
+  AgentProfile: agents,
+  AgentProfileFeature: agents,
+  AgentSecret: agents,
+  AgentTool: agents,
+  AgentUserInput: agents,
+  BundledAgent: agents,
+  BundledFlow: agents,
+  BundledFlowVersion: agents,
+  BundledTool: agents,
+  BundledUserInput: agents,
+  ImportAgentPayload: agents,
+  RequiredSecret: agents,
+  UsingAgent: { ...agents, shows: { noun: 'agent', id: 'id' } },
+  AgentSkill: skills,
+  BundledSkill: skills,
+  // knowledge
+  AttachDataSourcePayload: dataSources,
+  BulkDeleteDataSourcesPayload: dataSources,
+  BundledDataSource: dataSources,
+  BundledKnowledgeItem: dataSources,
+  DataSource: { ...dataSources, shows: { noun: 'dataSource', id: 'id', owner: 'ownerUserId' } },
+  IndexingStatistics: dataSources,
+  KnowledgeItem: { ...dataSources, shows: { noun: 'dataSource', id: 'dataSourceId' } },
+  OriginalContent: dataSources,
+  UploadToken: dataSources,
+  LinkedService: { scope: 'CONNECTIONS:READ' },
+  // chats, completions, responses
+  Chat: { ...chats, shows: { noun: 'chat', id: 'id', owner: 'userId' } },
+  // The label of a chat's agent is a part of the chat: its user sees it when the agent is gone, too.
+  ChatAgent: chats,
+  ChatCompression: chats,
+  ChatExport: chats,
+  ChatFile: chats,
+  ChatSummary: chats,
+  Citation: chats,
+  Compaction: chats,
+  Completion: chats,
+  CompletionAnnotation: chats,
+  CompletionChoice: chats,
+  CompletionError: chats,
+  CompletionEvent: chats,
+  CompletionFunction: chats,
+  CompletionIncompleteDetails: chats,
+  CompletionMessage: chats,
+  CompletionPromptTokensDetails: chats,
+  CompletionTokensDetails: chats,
+  CompletionToolCall: chats,
+  CompletionToolCallDelta: chats,
+  CompletionUrlCitation: chats,
+  CompletionUsage: chats,
+  DeletedResponse: chats,
+  // Reached through a chat or a run, which are noted.
+  Message: chats,
+  ModelFallback: chats,
+  Response: chats,
+  ResponseConversation: chats,
+  ResponseError: chats,
+  ResponseIncompleteDetails: chats,
+  ResponseItemList: chats,
+  ResponseUsage: chats,
+  Run: { ...chats, shows: { noun: 'chat', id: 'chatId', owner: 'userId' } },
+  RunError: chats,
+  RunItem: chats,
+  RunSnapshot: chats,
+  SelectionMetadata: chats,
+  Subagent: chats,
+  ToolCall: chats,
+  Usage: chats,
+  // events of runs
+  RunEvent: chats,
+  ArgumentsDeltaEvent: chats,
+  ArgumentsDoneEvent: chats,
+  CitationEvent: chats,
+  InputEvent: chats,
+  ItemAddedEvent: chats,
+  ItemDoneEvent: chats,
+  ReasoningDeltaEvent: chats,
+  RunEndedEvent: chats,
+  RunStartedEvent: chats,
+  ServerToolEvent: chats,
+  StepEvent: chats,
+  SubagentCompletedEvent: chats,
+  SubagentProgressEvent: chats,
+  SubagentStartedEvent: chats,
+  TextDeltaEvent: chats,
+  TextDoneEvent: chats,
+  TextStartedEvent: chats,
+  UsageEvent: chats,
+  // people, keys, usage
+  Group: groups,
+  GroupMember: groups,
+  ApiKey: { scope: 'API_KEYS:READ' },
+  AgentUsage: usage,
+  OrganizationUsage: usage,
+  UsageDay: usage,
+  UsageReport: usage,
+  AuditChange: administration,
+  AuditEntry: administration,
+  Membership: administration,
+  Organization: administration,
+  Tenant: administration,
+  User: administration,
+};
+
+/** Fields that show an agent's inside, which only those see who may edit it: the member that holds the id of the agent. */
+export const insideFields: Readonly<Record<string, string>> = {
+  'Agent.instructions': 'id',
+  'AgentFlow.versions': 'agentId',
+  'AgentSkill.content': 'agentId',
+  'AgentTool.data': 'agentId',
+};
+
+/**
+ * What an id or an e-mail refers to, by the name of its field: the scope that reads that thing. Null: a label that says whose a thing is or
+ * where it belongs, and members that the thing itself is made of. The schema does not build with a name that is not listed.
+ */
+export const referenceScopes: Readonly<Record<string, Scope | null>> = {
+  activeRunId: 'CHATS:READ',
+  actorEmail: null,
+  actorKeyId: null,
+  actorUserId: null,
+  agentId: 'AGENTS:READ',
+  aiId: 'AGENTS:READ',
+  chatId: 'CHATS:READ',
+  createdByKeyId: 'API_KEYS:READ',
+  createdByUserId: null,
+  dataSourceId: 'DATA_SOURCES:READ',
+  dataSourceIds: 'DATA_SOURCES:READ',
+  email: null,
+  groupIds: 'GROUPS:READ',
+  itemId: 'CHATS:READ',
+  keyId: 'API_KEYS:READ',
+  knowledgeItemId: 'DATA_SOURCES:READ',
+  orgId: null,
+  ownerUserId: null,
+  parentId: 'CHATS:READ',
+  runId: 'CHATS:READ',
+  subagentId: 'CHATS:READ',
+  targetId: null,
+  targetIds: null,
+  tenantId: null,
+  userEmail: null,
+  userId: null,
+};
+
+/** Fields that a key sees together with their parent although they lead to another noun, and why. */
+export const sharedFields: Readonly<Record<string, string>> = {
+  'Query.node': 'asks for the scope of the thing that it finds',
+  'Query.viewer': 'the caller itself',
+  'Viewer.keyId': 'the key of this call',
+  'Viewer.user': 'the user of this key',
+  'Viewer.organization': 'the organization of this key',
+  'AgentSkill.agentId': 'the caller named it',
+  'AgentUsage.agentId': 'use is listed by agent, as far as the caller may use it',
+  'AttachDataSourcePayload.aiId': 'the caller named it',
+  'BulkDeleteDataSourcesPayload.aiId': 'the caller named it',
+  'Citation.dataSourceId': 'an answer says what it rests on',
+  'Citation.knowledgeItemId': 'an answer says what it rests on',
+  'DataSource.ownerUser': 'a source says who added it, to who may see the source',
+};
+
+/**
+ * What an id within an `input` refers to, by its name: a caller that hands on another noun must be able to read it. Arguments beside `input`
+ * are what the operation is about: its own scope covers them.
+ */
+export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
+  ais: 'AGENTS:READ',
+  dataSourceId: 'DATA_SOURCES:READ',
+  dataSourceIds: 'DATA_SOURCES:READ',
+  groups: 'GROUPS:READ',
+  oauthTokenId: 'CONNECTIONS:READ',
+  repoHostAppInstallationId: 'CONNECTIONS:READ',
+  // People and places: what may be named is decided by the administration that the caller has.
+  id: null,
+  orgId: null,
+  tenantId: null,
+  userId: null,
+};

@@ -1,0 +1,89 @@
+import type { Organization } from '../../entities/accounts/account.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { adminReach, levelsAbove } from '../access/access.ts';
+import { removeBlobs } from '../blobs.ts';
+import type { Deps } from '../deps.ts';
+import type { Faults } from '../faults.ts';
+
+/** Bounds that all of administration shares. */
+export const nameLengthMax = 200;
+const emailLengthMax = 320;
+const emailPattern = /^[^\s@,]+@[^\s@,]+$/;
+const chatsPerRound = 100;
+
+/**
+ * The organization a call is about: the caller's own unless another is named, and within its administration.
+ *
+ * @throws DomainError FORBIDDEN for who administers nothing, NOT_FOUND for one out of reach.
+ */
+export async function administeredOrganization(
+  deps: Deps,
+  caller: Caller,
+  orgId: string | null | undefined,
+): Promise<Organization> {
+  const found = await deps.storage.organizations.find(orgId ?? caller.orgId, adminReach(caller));
+  if (found === undefined) throw missing('organization', 'orgId');
+  return found;
+}
+
+/** @throws DomainError FORBIDDEN for all but TENANT and INSTANCE keys. */
+export function requireAboveOrganizations(caller: Caller): void {
+  adminReach(caller);
+  if (caller.level === 'ORGANIZATION') throw new DomainError('FORBIDDEN', 'This needs a key of level TENANT or INSTANCE');
+}
+
+/**
+ * Removing a person or an organization ends its keys. Keys above the caller's level are not its to end.
+ *
+ * @throws DomainError FORBIDDEN when one of the keys stands above the caller.
+ */
+export async function requireNoKeyAbove(
+  deps: Deps,
+  caller: Caller,
+  of: { readonly orgId?: string; readonly userId?: string },
+): Promise<void> {
+  const levels = levelsAbove(caller);
+  if (levels.length === 0 || !(await deps.storage.apiKeys.hasLiving({ ...of, levels }))) return;
+  throw new DomainError(
+    'FORBIDDEN',
+    `This ends keys of level ${levels.join(' or ')}, which a key of level ${caller.level} cannot end`,
+  );
+}
+
+export function missing(noun: string, param: string): DomainError {
+  return new DomainError('NOT_FOUND', `There is no such ${noun}`, { param });
+}
+
+export function lastAdmin(): DomainError {
+  return new DomainError('CONFLICT', 'The last administrator of an organization can be neither removed nor demoted');
+}
+
+/** In lower case. */
+export function readEmail(text: string, faults: Faults): string {
+  const email = text.trim().toLowerCase();
+  if (email.length > emailLengthMax || !emailPattern.test(email)) faults.add('email', 'email must be an e-mail address');
+  return email;
+}
+
+/** Registers what runs behind the deletion of organizations and users. Nothing of theirs can be reached any more when it begins. */
+export function registerPurges(deps: Deps): void {
+  const { jobs, storage } = deps;
+  const options = { concurrency: 1, retriesMax: 20, timeoutMs: 600_000 };
+  jobs.work('accounts.purge-organization', options, async ({ orgId }, signal) => {
+    await storage.organizations.purge(orgId, signal);
+    await storage.blobs.deleteOrganization(orgId);
+  });
+  jobs.work('accounts.purge-user', options, async ({ userId }, signal) => {
+    for (;;) {
+      signal.throwIfAborted();
+      const ids = await storage.users.chatIdsOf(userId, chatsPerRound);
+      if (ids.length === 0) break;
+      for (const id of ids) {
+        await storage.chats.delete(id);
+        await removeBlobs(deps, await storage.chatFiles.deleteAll(id));
+      }
+    }
+    await storage.users.purge(userId, signal);
+  });
+}

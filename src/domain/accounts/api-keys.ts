@@ -1,0 +1,241 @@
+import { type ApiKey, hashKeySecret, isWellFormedKey, keyPrefix, makeKeySecret } from '../../entities/accounts/api-key.ts';
+import { type AccessLevel, scopes as allScopes, type Caller, type Scope } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
+import { canAdminister, levelsAbove, levelsWithin } from '../access/access.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+
+/**
+ * Who calls with this key; undefined for a key that is unknown, revoked or expired, or whose user left its organization.
+ *
+ * A value when the key is warm: no database, no promise. Entries are dropped by signals (`key-changed`, `user-changed`,
+ * `organization-changed`; all of them after a gap in the signals); while the signal feed is not healthy none is older than one second.
+ * So revocation reaches every instance within a second. Unknown keys are remembered too, in bounded number. Notes the use of the key.
+ */
+export function authenticateKey(deps: Deps, secret: string): Caller | undefined | Promise<Caller | undefined> {
+  // An operator's own key may happen to look like a made one without its checksum.
+  if (!isWellFormedKey(secret) && secret !== deps.settings.PARLEY_ADMIN_KEY) return undefined;
+  const nowMs = deps.now().getTime();
+  const found = deps.storage.apiKeys.findCaller(hashKeySecret(secret), nowMs);
+  return found instanceof Promise ? found.then((caller) => noted(deps, caller, nowMs)) : noted(deps, found, nowMs);
+}
+
+/** Whether somebody has called with this key here before. Asks no database. */
+export function isFamiliarKey(deps: Deps, secret: string): boolean {
+  return deps.storage.apiKeys.isFamiliar(hashKeySecret(secret));
+}
+
+function noted(deps: Deps, caller: Caller | undefined, nowMs: number): Caller | undefined {
+  if (caller !== undefined) deps.storage.apiKeys.noteUse(caller.keyId, nowMs);
+  return caller;
+}
+
+/**
+ * For streams, which outlive the door's check: calls `onKeyRevoked` once, within 5 seconds after the caller's key was revoked or
+ * expired, or its user left the organization, on whatever instance that happened.
+ *
+ * @returns stops watching; call it when the stream ends.
+ */
+export function watchKey(deps: Deps, caller: Caller, onKeyRevoked: () => void): () => void {
+  return deps.storage.apiKeys.watch(caller.keyId, onKeyRevoked);
+}
+
+/** The same for what comes to an end by itself: a key whose time is over may see the answer to what it asked in its time. */
+export function watchRevocation(deps: Deps, caller: Caller, onKeyRevoked: () => void): () => void {
+  return deps.storage.apiKeys.watchRevocation(caller.keyId, onKeyRevoked);
+}
+
+export interface CreateApiKeyInput {
+  readonly name: string;
+  /** As in entities/accounts/caller.ts: `CHATS:WRITE`. */
+  readonly scopes: readonly string[];
+  readonly orgId?: string | null | undefined;
+  readonly userId?: string | null | undefined;
+  readonly level?: AccessLevel | null | undefined;
+  readonly expiresAt?: Date | null | undefined;
+}
+/** A key together with its secret, which exists only in the reply of its creation. */
+export type CreatedApiKey = ApiKey & { readonly key: string };
+
+const nameLengthMax = 200;
+/** More than there are, so that a list with repetitions passes. */
+const scopesMax = 100;
+
+/**
+ * Makes a key for the caller, or for a given user and organization within its reach. A key never exceeds its maker: not in scopes, not in
+ * level, not in reach, and it does not outlive it. Whoever makes a key for somebody else can act as that user: this needs ADMIN:WRITE besides
+ * the scope of the operation, the key says who made it, and the audit log has both.
+ *
+ * @throws DomainError EMPTY_ARRAY, INVALID_VALUE for the input; FORBIDDEN for what exceeds the caller; INSUFFICIENT_SCOPE for a key of another
+ *   user without ADMIN:WRITE; NOT_FOUND for an organization or a user that is not in its reach.
+ */
+export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiKeyInput): Promise<CreatedApiKey> {
+  const faults = new Faults();
+  faults.requireName('name', input.name, nameLengthMax);
+  const scopes = readScopes(input.scopes, faults);
+  faults.throwIfAny();
+  const level = input.level ?? 'ORGANIZATION';
+  requireWithinMaker(caller, scopes, level);
+  const owner = await resolveOwner(deps, caller, input);
+  const now = deps.now();
+  const expiresAt = await resolveExpiry(deps, caller, input.expiresAt ?? null, now);
+  const secret = makeKeySecret();
+  const created = await deps.storage.apiKeys.create({
+    id: deps.newId('apiKey'),
+    createdAt: now,
+    ...owner,
+    name: input.name.trim(),
+    scopes,
+    level,
+    prefix: keyPrefix(secret),
+    hash: hashKeySecret(secret),
+    expiresAt,
+    createdByUserId: caller.userId,
+    createdByKeyId: caller.keyId,
+  });
+  return { ...created, key: secret };
+}
+
+/**
+ * Keys of one organization, newest first: the caller's own; for administrators those of a given user, or with `orgId` alone of everybody.
+ * Keys above the caller's level are shown too: administrators are to know what acts in their organization.
+ *
+ * @throws DomainError FORBIDDEN for the keys of others without the right; NOT_FOUND for an organization out of reach.
+ */
+export async function listApiKeys(
+  deps: Deps,
+  caller: Caller,
+  of: { readonly orgId?: string | null | undefined; readonly userId?: string | null | undefined },
+  page: PageRequest,
+): Promise<Page<ApiKey>> {
+  const orgId = of.orgId ?? caller.orgId;
+  const mayAdminister = await administers(deps, caller, orgId);
+  const everybody = mayAdminister && typeof of.orgId === 'string';
+  const userId = of.userId ?? (everybody ? undefined : caller.userId);
+  if (userId !== caller.userId && !mayAdminister) {
+    throw new DomainError('FORBIDDEN', 'Only administrators may list the keys of others', { param: 'userId' });
+  }
+  return deps.storage.apiKeys.list({ orgId, userId }, page);
+}
+
+/**
+ * Ends a key: no instance takes it after a second; what it has under way ends within five: its open streams, requests that wait for their
+ * answer, and runs that go on by themselves, which fail with INVALID_API_KEY.
+ *
+ * @throws DomainError NOT_FOUND for a key that is not the caller's own nor within its administration or was revoked before; FORBIDDEN for a
+ *   key above the caller's level, unless it acts as the caller's user and somebody else made it.
+ */
+export async function revokeApiKey(deps: Deps, caller: Caller, id: string): Promise<ApiKey> {
+  const key = await deps.storage.apiKeys.find(id);
+  if (key === undefined || !(await seesKey(deps, caller, key))) throw missingKey();
+  if (!mayRevoke(caller, key)) {
+    throw new DomainError('FORBIDDEN', `A key of level ${caller.level} cannot revoke one of level ${key.level}`, {
+      param: 'keyId',
+    });
+  }
+  const revokedAt = deps.now();
+  if (!(await deps.storage.apiKeys.revoke(id, revokedAt))) throw missingKey();
+  return { ...key, revokedAt };
+}
+
+async function seesKey(deps: Deps, caller: Caller, key: ApiKey): Promise<boolean> {
+  if (key.orgId === caller.orgId && key.userId === caller.userId) return true;
+  const [organization] = await deps.storage.accounts.findOrganizations([key.orgId]);
+  return organization !== undefined && canAdminister(caller, organization);
+}
+
+/** Of keys that the caller sees. A user ends a key that somebody else made to act as that user, whatever its level. */
+function mayRevoke(caller: Caller, key: ApiKey): boolean {
+  const isLent = key.createdByUserId !== null && key.createdByUserId !== key.userId;
+  return levelsWithin(caller).includes(key.level) || (key.userId === caller.userId && isLent);
+}
+
+/**
+ * Whether the caller may read the e-mail of a key's user: its own, or with ADMIN:READ, which reads users.
+ */
+export function seesKeyEmail(caller: Caller, key: ApiKey): boolean {
+  return key.userId === caller.userId || caller.scopes.has('ADMIN:READ');
+}
+
+function missingKey(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such API key', { param: 'keyId' });
+}
+
+function readScopes(texts: readonly string[], faults: Faults): readonly Scope[] {
+  if (texts.length === 0) faults.add('scopes', 'scopes must name at least one scope', 'EMPTY_ARRAY');
+  faults.requireCount('scopes', texts, scopesMax);
+  for (const [index, text] of texts.slice(0, scopesMax).entries()) {
+    if (!isScope(text)) faults.add(`scopes[${index}]`, `scopes[${index}] must be one of ${allScopes.join(', ')}`);
+  }
+  return [...new Set(texts.filter(isScope))];
+}
+
+function isScope(text: string): text is Scope {
+  return (allScopes as readonly string[]).includes(text);
+}
+
+function requireWithinMaker(caller: Caller, scopes: readonly Scope[], level: AccessLevel): void {
+  const surplus = scopes.filter((scope) => !caller.scopes.has(scope));
+  if (surplus.length > 0) {
+    throw new DomainError('FORBIDDEN', `A key cannot carry scopes that its maker lacks: ${surplus.join(', ')}`, {
+      param: 'scopes',
+    });
+  }
+  if (levelsAbove(caller).includes(level)) {
+    throw new DomainError('FORBIDDEN', `A key of level ${caller.level} cannot make one of level ${level}`, { param: 'level' });
+  }
+}
+
+/** The user and the organization that a new key will act as. */
+async function resolveOwner(
+  deps: Deps,
+  caller: Caller,
+  input: CreateApiKeyInput,
+): Promise<{ readonly orgId: string; readonly userId: string }> {
+  const orgId = input.orgId ?? caller.orgId;
+  const userId = input.userId ?? caller.userId;
+  const mayAdminister = await administers(deps, caller, orgId);
+  if (userId !== caller.userId && !mayAdminister) {
+    throw new DomainError('FORBIDDEN', 'Only administrators may make keys for others', { param: 'userId' });
+  }
+  if (userId !== caller.userId && !caller.scopes.has('ADMIN:WRITE')) {
+    throw new DomainError('INSUFFICIENT_SCOPE', 'Making a key that acts as another user needs a key with the scope ADMIN:WRITE', {
+      param: 'userId',
+    });
+  }
+  if ((await deps.storage.accounts.findRole(orgId, userId)) === undefined) {
+    throw new DomainError('NOT_FOUND', 'There is no such user in this organization', { param: 'userId' });
+  }
+  return { orgId, userId };
+}
+
+/**
+ * Whether the caller administers an organization that is its own or within its reach.
+ *
+ * @throws DomainError FORBIDDEN for any other organization of an ORGANIZATION key, whether it exists or not; NOT_FOUND for one out of
+ *   reach of a TENANT or INSTANCE key.
+ */
+async function administers(deps: Deps, caller: Caller, orgId: string): Promise<boolean> {
+  if (orgId === caller.orgId) return canAdminister(caller, { id: orgId, tenantId: caller.tenantId });
+  if (caller.level === 'ORGANIZATION') {
+    throw new DomainError('FORBIDDEN', 'Only TENANT and INSTANCE keys reach other organizations', { param: 'orgId' });
+  }
+  const [organization] = await deps.storage.accounts.findOrganizations([orgId]);
+  if (organization === undefined || !canAdminister(caller, organization)) {
+    throw new DomainError('NOT_FOUND', 'There is no such organization', { param: 'orgId' });
+  }
+  return true;
+}
+
+async function resolveExpiry(deps: Deps, caller: Caller, wanted: Date | null, now: Date): Promise<Date | null> {
+  if (wanted !== null && wanted.getTime() <= now.getTime()) {
+    throw new DomainError('INVALID_VALUE', 'expiresAt must be in the future', { param: 'expiresAt' });
+  }
+  const makerExpiresAt = (await deps.storage.apiKeys.find(caller.keyId))?.expiresAt ?? null;
+  if (makerExpiresAt === null || wanted === null) return wanted ?? makerExpiresAt;
+  if (wanted.getTime() > makerExpiresAt.getTime()) {
+    throw new DomainError('FORBIDDEN', 'A key cannot outlive its maker', { param: 'expiresAt' });
+  }
+  return wanted;
+}

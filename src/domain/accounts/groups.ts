@@ -1,0 +1,139 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { Group, GroupAvailability, GroupMember } from '../../entities/accounts/group.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { NewMember } from '../../storage/accounts/groups.ts';
+import { canEditGroup, groupsOf, visibleGroups } from '../access/access.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+
+export interface CreateGroupInput {
+  readonly name: string;
+  readonly availability: GroupAvailability;
+  /** E-mail addresses separated by commas; may be empty. */
+  readonly memberEmails: string;
+}
+/** Absent or null members are kept as they are: none of them can be cleared. */
+export interface UpdateGroupInput {
+  readonly name?: string | null | undefined;
+  readonly availability?: GroupAvailability | null | undefined;
+  /** E-mail addresses separated by commas. */
+  readonly memberEmailsToAdd?: string | null | undefined;
+  readonly memberEmailsToRemove?: readonly string[] | null | undefined;
+}
+
+const nameLengthMax = 200;
+const emailLengthMax = 320;
+const membersMax = 1_000;
+const listMax = 1_000;
+const emailPattern = /^[^\s@,]+@[^\s@,]+$/;
+
+/** @throws DomainError NOT_FOUND, also for a RESTRICTED group that the caller is not in. */
+export async function getGroup(deps: Deps, caller: Caller, id: string): Promise<Group> {
+  const group = await deps.storage.groups.find(id, visibleGroups(caller));
+  if (group === undefined) throw new DomainError('NOT_FOUND', 'There is no such group', { param: 'groupId' });
+  return group;
+}
+
+/** The groups the caller owns or is a member of, newest first; at most 1,000. */
+export function listMyGroups(deps: Deps, caller: Caller): Promise<readonly Group[]> {
+  return deps.storage.groups.list(groupsOf(caller), listMax);
+}
+
+/** The members of groups that the caller sees, one array for each id, in one statement. */
+export async function listGroupMembers(deps: Deps, groupIds: readonly string[]): Promise<readonly (readonly GroupMember[])[]> {
+  const byGroup = Map.groupBy(await deps.storage.groups.membersOf(groupIds), ({ groupId }) => groupId);
+  return groupIds.map((id) => byGroup.get(id) ?? []);
+}
+
+/** The groups of agents, as far as the caller sees them, one array for each id, in one statement. */
+export async function listGroupsOfAgents(
+  deps: Deps,
+  caller: Caller,
+  agentIds: readonly string[],
+): Promise<readonly (readonly Group[])[]> {
+  const byAgent = await deps.storage.groups.ofAgents(agentIds, visibleGroups(caller));
+  return agentIds.map((id) => byAgent.get(id) ?? []);
+}
+
+/**
+ * Makes a group of the caller's organization; the caller owns it. Members are named by e-mail: users of the tenant are found at once, others
+ * become members when a user of that e-mail is added.
+ *
+ * @throws DomainError INVALID_VALUE naming every faulty member.
+ */
+export async function createGroup(deps: Deps, caller: Caller, input: CreateGroupInput): Promise<Group> {
+  const faults = new Faults();
+  faults.requireName('name', input.name, nameLengthMax);
+  const emails = readEmails(splitEmails(input.memberEmails), 'memberEmails', faults);
+  faults.throwIfAny();
+  const group = {
+    id: deps.newId('group'),
+    createdAt: deps.now(),
+    orgId: caller.orgId,
+    ownerUserId: caller.userId,
+    name: input.name.trim(),
+    availability: input.availability,
+  };
+  return deps.storage.groups.create(group, await resolveMembers(deps, caller.orgId, emails));
+}
+
+/**
+ * Changes a group. An e-mail that is both added and removed stays.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN for all but owner and administrators, INVALID_VALUE naming every faulty member.
+ */
+export async function updateGroup(deps: Deps, caller: Caller, id: string, input: UpdateGroupInput): Promise<Group> {
+  const group = await getGroup(deps, caller, id);
+  requireEditor(caller, group);
+  const faults = new Faults();
+  const name = input.name ?? group.name;
+  faults.requireName('name', name, nameLengthMax);
+  const toAdd = readEmails(splitEmails(input.memberEmailsToAdd ?? ''), 'memberEmailsToAdd', faults);
+  const toRemove = readEmails(input.memberEmailsToRemove ?? [], 'memberEmailsToRemove', faults);
+  faults.throwIfAny();
+  if ((await deps.storage.groups.countMembers(id)) + toAdd.length > membersMax) {
+    throw new DomainError('INVALID_VALUE', `A group has at most ${membersMax} members`, { param: 'memberEmailsToAdd' });
+  }
+  return deps.storage.groups.update(
+    id,
+    { name: name.trim(), availability: input.availability ?? group.availability },
+    { add: await resolveMembers(deps, group.orgId, toAdd), removeEmails: toRemove.filter((email) => !toAdd.includes(email)) },
+  );
+}
+
+/** Deletes a group; agents that were shared through it are no longer. @throws DomainError as `updateGroup`. */
+export async function deleteGroup(deps: Deps, caller: Caller, id: string): Promise<Group> {
+  const group = await getGroup(deps, caller, id);
+  requireEditor(caller, group);
+  await deps.storage.groups.delete(id);
+  return group;
+}
+
+function requireEditor(caller: Caller, group: Group): void {
+  if (!canEditGroup(caller, group)) {
+    throw new DomainError('FORBIDDEN', 'Only the owner of a group and administrators may change it');
+  }
+}
+
+function splitEmails(list: string): readonly string[] {
+  return list.split(',').filter((part) => part.trim() !== '');
+}
+
+function readEmails(texts: readonly string[], param: string, faults: Faults): readonly string[] {
+  const emails = [...new Set(texts.map((text) => text.trim().toLowerCase()))];
+  faults.requireCount(param, emails, membersMax);
+  for (const email of emails.slice(0, membersMax)) {
+    const isValid = email.length <= emailLengthMax && emailPattern.test(email);
+    if (!isValid) faults.add(param, `${param} holds "${email.slice(0, 100)}", which is not an e-mail address`);
+  }
+  return emails;
+}
+
+/** Users are looked for in the tenant of the group's organization. */
+async function resolveMembers(deps: Deps, orgId: string, emails: readonly string[]): Promise<readonly NewMember[]> {
+  if (emails.length === 0) return [];
+  const [organization] = await deps.storage.accounts.findOrganizations([orgId]);
+  const users = organization === undefined ? [] : await deps.storage.accounts.findUsersByEmail(organization.tenantId, emails);
+  const ids = new Map(users.map(({ email, id }) => [email, id]));
+  return emails.map((email) => ({ email, userId: ids.get(email) ?? null }));
+}

@@ -1,0 +1,88 @@
+import type { Membership } from '../../entities/accounts/account.ts';
+import type { Caller, MemberRole } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
+import type { MembershipChange } from '../../storage/accounts/memberships.ts';
+import { adminReach } from '../access/access.ts';
+import type { Deps } from '../deps.ts';
+import { administeredOrganization, lastAdmin, missing, requireNoKeyAbove } from './administration.ts';
+import { getUser } from './users.ts';
+
+export interface CreateMembershipInput {
+  readonly userId: string;
+  /** Default: the caller's. */
+  readonly orgId?: string | null | undefined;
+  /** Default MEMBER. */
+  readonly role?: MemberRole | null | undefined;
+}
+
+/** @throws DomainError FORBIDDEN for who administers nothing, NOT_FOUND for one out of reach. */
+export async function getMembership(deps: Deps, caller: Caller, id: string): Promise<Membership> {
+  const membership = await deps.storage.memberships.find(id, adminReach(caller));
+  if (membership === undefined) throw missing('membership', 'membershipId');
+  return membership;
+}
+
+/** Memberships within the caller's administration, newest first. @throws DomainError FORBIDDEN. */
+export async function listMemberships(
+  deps: Deps,
+  caller: Caller,
+  of: { readonly orgId?: string | null | undefined; readonly userId?: string | null | undefined },
+  page: PageRequest,
+): Promise<Page<Membership>> {
+  const named = { orgId: of.orgId ?? undefined, userId: of.userId ?? undefined };
+  return deps.storage.memberships.list(adminReach(caller), named, page);
+}
+
+/**
+ * Makes a user whom the caller administers a member of another organization of the same tenant.
+ *
+ * @throws DomainError FORBIDDEN, NOT_FOUND for what is out of reach or of another tenant, CONFLICT for who is a member.
+ */
+export async function createMembership(deps: Deps, caller: Caller, input: CreateMembershipInput): Promise<Membership> {
+  const organization = await administeredOrganization(deps, caller, input.orgId);
+  const user = await getUser(deps, caller, input.userId);
+  if (user.tenantId !== organization.tenantId) throw missing('user', 'userId');
+  if ((await deps.storage.accounts.findRole(organization.id, user.id)) !== undefined) {
+    throw new DomainError('CONFLICT', 'The user is a member of the organization', { param: 'userId' });
+  }
+  const membership = {
+    id: deps.newId('membership'),
+    orgId: organization.id,
+    userId: user.id,
+    role: input.role ?? 'MEMBER',
+    createdAt: deps.now(),
+  } as const;
+  await deps.storage.tenancy.addMember(membership);
+  return membership;
+}
+
+/** Keys of the user follow within a second. @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for the last administrator. */
+export async function updateMembership(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  { role }: { readonly role: MemberRole },
+): Promise<Membership> {
+  const membership = await getMembership(deps, caller, id);
+  requireChanged(await deps.storage.memberships.setRole(id, role));
+  return { ...membership, role };
+}
+
+/**
+ * Ends a membership: the user's keys of the organization stop within a second, and open streams within five. What the user made stays.
+ *
+ * @returns the membership as it was.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, also when that ends a key above the caller's level, CONFLICT for the last administrator.
+ */
+export async function deleteMembership(deps: Deps, caller: Caller, id: string): Promise<Membership> {
+  const membership = await getMembership(deps, caller, id);
+  await requireNoKeyAbove(deps, caller, { orgId: membership.orgId, userId: membership.userId });
+  requireChanged(await deps.storage.memberships.delete(id));
+  return membership;
+}
+
+function requireChanged(change: MembershipChange): void {
+  if (change === 'missing') throw missing('membership', 'membershipId');
+  if (change === 'last-admin') throw lastAdmin();
+}

@@ -1,0 +1,61 @@
+import type { Tenant } from '../../entities/accounts/account.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
+import { adminReach } from '../access/access.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { missing, nameLengthMax } from './administration.ts';
+
+/** @throws DomainError FORBIDDEN for all but INSTANCE keys, NOT_FOUND. */
+export async function getTenant(deps: Deps, caller: Caller, id: string): Promise<Tenant> {
+  requireInstance(caller);
+  const tenant = await deps.storage.tenants.find(id, adminReach(caller));
+  if (tenant === undefined) throw missing('tenant', 'tenantId');
+  return tenant;
+}
+
+/** Newest first. @throws DomainError FORBIDDEN for all but INSTANCE keys. */
+export async function listTenants(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<Tenant>> {
+  requireInstance(caller);
+  return deps.storage.tenants.list(adminReach(caller), page);
+}
+
+/** @throws DomainError FORBIDDEN for all but INSTANCE keys, INVALID_VALUE. */
+export async function createTenant(deps: Deps, caller: Caller, input: { readonly name: string }): Promise<Tenant> {
+  requireInstance(caller);
+  const id = deps.newId('tenant');
+  await deps.storage.tenancy.createTenant({ id, name: readName(input.name), createdAt: deps.now() });
+  return getTenant(deps, caller, id);
+}
+
+/** Absent or null members are kept. @throws DomainError as `getTenant`, INVALID_VALUE. */
+export async function updateTenant(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: { readonly name?: string | null | undefined },
+): Promise<Tenant> {
+  const tenant = await getTenant(deps, caller, id);
+  return deps.storage.tenants.rename(id, readName(input.name ?? tenant.name));
+}
+
+/** Deletes a tenant and its users. @throws DomainError as `getTenant`, CONFLICT while it has organizations. */
+export async function deleteTenant(deps: Deps, caller: Caller, id: string): Promise<Tenant> {
+  const tenant = await getTenant(deps, caller, id);
+  if (!(await deps.storage.tenants.delete(id))) {
+    throw new DomainError('CONFLICT', 'The tenant has organizations; delete those first');
+  }
+  return tenant;
+}
+
+function requireInstance(caller: Caller): void {
+  if (caller.level !== 'INSTANCE') throw new DomainError('FORBIDDEN', 'Tenants need a key of level INSTANCE');
+}
+
+function readName(name: string): string {
+  const faults = new Faults();
+  faults.requireName('name', name, nameLengthMax);
+  faults.throwIfAny();
+  return name.trim();
+}

@@ -1,0 +1,223 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { AgentFilter } from '../../entities/accounts/access.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { Agent, AgentEditor, AgentListScope, AgentView, RunnableAgent } from '../../entities/agents/agent.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
+import type { Members } from '../../entities/members.ts';
+import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import type { AgentChanges } from '../../storage/agents/agents.ts';
+import {
+  canEditAgent,
+  canManageAgent,
+  canSeeAgent,
+  isAdministrator,
+  listedAgents,
+  usableAgents,
+  viewerOf,
+  visibleGroups,
+} from '../access/access.ts';
+import type { Deps } from '../deps.ts';
+import { type AgentInput, readAgentInput } from './input.ts';
+
+export interface CreateAgentInput extends AgentInput {
+  readonly src: string;
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+}
+
+export interface AgentListQuery {
+  /** Default: ALL. */
+  readonly scope?: AgentListScope | null | undefined;
+  readonly groupId?: string | null | undefined;
+  /** An organization's category, or the name of a public one. */
+  readonly categoryId?: string | null | undefined;
+  readonly approvedByOrg?: boolean | null | undefined;
+  /** Found in name or description, whatever the case; blank finds everything. */
+  readonly search?: string | null | undefined;
+}
+
+const searchLengthMax = 200;
+
+/** @throws DomainError NOT_FOUND, also for an agent that the caller may not see. Cost: one statement. */
+export async function getAgent(deps: Deps, caller: Caller, id: string): Promise<AgentView> {
+  const agent = isId('agent', id) ? await deps.storage.agents.find(id, usableAgents(caller), viewerOf(caller)) : undefined;
+  if (agent === undefined) throw missingAgent();
+  return agent;
+}
+
+/** Those of many agents that exist and that the caller may see, in the order of `ids`; null for the others. Cost: one statement. */
+export async function getAgents(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly (AgentView | null)[]> {
+  const found = await deps.storage.agents.findMany(ids, usableAgents(caller), viewerOf(caller));
+  const byId = new Map(found.map((agent) => [agent.id, agent]));
+  return ids.map((id) => byId.get(id) ?? null);
+}
+
+/**
+ * The agent as a run needs it, for the hot path: no database and no promise while it is warm.
+ *
+ * @throws DomainError NOT_FOUND, thrown or rejected, also for an agent that the caller may not see.
+ */
+export function agentForRun(deps: Deps, caller: Caller, id: string): RunnableAgent | Promise<RunnableAgent> {
+  if (!isId('agent', id)) throw missingAgent();
+  const found = deps.storage.agents.findRunnable(id, deps.now().getTime());
+  return found instanceof Promise ? found.then((agent) => admitted(caller, agent)) : admitted(caller, found);
+}
+
+function admitted(caller: Caller, agent: RunnableAgent | undefined): RunnableAgent {
+  if (agent === undefined || !canSeeAgent(caller, agent)) throw missingAgent();
+  return agent;
+}
+
+/**
+ * Agents of a list scope, newest first. Cost: one statement, flat in the depth of the page.
+ *
+ * @param members  what will be read of them, besides what a page stands on; everything when absent.
+ * @throws DomainError INVALID_VALUE for a search of more than 200 characters.
+ */
+export async function listAgents(
+  deps: Deps,
+  caller: Caller,
+  query: AgentListQuery,
+  page: PageRequest,
+  members?: Members<AgentView>,
+): Promise<Page<AgentView>> {
+  const { groupId } = query;
+  if (typeof groupId === 'string' && !(await seesGroup(deps, caller, groupId))) {
+    return pageOf<AgentView>([], page, timeKey, async () => 0);
+  }
+  return deps.storage.agents.list(listedAgents(caller, query.scope ?? 'ALL'), narrowing(query), viewerOf(caller), page, members);
+}
+
+/** A group that the caller may not read narrows to nothing, as one that does not exist. */
+async function seesGroup(deps: Deps, caller: Caller, groupId: string): Promise<boolean> {
+  return caller.scopes.has('GROUPS:READ') && (await deps.storage.groups.find(groupId, visibleGroups(caller))) !== undefined;
+}
+
+function narrowing({ groupId, categoryId, approvedByOrg, search }: AgentListQuery): AgentFilter {
+  const text = search?.trim() ?? '';
+  if (text.length > searchLengthMax) {
+    throw new DomainError('INVALID_VALUE', `search must have at most ${searchLengthMax} characters`, { param: 'search' });
+  }
+  const filters: AgentFilter[] = [];
+  if (typeof groupId === 'string') filters.push({ agent: 'has-group', groupId });
+  if (typeof categoryId === 'string') filters.push({ agent: 'in-category', categoryId });
+  if (typeof approvedByOrg === 'boolean') filters.push({ agent: 'approved', isApproved: approvedByOrg });
+  if (text !== '') filters.push({ agent: 'mentions', text });
+  return { all: filters };
+}
+
+/**
+ * Makes an agent of the caller's organization; the caller owns it. Nulls are as good as absent here: the defaults hold.
+ *
+ * @throws DomainError with every fault of the input.
+ */
+export async function createAgent(deps: Deps, caller: Caller, input: CreateAgentInput): Promise<AgentView> {
+  const place = { orgId: caller.orgId, userId: caller.userId };
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as AgentInput;
+  const { src, name, description, instructions } = input;
+  const changes = { src, name, description, instructions, ...(await readAgentInput(deps, caller, place, given)) };
+  return deps.storage.agents.create({ ...changes, ...place, id: deps.newId('agent'), createdAt: deps.now() }, viewerOf(caller));
+}
+
+/**
+ * Changes what is given and keeps everything else. Editors may change all but visibility, groups and editors; giving those unchanged is
+ * no fault. An approval by the organization ends when anybody but an administrator changes what it was given for.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault of the input.
+ */
+export async function updateAgent(deps: Deps, caller: Caller, id: string, input: AgentInput): Promise<AgentView> {
+  const agent = await getAgent(deps, caller, id);
+  if (!canEditAgent(caller, agent))
+    throw new DomainError('FORBIDDEN', 'Only the owner, editors and administrators may change an agent');
+  const changes = keepingUnseenGroups(caller, agent, input, await readAgentInput(deps, caller, agent, input));
+  const [managed] = managedChanges(agent, changes);
+  if (managed !== undefined && !canManageAgent(caller, agent)) {
+    throw new DomainError('FORBIDDEN', `Only the owner of an agent and administrators may change its ${managed}`, {
+      param: managed,
+    });
+  }
+  const isOutdated = agent.isApprovedByOrg && !isAdministrator(caller, agent.orgId) && changesCharacter(agent, changes);
+  return deps.storage.agents.update(id, isOutdated ? { ...changes, isApprovedByOrg: false } : changes, viewerOf(caller));
+}
+
+/**
+ * Groups that the caller may not see stay as they are: a caller that sends back what it read changes nothing. Only `groups: null`, or an empty
+ * list from a caller who sees some of them, takes all away.
+ */
+function keepingUnseenGroups(caller: Caller, agent: AgentView, { groups }: AgentInput, changes: AgentChanges): AgentChanges {
+  const { groupIds, ...others } = changes;
+  if (groupIds === undefined || groups === null) return changes;
+  const seen = caller.scopes.has('GROUPS:READ') ? agent.visibleGroupIds : [];
+  if (isSameSet(groupIds, seen)) return others;
+  if (groupIds.length === 0) return changes;
+  const unseen = agent.groupIds.filter((id) => !seen.includes(id));
+  return { ...others, groupIds: [...new Set([...groupIds, ...unseen])] };
+}
+
+/** What an approval was given for: how the agent presents itself in words, what it is told, and which model answers. */
+const approvedMembers = ['name', 'description', 'introduction', 'instructions', 'seed', 'modelId', 'options'] as const;
+
+function changesCharacter(agent: AgentView, changes: AgentChanges): boolean {
+  return approvedMembers.some((name) => changes[name] !== undefined && !isDeepStrictEqual(changes[name], agent[name]));
+}
+
+/**
+ * Deletes an agent: it is gone from every list and for every caller.
+ *
+ * @returns the agent as it was, `isDeleted` true.
+ * @throws DomainError NOT_FOUND, FORBIDDEN for all but owner and administrators.
+ */
+export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promise<AgentView> {
+  const agent = await getAgent(deps, caller, id);
+  if (!canManageAgent(caller, agent))
+    throw new DomainError('FORBIDDEN', 'Only the owner of an agent and administrators may delete it');
+  if (!(await deps.storage.agents.markDeleted(id))) throw missingAgent();
+  return { ...agent, isDeleted: true };
+}
+
+/**
+ * Marks an agent as approved by its organization, or takes that back. An approval ends when anybody but an administrator changes what it was
+ * given for.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN for all but administrators.
+ */
+export async function approveAgent(deps: Deps, caller: Caller, id: string, isApproved: boolean): Promise<AgentView> {
+  const agent = await getAgent(deps, caller, id);
+  if (!isAdministrator(caller, agent.orgId)) throw new DomainError('FORBIDDEN', 'Only administrators may approve agents');
+  return deps.storage.agents.update(id, { isApprovedByOrg: isApproved }, viewerOf(caller));
+}
+
+/** The editors of an agent as the caller sees them: with e-mails for who may edit it, none for strangers to its organization. */
+export function shownEditors(caller: Caller, agent: AgentView): readonly AgentEditor[] {
+  if (canEditAgent(caller, agent)) return agent.editors;
+  return agent.orgId === caller.orgId ? agent.editors.map((editor) => ({ ...editor, email: '' })) : [];
+}
+
+/** The model that answers for an agent now: its own, or the default for agents without one. */
+export function modelIdOf(deps: Deps, agent: Pick<Agent, 'modelId'>): string {
+  return agent.modelId ?? deps.models.defaultModelId();
+}
+
+/** Whether anybody besides the owner and administrators may use the agent. */
+export function isShared(agent: AgentView): boolean {
+  return agent.isOpenToOthers || agent.editorIds.size > 0;
+}
+
+/** The members that only owner and administrators may change, as far as these changes change them. */
+function managedChanges(agent: AgentView, changes: AgentChanges): readonly string[] {
+  return [
+    ...(changes.visibility === undefined || changes.visibility === agent.visibility ? [] : ['visibility']),
+    ...(changes.editorIds === undefined || isSameSet(changes.editorIds, [...agent.editorIds]) ? [] : ['editors']),
+    ...(changes.groupIds === undefined || isSameSet(changes.groupIds, agent.groupIds) ? [] : ['groups']),
+  ];
+}
+
+function isSameSet(left: readonly string[], right: readonly string[]): boolean {
+  return new Set(left).symmetricDifference(new Set(right)).size === 0;
+}
+
+function missingAgent(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such agent', { param: 'aiId' });
+}

@@ -1,0 +1,92 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentCategory } from '../../entities/agents/agent.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
+import { isAdministrator } from '../access/access.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+
+const nameLengthMax = 100;
+const categoriesMax = 500;
+
+/** The headings of the catalog of the caller's organization, by name. */
+export function listAgentCategories(deps: Deps, caller: Caller): Promise<readonly AgentCategory[]> {
+  return deps.storage.agentCategories.list(caller.orgId);
+}
+
+/**
+ * Adds a heading to the organization's catalog, for its administrators.
+ *
+ * @throws DomainError FORBIDDEN, INVALID_VALUE, CONFLICT for a name that is taken, whatever the case, and past 500 of them.
+ */
+export async function createAgentCategory(deps: Deps, caller: Caller, input: { readonly name: string }): Promise<AgentCategory> {
+  requireAdministrator(caller);
+  const name = readName(input.name);
+  const others = await deps.storage.agentCategories.list(caller.orgId);
+  if (others.length >= categoriesMax) {
+    throw new DomainError('CONFLICT', `An organization may have at most ${categoriesMax} categories`);
+  }
+  requireFree(name, others);
+  const category = { id: deps.newId('agentCategory'), createdAt: deps.now(), orgId: caller.orgId, name };
+  return deps.storage.agentCategories.create(category);
+}
+
+/** @throws DomainError NOT_FOUND, FORBIDDEN, INVALID_VALUE, CONFLICT for a name that is taken. */
+export async function renameAgentCategory(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: { readonly name: string },
+): Promise<AgentCategory> {
+  const category = await managedCategory(deps, caller, id);
+  const name = readName(input.name);
+  const others = await deps.storage.agentCategories.list(category.orgId);
+  requireFree(
+    name,
+    others.filter((other) => other.id !== category.id),
+  );
+  return deps.storage.agentCategories.rename(id, name);
+}
+
+/**
+ * Removes a heading: agents that stood under it stand under one less.
+ *
+ * @returns the category as it was.
+ * @throws DomainError NOT_FOUND, FORBIDDEN.
+ */
+export async function deleteAgentCategory(deps: Deps, caller: Caller, id: string): Promise<AgentCategory> {
+  const category = await managedCategory(deps, caller, id);
+  if (!(await deps.storage.agentCategories.delete(id))) throw missingCategory();
+  return category;
+}
+
+async function managedCategory(deps: Deps, caller: Caller, id: string): Promise<AgentCategory> {
+  // INSTANCE keys administer every organization.
+  const orgId = caller.level === 'INSTANCE' ? undefined : caller.orgId;
+  const found = isId('agentCategory', id) ? await deps.storage.agentCategories.find(id, orgId) : undefined;
+  if (found === undefined) throw missingCategory();
+  requireAdministrator(caller);
+  return found;
+}
+
+function requireAdministrator(caller: Caller): void {
+  if (!isAdministrator(caller, caller.orgId)) {
+    throw new DomainError('FORBIDDEN', 'Only administrators may change the categories of their organization');
+  }
+}
+
+function readName(text: string): string {
+  const faults = new Faults();
+  faults.requireName('name', text, nameLengthMax);
+  faults.throwIfAny();
+  return text.trim();
+}
+
+function requireFree(name: string, others: readonly AgentCategory[]): void {
+  const isTaken = others.some((other) => other.name.toLowerCase() === name.toLowerCase());
+  if (isTaken) throw new DomainError('CONFLICT', `There is a category "${name}" already`, { param: 'name' });
+}
+
+function missingCategory(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such category', { param: 'categoryId' });
+}

@@ -1,0 +1,88 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentFlow, PartView } from '../../entities/agents/part.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { editableAgent, getPart, listParts, missingPart } from './parts/access.ts';
+import { type FlowVersionInput, readFlowVersions } from './parts/flow-data.ts';
+
+type Optional<T> = T | null | undefined;
+
+export interface CreateFlowInput {
+  readonly name: string;
+  readonly enabled?: Optional<boolean>;
+  readonly versions?: Optional<readonly FlowVersionInput[]>;
+}
+/** Absent members are kept; `versions` are replaced whole. */
+export type UpdateFlowInput = { readonly [Name in keyof CreateFlowInput]?: CreateFlowInput[Name] | null | undefined };
+
+const nameLengthMax = 200;
+
+/** The flows of an agent by name; for who may not edit it without their versions. @throws DomainError NOT_FOUND. */
+export function listFlows(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentFlow>[]> {
+  return listParts(deps, caller, agentId, deps.storage.agentParts.flows, hidden);
+}
+
+/** @throws DomainError NOT_FOUND. */
+export function getFlow(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentFlow>> {
+  return getPart(deps, caller, { agentId, id, kind: 'agentFlow', param: 'flowId' }, deps.storage.agentParts.flows, hidden);
+}
+
+/** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input. */
+export async function createFlow(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  input: CreateFlowInput,
+): Promise<PartView<AgentFlow>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const faults = new Faults();
+  const values = readFlow('', input, faults);
+  faults.throwIfAny();
+  const part = { ...values, id: deps.newId('agentFlow'), createdAt: deps.now(), agentId: agent.id };
+  return { ...(await deps.storage.agentParts.flows.create(part)), isWhole: true };
+}
+
+/** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
+export async function updateFlow(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  id: string,
+  input: UpdateFlowInput,
+): Promise<PartView<AgentFlow>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const before = await getFlow(deps, caller, agentId, id);
+  const faults = new Faults();
+  for (const name of ['name', 'enabled'] as const) if (input[name] === null) faults.add(name, `${name} cannot be null`);
+  const given = {
+    name: input.name ?? before.name,
+    enabled: input.enabled ?? before.enabled,
+    versions: input.versions === undefined ? before.versions : input.versions,
+  };
+  const values = readFlow('', given, faults);
+  faults.throwIfAny();
+  return { ...(await deps.storage.agentParts.flows.update(agent.id, id, values)), isWhole: true };
+}
+
+/** @returns the flow as it was. @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function deleteFlow(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentFlow>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const part = await getFlow(deps, caller, agentId, id);
+  if (!(await deps.storage.agentParts.flows.delete(agent.id, id))) throw missingPart('flowId');
+  return part;
+}
+
+/** @param prefix  what stands before the names of members in faults. */
+export function readFlow(
+  prefix: string,
+  { name, enabled, versions }: CreateFlowInput,
+  faults: Faults,
+): Pick<AgentFlow, 'name' | 'enabled' | 'versions'> {
+  faults.requireName(`${prefix}name`, name, nameLengthMax);
+  const read = readFlowVersions(`${prefix}versions`, versions ?? [], faults);
+  return { name: name.trim().toWellFormed(), enabled: enabled ?? true, versions: read };
+}
+
+function hidden(flow: AgentFlow): AgentFlow {
+  return { ...flow, versions: [] };
+}

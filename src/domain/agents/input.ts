@@ -1,0 +1,253 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type {
+  Agent,
+  AgentOptions,
+  AgentProfile,
+  AgentView,
+  AgentVisibility,
+  PublicCategory,
+} from '../../entities/agents/agent.ts';
+import type { AgentChanges } from '../../storage/agents/agents.ts';
+import { visibleGroups } from '../access/access.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+
+type Optional<T> = T | null | undefined;
+type OptionalMembers<T> = { readonly [Name in keyof T]?: T[Name] | null | undefined };
+
+/** Conversations come as any JSON and must be objects. */
+type ProfileInput = OptionalMembers<Omit<AgentProfile, 'conversations'> & { readonly conversations: readonly unknown[] }>;
+
+/** What a caller may write of an agent. Absent members are kept; null clears what can be empty and is refused elsewhere. */
+export interface AgentInput {
+  readonly src?: Optional<string>;
+  readonly name?: Optional<string>;
+  readonly description?: Optional<string>;
+  readonly instructions?: Optional<string>;
+  readonly introduction?: Optional<string>;
+  readonly seed?: Optional<string>;
+  readonly modelId?: Optional<string>;
+  readonly visibility?: Optional<AgentVisibility>;
+  readonly listInOrgCatalog?: Optional<boolean>;
+  readonly listInPublicCatalog?: Optional<boolean>;
+  readonly listInTenantCatalog?: Optional<boolean>;
+  readonly chatLogsVisible?: Optional<boolean>;
+  readonly generateCitations?: Optional<boolean>;
+  readonly intermediateStepsVisible?: Optional<boolean>;
+  /** Replaced whole; members that are absent or null are unset. */
+  readonly options?: Optional<OptionalMembers<AgentOptions>>;
+  /** Replaced whole; members that are absent or null are unset. */
+  readonly profile?: Optional<ProfileInput>;
+  readonly groups?: Optional<readonly string[]>;
+  readonly editors?: Optional<readonly EditorInput[]>;
+  readonly publicCategories?: Optional<readonly PublicCategory[]>;
+  readonly orgCategoryIds?: Optional<readonly string[]>;
+}
+/** A user by id, or else by e-mail; the name is ignored. */
+export interface EditorInput {
+  readonly id?: Optional<string>;
+  readonly email?: Optional<string>;
+  readonly name?: Optional<string>;
+}
+
+const lengthsMax = {
+  src: 200_000,
+  name: 200,
+  description: 10_000,
+  instructions: 400_000,
+  introduction: 20_000,
+  seed: 20_000,
+  modelId: 200,
+} as const;
+const requiredTexts = ['src', 'name', 'description', 'instructions'] as const;
+const clearableTexts = ['introduction', 'seed'] as const;
+const flags = [
+  'listInOrgCatalog',
+  'listInPublicCatalog',
+  'listInTenantCatalog',
+  'chatLogsVisible',
+  'generateCitations',
+  'intermediateStepsVisible',
+] as const;
+
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+  readonly isWhole: boolean;
+}
+/** The contract gives no bounds: these are what providers take. */
+const optionBounds: Readonly<Record<keyof AgentOptions, Bounds>> = {
+  temperature: { min: 0, max: 2, isWhole: false },
+  topP: { min: 0, max: 1, isWhole: false },
+  topK: { min: 1, max: 1_000, isWhole: true },
+  maxTokens: { min: 1, max: 10_000_000, isWhole: true },
+  maxInputTokens: { min: 1, max: 100_000_000, isWhole: true },
+  frequencyPenalty: { min: -2, max: 2, isWhole: false },
+  presencePenalty: { min: -2, max: 2, isWhole: false },
+};
+const optionValuesMax = 16;
+const profileTextMax = 200_000;
+const profileFeaturesMax = 50;
+const profileConversationsMax = 100;
+const editorsMax = 100;
+const groupsMax = 100;
+const categoriesMax = 100;
+
+/**
+ * Where the agent is, or will be: its groups and editors must be of the same organization. What it has already may be given again, also
+ * by an editor who does not see that group.
+ */
+type Place = Pick<Agent, 'orgId' | 'userId'> & Partial<Pick<AgentView, 'groupIds' | 'editors' | 'orgCategoryIds'>>;
+
+/**
+ * Reads an input into what storage writes.
+ *
+ * @throws DomainError with every fault of the input.
+ */
+export async function readAgentInput(deps: Deps, caller: Caller, place: Place, input: AgentInput): Promise<AgentChanges> {
+  const faults = new Faults();
+  const changes: AgentChanges = {
+    ...readTexts(input, faults),
+    ...readFlags(input, faults),
+    ...(input.options === undefined ? {} : { options: readOptions(input.options ?? {}, faults) }),
+    ...(input.profile === undefined ? {} : { profile: input.profile === null ? null : readProfile(input.profile, faults) }),
+    ...(await readCategories(deps, place, input, faults)),
+    ...(await readModel(deps, input, faults)),
+    ...(await readGroups(deps, caller, place, input, faults)),
+    ...(await readEditors(deps, place, input, faults)),
+  };
+  faults.throwIfAny();
+  return changes;
+}
+
+function readTexts(input: AgentInput, faults: Faults): AgentChanges {
+  const texts: Record<string, string | null> = {};
+  for (const name of requiredTexts) {
+    const text = input[name];
+    if (text === undefined) continue;
+    if (text === null) faults.add(name, `${name} cannot be null`);
+    else texts[name] = name === 'name' ? text.trim() : text;
+  }
+  for (const name of clearableTexts) {
+    const text = input[name];
+    if (text !== undefined) texts[name] = text;
+  }
+  for (const [name, text] of Object.entries(texts)) {
+    if (name === 'name') faults.requireName(name, text ?? '', lengthsMax.name);
+    else faults.requireLength(name, text ?? '', lengthsMax[name as keyof typeof lengthsMax]);
+  }
+  return texts;
+}
+
+function readFlags(input: AgentInput, faults: Faults): AgentChanges {
+  const values: Record<string, boolean> = {};
+  for (const name of flags) {
+    const value = input[name];
+    if (value === null) faults.add(name, `${name} cannot be null`);
+    else if (value !== undefined) values[name] = value;
+  }
+  if (input.visibility === null) faults.add('visibility', 'visibility cannot be null');
+  return input.visibility === undefined || input.visibility === null ? values : { ...values, visibility: input.visibility };
+}
+
+function readOptions(input: OptionalMembers<AgentOptions>, faults: Faults): AgentOptions {
+  const options: Partial<Record<keyof AgentOptions, readonly number[]>> = {};
+  for (const name of Object.keys(optionBounds) as (keyof AgentOptions)[]) {
+    const values = input[name];
+    if (values === undefined || values === null) continue;
+    faults.requireCount(`options.${name}`, values, optionValuesMax);
+    const { min, max, isWhole } = optionBounds[name];
+    for (const [index, value] of values.slice(0, optionValuesMax).entries()) {
+      const fits = value >= min && value <= max && (!isWhole || Number.isInteger(value));
+      const kind = isWhole ? 'a whole number' : 'a number';
+      if (!fits) faults.add(`options.${name}[${index}]`, `options.${name}[${index}] must be ${kind} from ${min} to ${max}`);
+    }
+    options[name] = values;
+  }
+  return options;
+}
+
+function readProfile(input: ProfileInput, faults: Faults): AgentProfile {
+  const profile = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && value !== undefined));
+  for (const [name, value] of Object.entries(profile)) {
+    if (typeof value === 'string') faults.requireLength(`profile.${name}`, value, profileTextMax);
+  }
+  faults.requireCount('profile.features', input.features ?? [], profileFeaturesMax);
+  faults.requireCount('profile.conversations', input.conversations ?? [], profileConversationsMax);
+  for (const [index, { title, description }] of (input.features ?? []).entries()) {
+    faults.requireLength(`profile.features[${index}].title`, title, profileTextMax);
+    faults.requireLength(`profile.features[${index}].description`, description, profileTextMax);
+  }
+  for (const [index, conversation] of (input.conversations ?? []).entries()) {
+    const isObject = typeof conversation === 'object' && conversation !== null && !Array.isArray(conversation);
+    if (!isObject) faults.add(`profile.conversations[${index}]`, `profile.conversations[${index}] must be an object`);
+  }
+  return profile;
+}
+
+async function readCategories(deps: Deps, place: Place, input: AgentInput, faults: Faults): Promise<AgentChanges> {
+  const { publicCategories, orgCategoryIds } = input;
+  faults.requireCount('publicCategories', publicCategories ?? [], categoriesMax);
+  faults.requireCount('orgCategoryIds', orgCategoryIds ?? [], categoriesMax);
+  const ids = [...new Set(orgCategoryIds ?? [])].slice(0, categoriesMax);
+  if (ids.length > 0) {
+    const found = await deps.storage.agentCategories.findMany(ids, place.orgId);
+    const known = new Set([...found.map(({ id }) => id), ...(place.orgCategoryIds ?? [])]);
+    for (const [index, id] of (orgCategoryIds ?? []).slice(0, categoriesMax).entries()) {
+      if (known.has(id)) continue;
+      const name = `orgCategoryIds[${index}]`;
+      faults.add(name, `${name} is not a category of the organization; GET /api/v1/ai-categories lists them`);
+    }
+  }
+  return {
+    ...(publicCategories === undefined ? {} : { publicCategories: [...new Set(publicCategories)] }),
+    ...(orgCategoryIds === undefined ? {} : { orgCategoryIds: ids }),
+  };
+}
+
+/** Kept under its full id, so that a bare name that becomes ambiguous later still means the same model. */
+async function readModel(deps: Deps, { modelId }: AgentInput, faults: Faults): Promise<AgentChanges> {
+  if (modelId === undefined) return {};
+  if (modelId === null) return { modelId };
+  const model = modelId.length > lengthsMax.modelId ? undefined : await deps.models.find(modelId);
+  if (model === undefined) faults.add('modelId', 'modelId names no model of this service; GET /api/v1/models lists them');
+  return { modelId: model?.id ?? null };
+}
+
+async function readGroups(deps: Deps, caller: Caller, place: Place, input: AgentInput, faults: Faults): Promise<AgentChanges> {
+  if (input.groups === undefined) return {};
+  const ids = [...new Set(input.groups ?? [])];
+  faults.requireCount('groups', ids, groupsMax);
+  if (ids.length === 0 || ids.length > groupsMax) return { groupIds: [] };
+  const found = await deps.storage.groups.findMany(ids, {
+    all: [{ group: 'in-organization', orgId: place.orgId }, visibleGroups(caller)],
+  });
+  const known = new Set([...found.map(({ id }) => id), ...(place.groupIds ?? [])]);
+  for (const [index, id] of (input.groups ?? []).entries()) {
+    if (!known.has(id)) faults.add(`groups[${index}]`, `groups[${index}] is not a group that you can see`);
+  }
+  return { groupIds: ids };
+}
+
+/** Editors are members of the agent's organization: an editor from elsewhere could never reach it. The owner needs no entry. */
+async function readEditors(deps: Deps, place: Place, input: AgentInput, faults: Faults): Promise<AgentChanges> {
+  if (input.editors === undefined) return {};
+  const editors = input.editors ?? [];
+  faults.requireCount('editors', editors, editorsMax);
+  if (editors.length === 0 || editors.length > editorsMax) return { editorIds: [] };
+  const ids = editors.flatMap(({ id }) => (isGiven(id) ? [id] : []));
+  const emails = editors.flatMap(({ email }) => (isGiven(email) ? [email] : []));
+  const members = [...(await deps.storage.accounts.findMembers(place.orgId, { ids, emails })), ...(place.editors ?? [])];
+  const found = editors.map(({ id, email }, index) => {
+    const member = members.find((user) => (isGiven(id) ? user.id === id : user.email === email?.trim().toLowerCase()));
+    if (member === undefined) {
+      faults.add(`editors[${index}]`, `editors[${index}] names no member of the organization by id or e-mail`);
+    }
+    return member?.id;
+  });
+  return { editorIds: [...new Set(found)].filter((id) => id !== undefined && id !== place.userId) as string[] };
+}
+
+function isGiven(text: Optional<string>): text is string {
+  return text !== undefined && text !== null && text !== '';
+}

@@ -1,0 +1,71 @@
+import type { Caller } from '../../../entities/accounts/caller.ts';
+import type { AgentView } from '../../../entities/agents/agent.ts';
+import type { AgentPart, PartView } from '../../../entities/agents/part.ts';
+import { DomainError } from '../../../entities/errors.ts';
+import { type IdKind, isId } from '../../../entities/ids.ts';
+import type { PartTable } from '../../../storage/agents/parts/part-table.ts';
+import { canEditAgent } from '../../access/access.ts';
+import type { Deps } from '../../deps.ts';
+import { getAgent } from '../agents.ts';
+
+/** The agent whose parts the caller may change. @throws DomainError NOT_FOUND, FORBIDDEN for who may only use it. */
+export async function editableAgent(deps: Deps, caller: Caller, agentId: string): Promise<AgentView> {
+  const agent = await getAgent(deps, caller, agentId);
+  if (canEditAgent(caller, agent)) return agent;
+  throw new DomainError('FORBIDDEN', 'Only the owner, editors and administrators may change what an agent is made of');
+}
+
+type Table<Part extends AgentPart> = Pick<PartTable<Part>, 'ofAgents' | 'find'>;
+
+/**
+ * The parts of one kind of an agent, in their order.
+ *
+ * @param hide  what is left of a part for who may use the agent and not edit it.
+ * @throws DomainError NOT_FOUND.
+ */
+export async function listParts<Part extends AgentPart>(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  table: Table<Part>,
+  hide: (part: Part) => Part,
+): Promise<readonly PartView<Part>[]> {
+  const agent = await getAgent(deps, caller, agentId);
+  const parts = await table.ofAgents([agent.id]);
+  return parts.map((part) => viewOf(caller, agent, part, hide));
+}
+
+/** @param param  how a route names the part's id. @throws DomainError NOT_FOUND, also for a part of another agent. */
+export async function getPart<Part extends AgentPart>(
+  deps: Deps,
+  caller: Caller,
+  place: { readonly agentId: string; readonly id: string; readonly kind: IdKind; readonly param: string },
+  table: Table<Part>,
+  hide: (part: Part) => Part,
+): Promise<PartView<Part>> {
+  const agent = await getAgent(deps, caller, place.agentId);
+  const part = isId(place.kind, place.id) ? await table.find(agent.id, place.id) : undefined;
+  if (part === undefined) throw missingPart(place.param);
+  return viewOf(caller, agent, part, hide);
+}
+
+export function missingPart(param: string): DomainError {
+  return new DomainError('NOT_FOUND', `There is no such ${nouns[param] ?? 'part'}`, { param });
+}
+
+const nouns: Readonly<Record<string, string>> = {
+  toolId: 'tool',
+  userInputId: 'user input',
+  skillId: 'skill',
+  flowId: 'flow',
+  secretId: 'secret',
+};
+
+function viewOf<Part extends AgentPart>(
+  caller: Caller,
+  agent: AgentView,
+  part: Part,
+  hide: (part: Part) => Part,
+): PartView<Part> {
+  return canEditAgent(caller, agent) ? { ...part, isWhole: true } : { ...hide(part), isWhole: false };
+}

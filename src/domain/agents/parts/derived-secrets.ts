@@ -1,0 +1,70 @@
+import { originOfTool } from '../../../engine/tools/api-function/address.ts';
+import type { AgentOfParts, AgentTool, AgentToolType, SecretType } from '../../../entities/agents/part.ts';
+import { secretKeysIn } from '../../../entities/agents/part.ts';
+import { type FirstUse, type NewSecret, secretTable } from '../../../storage/agents/parts/secrets.ts';
+import type { Deps } from '../../deps.ts';
+import type { Faults } from '../../faults.ts';
+import { requireOwnOrigins } from './secret-origins.ts';
+import { type ReadToolData, readToolData } from './tool-data.ts';
+
+/** A tool that somebody writes: its data as it was sent. */
+export interface GivenTool {
+  readonly name: string;
+  readonly type: AgentToolType;
+  readonly data?: unknown;
+  /** As it stands; undefined for a new one. */
+  readonly before: AgentTool | undefined;
+  readonly userId: string;
+}
+
+/**
+ * Reads the data of a tool and makes the rows of the secrets in it: sealed values under their keys, bound to the tool's origin, and rows
+ * without a value for keys that it only refers to. A stored secret that was not given for the tool's origin is a fault.
+ *
+ * A key follows from the tool and the place, so a new value at the same place takes the place of the old one. It may not be a key that the
+ * agent's other tools refer to, nor one that somebody made by hand.
+ *
+ * @param others  the agent's other tools.
+ * @returns the clean data, and the rows to write with it; meaningless once there is a fault.
+ */
+export async function derivedSecrets(
+  deps: Deps,
+  agent: AgentOfParts,
+  others: readonly AgentTool[],
+  { before, userId, ...given }: GivenTool,
+  faults: Faults,
+): Promise<{ readonly data: ReadToolData['data']; readonly secrets: readonly NewSecret[]; readonly firstUse: FirstUse }> {
+  const known = new Map((await deps.storage.agentParts.secrets.ofAgent(agent.id)).map((secret) => [secret.key, secret]));
+  const foreign = new Set(others.flatMap(({ data }) => secretKeysIn(data)));
+  const isTaken = (key: string) => foreign.has(key) || known.get(key)?.isDerived === false;
+  const { data, secrets: found } = readToolData('data', given, isTaken, faults);
+  const tool = { type: given.type, data };
+  const origin = originOfTool(tool);
+  const givenKeys = found.map(({ key }) => key);
+  const keys = requireOwnOrigins('data', { tool, before, givenKeys, userId }, known, faults);
+  const origins = origin === undefined ? [] : [origin];
+  const rows: NewSecret[] = [];
+  for (const { key, value, secretType, path } of found) {
+    const id = known.get(key)?.id ?? deps.newId('agentSecret');
+    const sealed = await deps.storage.vault.seal({ orgId: agent.orgId, table: secretTable, rowId: id }, value);
+    rows.push(row(deps, agent, { id, key, secretType, sealed, description: `Found in ${path}`, origins, givenByUserId: userId }));
+  }
+  for (const key of secretKeysIn(data)) {
+    if (known.has(key) || rows.some((one) => one.key === key)) continue;
+    const id = deps.newId('agentSecret');
+    const secretType = authTypeOf(data, key);
+    rows.push(row(deps, agent, { id, key, secretType, sealed: null, description: '', origins: [], givenByUserId: null }));
+  }
+  return { data, secrets: rows, firstUse: { keys, origin: origin ?? '', userId } };
+}
+
+function row(deps: Deps, agent: AgentOfParts, values: Omit<NewSecret, 'createdAt' | 'agentId' | 'isDerived'>): NewSecret {
+  return { ...values, createdAt: deps.now(), agentId: agent.id, isDerived: true };
+}
+
+/** The type that `auth` gives to its own key. */
+function authTypeOf({ auth }: ReadToolData['data'], key: string): SecretType {
+  if (typeof auth !== 'object' || auth === null || !secretKeysIn(auth).includes(key)) return 'apiKey';
+  const type: unknown = 'type' in auth ? auth.type : undefined;
+  return type === 'bearerToken' || type === 'basicAuth' || type === 'header' ? type : 'apiKey';
+}

@@ -1,0 +1,134 @@
+import { extractSecrets } from '../../../engine/tools/secrets-in-data.ts';
+import { type FlowStepType, type FlowVersion, flowStepTypes, type JsonObject } from '../../../entities/agents/part.ts';
+import { partCountsMax } from '../../../storage/agents/parts/shapes.ts';
+import type { Faults } from '../../faults.ts';
+import { readJsonObject } from './json.ts';
+import { toolNamePattern } from './tool-data.ts';
+
+export interface FlowVersionInput {
+  readonly version: number;
+  readonly active?: boolean | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly data?: unknown;
+}
+
+const versionMax = 1_000_000;
+const stepsMax = 200;
+const textLengthMax = 20_000;
+const stepIdPattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+const operators = ['equals', 'notEquals', 'contains', 'notContains', 'greaterThan', 'lessThan', 'isEmpty', 'isNotEmpty'];
+
+/** Reads the versions of a flow: each number once, one active at most, every step of a known type and complete. */
+export function readFlowVersions(param: string, given: readonly FlowVersionInput[], faults: Faults): readonly FlowVersion[] {
+  faults.requireCount(param, given, partCountsMax.flowVersions);
+  const seen = new Set<number>();
+  let activeAt: number | undefined;
+  return given.slice(0, partCountsMax.flowVersions).map(({ version, active, description, data }, index) => {
+    const at = `${param}[${index}]`;
+    if (version < 1 || version > versionMax) faults.add(`${at}.version`, `${at}.version must be from 1 to ${versionMax}`);
+    if (seen.has(version)) faults.add(`${at}.version`, `${at}.version stands there twice`);
+    seen.add(version);
+    if (active === true && activeAt !== undefined)
+      faults.add(`${at}.active`, `${at}.active: ${param}[${activeAt}] is active, and one is at most`);
+    if (active === true) activeAt = index;
+    faults.requireLength(`${at}.description`, description ?? '', textLengthMax);
+    return { version, active: active ?? false, description: description ?? '', data: readFlowData(`${at}.data`, data, faults) };
+  });
+}
+
+/** `{steps: [{id, type, …}]}`. Branches lead forward only, so that every flow ends. */
+function readFlowData(param: string, given: unknown, faults: Faults): JsonObject {
+  const data = readJsonObject(param, given, faults);
+  const steps = data.steps ?? [];
+  if (!Array.isArray(steps) || steps.length > stepsMax) {
+    faults.add(`${param}.steps`, `${param}.steps must be an array of at most ${stepsMax} steps`);
+    return data;
+  }
+  if (extractSecrets('flow', data, () => false).secrets.length > 0) {
+    faults.add(param, `${param} must not hold secrets: they belong to tools`);
+    return {};
+  }
+  const places = new Map<string, number>();
+  for (const [index, step] of steps.entries()) {
+    const id: unknown = isObject(step) ? step.id : undefined;
+    const at = `${param}.steps[${index}].id`;
+    if (id === undefined) continue;
+    if (typeof id !== 'string' || !stepIdPattern.test(id)) faults.add(at, `${at} must be 1 to 64 letters, digits, _ or -`);
+    else if (places.has(id)) faults.add(at, `${at} stands there twice`);
+    else places.set(id, index);
+  }
+  for (const [index, step] of steps.entries()) readStep(`${param}.steps[${index}]`, step, { index, places, faults });
+  return data;
+}
+
+interface StepContext {
+  readonly index: number;
+  readonly places: ReadonlyMap<string, number>;
+  readonly faults: Faults;
+}
+type StepReader = (at: string, step: JsonObject, context: StepContext) => void;
+
+const readers: Readonly<Record<FlowStepType, StepReader>> = {
+  retrieve(at, step, { faults }) {
+    text(`${at}.query`, step.query, faults, 'optional');
+    list(`${at}.dataSourceIds`, step.dataSourceIds, faults);
+    const { limit } = step;
+    const isFit = limit === undefined || limit === null || (Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= 50);
+    if (!isFit) faults.add(`${at}.limit`, `${at}.limit must be a whole number from 1 to 50`);
+  },
+  prompt: (at, step, { faults }) => text(`${at}.text`, step.text, faults, 'required'),
+  tool(at, step, { faults }) {
+    if (typeof step.tool !== 'string' || !toolNamePattern.test(step.tool))
+      faults.add(`${at}.tool`, `${at}.tool must be the name of a tool`);
+    if (step.arguments !== undefined && step.arguments !== null && !isObject(step.arguments)) {
+      faults.add(`${at}.arguments`, `${at}.arguments must be an object`, 'INVALID_TYPE');
+    }
+  },
+  model(at, step, { faults }) {
+    text(`${at}.modelId`, step.modelId, faults, 'optional');
+    text(`${at}.prompt`, step.prompt, faults, 'optional');
+  },
+  branch(at, step, { index, places, faults }) {
+    const condition = isObject(step.condition) ? step.condition : {};
+    text(`${at}.condition.left`, condition.left, faults, 'required');
+    if (!operators.includes(condition.operator as string)) {
+      faults.add(`${at}.condition.operator`, `${at}.condition.operator must be one of ${operators.join(', ')}`);
+    }
+    for (const name of ['onTrue', 'onFalse'] as const) {
+      const target = step[name];
+      if (target === undefined || target === null) {
+        if (name === 'onTrue') faults.add(`${at}.onTrue`, `${at}.onTrue is required`, 'MISSING_REQUIRED_PARAMETER');
+        continue;
+      }
+      const place = typeof target === 'string' ? places.get(target) : undefined;
+      if (place === undefined || place <= index) faults.add(`${at}.${name}`, `${at}.${name} must be the id of a later step`);
+    }
+  },
+};
+
+function readStep(at: string, step: unknown, context: StepContext): void {
+  if (!isObject(step)) {
+    context.faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
+    return;
+  }
+  const type = flowStepTypes.find((known) => known === step.type);
+  if (type === undefined) context.faults.add(`${at}.type`, `${at}.type must be one of ${flowStepTypes.join(', ')}`);
+  else readers[type](at, step, context);
+}
+
+function text(param: string, value: unknown, faults: Faults, presence: 'required' | 'optional'): void {
+  if (presence === 'optional' && (value === undefined || value === null)) return;
+  if (typeof value !== 'string' || value.length > textLengthMax || (presence === 'required' && value.trim() === '')) {
+    faults.add(param, `${param} must be a text of ${presence === 'required' ? '1' : '0'} to ${textLengthMax} characters`);
+  }
+}
+
+function list(param: string, value: unknown, faults: Faults): void {
+  if (value === undefined || value === null) return;
+  const isFit = Array.isArray(value) && value.length <= 100 && value.every((one) => typeof one === 'string' && one.length <= 100);
+  if (!isFit) faults.add(param, `${param} must be an array of at most 100 ids`);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,100 @@
+import { originOfTool } from '../../../engine/tools/api-function/address.ts';
+import { secretElsewhere } from '../../../engine/tools/bound-secrets.ts';
+import { type AgentSecret, type JsonObject, type RunnableTool, secretKeysIn } from '../../../entities/agents/part.ts';
+import type { Faults } from '../../faults.ts';
+
+type CallingTool = Pick<RunnableTool, 'type' | 'data'>;
+
+const originsMax = 20;
+
+/** The origins that tools send a secret to, sorted. */
+export function originsOfKey(tools: readonly CallingTool[], key: string): readonly string[] {
+  const origins = tools.filter(({ data }) => secretKeysIn(data).includes(key)).map((tool) => originOfTool(tool));
+  return [...new Set(origins.filter((origin) => origin !== undefined))].sort();
+}
+
+/** A tool as it is to be written. */
+export interface WrittenTool {
+  readonly tool: CallingTool;
+  /** As it stands; undefined for a new one. */
+  readonly before: CallingTool | undefined;
+  /** Keys whose values come with the tool's data. */
+  readonly givenKeys: readonly string[];
+  readonly userId: string;
+}
+
+/**
+ * Requires that each stored secret that a tool names was given for the tool's origin. A secret that was given for no origin yet is bound by
+ * the first tool that its giver writes.
+ *
+ * @returns the keys to bind to the tool's origin.
+ */
+export function requireOwnOrigins(
+  param: string,
+  { tool, before, givenKeys, userId }: WrittenTool,
+  known: ReadonlyMap<string, AgentSecret>,
+  faults: Faults,
+): readonly string[] {
+  const origin = originOfTool(tool);
+  if (origin === undefined) return [];
+  const keptKeys = before !== undefined && originOfTool(before) === origin ? secretKeysIn(before.data) : [];
+  return secretKeysIn(tool.data).filter((key) => {
+    const secret = known.get(key);
+    if (secret === undefined || !secret.hasValue || givenKeys.includes(key) || keptKeys.includes(key)) return false;
+    if (secret.origins.includes(origin)) return false;
+    if (secret.origins.length === 0 && secret.givenByUserId === userId) return true;
+    const place = isObject(tool.data.auth) && tool.data.auth.secretKey === key ? '.auth.secretKey' : placeOfKey(tool.data, key);
+    const help = 'put the value in place of the reference, or give the secret with its value and its origins';
+    faults.add(`${param}${place}`, `${param}${place}: ${secretElsewhere(key, secret.origins, origin)}: ${help}`);
+    return false;
+  });
+}
+
+/** Where data refers to a secret, as `.headers.Authorization`. */
+function placeOfKey(value: unknown, key: string): string {
+  if (!isObject(value)) return '';
+  const found = Object.entries(value).find(([, child]) => secretKeysIn(child).includes(key));
+  if (found === undefined) return '';
+  const [name, child] = found;
+  return `${Array.isArray(value) ? `[${name}]` : `.${name}`}${placeOfKey(child, key)}`;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null;
+}
+
+/**
+ * The origins that a value is given for: those that the giver names, else those of the tools that name the key. Without such tools a renewed
+ * value keeps its origins. A value that was given for some origins before does not get others unless the giver names them.
+ */
+export function givenOrigins(
+  { key, origins: before }: Pick<AgentSecret, 'key' | 'origins'>,
+  named: readonly string[] | undefined,
+  tools: readonly CallingTool[],
+  faults: Faults,
+): readonly string[] {
+  if (named !== undefined) return readOrigins(named, faults);
+  const used = originsOfKey(tools, key);
+  if (used.length === 0) return before;
+  const added = before.length === 0 ? [] : used.filter((origin) => !before.includes(origin));
+  if (added.length > 0) {
+    const where = `${key} was given for ${before.join(', ')}, and tools of the agent would send it to ${added.join(', ')}`;
+    faults.add('origins', `origins is required: ${where}; name the origins that it is for`, 'MISSING_REQUIRED_PARAMETER');
+  }
+  return used;
+}
+
+function readOrigins(named: readonly string[], faults: Faults): readonly string[] {
+  faults.requireCount('origins', named, originsMax);
+  const read = named.slice(0, originsMax).map((text, index) => {
+    const url = URL.parse(text);
+    const isOrigin = url !== null && /^https?:$/.test(url.protocol) && /^https?:\/\/[^/?#@\\]+\/?$/i.test(text);
+    if (!isOrigin)
+      faults.add(
+        `origins[${index}]`,
+        `origins[${index}] must be an origin like https://api.example.com or http://127.0.0.1:8080`,
+      );
+    return url?.origin ?? '';
+  });
+  return [...new Set(read)].sort();
+}

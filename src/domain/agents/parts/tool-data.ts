@@ -1,0 +1,72 @@
+import { type DataFault, readApiFunction } from '../../../engine/tools/api-function/api-function.ts';
+import { compileArguments } from '../../../engine/tools/json-schema/arguments.ts';
+import { SchemaError } from '../../../engine/tools/json-schema/clean-schema.ts';
+import { extractSecrets, type FoundSecret } from '../../../engine/tools/secrets-in-data.ts';
+import type { AgentToolType, JsonObject } from '../../../entities/agents/part.ts';
+import type { Faults } from '../../faults.ts';
+import { readJsonObject } from './json.ts';
+
+export interface ReadToolData {
+  /** Without any secret. */
+  readonly data: JsonObject;
+  readonly secrets: readonly FoundSecret[];
+}
+
+export const toolNamePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+export const secretBytesMax = 4_096;
+const descriptionLengthMax = 10_000;
+
+/**
+ * Reads the data of a tool: secrets are taken out first, so that nothing behind it, faults included, ever sees one.
+ *
+ * @param isTaken  keys of secrets that belong to something else.
+ */
+export function readToolData(
+  param: string,
+  { name, type, data }: { readonly name: string; readonly type: AgentToolType; readonly data?: unknown },
+  isTaken: (key: string) => boolean,
+  faults: Faults,
+): ReadToolData {
+  const extracted = extractSecrets(name, readJsonObject(param, data, faults), isTaken);
+  for (const path of extracted.badNames) {
+    const place = path === '' ? param : `${param}.${path}`;
+    faults.add(place, `${place}: a member's name must not be a secret`);
+  }
+  for (const { path, value } of extracted.secrets) {
+    if (Buffer.byteLength(value) > secretBytesMax)
+      faults.add(`${param}.${path}`, `${param}.${path} must have at most ${secretBytesMax} bytes`);
+  }
+  if (type === 'API_FUNCTION') addFaults(param, apiFaults(extracted.data), faults);
+  else readDescription(param, extracted.data, faults);
+  if (type === 'CLIENT_FUNCTION') addFaults(param, schemaFaults(extracted.data.parameters), faults);
+  return extracted;
+}
+
+function apiFaults(data: JsonObject): readonly DataFault[] {
+  const faults: DataFault[] = [];
+  readApiFunction(data, faults);
+  return faults;
+}
+
+function schemaFaults(parameters: unknown): readonly DataFault[] {
+  if (parameters === undefined || parameters === null) return [];
+  if (typeof parameters !== 'object' || Array.isArray(parameters))
+    return [{ path: '.parameters', message: 'must be a JSON Schema object' }];
+  try {
+    compileArguments(parameters as JsonObject);
+    return [];
+  } catch (error) {
+    if (error instanceof SchemaError) return [{ path: `.parameters${error.path}`, message: error.message }];
+    return [{ path: '.parameters', message: 'is not a JSON Schema that can be checked' }];
+  }
+}
+
+function readDescription(param: string, { description }: JsonObject, faults: Faults): void {
+  if (description === undefined || description === null) return;
+  if (typeof description !== 'string') faults.add(`${param}.description`, `${param}.description must be a text`, 'INVALID_TYPE');
+  else faults.requireLength(`${param}.description`, description, descriptionLengthMax);
+}
+
+function addFaults(param: string, found: readonly DataFault[], faults: Faults): void {
+  for (const { path, message } of found) faults.add(`${param}${path}`, `${param}${path} ${message}`);
+}

@@ -1,0 +1,115 @@
+import type { AgentProfile } from '../../../entities/agents/agent.ts';
+import { type ProfileFacts, profileLengths } from './draft.ts';
+
+const featuresMax = 6;
+const conversationsMax = 4;
+/** So many words in a row are no accident. */
+const quotedWordsMin = 5;
+
+type Feature = NonNullable<AgentProfile['features']>[number];
+
+/** What a model is asked for; its defaults are the draft, which is the least that is true. */
+export function profileSchema(draft: AgentProfile): Readonly<Record<string, unknown>> {
+  const text = (maxLength: number, fallback?: unknown) => ({
+    type: 'string',
+    maxLength,
+    ...(fallback === undefined ? {} : { default: fallback }),
+  });
+  const object = (properties: Readonly<Record<string, unknown>>) => ({
+    type: 'object',
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  });
+  const { headline, description, trainingDescription, title, sentence } = profileLengths;
+  return object({
+    headline: text(headline, draft.headline),
+    description: text(description, draft.description),
+    trainingDescription: text(trainingDescription, draft.trainingDescription),
+    features: {
+      type: 'array',
+      minItems: 1,
+      maxItems: featuresMax,
+      items: object({ title: text(title), description: text(sentence) }),
+      default: draft.features,
+    },
+    conversations: {
+      type: 'array',
+      minItems: 1,
+      maxItems: conversationsMax,
+      items: object({ question: text(sentence), answer: text(sentence) }),
+      default: draft.conversations,
+    },
+  });
+}
+
+/**
+ * What a model wrote, as far as it may stand: of the right shape, not too long, and not showing the instructions.
+ *
+ * @returns the members that hold; undefined for a reply that is no JSON object.
+ */
+export function readProfileReply(reply: string, facts: ProfileFacts): AgentProfile | undefined {
+  const given = parseObject(reply);
+  if (given === undefined) return undefined;
+  const isSecret = secretFinder(facts);
+  const text = (value: unknown, lengthMax: number): string | undefined => {
+    const plain = typeof value === 'string' ? value.trim() : '';
+    return plain === '' || plain.length > lengthMax || isSecret(plain) ? undefined : plain;
+  };
+  const pairs = (value: unknown, first: string, firstMax: number, second: string, most: number) =>
+    (Array.isArray(value) ? value.slice(0, most) : []).flatMap((item: unknown) => {
+      const members = record(item);
+      const [one, two] = [text(members[first], firstMax), text(members[second], profileLengths.sentence)];
+      return one === undefined || two === undefined ? [] : [{ [first]: one, [second]: two }];
+    });
+  const headline = text(given.headline, profileLengths.headline)?.replaceAll(/\s+/g, ' ');
+  const description = text(given.description, profileLengths.description);
+  const trainingDescription = text(given.trainingDescription, profileLengths.trainingDescription);
+  const features = pairs(given.features, 'title', profileLengths.title, 'description', featuresMax) as unknown as Feature[];
+  const conversations = pairs(given.conversations, 'question', profileLengths.sentence, 'answer', conversationsMax);
+  return {
+    ...(headline === undefined ? {} : { headline }),
+    ...(description === undefined ? {} : { description }),
+    ...(trainingDescription === undefined ? {} : { trainingDescription }),
+    ...(features.length === 0 ? {} : { features }),
+    ...(conversations.length === 0 ? {} : { conversations }),
+  };
+}
+
+/** Models like to put a fence around JSON. */
+function parseObject(reply: string): Readonly<Record<string, unknown>> | undefined {
+  const text = reply.slice(reply.indexOf('{'), reply.lastIndexOf('}') + 1);
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? record(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+/**
+ * Tells texts that repeat the instructions: whole, by several of their words in a row, or by one that looks like a key or a code; unless
+ * the agent's public texts say the same.
+ */
+function secretFinder({ instructions, name, description, introduction, knowledge }: ProfileFacts): (text: string) => boolean {
+  const open = ` ${wordsOf([name, description, introduction ?? '', ...knowledge].join('\n')).join(' ')} `;
+  const hidden = ` ${wordsOf(instructions).join(' ')} `;
+  const isHidden = (words: string) => hidden.includes(` ${words} `) && !open.includes(` ${words} `);
+  return (text) => {
+    const words = wordsOf(text);
+    if (isHidden(words.join(' '))) return true;
+    return words.some((word, index) => {
+      const run = words.slice(index, index + quotedWordsMin);
+      if (run.length === quotedWordsMin && isHidden(run.join(' '))) return true;
+      return word.length >= 6 && /[\d_-]/.test(word) && isHidden(word);
+    });
+  };
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}_-]*/gu) ?? [];
+}

@@ -1,0 +1,36 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { Deps } from '../deps.ts';
+import { getAgent } from './agents.ts';
+
+const best = 5;
+
+/**
+ * Says what the caller thinks of an agent it may use. A user has one rating of an agent, which a later one replaces; null takes it back.
+ *
+ * @throws DomainError NOT_FOUND, INVALID_VALUE unless it is a whole number from 1 to 5.
+ */
+export async function rateAgent(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  { rating }: { readonly rating?: number | null | undefined },
+): Promise<AgentView> {
+  await getAgent(deps, caller, id);
+  if (rating === undefined) {
+    throw new DomainError('MISSING_REQUIRED_PARAMETER', 'rating is required', { param: 'rating' });
+  }
+  if (rating !== null && (rating < 1 || rating > best)) {
+    throw new DomainError('INVALID_VALUE', `rating must be from 1 to ${best}`, { param: 'rating' });
+  }
+  await deps.storage.agentRatings.rate(id, caller.userId, rating);
+  return getAgent(deps, caller, id);
+}
+
+/** The caller's own ratings, in the order of `agentIds`; null where it gave none. One statement. */
+export async function ownRatings(deps: Deps, caller: Caller, agentIds: readonly string[]): Promise<readonly (number | null)[]> {
+  const given = await deps.storage.agentRatings.ofUser(caller.userId, agentIds);
+  const byAgent = new Map(given.map(({ agentId, rating }) => [agentId, rating]));
+  return agentIds.map((id) => byAgent.get(id) ?? null);
+}

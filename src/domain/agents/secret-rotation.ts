@@ -1,0 +1,17 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Deps } from '../deps.ts';
+
+/**
+ * Puts the stored secrets under the newest master key, in the background after `waitMs`, and logs when that is done. What is cut off is
+ * repeated at the next start.
+ */
+export async function rotateSecrets({ storage, logger }: Pick<Deps, 'storage' | 'logger'>, waitMs: number): Promise<void> {
+  const rotation = storage.vault.rotate().then(
+    ({ changed, total }) => {
+      if (changed > 0)
+        logger.info({ changed, total }, 'all stored secrets are under the newest master key; older ones are not needed');
+    },
+    (error: unknown) => logger.error({ err: error }, 'stored secrets could not be put under the newest master key'),
+  );
+  await Promise.race([rotation, wait(waitMs, undefined, { ref: false })]);
+}

@@ -1,0 +1,146 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
+import { type AgentSecret, type SecretType, secretKeyPattern } from '../../entities/agents/part.ts';
+import { isId } from '../../entities/ids.ts';
+import { secretTable } from '../../storage/agents/parts/secrets.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { editableAgent, missingPart } from './parts/access.ts';
+import { givenOrigins } from './parts/secret-origins.ts';
+import { secretBytesMax } from './parts/tool-data.ts';
+
+type Optional<T> = T | null | undefined;
+
+export interface CreateAgentSecretInput {
+  readonly key: string;
+  readonly description?: Optional<string>;
+  readonly secretType: SecretType;
+  /** Written, never read back. */
+  readonly value?: Optional<string>;
+  /** Where the value may be sent; absent: to the origins of the tools that name the key. */
+  readonly origins?: Optional<readonly string[]>;
+}
+/** Absent members are kept; null takes the value or the description away. */
+export interface UpdateAgentSecretInput {
+  readonly description?: Optional<string>;
+  readonly secretType?: Optional<SecretType>;
+  readonly value?: Optional<string>;
+  /** Belongs to a value that is given: another origin asks for it anew. */
+  readonly origins?: Optional<readonly string[]>;
+}
+
+const descriptionLengthMax = 2_000;
+
+/** The secrets of an agent by key, without their values; for who may edit it. @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function listAgentSecrets(deps: Deps, caller: Caller, agentId: string): Promise<readonly AgentSecret[]> {
+  const agent = await editableAgent(deps, caller, agentId);
+  return deps.storage.agentParts.secrets.ofAgent(agent.id);
+}
+
+/** @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function getAgentSecret(deps: Deps, caller: Caller, agentId: string, id: string): Promise<AgentSecret> {
+  return secretOf(deps, await editableAgent(deps, caller, agentId), id);
+}
+
+/**
+ * Keeps a secret under a key, sealed, for the origins it is given for. Without any, the first tool that the caller writes for it binds it.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken key, or with every fault of the input.
+ */
+export async function createAgentSecret(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  input: CreateAgentSecretInput,
+): Promise<AgentSecret> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const faults = new Faults();
+  readSecretKey('key', input.key, faults);
+  readRest(input, faults);
+  const binding = await bindingOf(deps, caller, { key: input.key, agentId: agent.id, origins: [] }, input, faults);
+  faults.throwIfAny();
+  const id = deps.newId('agentSecret');
+  return deps.storage.agentParts.secrets.create({
+    id,
+    createdAt: deps.now(),
+    agentId: agent.id,
+    key: input.key,
+    description: (input.description ?? '').toWellFormed(),
+    secretType: input.secretType,
+    sealed: await sealed(deps, agent, id, input.value ?? null),
+    isDerived: false,
+    origins: [],
+    givenByUserId: null,
+    ...binding,
+  });
+}
+
+/** A secret that was found in a tool becomes one of its own: it stays when the tool goes. @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault. */
+export async function updateAgentSecret(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  id: string,
+  input: UpdateAgentSecretInput,
+): Promise<AgentSecret> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const secret = await secretOf(deps, agent, id);
+  const faults = new Faults();
+  readRest(input, faults);
+  if (input.secretType === null) faults.add('secretType', 'secretType cannot be null');
+  const binding = await bindingOf(deps, caller, secret, input, faults);
+  faults.throwIfAny();
+  const { description, secretType, value } = input;
+  return deps.storage.agentParts.secrets.update(agent.id, id, {
+    isDerived: false,
+    ...(description === undefined ? {} : { description: (description ?? '').toWellFormed() }),
+    ...(secretType === undefined || secretType === null ? {} : { secretType }),
+    ...(value === undefined ? {} : { sealed: await sealed(deps, agent, id, value) }),
+    ...binding,
+  });
+}
+
+/** @returns the secret as it was, without its value. @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function deleteAgentSecret(deps: Deps, caller: Caller, agentId: string, id: string): Promise<AgentSecret> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const secret = await secretOf(deps, agent, id);
+  if (!(await deps.storage.agentParts.secrets.delete(agent.id, id))) throw missingPart('secretId');
+  return secret;
+}
+
+/** Whom and what for a value is given; nothing when none is. A secret whose value is taken away remembers what it was for. */
+async function bindingOf(
+  deps: Deps,
+  caller: Caller,
+  secret: Pick<AgentSecret, 'key' | 'agentId' | 'origins'>,
+  { value, origins }: UpdateAgentSecretInput,
+  faults: Faults,
+): Promise<Partial<Pick<AgentSecret, 'origins' | 'givenByUserId'>>> {
+  const named = origins ?? undefined;
+  if (value === undefined || value === null) {
+    if (named !== undefined) faults.add('origins', 'origins must come with value: another origin asks for the secret anew');
+    return value === null ? { givenByUserId: null } : {};
+  }
+  const tools = await deps.storage.agentParts.tools.ofAgents([secret.agentId]);
+  return { origins: givenOrigins(secret, named, tools, faults), givenByUserId: caller.userId };
+}
+
+export function readSecretKey(param: string, key: string, faults: Faults): void {
+  if (!secretKeyPattern.test(key)) faults.add(param, `${param} must be a letter, then at most 99 letters, digits, _, . or -`);
+}
+
+function readRest({ description, value }: Pick<UpdateAgentSecretInput, 'description' | 'value'>, faults: Faults): void {
+  faults.requireLength('description', description ?? '', descriptionLengthMax);
+  if (value === '') faults.add('value', 'value must not be empty; null takes it away');
+  if (Buffer.byteLength(value ?? '') > secretBytesMax) faults.add('value', `value must have at most ${secretBytesMax} bytes`);
+}
+
+async function secretOf(deps: Deps, agent: AgentView, id: string): Promise<AgentSecret> {
+  const secret = isId('agentSecret', id) ? await deps.storage.agentParts.secrets.find(agent.id, id) : undefined;
+  if (secret === undefined) throw missingPart('secretId');
+  return secret;
+}
+
+function sealed(deps: Deps, agent: AgentView, rowId: string, value: string | null): Promise<string> | null {
+  return value === null ? null : deps.storage.vault.seal({ orgId: agent.orgId, table: secretTable, rowId }, value);
+}

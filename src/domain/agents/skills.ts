@@ -1,0 +1,96 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentSkill, PartView } from '../../entities/agents/part.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { editableAgent, getPart, listParts, missingPart } from './parts/access.ts';
+
+type Optional<T> = T | null | undefined;
+
+export interface CreateSkillInput {
+  readonly name: string;
+  readonly description?: Optional<string>;
+  readonly content: string;
+  readonly enabled?: Optional<boolean>;
+}
+/** Absent members are kept. */
+export type UpdateSkillInput = { readonly [Name in keyof CreateSkillInput]?: CreateSkillInput[Name] | null | undefined };
+
+const lengthsMax = { name: 200, description: 10_000, content: 200_000 } as const;
+
+/** The skills of an agent by name; for who may not edit it without their content. @throws DomainError NOT_FOUND. */
+export function listSkills(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentSkill>[]> {
+  return listParts(deps, caller, agentId, deps.storage.agentParts.skills, hidden);
+}
+
+/** @throws DomainError NOT_FOUND. */
+export function getSkill(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentSkill>> {
+  return getPart(deps, caller, { agentId, id, kind: 'agentSkill', param: 'skillId' }, deps.storage.agentParts.skills, hidden);
+}
+
+/** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input. */
+export async function createSkill(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  input: CreateSkillInput,
+): Promise<PartView<AgentSkill>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const faults = new Faults();
+  const values = readSkill('', input, faults);
+  faults.throwIfAny();
+  const part = { ...values, id: deps.newId('agentSkill'), createdAt: deps.now(), agentId: agent.id };
+  return { ...(await deps.storage.agentParts.skills.create(part)), isWhole: true };
+}
+
+/** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
+export async function updateSkill(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  id: string,
+  input: UpdateSkillInput,
+): Promise<PartView<AgentSkill>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const before = await getSkill(deps, caller, agentId, id);
+  const faults = new Faults();
+  for (const name of ['name', 'content', 'enabled'] as const)
+    if (input[name] === null) faults.add(name, `${name} cannot be null`);
+  const given = {
+    name: input.name ?? before.name,
+    description: input.description === undefined ? before.description : input.description,
+    content: input.content ?? before.content,
+    enabled: input.enabled ?? before.enabled,
+  };
+  const values = readSkill('', given, faults);
+  faults.throwIfAny();
+  return { ...(await deps.storage.agentParts.skills.update(agent.id, id, values)), isWhole: true };
+}
+
+/** @returns the skill as it was. @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function deleteSkill(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentSkill>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const part = await getSkill(deps, caller, agentId, id);
+  if (!(await deps.storage.agentParts.skills.delete(agent.id, id))) throw missingPart('skillId');
+  return part;
+}
+
+/** @param prefix  what stands before the names of members in faults. */
+export function readSkill(
+  prefix: string,
+  { name, description, content, enabled }: CreateSkillInput,
+  faults: Faults,
+): Pick<AgentSkill, 'name' | 'description' | 'content' | 'enabled'> {
+  faults.requireName(`${prefix}name`, name, lengthsMax.name);
+  faults.requireLength(`${prefix}description`, description ?? '', lengthsMax.description);
+  faults.requireLength(`${prefix}content`, content, lengthsMax.content);
+  return {
+    name: name.trim().toWellFormed(),
+    description: (description ?? '').toWellFormed(),
+    content: content.toWellFormed(),
+    enabled: enabled ?? true,
+  };
+}
+
+function hidden(skill: AgentSkill): AgentSkill {
+  return { ...skill, content: '' };
+}

@@ -1,0 +1,166 @@
+import type { PoolClient } from 'pg';
+import type { ModelTool } from '../../engine/models/port.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import {
+  type AgentRunParts,
+  type AgentTool,
+  type AgentToolType,
+  descriptionOf,
+  type PartView,
+  parametersOf,
+} from '../../entities/agents/part.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/secrets.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { editableAgent, getPart, listParts, missingPart } from './parts/access.ts';
+import { derivedSecrets } from './parts/derived-secrets.ts';
+import { toolNamePattern } from './parts/tool-data.ts';
+
+type Optional<T> = T | null | undefined;
+
+export interface CreateAgentToolInput {
+  readonly name: string;
+  readonly type: AgentToolType;
+  readonly data?: unknown;
+}
+/** Absent members are kept; `data` is replaced whole. */
+export interface UpdateAgentToolInput {
+  readonly name?: Optional<string>;
+  readonly data?: unknown;
+}
+
+/** The tools of an agent by name; for who may not edit it without what they do inside. @throws DomainError NOT_FOUND. */
+export function listAgentTools(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentTool>[]> {
+  return listParts(deps, caller, agentId, deps.storage.agentParts.tools, hidden);
+}
+
+/** @throws DomainError NOT_FOUND. */
+export function getAgentTool(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentTool>> {
+  return getPart(deps, caller, { agentId, id, kind: 'agentTool', param: 'toolId' }, deps.storage.agentParts.tools, hidden);
+}
+
+/**
+ * Gives an agent a tool. Secrets found anywhere in its data go into the vault, for the tool's origin, and leave a reference behind.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input; a reference to a stored secret that
+ *   was given for another origin is one.
+ */
+export async function createAgentTool(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  input: CreateAgentToolInput,
+): Promise<PartView<AgentTool>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const tools = await deps.storage.agentParts.tools.ofAgents([agent.id]);
+  const faults = new Faults();
+  readToolName('name', input.name, faults);
+  const { name, type } = input;
+  const given = { name, type, data: input.data, before: undefined, userId: caller.userId };
+  const { data, ...derived } = await derivedSecrets(deps, agent, tools, given, faults);
+  faults.throwIfAny();
+  const tool = { id: deps.newId('agentTool'), createdAt: deps.now(), agentId: agent.id, name, type, data };
+  const written = await deps.storage.agentParts.tools.create(tool, (client) => putSecrets(client, agent.id, derived));
+  return { ...written, isWhole: true };
+}
+
+type Derived = Pick<Awaited<ReturnType<typeof derivedSecrets>>, 'secrets' | 'firstUse'>;
+
+async function putSecrets(client: PoolClient, agentId: string, { secrets, firstUse }: Derived): Promise<void> {
+  await putDerivedSecrets(client, agentId, secrets);
+  await bindSecrets(client, agentId, firstUse);
+}
+
+/** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input, as `createAgentTool`. */
+export async function updateAgentTool(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  id: string,
+  input: UpdateAgentToolInput,
+): Promise<PartView<AgentTool>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const tools = await deps.storage.agentParts.tools.ofAgents([agent.id]);
+  const before = tools.find((tool) => tool.id === id);
+  if (before === undefined) throw missingPart('toolId');
+  const faults = new Faults();
+  const name = input.name ?? before.name;
+  readToolName('name', name, faults);
+  if (input.name === null) faults.add('name', 'name cannot be null');
+  if (input.data === null) faults.add('data', 'data cannot be null');
+  const others = tools.filter((tool) => tool.id !== id);
+  const given = { name, type: before.type, data: input.data ?? before.data, before, userId: caller.userId };
+  const { data, ...derived } = await derivedSecrets(deps, agent, others, given, faults);
+  faults.throwIfAny();
+  const written = await deps.storage.agentParts.tools.update(agent.id, id, { name, data }, (client) =>
+    putSecrets(client, agent.id, derived),
+  );
+  return { ...written, isWhole: true };
+}
+
+/** Takes a tool away, with the secrets that were found in its data. @returns the tool as it was. @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function deleteAgentTool(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentTool>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const tool = await getAgentTool(deps, caller, agentId, id);
+  const wasThere = await deps.storage.agentParts.tools.delete(agent.id, id, (client) => putDerivedSecrets(client, agent.id, []));
+  if (!wasThere) throw missingPart('toolId');
+  return tool;
+}
+
+export function readToolName(param: string, name: string, faults: Faults): void {
+  if (!toolNamePattern.test(name)) {
+    faults.add(param, `${param} must be a function name: a letter or _, then at most 63 letters, digits, _ or -`);
+  }
+}
+
+/**
+ * What the tools of an agent add to a run of it: functions that the caller runs, and leave to call those that run here.
+ *
+ * @throws DomainError TOOL_NAME_CONFLICT, also where `requireNoToolConflict` was not asked for the exact place.
+ */
+export function withAgentTools(
+  own: readonly ModelTool[],
+  agent: AgentRunParts | undefined,
+): { readonly tools: readonly ModelTool[]; readonly offersAgentTools?: true } {
+  if (agent === undefined || agent.tools.length === 0) return { tools: own };
+  const clash = own.find(({ name }) => agent.tools.some((tool) => tool.name === name && tool.type !== 'MCP_SERVER'));
+  if (clash !== undefined) throw nameConflict('tools', clash.name);
+  const client = agent.tools.flatMap(({ type, name, data }) =>
+    type === 'CLIENT_FUNCTION' ? [{ name, description: descriptionOf(data), parameters: parametersOf(data) }] : [],
+  );
+  const runsHere = agent.tools.some(({ type }) => type === 'API_FUNCTION');
+  return { tools: [...own, ...client], ...(runsHere ? { offersAgentTools: true } : {}) };
+}
+
+/** @throws DomainError TOOL_NAME_CONFLICT for a function of a request that has the name of a tool of its agent. */
+export function requireNoToolConflict(
+  given: readonly { readonly type?: string; readonly function?: Optional<{ readonly name: string }> }[],
+  agent: AgentRunParts,
+): void {
+  if (agent.tools.length === 0) return;
+  const functions = given.flatMap(({ function: own }, index) =>
+    own === undefined || own === null ? [] : [[own.name, `tools[${index}].function.name`] as const],
+  );
+  requireFreeNames(functions, agent);
+}
+
+/**
+ * The same for functions of any format.
+ *
+ * @param functions  the name of each, and where the request has it.
+ * @throws DomainError TOOL_NAME_CONFLICT
+ */
+export function requireFreeNames(functions: Iterable<readonly [name: string, param: string]>, agent: AgentRunParts): void {
+  if (agent.tools.length === 0) return;
+  const names = new Set(agent.tools.filter(({ type }) => type !== 'MCP_SERVER').map(({ name }) => name));
+  for (const [name, param] of functions) if (names.has(name)) throw nameConflict(param, name);
+}
+
+function nameConflict(param: string, name: string): DomainError {
+  return new DomainError('TOOL_NAME_CONFLICT', `${param}: the agent has a tool of the name ${name.slice(0, 100)}`, { param });
+}
+
+function hidden(tool: AgentTool): AgentTool {
+  return { ...tool, data: { description: descriptionOf(tool.data) } };
+}

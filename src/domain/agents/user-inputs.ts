@@ -1,0 +1,123 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentUserInput, PartView, UserInputType } from '../../entities/agents/part.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { editableAgent, getPart, listParts, missingPart } from './parts/access.ts';
+import { readConfiguration } from './parts/user-input.ts';
+
+type Optional<T> = T | null | undefined;
+
+export interface CreateUserInputInput {
+  readonly variableName: string;
+  readonly type: UserInputType;
+  readonly label: string;
+  readonly configuration?: unknown;
+  readonly showOnChatCreate?: Optional<boolean>;
+  readonly orderIndex?: Optional<number>;
+}
+/** Absent members are kept; `configuration` is replaced whole, null empties it. */
+export type UpdateUserInputInput = {
+  readonly [Name in keyof CreateUserInputInput]?: CreateUserInputInput[Name] | null | undefined;
+};
+
+const variablePattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+const labelLengthMax = 500;
+const orderIndexMax = 1_000_000;
+
+/** The variables of an agent in the order they are asked; whoever may use it sees them whole. @throws DomainError NOT_FOUND. */
+export function listUserInputs(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentUserInput>[]> {
+  return listParts(deps, caller, agentId, deps.storage.agentParts.userInputs, whole);
+}
+
+/** @throws DomainError NOT_FOUND. */
+export function getUserInput(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentUserInput>> {
+  const place = { agentId, id, kind: 'agentUserInput', param: 'userInputId' } as const;
+  return getPart(deps, caller, place, deps.storage.agentParts.userInputs, whole);
+}
+
+/** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input. */
+export async function createUserInput(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  input: CreateUserInputInput,
+): Promise<PartView<AgentUserInput>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const faults = new Faults();
+  const values = readUserInput('', input, faults);
+  faults.throwIfAny();
+  const part = { ...values, id: deps.newId('agentUserInput'), createdAt: deps.now(), agentId: agent.id };
+  return { ...(await deps.storage.agentParts.userInputs.create(part)), isWhole: true };
+}
+
+/** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input. */
+export async function updateUserInput(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  id: string,
+  input: UpdateUserInputInput,
+): Promise<PartView<AgentUserInput>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const before = await getUserInput(deps, caller, agentId, id);
+  const faults = new Faults();
+  for (const name of ['variableName', 'type', 'label', 'showOnChatCreate', 'orderIndex'] as const) {
+    if (input[name] === null) faults.add(name, `${name} cannot be null`);
+  }
+  const values = readUserInput(
+    '',
+    {
+      variableName: input.variableName ?? before.variableName,
+      type: input.type ?? before.type,
+      label: input.label ?? before.label,
+      configuration: input.configuration === undefined ? before.configuration : input.configuration,
+      showOnChatCreate: input.showOnChatCreate ?? before.showOnChatCreate,
+      orderIndex: input.orderIndex ?? before.orderIndex,
+    },
+    faults,
+  );
+  faults.throwIfAny();
+  return { ...(await deps.storage.agentParts.userInputs.update(agent.id, id, values)), isWhole: true };
+}
+
+/** @returns the user input as it was. @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function deleteUserInput(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  id: string,
+): Promise<PartView<AgentUserInput>> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const part = await getUserInput(deps, caller, agentId, id);
+  if (!(await deps.storage.agentParts.userInputs.delete(agent.id, id))) throw missingPart('userInputId');
+  return part;
+}
+
+/** @param prefix  what stands before the names of members in faults. */
+export function readUserInput(
+  prefix: string,
+  input: CreateUserInputInput,
+  faults: Faults,
+): Omit<AgentUserInput, 'id' | 'createdAt' | 'updatedAt' | 'agentId'> {
+  const { variableName, type, label, showOnChatCreate, orderIndex } = input;
+  if (!variablePattern.test(variableName)) {
+    faults.add(`${prefix}variableName`, `${prefix}variableName must be a letter or _, then at most 63 letters, digits or _`);
+  }
+  faults.requireName(`${prefix}label`, label, labelLengthMax);
+  const order = orderIndex ?? 0;
+  if (order < 0 || order > orderIndexMax)
+    faults.add(`${prefix}orderIndex`, `${prefix}orderIndex must be from 0 to ${orderIndexMax}`);
+  const configuration = readConfiguration(`${prefix}configuration`, type, input.configuration, faults);
+  return {
+    variableName,
+    type,
+    label: label.toWellFormed(),
+    configuration,
+    showOnChatCreate: showOnChatCreate ?? true,
+    orderIndex: order,
+  };
+}
+
+function whole(part: AgentUserInput): AgentUserInput {
+  return part;
+}

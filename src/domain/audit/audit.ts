@@ -1,0 +1,39 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AuditEntry, AuditFilter } from '../../entities/audit.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
+import { administeredOrganization } from '../accounts/administration.ts';
+import type { Deps } from '../deps.ts';
+
+/** Runs say and cost something, and change nothing of the organization; the ledger has them. */
+export const unauditedOperations: ReadonlySet<string> = new Set(['createCompletion', 'sendMessage', 'submitToolOutputs']);
+
+const sweepEveryMs = 3_600_000;
+
+/**
+ * What was changed, read by administrators and refused in an organization, newest first, for its administrators.
+ *
+ * @throws DomainError FORBIDDEN for who administers nothing, NOT_FOUND for an organization out of reach.
+ */
+export async function listAuditEntries(
+  deps: Deps,
+  caller: Caller,
+  { orgId, ...filter }: Omit<AuditFilter, 'orgId'> & { readonly orgId?: string | undefined },
+  page: PageRequest,
+): Promise<Page<AuditEntry>> {
+  const { from, to } = filter;
+  if (from !== undefined && to !== undefined && from >= to) {
+    throw new DomainError('INVALID_VALUE', 'to must be later than from', { param: 'to' });
+  }
+  // What happened in an organization that is gone is still there to be read from above all.
+  const isAbove = caller.level === 'INSTANCE' && orgId !== undefined;
+  const { id } = isAbove ? { id: orgId } : await administeredOrganization(deps, caller, orgId);
+  return deps.storage.auditEntries.list({ ...filter, orgId: id }, page);
+}
+
+/** Deletes entries past AUDIT_RETENTION_DAYS, now and then. */
+export function registerAuditSweep(deps: Deps): void {
+  deps.jobs.every('audit.sweep', sweepEveryMs, async (signal) => {
+    while (!signal.aborted && (await deps.storage.auditEntries.sweep(deps.settings.AUDIT_RETENTION_DAYS)) > 0);
+  });
+}

@@ -1,0 +1,226 @@
+import { buffer as readBufferStream, json as readJsonStream } from 'node:stream/consumers';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
+import {
+  type AgentBundle,
+  type BundledDataSource,
+  type BundledKnowledgeItem,
+  bundleVersion,
+  type RequiredSecret,
+} from '../../entities/agents/bundle.ts';
+import { type AgentTool, type JsonObject, secretKeysIn } from '../../entities/agents/part.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { DataSource, KnowledgeItem } from '../../entities/knowledge/data-source.ts';
+import { modelIdOf } from '../agents/agents.ts';
+import { editableAgent } from '../agents/parts/access.ts';
+import type { Deps } from '../deps.ts';
+import { listDataSourcesOfAgents } from '../knowledge/sources.ts';
+import { portableData } from './portable-data.ts';
+
+export interface ExportQuery {
+  /** Default: they come along when the key may read them. */
+  readonly includeDataSources?: boolean | null | undefined;
+  /** Ids separated by commas: only these. */
+  readonly dataSourceIds?: string | null | undefined;
+}
+
+export const itemsPerSourceMax = 10_000;
+const itemsPerRead = 1_000;
+
+/**
+ * Makes the portable form of an agent, without any secret. The same agent gives the same bytes but for `exportedAt`: everything stands in an
+ * order that follows from its content.
+ *
+ * What the key may not read stays behind: skills without SKILLS:READ, data sources without DATA_SOURCES:READ.
+ *
+ * @throws DomainError NOT_FOUND; FORBIDDEN for who may use the agent and not edit it; INSUFFICIENT_SCOPE for data sources that are asked for
+ *   by a key that may not read them; INVALID_VALUE for a source that is none of its, or when
+ *   the bundle would be larger than an import takes.
+ */
+export async function exportAgent(deps: Deps, caller: Caller, agentId: string, query: ExportQuery): Promise<AgentBundle> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const { tools, userInputs, skills, flows, secrets } = deps.storage.agentParts;
+  const ownTools = await tools.ofAgents([agent.id]);
+  const known = await secrets.ofAgent(agent.id);
+  const mayReadSkills = caller.scopes.has('SKILLS:READ');
+  const bundle: AgentBundle = {
+    version: bundleVersion,
+    exportedAt: deps.now(),
+    source: { apiBaseUrl: deps.publicUrl(), orgId: agent.orgId },
+    agent: bundledAgent(deps, agent),
+    tools: sortedBy(ownTools, ({ name }) => name).map(({ name, type, data }) => ({ name, type, data })),
+    userInputs: (await userInputs.ofAgents([agent.id])).map(
+      ({ variableName, type, label, configuration, showOnChatCreate, orderIndex }) => ({
+        ...{ variableName, type, label, configuration: { ...configuration }, showOnChatCreate, orderIndex },
+      }),
+    ),
+    flows: sortedBy(await flows.ofAgents([agent.id]), ({ name }) => name).map(({ name, enabled, versions }) => ({
+      name,
+      enabled,
+      versions,
+    })),
+    dataSources: await bundledDataSources(deps, caller, agent, query),
+    skills: mayReadSkills
+      ? sortedBy(await skills.ofAgents([agent.id]), ({ name }) => name).map(({ name, description, content, enabled }) => ({
+          name,
+          description,
+          content,
+          enabled,
+        }))
+      : [],
+    requiredSecrets: requiredSecrets(ownTools, known),
+  };
+  requireImportable(bundle, deps.settings.BODY_MAX_BYTES);
+  return bundle;
+}
+
+/** What an export leaves out because of the key's scopes, in words: a bundle has no place for warnings. */
+export function leftOutOf(caller: Caller, { includeDataSources }: ExportQuery): readonly string[] {
+  const isAsked = includeDataSources !== false;
+  return [
+    ...(caller.scopes.has('SKILLS:READ') ? [] : ['skills left out: the key has no SKILLS:READ scope']),
+    ...(caller.scopes.has('DATA_SOURCES:READ') || !isAsked
+      ? []
+      : ['data sources left out: the key has no DATA_SOURCES:READ scope']),
+  ];
+}
+
+function bundledAgent(deps: Deps, agent: AgentView): AgentBundle['agent'] {
+  const { name, introduction, description, instructions, src, visibility, options, profile } = agent;
+  const {
+    listInOrgCatalog,
+    listInPublicCatalog,
+    listInTenantCatalog,
+    chatLogsVisible,
+    generateCitations,
+    intermediateStepsVisible,
+  } = agent;
+  return {
+    ...{
+      name,
+      introduction,
+      description,
+      instructions,
+      seed: agent.seed ?? '',
+      src,
+      modelId: modelIdOf(deps, agent),
+      visibility,
+    },
+    ...{
+      listInOrgCatalog,
+      listInPublicCatalog,
+      listInTenantCatalog,
+      chatLogsVisible,
+      generateCitations,
+      intermediateStepsVisible,
+    },
+    options,
+    profile: profile ?? {},
+  };
+}
+
+/** Every key that a tool refers to, and those that were made by hand. */
+function requiredSecrets(tools: readonly AgentTool[], known: readonly RequiredSecret[]): readonly RequiredSecret[] {
+  const byKey = new Map<string, RequiredSecret>(
+    tools.flatMap(({ data }) => secretKeysIn(data)).map((key) => [key, { key, description: '', secretType: 'apiKey' }]),
+  );
+  for (const { key, description, secretType } of known) byKey.set(key, { key, description, secretType });
+  return sortedBy([...byKey.values()], ({ key }) => key);
+}
+
+async function bundledDataSources(
+  deps: Deps,
+  caller: Caller,
+  agent: AgentView,
+  query: ExportQuery,
+): Promise<readonly BundledDataSource[]> {
+  const wanted =
+    query.dataSourceIds
+      ?.split(',')
+      .map((id) => id.trim())
+      .filter((id) => id !== '') ?? [];
+  if (query.includeDataSources === false && wanted.length === 0) return [];
+  if (!caller.scopes.has('DATA_SOURCES:READ')) {
+    const param = wanted.length > 0 ? 'dataSourceIds' : query.includeDataSources === true ? 'includeDataSources' : undefined;
+    if (param === undefined) return [];
+    throw new DomainError('INSUFFICIENT_SCOPE', 'Exporting data sources needs a key with the scope DATA_SOURCES:READ', { param });
+  }
+  const [attached = []] = await listDataSourcesOfAgents(deps, caller, [agent.id]);
+  const missing = wanted.find((id) => !attached.some((source) => source.id === id));
+  if (missing !== undefined) {
+    throw new DomainError('INVALID_VALUE', 'dataSourceIds must name data sources of this AI', { param: 'dataSourceIds' });
+  }
+  const chosen = wanted.length === 0 ? attached : attached.filter(({ id }) => wanted.includes(id));
+  // Ids differ from instance to instance: the order must not hang on them.
+  const ordered = sortedBy(chosen, ({ name, type, data }) => `${name}\u0000${type}\u0000${JSON.stringify(data)}`);
+  const budget = { bytesLeft: deps.settings.BUNDLE_CONTENT_MAX_BYTES };
+  const bundled: BundledDataSource[] = [];
+  let bundledBytes = 0;
+  for (const source of ordered) {
+    const one = await bundledDataSource(deps, source, budget);
+    bundledBytes += Buffer.byteLength(JSON.stringify(one));
+    // Before the next one is read: all of them together could be far larger than what is refused in the end.
+    if (bundledBytes > deps.settings.BODY_MAX_BYTES) throw tooLarge(deps.settings.BODY_MAX_BYTES);
+    bundled.push(one);
+  }
+  return bundled;
+}
+
+async function bundledDataSource(deps: Deps, source: DataSource, budget: { bytesLeft: number }): Promise<BundledDataSource> {
+  const items = await itemsOf(deps, source);
+  const { id: originalId, name, type, refreshPeriod } = source;
+  const knowledgeItems: BundledKnowledgeItem[] = [];
+  for (const item of items) knowledgeItems.push(await bundledItem(deps, source, item, budget));
+  return { originalId, name, type, refreshPeriod, data: await bundledData(deps, source, items), knowledgeItems };
+}
+
+/** A payload as it was sent: the database orders members its own way, and passages follow the order of the text. */
+async function bundledData(deps: Deps, source: DataSource, items: readonly KnowledgeItem[]): Promise<JsonObject> {
+  const key = items[0]?.contentBlobKey ?? null;
+  if (source.type !== 'API') return portableData(source.data);
+  if (key === null) return source.data;
+  return (await readJsonStream(await deps.storage.blobs.get(key))) as JsonObject;
+}
+
+async function bundledItem(
+  deps: Deps,
+  source: DataSource,
+  { name, type, uniqueId, filename, mimeType, contentBlobKey, sizeBytes }: KnowledgeItem,
+  budget: { bytesLeft: number },
+): Promise<BundledKnowledgeItem> {
+  const item = { name, type, uniqueId, blobUrl: '', filename: filename ?? '', mimeType: mimeType ?? '' };
+  if (source.type !== 'FILE_UPLOAD' || contentBlobKey === null || sizeBytes === null || sizeBytes > budget.bytesLeft) return item;
+  budget.bytesLeft -= sizeBytes;
+  const content = await readBufferStream(await deps.storage.blobs.get(contentBlobKey));
+  return { ...item, blobUrl: `data:application/octet-stream;base64,${content.toString('base64')}` };
+}
+
+async function itemsOf(deps: Deps, source: DataSource): Promise<readonly KnowledgeItem[]> {
+  const items: KnowledgeItem[] = [];
+  while (items.length < itemsPerSourceMax) {
+    const page = await deps.storage.knowledgeItems.list(source.id, { limit: itemsPerRead, after: undefined }, items.length);
+    items.push(...page.items);
+    if (!page.hasNextPage) break;
+  }
+  return sortedBy(items, ({ name, uniqueId }) => `${name}\u0000${uniqueId}`);
+}
+
+function requireImportable(bundle: AgentBundle, bytesMax: number): void {
+  if (Buffer.byteLength(JSON.stringify(bundle)) > bytesMax) throw tooLarge(bytesMax);
+}
+
+function tooLarge(bytesMax: number): DomainError {
+  return new DomainError(
+    'INVALID_VALUE',
+    `The bundle would be larger than the ${bytesMax} bytes that an import takes: name fewer data sources with dataSourceIds, or leave them out with includeDataSources=false`,
+    { param: 'dataSourceIds' },
+  );
+}
+
+/** By code units: the same on every machine, whatever its language. */
+function sortedBy<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
+  return [...items].sort((left, right) => {
+    const [a, b] = [keyOf(left), keyOf(right)];
+    return a < b ? -1 : Number(a > b);
+  });
+}

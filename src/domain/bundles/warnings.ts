@@ -1,0 +1,37 @@
+import { splitAddress } from '../../engine/tools/api-function/address.ts';
+import { originsOfKey } from '../agents/parts/secret-origins.ts';
+import { portableData } from './portable-data.ts';
+import type { ReadBundle, ReadSource } from './read-bundle.ts';
+
+/** What a bundle holds that an import leaves out, or that has no effect here. Content is judged elsewhere: it may have to be fetched. */
+export function bundleWarnings({ tools, secrets, dataSources }: ReadBundle): readonly string[] {
+  return [
+    ...tools.flatMap(toolWarnings),
+    ...secrets.flatMap((secret) => secretWarnings(secret, tools)),
+    ...dataSources.flatMap(sourceWarnings),
+  ];
+}
+
+/** Nothing that a bundle says is ever started: servers that are programs stand in the operator's configuration only. */
+function toolWarnings({ name, type, data }: ReadBundle['tools'][number]): readonly string[] {
+  if (type !== 'MCP_SERVER') return [];
+  const { command, transport, type: kind } = data;
+  const transportKind = typeof transport === 'object' && transport !== null && 'type' in transport ? transport.type : transport;
+  if ((command ?? undefined) !== undefined || transportKind === 'stdio' || kind === 'stdio') {
+    return [`MCP server not started: ${name} is a stdio server, a program; only the operator of the service can configure those`];
+  }
+  const hasAddress = typeof data.url === 'string' && splitAddress(data.url) !== undefined;
+  return hasAddress ? [] : [`MCP server without effect: ${name} has no http or https url`];
+}
+
+function secretWarnings({ key, value }: ReadBundle['secrets'][number], tools: ReadBundle['tools']): readonly string[] {
+  if (value === undefined) return [`secret missing: ${key}`];
+  const origins = originsOfKey(tools, key);
+  return origins.length < 2 ? [] : [`secret sent to several places: ${key} to ${origins.join(', ')}`];
+}
+
+function sourceWarnings({ name, type, data, items }: ReadSource): readonly string[] {
+  if (type === 'API') return items.length > 1 ? [`documents left out: ${name} is one payload, and so one document`] : [];
+  const isChanged = JSON.stringify(portableData(data)) !== JSON.stringify(data);
+  return isChanged ? [`connection and credentials left out: ${name}`] : [];
+}

@@ -1,0 +1,194 @@
+import { Readable } from 'node:stream';
+import { RunFold } from '../../engine/runs/fold.ts';
+import { summaryMessages } from '../../engine/runs/prompt/summary.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { Chat, ChatMessage } from '../../entities/chats/chat.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { storableText } from '../../lib/text.ts';
+import { agentForRun, modelIdOf } from '../agents/agents.ts';
+import { removeBlobs } from '../blobs.ts';
+import { completionOf } from '../completions/completions.ts';
+import type { Deps } from '../deps.ts';
+import { chargeTo } from '../usage/charges.ts';
+import { getChat, getOwnChat } from './chats.ts';
+import { jsonOf, markdownOf, readTranscripts } from './transcripts.ts';
+
+export const chatExportFormats = ['markdown', 'json'] as const;
+export type ChatExportFormat = (typeof chatExportFormats)[number];
+
+export interface Compression {
+  /** What models are given in place of the older turns; null while there are none. */
+  readonly summary: string | null;
+  /** Messages that it stands for. They stay in the transcript. */
+  readonly compressedCount: number;
+  /** Messages that models are still given as they are. */
+  readonly keptCount: number;
+}
+
+export interface ChatExport {
+  readonly filename: string;
+  readonly contentType: string;
+  content(): Promise<string>;
+}
+
+/** The turns that stay as they are: the question at hand and the one before it. */
+const keptTurns = 2;
+const summaryTokensMax = 2_000;
+
+/**
+ * Copies a chat of the caller: messages, files (the bytes are shared), name, user inputs and summary. The copy is not pinned, has no runs,
+ * and calls that wait for an answer in the original wait there only.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN.
+ */
+export async function duplicateChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
+  const chat = await getOwnChat(deps, caller, id);
+  const copyId = deps.newId('chat');
+  const newId = (kind: 'message' | 'chatFile') => deps.newId(kind);
+  if (!(await deps.storage.chatChanges.duplicate(chat.id, { id: copyId, createdAt: deps.now(), newId }))) throw missingChat();
+  return getChat(deps, caller, copyId);
+}
+
+/**
+ * Takes away all that was said in a chat of the caller, with its files and its summary. Its id, agent, name, pin and user inputs stay.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN, RUN_ACTIVE while a run answers: cancel that first.
+ */
+export async function resetChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
+  const chat = await getOwnChat(deps, caller, id);
+  const result = await deps.storage.chatChanges.reset(chat.id);
+  if (result.kind === 'missing') throw missingChat();
+  if (result.kind === 'run-active') {
+    throw new DomainError('RUN_ACTIVE', `This chat is being answered by ${result.runId}: wait for its end or cancel it`);
+  }
+  await removeBlobs(deps, result.blobKeys);
+  return getChat(deps, caller, id);
+}
+
+/**
+ * Has the chat's model sum up what was said, and keeps that with the chat.
+ *
+ * @throws DomainError NOT_FOUND (also without its agent), FORBIDDEN, CONFLICT for a chat in which nothing was said, and what the model
+ *   refuses. Cost: one model call, noted in the ledger.
+ */
+export async function summarizeChat(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  signal: AbortSignal,
+): Promise<{ readonly summary: string }> {
+  const chat = await getOwnChat(deps, caller, id);
+  const [messages = []] = await readTranscripts(deps, [chat.id]);
+  if (!messages.some(({ content }) => content.trim() !== '')) {
+    throw new DomainError('CONFLICT', 'Nothing was said in this chat yet');
+  }
+  const compression = await deps.storage.chatChanges.compressionOf(chat.id);
+  const isWhole = compression === undefined || messages[0]?.ordinal === 0;
+  const summary = await askForSummary(deps, caller, chat, messages, isWhole ? undefined : compression.summary, signal);
+  await deps.storage.chatChanges.setSummary(chat.id, summary);
+  return { summary };
+}
+
+/** What chats are about, as they were last summarized; null for those that were not. Cost: one statement. */
+export function listSummaries(deps: Deps, chatIds: readonly string[]): Promise<readonly (string | null)[]> {
+  return deps.storage.chatChanges.summariesOf(chatIds);
+}
+
+/**
+ * From here on, models are given a summary in place of all but the last two turns of the chat. The transcript stays as it is. A chat without
+ * older turns, or whose older turns were compressed before, is left as it is, without a model call.
+ *
+ * @throws DomainError as `summarizeChat`. Cost: at most one model call, noted in the ledger.
+ */
+export async function compressChat(deps: Deps, caller: Caller, id: string, signal: AbortSignal): Promise<Compression> {
+  const chat = await getOwnChat(deps, caller, id);
+  const { chatChanges } = deps.storage;
+  const [messages = []] = await readTranscripts(deps, [chat.id]);
+  const before = await chatChanges.compressionOf(chat.id);
+  const fresh = messages.filter(({ ordinal }) => before === undefined || ordinal > before.ordinal);
+  const firstKept = fresh.filter(({ role }) => role === 'user').at(-keptTurns);
+  const older = fresh.filter(({ ordinal }) => firstKept !== undefined && ordinal < firstKept.ordinal);
+  if (firstKept === undefined || older.length === 0) {
+    return { summary: before?.summary ?? null, compressedCount: messages.length - fresh.length, keptCount: fresh.length };
+  }
+  const summary = await askForSummary(deps, caller, chat, older, before?.summary, signal);
+  if (!(await chatChanges.compress(chat.id, firstKept.id, summary))) throw missingChat();
+  const keptCount = fresh.length - older.length;
+  return { summary, compressedCount: messages.length - keptCount, keptCount };
+}
+
+/**
+ * A chat that the caller may read as a file: its newest MESSAGES_MAX messages, without what only models are given.
+ *
+ * @throws DomainError NOT_FOUND.
+ */
+export async function exportChat(deps: Deps, caller: Caller, id: string, format: ChatExportFormat): Promise<ChatExport> {
+  const chat = await getChat(deps, caller, id);
+  const write = format === 'json' ? jsonOf : markdownOf;
+  return {
+    filename: `${fileStem(chat.name)}.${format === 'json' ? 'json' : 'md'}`,
+    contentType: format === 'json' ? 'application/json; charset=utf-8' : 'text/markdown; charset=utf-8',
+    async content() {
+      const [messages = []] = await readTranscripts(deps, [chat.id]);
+      return write(chat, messages);
+    },
+  };
+}
+
+/** The same as bytes. */
+export async function openChatExport(deps: Deps, caller: Caller, id: string, format: ChatExportFormat) {
+  const { filename, contentType, content } = await exportChat(deps, caller, id, format);
+  const bytes = Buffer.from(await content());
+  return { filename, contentType, sizeBytes: bytes.length, open: async () => Readable.from([bytes], { objectMode: false }) };
+}
+
+async function askForSummary(
+  deps: Deps,
+  caller: Caller,
+  chat: Chat,
+  messages: readonly ChatMessage[],
+  earlier: string | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  const modelId = await modelOfChat(deps, caller, chat);
+  const fold = new RunFold();
+  const events = deps.runs.runStateless(
+    {
+      modelId,
+      messages: summaryMessages(messages, earlier),
+      tools: [],
+      parameters: { maxTokens: summaryTokensMax },
+      isStreaming: false,
+      generateCitations: false,
+      hidesSteps: true,
+      charge: chargeTo(caller, { agentId: chat.agentId, runId: null }),
+    },
+    signal,
+  );
+  for await (const batch of events.batches()) fold.add(batch);
+  const summary = storableText(completionOf(fold.snapshot()).content ?? '').trim();
+  if (summary === '') throw new DomainError('UPSTREAM_ERROR', 'The model gave no summary');
+  return summary;
+}
+
+async function modelOfChat(deps: Deps, caller: Caller, chat: Chat): Promise<string> {
+  const ofThread = 'modelId' in chat && typeof chat.modelId === 'string' ? chat.modelId : undefined;
+  if (typeof chat.agentId !== 'string') return ofThread ?? deps.models.defaultModelId();
+  const agent = await agentForRun(deps, caller, chat.agentId);
+  const model = await deps.models.find(modelIdOf(deps, agent));
+  if (model === undefined) throw new DomainError('MODEL_NOT_FOUND', 'The model of this AI is not available');
+  return model.id;
+}
+
+function fileStem(name: string): string {
+  const stem = name
+    .replaceAll(/[\p{Cc}\\/:*?"<>|]+/gu, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .replace(/^\.+/, '');
+  return stem === '' ? 'chat' : stem.slice(0, 100).toWellFormed();
+}
+
+function missingChat(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
+}

@@ -1,0 +1,177 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { Chat, ChatMessage } from '../../entities/chats/chat.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
+import { canEditAgent, canWriteChat, visibleChats } from '../access/access.ts';
+import { agentForRun } from '../agents/agents.ts';
+import { readUserInputs } from '../agents/parts/user-input.ts';
+import { removeBlobs } from '../blobs.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { readTranscripts } from './transcripts.ts';
+
+export interface CreateChatInput {
+  readonly name?: string | null | undefined;
+  /** Values of the agent's user inputs, by variable name. */
+  readonly userInputs?: unknown;
+}
+/** Absent members are kept; null takes the name or the pin away, and so does a pin of 0. */
+export interface UpdateChatInput {
+  readonly name?: string | null | undefined;
+  readonly pinPosition?: number | null | undefined;
+}
+
+const nameLengthMax = 200;
+const searchLengthMax = 200;
+const pinPositionMax = 1_000_000;
+
+/** @throws DomainError NOT_FOUND, also for a chat that the caller may not read. */
+export async function getChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
+  const chat = isId('chat', id) ? await deps.storage.chats.find(id, visibleChats(caller)) : undefined;
+  if (chat === undefined) throw new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
+  return chat;
+}
+
+/** A chat the caller may write in. @throws DomainError NOT_FOUND, FORBIDDEN for one whose log it only may read. */
+export async function getOwnChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
+  const chat = await getChat(deps, caller, id);
+  if (!canWriteChat(caller, chat)) throw new DomainError('FORBIDDEN', 'Only the user of a chat may write in it or change it');
+  return chat;
+}
+
+/**
+ * The caller's chats, the one changed last first. With an agent: the chats with it; for those who may edit it, everybody's, as far as
+ * it shows its logs. Cost: one statement, flat in the depth of the page.
+ *
+ * @param search  only the caller's own chats whose name or messages hold it, in any case; a blank one narrows nothing. Cost: it reads the
+ *   caller's chats one after the other until the page is full.
+ * @throws DomainError NOT_FOUND for an agent that the caller may not see, INVALID_VALUE for a search of more than 200 characters.
+ */
+export async function listChats(
+  deps: Deps,
+  caller: Caller,
+  { agentId, search }: { readonly agentId?: string | null | undefined; readonly search?: string | null | undefined },
+  page: PageRequest,
+): Promise<Page<Chat>> {
+  const { userId, orgId } = caller;
+  if (typeof search === 'string' && search.trim() !== '')
+    return deps.storage.chats.list(
+      {
+        userId,
+        orgId,
+        ...(typeof agentId === 'string' ? { agentId: (await agentForRun(deps, caller, agentId)).id } : {}),
+        search: readSearch(search),
+      },
+      page,
+    );
+  if (typeof agentId !== 'string') return deps.storage.chats.list({ userId, orgId }, page);
+  const agent = await agentForRun(deps, caller, agentId);
+  const showsLogs = agent.chatLogsVisible && canEditAgent(caller, agent);
+  return deps.storage.chats.list(showsLogs ? { agentId } : { userId, orgId, agentId }, page);
+}
+
+/** Messages of chats the caller sees, one array for each id, in order; of each chat the newest MESSAGES_MAX. Cost: one statement. */
+export function listMessages(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatMessage[])[]> {
+  return readTranscripts(deps, chatIds);
+}
+
+/** @throws DomainError NOT_FOUND for an agent that the caller may not use, or with every fault of the input. */
+export async function createChat(deps: Deps, caller: Caller, agentId: string, input: CreateChatInput): Promise<Chat> {
+  const agent = await agentForRun(deps, caller, agentId);
+  const name = readName(input.name);
+  const faults = new Faults();
+  const userInputs = readUserInputs(agent.userInputs, input.userInputs, faults);
+  faults.throwIfAny();
+  const id = deps.newId('chat');
+  const { orgId, userId } = caller;
+  await deps.storage.chats.create({ id, createdAt: deps.now(), orgId, userId, agentId: agent.id, name: name ?? '', userInputs });
+  return getChat(deps, caller, id);
+}
+
+/** Renames or pins. @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault of the input. */
+export async function updateChat(deps: Deps, caller: Caller, id: string, input: UpdateChatInput): Promise<Chat> {
+  await getOwnChat(deps, caller, id);
+  const { pinPosition } = input;
+  if (typeof pinPosition === 'number' && (pinPosition < 0 || pinPosition > pinPositionMax)) {
+    throw new DomainError('INVALID_VALUE', `pinPosition must be from 0 to ${pinPositionMax}`, { param: 'pinPosition' });
+  }
+  const name = readName(input.name);
+  await deps.storage.chats.update(id, {
+    ...(name === undefined ? {} : { name }),
+    ...(pinPosition === undefined ? {} : { pinPosition: pinPosition === 0 ? null : pinPosition }),
+  });
+  return getChat(deps, caller, id);
+}
+
+/** Deletes a chat with everything said in it and stops its run. @returns the chat as it was. @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function deleteChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
+  const chat = await getOwnChat(deps, caller, id);
+  if (!(await deps.storage.chats.delete(id))) throw new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
+  if (chat.activeRunId !== null) deps.storage.signals.publish('run-cancel', chat.activeRunId);
+  await removeBlobs(deps, await deps.storage.chatFiles.deleteAll(chat.id));
+  return chat;
+}
+
+/**
+ * Yields a chat at once and whenever it changed: a message, a run that began or ended, a name. Ends when the chat is gone or the caller may
+ * not read it any more.
+ *
+ * @throws DomainError NOT_FOUND before the first read.
+ */
+export async function watchChat(deps: Deps, caller: Caller, id: string, signal: AbortSignal): Promise<AsyncIterable<Chat>> {
+  const first = await getChat(deps, caller, id);
+  return changesOf(deps, caller, first, signal);
+}
+
+async function* changesOf(deps: Deps, caller: Caller, first: Chat, signal: AbortSignal): AsyncGenerator<Chat> {
+  let isChanged = false;
+  let wake: (() => void) | undefined;
+  const changed = () => {
+    isChanged = true;
+    wake?.();
+  };
+  const { signals, chats } = deps.storage;
+  const stops = [
+    signals.subscribe('chat-changed', (chatId) => {
+      if (chatId === first.id) changed();
+    }),
+    signals.onGap(changed),
+  ];
+  const left = () => wake?.();
+  signal.addEventListener('abort', left, { once: true });
+  try {
+    yield first;
+    while (!signal.aborted) {
+      if (!isChanged) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          if (isChanged || signal.aborted) resolve();
+        });
+        continue;
+      }
+      isChanged = false;
+      const chat = await chats.find(first.id, visibleChats(caller));
+      if (chat === undefined) return;
+      yield chat;
+    }
+  } finally {
+    signal.removeEventListener('abort', left);
+    for (const stop of stops) stop();
+  }
+}
+
+function readSearch(search: string): string {
+  if (search.length > searchLengthMax) {
+    throw new DomainError('INVALID_VALUE', `search must have at most ${searchLengthMax} characters`, { param: 'search' });
+  }
+  return search.trim();
+}
+
+function readName(name: string | null | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  const faults = new Faults();
+  if (name !== null) faults.requireName('name', name, nameLengthMax);
+  faults.throwIfAny();
+  return name === null ? '' : name.trim().toWellFormed();
+}

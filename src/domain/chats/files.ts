@@ -1,0 +1,237 @@
+import { Readable } from 'node:stream';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { ChatFile, ChatFileSource } from '../../entities/chats/file.ts';
+import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
+import { removeBlobs } from '../blobs.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { getChat, getOwnChat } from './chats.ts';
+
+type Optional<T> = T | null | undefined;
+
+/** A file that is announced before its content. */
+export interface ChatFileRecordInput {
+  readonly filename: string;
+  /** Bytes that the content will have. */
+  readonly size: number;
+  readonly mimeType: string;
+  readonly metadata?: unknown;
+}
+
+const filenameLengthMax = 200;
+const metadataBytesMax = 16_384;
+/** A record without its content expires after this. */
+export const recordLifeMs = 24 * 60 * 60 * 1_000;
+const expireEveryMs = 10 * 60 * 1_000;
+const sweepEveryMs = 60 * 60 * 1_000;
+const sweptAtOnce = 500;
+
+/**
+ * Keeps a file for a chat of the caller.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN, INVALID_VALUE for a file without a byte, REQUEST_TOO_LARGE, CONFLICT when the chat has as many
+ *   files as it may.
+ */
+export async function uploadChatFile(
+  deps: Deps,
+  caller: Caller,
+  chatId: string,
+  file: UploadedFile,
+  source: ChatFileSource,
+): Promise<ChatFile> {
+  const chat = await getOwnChat(deps, caller, chatId);
+  if (file.sizeBytes === 0) throw new DomainError('INVALID_VALUE', 'file must not be empty', { param: 'file' });
+  const { blobKey, sizeBytes } = await keep(deps, chat.orgId, file);
+  const { filename } = file;
+  const mimeType = file.mimeType.slice(0, filenameLengthMax);
+  const row = { chatId: chat.id, source, filename, sizeBytes, mimeType, metadata: {}, status: 'UPLOADED', blobKey } as const;
+  return create(deps, row).catch(async (error: unknown) => {
+    await deps.storage.blobs.delete(blobKey);
+    throw error;
+  });
+}
+
+/**
+ * Announces a file of a chat of the caller; its content is sent afterwards, within a day. With a file instead of a record: keeps that at once.
+ *
+ * @throws DomainError as `uploadChatFile`, and with every fault of the record.
+ */
+export async function createChatFileRecord(
+  deps: Deps,
+  caller: Caller,
+  chatId: string,
+  { input, file }: { readonly input?: Optional<ChatFileRecordInput>; readonly file?: Optional<UploadedFile> },
+): Promise<ChatFile> {
+  if (file !== undefined && file !== null) {
+    if (input !== undefined && input !== null) {
+      throw new DomainError('MUTUALLY_EXCLUSIVE_PARAMETERS', 'Give either a record or a file', { param: 'file' });
+    }
+    return uploadChatFile(deps, caller, chatId, file, 'USER');
+  }
+  if (input === undefined || input === null) {
+    throw new DomainError('MISSING_REQUIRED_PARAMETER', 'filename, size and mimeType are required, or a file', {
+      param: 'filename',
+    });
+  }
+  const chat = await getOwnChat(deps, caller, chatId);
+  const record = readRecord(deps, input);
+  return create(deps, { ...record, chatId: chat.id, source: 'USER', status: 'PENDING', blobKey: null });
+}
+
+/**
+ * Sends the content of a record, once: exactly as many bytes as it said.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN, INVALID_VALUE for another size, CONFLICT when it has its content.
+ */
+export async function putChatFileContent(
+  deps: Deps,
+  caller: Caller,
+  of: { readonly chatId: string; readonly fileId: string },
+  content: UploadedFile,
+): Promise<ChatFile> {
+  const chat = await getOwnChat(deps, caller, of.chatId);
+  const file = await findFile(deps, chat.id, of.fileId);
+  if (file.status !== 'PENDING') throw hasContent();
+  if (deps.now().getTime() - file.createdAt.getTime() > recordLifeMs) throw missingFile();
+  if (content.sizeBytes !== file.sizeBytes) {
+    throw new DomainError('INVALID_VALUE', `The content has ${content.sizeBytes} bytes, but the record says ${file.sizeBytes}`, {
+      param: 'size',
+    });
+  }
+  const { blobKey, sizeBytes } = await keep(deps, chat.orgId, content);
+  const isTaken = await deps.storage.chatFiles.complete(file.id, { blobKey, mimeType: file.mimeType, sizeBytes });
+  if (!isTaken) {
+    await deps.storage.blobs.delete(blobKey);
+    throw hasContent();
+  }
+  return findFile(deps, chat.id, file.id);
+}
+
+/** Files of chats that the caller sees, one array for each id, oldest first. Cost: one statement. */
+export async function listChatFiles(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatFile[])[]> {
+  const byChat = Map.groupBy(await deps.storage.chatFiles.listOf(chatIds), ({ chatId }) => chatId);
+  return chatIds.map((id) => byChat.get(id) ?? []);
+}
+
+/** Files of one chat that the caller may read, oldest first. @throws DomainError NOT_FOUND. */
+export async function filesOfChat(deps: Deps, caller: Caller, chatId: string): Promise<readonly ChatFile[]> {
+  const chat = await getChat(deps, caller, chatId);
+  return deps.storage.chatFiles.listOf([chat.id]);
+}
+
+/** A file of a chat that the caller may read. @throws DomainError NOT_FOUND. */
+export async function getChatFile(deps: Deps, caller: Caller, chatId: string, fileId: string): Promise<ChatFile> {
+  const chat = await getChat(deps, caller, chatId);
+  return findFile(deps, chat.id, fileId);
+}
+
+/** Opens its content. @throws DomainError NOT_FOUND, also for a record without content. */
+export async function openChatFile(deps: Deps, caller: Caller, chatId: string, fileId: string) {
+  const { blobKey, filename, sizeBytes } = await getChatFile(deps, caller, chatId, fileId);
+  if (blobKey === null) throw new DomainError('NOT_FOUND', 'This file has no content yet', { param: 'fileId' });
+  return { filename, sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
+}
+
+/** Deletes a file of a chat of the caller with its bytes. What models were given of it stays. @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function deleteChatFile(deps: Deps, caller: Caller, chatId: string, fileId: string): Promise<ChatFile> {
+  const chat = await getOwnChat(deps, caller, chatId);
+  const file = await findFile(deps, chat.id, fileId);
+  const blobKeys = await deps.storage.chatFiles.delete(chat.id, file.id);
+  if (blobKeys === undefined) throw missingFile();
+  await removeBlobs(deps, blobKeys);
+  return { ...file, status: 'DELETED', blobKey: null, deletedAt: deps.now() };
+}
+
+/** Where its content is, for whoever may read the chat. */
+export function chatFileUrl(deps: Deps, { chatId, id }: ChatFile): string {
+  return `${deps.publicUrl()}/api/v1/chats/${chatId}/files/${id}/content`;
+}
+
+/** Registers the sweep of records without content, and of files that a cut-off deletion left behind. */
+export function registerChatFileSweep(deps: Deps): void {
+  deps.jobs.every('chat-files.expire', expireEveryMs, (signal) => expireRecords(deps, signal));
+  deps.jobs.every('chat-files.sweep', sweepEveryMs, (signal) => sweepLeftBehind(deps, signal));
+}
+
+/** @param signal ends it between two steps. */
+export async function expireRecords(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { chatFiles } = deps.storage;
+  const before = new Date(deps.now().getTime() - recordLifeMs);
+  while (!signal.aborted && (await chatFiles.expire(before, sweptAtOnce)) === sweptAtOnce);
+}
+
+/** Bytes of chats that were deleted lately by a process that died before it removed them. */
+export async function sweepLeftBehind(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { chatFiles } = deps.storage;
+  for (const chatId of await chatFiles.leftBehind(sweptAtOnce)) {
+    if (signal.aborted) return;
+    await removeBlobs(deps, await chatFiles.deleteAll(chatId));
+  }
+}
+
+type NewFile = Omit<ChatFile, 'id' | 'createdAt' | 'deletedAt'>;
+
+async function create(deps: Deps, file: NewFile): Promise<ChatFile> {
+  const row = { ...file, id: deps.newId('chatFile'), createdAt: deps.now() };
+  const { CHAT_FILES_MAX } = deps.settings;
+  if (!(await deps.storage.chatFiles.create(row, CHAT_FILES_MAX))) {
+    throw new DomainError('CONFLICT', `A chat has at most ${CHAT_FILES_MAX} files: delete one first`, { param: 'chatId' });
+  }
+  return { ...row, deletedAt: null };
+}
+
+/** A key of its own for each try: two that send the same content at once cannot write over each other. */
+async function keep(deps: Deps, orgId: string, file: UploadedFile): Promise<{ blobKey: string; sizeBytes: number }> {
+  const blobKey = `${orgId}/chat-files/${deps.newId('upload')}`;
+  const { sizeBytes } = await deps.storage.blobs.put(blobKey, Readable.from(file.stream()), deps.settings.CHAT_FILE_MAX_BYTES);
+  return { blobKey, sizeBytes };
+}
+
+async function findFile(deps: Deps, chatId: string, fileId: string): Promise<ChatFile> {
+  const file = isId('chatFile', fileId) ? await deps.storage.chatFiles.find(chatId, fileId) : undefined;
+  if (file === undefined) throw missingFile();
+  return file;
+}
+
+function readRecord(
+  { settings }: Deps,
+  input: ChatFileRecordInput,
+): Pick<ChatFile, 'filename' | 'sizeBytes' | 'mimeType' | 'metadata'> {
+  const faults = new Faults();
+  const filename = lastSegment(input.filename);
+  faults.requireName('filename', filename, filenameLengthMax);
+  if (input.size < 1) faults.add('size', 'size must be at least 1 byte');
+  else if (input.size > settings.CHAT_FILE_MAX_BYTES) {
+    faults.add('size', `size must be at most ${settings.CHAT_FILE_MAX_BYTES} bytes`, 'REQUEST_TOO_LARGE');
+  }
+  const mimeType = input.mimeType.toLowerCase().split(';')[0]?.trim() ?? '';
+  if (!/^[a-z0-9!#$&^_.+-]{1,100}\/[a-z0-9!#$&^_.+-]{1,100}$/.test(mimeType)) {
+    faults.add('mimeType', 'mimeType must be a media type like text/plain');
+  }
+  const metadata = input.metadata ?? {};
+  if (!isObject(metadata)) faults.add('metadata', 'metadata must be an object or null', 'INVALID_TYPE');
+  else if (Buffer.byteLength(JSON.stringify(metadata)) > metadataBytesMax) {
+    faults.add('metadata', `metadata must have at most ${metadataBytesMax} bytes as JSON`);
+  }
+  faults.throwIfAny();
+  return { filename, sizeBytes: input.size, mimeType, metadata: metadata as Readonly<Record<string, unknown>> };
+}
+
+/** Without any path and control characters, as names of uploads are. */
+function lastSegment(name: string): string {
+  return (name.toWellFormed().split(/[\\/]/).at(-1) ?? '').replaceAll(/\p{Cc}/gu, '').trim();
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function missingFile(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such file in this chat', { param: 'fileId' });
+}
+
+function hasContent(): DomainError {
+  return new DomainError('CONFLICT', 'This file has its content already', { param: 'fileId' });
+}

@@ -1,0 +1,176 @@
+import { EgressError } from '../../engine/egress/error.ts';
+import { estimateTokens } from '../../engine/knowledge/index/tokens.ts';
+import type { ModelPart } from '../../engine/models/port.ts';
+import type { ModelInfo } from '../../engine/models/router.ts';
+import { writeGivenFile } from '../../engine/runs/prompt/given-files.ts';
+import type { FileImagePart } from '../../engine/runs/stored/file-images.ts';
+import type { ChatFile } from '../../entities/chats/file.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { ShareOwner } from '../../lib/fair-share.ts';
+import { storableText } from '../../lib/text.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+
+/** A part of a model's context; images among the files of chats are named, not held. */
+export type ContextPart = ModelPart | FileImagePart;
+
+/** Something that came with a message, still to be read: a file of a chat that the caller may use, an address, or bytes. */
+export interface GivenSource {
+  /** How the caller names it, for errors: `prompt[1].id`. */
+  readonly param: string;
+  readonly from: ChatFile | { readonly url: string } | GivenBytes;
+  /** What it is called; default: as its file, or its address. */
+  readonly name?: string;
+  /** Refuses everything but images. */
+  readonly isImage?: boolean;
+  readonly detail?: 'auto' | 'low' | 'high';
+}
+
+export interface GivenBytes {
+  readonly bytes: Buffer;
+  readonly filename: string;
+  readonly mimeType: string;
+}
+
+export interface GivenLimits {
+  /** Whose places the reading takes, and whose look-ups and calls they are. */
+  readonly owner: ShareOwner;
+  readonly model: ModelInfo;
+  /** Tokens of text that all of them share; the rest is cut, and says so. Who comes first is served first. */
+  readonly tokensMax: number;
+}
+
+/** Files and addresses in one request; each may take a process or a call. */
+export const givenMax = 20;
+const timeoutMs = 60_000;
+
+/**
+ * Reads what came with a message, one after the other: images as images, everything else as the text in it, a delimited block each.
+ *
+ * @returns one part for each source, in their order.
+ * @throws DomainError naming the source: for an address that may not or could not be fetched, what gives no text or is too big, and images
+ *   for a model that sees none; REQUEST_TIMEOUT after a minute for all of them.
+ */
+export async function readGiven(
+  deps: Deps,
+  sources: readonly GivenSource[],
+  { owner, model, tokensMax }: GivenLimits,
+  caller?: AbortSignal,
+): Promise<readonly ContextPart[]> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = caller === undefined ? timeout : AbortSignal.any([timeout, caller]);
+  const faults = new Faults();
+  const parts: ContextPart[] = [];
+  const fetched: FetchBudget = { bytesLeft: deps.settings.PROMPT_FETCH_MAX_BYTES };
+  let left = tokensMax;
+  let textChars = 0;
+  for (const source of sources) {
+    const { param } = source;
+    try {
+      const part = await readSource(deps, source, { owner, model, tokensMax: left, fetched, signal });
+      if (part.type === 'text') {
+        left = Math.max(0, left - estimateTokens(part.text));
+        textChars += part.text.length;
+        if (textChars > deps.settings.EXTRACT_TEXT_MAX_CHARS) throw tooMuchText(param, deps.settings.EXTRACT_TEXT_MAX_CHARS);
+      }
+      parts.push(part);
+    } catch (error) {
+      caller?.throwIfAborted();
+      if (signal.aborted) throw new DomainError('REQUEST_TIMEOUT', `${param} could not be read in ${timeoutMs} ms`, { param });
+      if (!(error instanceof DomainError) || error.code !== 'INVALID_VALUE') throw error;
+      faults.add(param, error.message);
+    }
+  }
+  faults.throwIfAny();
+  return parts;
+}
+
+/** @throws DomainError when a request brings more than may be read for one. */
+export function requireGivenCount(param: string, count: number): void {
+  if (count <= givenMax) return;
+  throw new DomainError('INVALID_VALUE', `${param} must have at most ${givenMax} files and addresses`, { param });
+}
+
+/** What a model without eyes is told of a picture. */
+export function unseen(param: string, what: string, { id }: ModelInfo): DomainError {
+  return invalid(param, `${param} ${what}, but the model ${id} takes no images`);
+}
+
+/** Of one request. */
+interface FetchBudget {
+  bytesLeft: number;
+}
+
+interface Reading extends GivenLimits {
+  readonly fetched: FetchBudget;
+  readonly signal: AbortSignal;
+}
+
+async function readSource(deps: Deps, source: GivenSource, reading: Reading): Promise<ContextPart> {
+  const { param, from, detail } = source;
+  const { owner, model, tokensMax, signal } = reading;
+  if ('url' in from && source.isImage === true && !model.acceptsImages) throw unseen(param, 'is an image', model);
+  const given = await bytesOf(deps, source, reading);
+  const imageType = imageTypeOf(given.bytes);
+  if (imageType === undefined) {
+    if (source.isImage === true) throw invalid(param, `${param} is none of PNG, JPEG, GIF and WebP`);
+    const text = storableText(await deps.knowledge.readFile(owner, given, param, signal));
+    return { type: 'text', text: writeGivenFile({ name: given.filename, text }, tokensMax) };
+  }
+  if (!model.acceptsImages) throw unseen(param, `is the image ${given.filename}`, model);
+  const shown = detail === undefined ? {} : { detail };
+  if ('blobKey' in from && from.blobKey !== null)
+    return { type: 'chat-file', blobKey: from.blobKey, mimeType: imageType, name: given.filename, ...shown };
+  return { type: 'image', url: `data:${imageType};base64,${given.bytes.toString('base64')}`, ...shown };
+}
+
+async function bytesOf(deps: Deps, { param, from, name }: GivenSource, reading: Reading): Promise<GivenBytes> {
+  const bytesMax = deps.settings.CHAT_FILE_MAX_BYTES;
+  if ('url' in from) return fetchAddress(deps, { url: from.url, name, param }, reading);
+  if ('bytes' in from) {
+    if (from.bytes.length > bytesMax) throw invalid(param, `${param} must have at most ${bytesMax} bytes`);
+    return from;
+  }
+  if (from.blobKey === null) throw invalid(param, `${param} names a file without content`);
+  const bytes = await deps.storage.blobs.read(from.blobKey);
+  return { bytes, filename: name ?? from.filename, mimeType: from.mimeType };
+}
+
+async function fetchAddress(
+  { egress, settings }: Deps,
+  { url, name, param }: { readonly url: string; readonly name: string | undefined; readonly param: string },
+  { owner, fetched, signal }: Reading,
+): Promise<GivenBytes> {
+  const { CHAT_FILE_MAX_BYTES, PROMPT_FETCH_MAX_BYTES, EGRESS_FETCH_TIMEOUT_MS: timeoutMs } = settings;
+  const bytesMax = Math.min(CHAT_FILE_MAX_BYTES, fetched.bytesLeft);
+  const beyond = `${param} could not be read: the addresses of one request may give ${PROMPT_FETCH_MAX_BYTES} bytes together`;
+  if (bytesMax <= 0) throw invalid(param, beyond);
+  try {
+    const reply = await egress.send({ owner, url, bytesMax, timeoutMs }, signal);
+    fetched.bytesLeft -= reply.body.length;
+    if (reply.status >= 300) throw invalid(param, `${param} could not be read: the address answered ${reply.status}`);
+    const mimeType = (reply.headers['content-type'] ?? '').split(';')[0]?.trim() ?? '';
+    return { bytes: reply.body, filename: name ?? url.slice(0, 300), mimeType: mimeType.slice(0, 200) };
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    const isBeyond = error.code === 'TOO_LARGE' && bytesMax < CHAT_FILE_MAX_BYTES;
+    throw invalid(param, isBeyond ? beyond : `${param} could not be read: ${error.message}`);
+  }
+}
+
+/** By the first bytes: names and declared types are not trusted. */
+function imageTypeOf(bytes: Buffer): string | undefined {
+  if (bytes.subarray(0, 4).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47]))) return 'image/png';
+  if (bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))) return 'image/jpeg';
+  const start = bytes.toString('latin1', 0, 12);
+  if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif';
+  return start.startsWith('RIFF') && start.endsWith('WEBP') ? 'image/webp' : undefined;
+}
+
+function tooMuchText(param: string, charsMax: number): DomainError {
+  return invalid(param, `${param} and what stands before it give more than ${charsMax} characters of text`);
+}
+
+function invalid(param: string, message: string): DomainError {
+  return new DomainError('INVALID_VALUE', message, { param });
+}

@@ -1,0 +1,193 @@
+import type { ModelTool } from '../../engine/models/port.ts';
+import type { PromptPart, ThreadMode, ToolOutputStatus } from '../../entities/chats/chat.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { cutText, storableText } from '../../lib/text.ts';
+import type { Settings } from '../../settings.ts';
+import { type CompletionToolInput, readTools, serverToolNames } from '../completions/input.ts';
+import { Faults } from '../faults.ts';
+import { readRunOptions } from '../runs/options.ts';
+import { imageUrlRule, kindOfImageUrl } from './image-url.ts';
+
+type Maybe<T> = T | null | undefined;
+
+/** A message as the schema lets it through. Absent and null mean the same. */
+export interface SendMessageInput {
+  /** A string, or an array of parts. */
+  readonly prompt?: unknown;
+  readonly date?: Maybe<Date>;
+  readonly modelId?: Maybe<string>;
+  readonly options?: unknown;
+  readonly tools?: Maybe<readonly CompletionToolInput[]>;
+  readonly secrets?: unknown;
+  readonly threadMode?: Maybe<ThreadMode>;
+}
+
+export interface SubmitToolOutputsInput {
+  readonly systemMessageId: string;
+  readonly outputs: readonly ToolOutputInput[];
+  readonly options?: unknown;
+  readonly secrets?: unknown;
+}
+export interface ToolOutputInput {
+  readonly toolCallId: string;
+  readonly status: ToolOutputStatus;
+  readonly output: string;
+}
+
+/** A message that was found right. */
+export interface ReadMessage {
+  /** The prompt as text: what is shown, and what knowledge is searched for. */
+  readonly text: string;
+  readonly parts: readonly PromptPart[] | null;
+  readonly tools: readonly ModelTool[];
+  /** Names of the tools of the service that the message switches on. */
+  readonly serverTools: readonly string[];
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+const partsMax = 100;
+const secretsMax = 50;
+const secretNameMax = 200;
+const secretBytesMax = 4_096;
+/** Longer ids name nothing. */
+const idLengthMax = 100;
+const urlLengthMax = 8_000_000;
+const chatNameLength = 60;
+
+/** @throws DomainError of the first fault, carrying all of them. Files and addresses are looked up by domain/chats/prompt-files.ts. */
+export function readMessage(input: SendMessageInput, limits: Pick<Settings, 'TOOLS_MAX'>): ReadMessage {
+  const faults = new Faults();
+  const parts = readPrompt(input.prompt, faults);
+  const given = input.tools ?? [];
+  faults.requireCount('tools', given, limits.TOOLS_MAX);
+  const tools = given.length > limits.TOOLS_MAX ? [] : readTools(given, faults);
+  readRunOptions('options', input.options, faults);
+  const secrets = readSecrets(input.secrets, faults);
+  faults.throwIfAny();
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  return { text, parts: typeof input.prompt === 'string' ? null : parts, tools, serverTools: serverToolNames(given), secrets };
+}
+
+/** @throws DomainError of the first fault, carrying all of them. */
+export function readToolOutputs(input: SubmitToolOutputsInput): {
+  readonly outputs: readonly ToolOutputInput[];
+  readonly secrets: Readonly<Record<string, string>>;
+} {
+  const faults = new Faults();
+  if (input.outputs.length === 0) faults.add('outputs', 'outputs must hold one output for each awaited call', 'EMPTY_ARRAY');
+  const seen = new Set<string>();
+  for (const [index, { toolCallId }] of input.outputs.entries()) {
+    if (seen.has(toolCallId)) faults.add(`outputs[${index}].toolCallId`, `outputs[${index}].toolCallId stands there twice`);
+    seen.add(toolCallId);
+  }
+  readRunOptions('options', input.options, faults);
+  const secrets = readSecrets(input.secrets, faults);
+  faults.throwIfAny();
+  return { outputs: input.outputs.map((output) => ({ ...output, output: storableText(output.output) })), secrets };
+}
+
+/** What a chat is called after its first exchange: the beginning of the first line of the prompt that says something. */
+export function chatNameOf(text: string): string | null {
+  const line = text.split('\n').find((candidate) => candidate.trim() !== '');
+  if (line === undefined) return null;
+  const words = line.trim().replaceAll(/\s+/g, ' ');
+  if (words.length <= chatNameLength) return words;
+  const end = words.lastIndexOf(' ', chatNameLength);
+  return cutText(words, end > chatNameLength / 2 ? end : chatNameLength);
+}
+
+function readPrompt(prompt: unknown, faults: Faults): readonly PromptPart[] {
+  if (typeof prompt === 'string') {
+    if (prompt.trim() === '') faults.add('prompt', 'prompt must not be blank');
+    return [{ type: 'text', text: storableText(prompt) }];
+  }
+  if (!Array.isArray(prompt)) {
+    faults.add('prompt', 'prompt must be a string or an array of content parts', 'INVALID_TYPE');
+    return [];
+  }
+  if (prompt.length === 0) faults.add('prompt', 'prompt must hold at least one part', 'EMPTY_ARRAY');
+  faults.requireCount('prompt', prompt, partsMax);
+  const parts = prompt.slice(0, partsMax).flatMap((part: unknown, index) => readPart(part, `prompt[${index}]`, faults));
+  if (prompt.length > 0 && parts.every((part) => part.type === 'text' && part.text.trim() === '')) {
+    faults.add('prompt', 'prompt must not be blank');
+  }
+  return parts;
+}
+
+function readPart(part: unknown, at: string, faults: Faults): readonly PromptPart[] {
+  if (!isObject(part)) {
+    faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
+    return [];
+  }
+  const { type } = part;
+  if (type !== 'text' && type !== 'id' && type !== 'url') {
+    faults.add(`${at}.type`, `${at}.type must be one of text, id, url`);
+    return [];
+  }
+  const value = part[type];
+  if (typeof value !== 'string') {
+    const isMissing = value === undefined;
+    faults.add(`${at}.${type}`, `${at}.${type} must be a string`, isMissing ? 'MISSING_REQUIRED_PARAMETER' : 'INVALID_TYPE');
+    return [];
+  }
+  if (type === 'text') return [{ type, text: storableText(value) }];
+  if (type === 'id') return [{ type, id: storableText(value.slice(0, idLengthMax)) }];
+  if (value.length > urlLengthMax || kindOfImageUrl(value) === undefined) {
+    faults.add(`${at}.url`, `${at}.url must be ${imageUrlRule}`);
+    return [];
+  }
+  return [{ type, url: storableText(value) }];
+}
+
+/** Names and values are checked; what they hold is never repeated in a message. */
+export function readSecrets(secrets: unknown, faults: Faults, param = 'secrets'): Readonly<Record<string, string>> {
+  if (secrets === undefined || secrets === null) return {};
+  if (!isObject(secrets)) {
+    faults.add(param, `${param} must be an object of strings`, 'INVALID_TYPE');
+    return {};
+  }
+  const entries = Object.entries(secrets);
+  if (entries.length > secretsMax) faults.add(param, `${param} must have at most ${secretsMax} members`);
+  for (const [name, value] of entries.slice(0, secretsMax)) {
+    if (name.length > secretNameMax) faults.add(param, `names of secrets must have at most ${secretNameMax} characters`);
+    else if (typeof value !== 'string') faults.add(`${param}.${name}`, `${param}.${name} must be a string`, 'INVALID_TYPE');
+    else if (Buffer.byteLength(value) > secretBytesMax) {
+      faults.add(`${param}.${name}`, `${param}.${name} must have at most ${secretBytesMax} bytes`);
+    }
+  }
+  return secrets as Readonly<Record<string, string>>;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** @throws DomainError when the outputs are not those of the awaited calls, one each. */
+export function requireAwaited(outputs: readonly ToolOutputInput[], awaitedIds: readonly string[]): void {
+  const faults = new Faults();
+  const awaited = new Set(awaitedIds);
+  for (const [index, { toolCallId }] of outputs.entries()) {
+    if (!awaited.has(toolCallId))
+      faults.add(`outputs[${index}].toolCallId`, `outputs[${index}].toolCallId names no call of this message`);
+  }
+  const given = new Set(outputs.map(({ toolCallId }) => toolCallId));
+  const missing = awaitedIds.filter((id) => !given.has(id));
+  if (missing.length > 0) {
+    faults.add(
+      'outputs',
+      `outputs must answer all awaited calls at once; missing: ${missing.join(', ')}`,
+      'MISSING_REQUIRED_PARAMETER',
+    );
+  }
+  faults.throwIfAny();
+}
+
+export function toolOutputConflict(): DomainError {
+  return new DomainError(
+    'TOOL_OUTPUT_CONFLICT',
+    'These calls are not awaited any more: they were answered, or the chat went on',
+    {
+      param: 'systemMessageId',
+    },
+  );
+}

@@ -1,0 +1,80 @@
+import { isInline } from '../../engine/models/inline-images.ts';
+import type { ModelMessage } from '../../engine/models/port.ts';
+import type { ModelInfo } from '../../engine/models/router.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { Chat, PromptPart } from '../../entities/chats/chat.ts';
+import type { ChatFile } from '../../entities/chats/file.ts';
+import { isId } from '../../entities/ids.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { type ContextPart, type GivenSource, readGiven, requireGivenCount, unseen } from './given-files.ts';
+
+/**
+ * What a model is given in place of a prompt with files or addresses: images where it sees them, everything else as the text in it, a
+ * delimited block each, cut to CHAT_FILE_TOKENS_MAX together.
+ *
+ * @returns null for a prompt that can be given as it is.
+ * @throws DomainError naming `prompt[n].id` or `prompt[n].url`: for a file that is none of the chat or has no content, an address that
+ *   may not or could not be fetched, what gives no text, and images for a model that sees none; REQUEST_TIMEOUT.
+ */
+export async function contextOfPrompt(
+  deps: Deps,
+  caller: Caller,
+  chat: Chat,
+  parts: readonly PromptPart[] | null,
+  model: ModelInfo,
+  inputTokensMax: number | undefined,
+): Promise<readonly ModelMessage[] | null> {
+  if (parts === null || parts.every((part) => part.type === 'text' || isSeenAsItIs(part, model))) return null;
+  requireGivenCount('prompt', parts.filter(({ type }) => type !== 'text').length);
+  const files = await filesOf(deps, chat, parts);
+  const sources = new Map<PromptPart, GivenSource>();
+  for (const [index, part] of parts.entries()) {
+    if (part.type === 'text' || isSeenAsItIs(part, model)) continue;
+    const param = `prompt[${index}].${part.type}`;
+    if (part.type === 'url' && isInline(part.url)) throw unseen(param, 'is an image', model);
+    const file = part.type === 'id' ? files.get(part.id) : undefined;
+    if (part.type === 'url') sources.set(part, { param, from: { url: part.url } });
+    else if (file !== undefined) sources.set(part, { param, from: file });
+  }
+  const half = Math.floor((inputTokensMax ?? model.contextTokensMax) / 2);
+  const read = await readGiven(deps, [...sources.values()], {
+    owner: caller,
+    model,
+    tokensMax: Math.min(deps.settings.CHAT_FILE_TOKENS_MAX, half),
+  });
+  const given = new Map([...sources.keys()].map((part, index) => [part, read[index]]));
+  const content = parts.map((part): ContextPart => given.get(part) ?? asItIs(part));
+  const isText = content.every(({ type }) => type === 'text');
+  return [
+    {
+      role: 'user',
+      content: isText ? content.map((part) => (part as { text: string }).text).join('\n\n') : content,
+    } as ModelMessage,
+  ];
+}
+
+function asItIs(part: PromptPart): ContextPart {
+  if (part.type === 'url') return { type: 'image', url: part.url };
+  return { type: 'text', text: part.type === 'text' ? part.text : '' };
+}
+
+/** The files that parts name, in one statement; a record without content, another chat's file and a missing one look alike. */
+async function filesOf(deps: Deps, chat: Chat, parts: readonly PromptPart[]): Promise<ReadonlyMap<string, ChatFile>> {
+  const ids = parts.flatMap((part) => (part.type === 'id' && isId('chatFile', part.id) ? [part.id] : []));
+  const found = ids.length === 0 ? [] : await deps.storage.chatFiles.findMany(chat.id, ids);
+  const files = new Map(found.filter(({ blobKey }) => blobKey !== null).map((file) => [file.id, file]));
+  const faults = new Faults();
+  for (const [index, part] of parts.entries()) {
+    if (part.type === 'id' && !files.has(part.id)) {
+      faults.add(`prompt[${index}].id`, `prompt[${index}].id names no file of this chat, or one without content`);
+    }
+  }
+  faults.throwIfAny();
+  return files;
+}
+
+/** An image in the message itself, for a model that sees. */
+function isSeenAsItIs(part: PromptPart, { acceptsImages }: ModelInfo): boolean {
+  return part.type === 'url' && acceptsImages && isInline(part.url);
+}

@@ -1,0 +1,78 @@
+import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
+import type { Deps } from '../deps.ts';
+
+/**
+ * What people may read of chats, one array for each id, in order; of each chat the newest MESSAGES_MAX. The one way of messages to
+ * transcripts, exports and summaries: what only models are given (hidden messages, invisible parts, contexts) ends here.
+ *
+ * Cost: one statement.
+ */
+export async function readTranscripts(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatMessage[])[]> {
+  const messages = await deps.storage.chats.messagesOf(chatIds, deps.settings.MESSAGES_MAX);
+  const byChat = Map.groupBy(messages, ({ chatId }) => chatId);
+  return chatIds.map((id) => (byChat.get(id) ?? []).flatMap(asShown));
+}
+
+/** What people may read of a question: the text of the last message of a user that is not hidden, without its invisible parts; '' for none. */
+export function shownQuestionOf(messages: readonly (ChatMessage | NewMessage)[]): string {
+  return (
+    messages
+      .flatMap((message) => asShown(message))
+      .findLast(({ role }) => role === 'user')
+      ?.content.trim() ?? ''
+  );
+}
+
+/** A message as a person may read it; `[]` for one that is hidden. */
+export function asShown<Message extends ChatMessage | NewMessage>(message: Message): readonly Message[] {
+  const { context: _context, isHidden, ...shown } = message;
+  if (isHidden) return [];
+  const parts = shown.parts?.filter((part) => !('invisible' in part && part.invisible === true)) ?? null;
+  return [{ ...shown, parts } as Message];
+}
+
+const speakers = { user: 'User', assistant: 'Assistant', system: 'System', tool: 'Tool' } as const;
+
+/** A transcript as Markdown: a heading for the chat and one for each message, sources as a list behind the answer they belong to. */
+export function markdownOf(chat: Chat, messages: readonly ChatMessage[]): string {
+  const title = oneLine(chat.name === '' ? 'Chat' : chat.name);
+  const blocks = messages.map(({ role, createdAt, content, toolCalls, citations }) =>
+    [
+      `## ${speakers[role]} · ${createdAt.toISOString()}`,
+      ...(content === '' ? [] : [content]),
+      ...(toolCalls ?? []).map((call) => fenced(`${call.name} ${call.arguments}`)),
+      ...(citations === null || citations.length === 0
+        ? []
+        : [citations.map(({ index, name, url }) => `- [${index}] ${oneLine(name)} <${oneLine(url)}>`).join('\n')]),
+    ].join('\n\n'),
+  );
+  return `${[`# ${title}`, `With ${oneLine(chat.agent.name)}, begun ${chat.createdAt.toISOString()}.`, ...blocks].join('\n\n')}\n`;
+}
+
+/** A transcript as JSON, with the members of the contract's chat session. */
+export function jsonOf(chat: Chat, messages: readonly ChatMessage[]): string {
+  const { id, createdAt, updatedAt, name, agent } = chat;
+  const said = messages.map((message) => ({
+    id: message.id,
+    createdAt: message.createdAt,
+    updatedAt: message.updatedAt,
+    role: message.role,
+    content: message.content,
+    ...(message.parts === null ? {} : { parts: message.parts }),
+    ...(message.toolCalls === null ? {} : { toolCalls: message.toolCalls }),
+    ...(message.toolCallId === null ? {} : { toolCallId: message.toolCallId, toolStatus: message.toolStatus }),
+    ...(message.citations === null ? {} : { citations: message.citations }),
+  }));
+  return `${JSON.stringify({ id, createdAt, updatedAt, name, ai: agent, messages: said }, null, 2)}\n`;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+/** Longer than any run of backticks in the text, so that the text cannot end the block. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}

@@ -1,0 +1,166 @@
+import { isInline } from '../../engine/models/inline-images.ts';
+import type { ModelMessage, ModelPart, ModelToolCall } from '../../engine/models/port.ts';
+import { imageUrlRule, kindOfImageUrl } from '../chats/image-url.ts';
+import type { Faults } from '../faults.ts';
+import type { CompletionMessageInput } from './input.ts';
+
+type Record_ = Readonly<Record<string, unknown>>;
+const details = ['auto', 'low', 'high'] as const;
+
+/** Reads a conversation of the common format, noting every fault: spellings of parts, roles, and calls without outputs. */
+export function readMessages(messages: readonly CompletionMessageInput[], faults: Faults): readonly ModelMessage[] {
+  const read = messages.flatMap((message, index) => readMessage(message, `messages[${index}]`, faults));
+  checkCalls(messages, faults);
+  return read;
+}
+
+/** An image that is named by its address: it has to be fetched before a model is given the messages. */
+export interface ImageAddress {
+  /** As the request has it: `messages[0].content[1].image_url`. */
+  readonly param: string;
+  readonly part: Extract<ModelPart, { type: 'image' }>;
+}
+
+/** Of messages without a fault: their places are those of the request. */
+export function imageAddressesOf(messages: readonly ModelMessage[]): readonly ImageAddress[] {
+  const found: ImageAddress[] = [];
+  for (const [index, { content }] of messages.entries()) {
+    if (content === null || typeof content === 'string') continue;
+    for (const [place, part] of content.entries())
+      if (part.type === 'image' && !isInline(part.url))
+        found.push({ param: `messages[${index}].content[${place}].image_url`, part });
+  }
+  return found;
+}
+
+/** What the last user message says: the question that knowledge is searched for. */
+export function questionOf(messages: readonly ModelMessage[]): string {
+  const last = messages.findLast((message) => message.role === 'user');
+  if (last === undefined) return '';
+  return typeof last.content === 'string' ? last.content : textOf(last.content);
+}
+
+function readMessage(message: CompletionMessageInput, at: string, faults: Faults): readonly ModelMessage[] {
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return [{ role: 'system', content: readText(message.content, at, faults) }];
+    case 'user': {
+      const parts = readContent(message.content, at, faults);
+      return [{ role: 'user', content: parts.every((part) => part.type === 'text') ? textOf(parts) : parts }];
+    }
+    case 'assistant': {
+      const toolCalls = readCalls(message);
+      const isSilent = message.content === null || message.content === undefined;
+      const content = isSilent ? null : readText(message.content, at, faults);
+      return [{ role: 'assistant', content, ...(toolCalls.length === 0 ? {} : { toolCalls }) }];
+    }
+    case 'tool':
+      return [{ role: 'tool', toolCallId: message.toolCallId ?? '', content: readText(message.content, at, faults) }];
+    default:
+      faults.add(`${at}.role`, `${at}.role must be one of system, developer, user, assistant, tool`);
+      return [];
+  }
+}
+
+function readCalls(message: CompletionMessageInput): readonly ModelToolCall[] {
+  return (message.toolCalls ?? []).map((call) => ({
+    id: call.id,
+    name: call.function.name,
+    arguments: call.function.arguments.trim() === '' ? '{}' : call.function.arguments,
+  }));
+}
+
+function readText(content: unknown, at: string, faults: Faults): string {
+  const parts = readContent(content, at, faults);
+  if (parts.some((part) => part.type === 'image'))
+    faults.add(`${at}.content`, `${at}.content may hold images only for the role user`);
+  return textOf(parts);
+}
+
+function textOf(parts: readonly ModelPart[]): string {
+  return parts.length === 1 && parts[0]?.type === 'text'
+    ? parts[0].text
+    : parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+}
+
+function readContent(content: unknown, at: string, faults: Faults): readonly ModelPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (Array.isArray(content)) return content.flatMap((part: unknown, index) => readPart(part, `${at}.content[${index}]`, faults));
+  const isMissing = content === undefined || content === null;
+  faults.add(
+    `${at}.content`,
+    `${at}.content must be a string or an array of content parts`,
+    isMissing ? 'MISSING_REQUIRED_PARAMETER' : 'INVALID_TYPE',
+  );
+  return [];
+}
+
+function readPart(part: unknown, at: string, faults: Faults): readonly ModelPart[] {
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) {
+    faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
+    return [];
+  }
+  const { type, text, refusal, image_url: snakeUrl, imageUrl, detail } = part as Record_;
+  switch (type) {
+    case 'text':
+    case 'input_text':
+    case 'output_text':
+    case 'refusal': {
+      const said = type === 'refusal' ? refusal : text;
+      if (typeof said === 'string') return [{ type: 'text', text: said }];
+      faults.add(`${at}.text`, `${at}.text must be a string`, said === undefined ? 'MISSING_REQUIRED_PARAMETER' : 'INVALID_TYPE');
+      return [];
+    }
+    case 'image_url':
+    case 'input_image':
+      return readImage(snakeUrl ?? imageUrl, detail, at, faults);
+    default:
+      faults.add(`${at}.type`, `${at}.type must be one of text, image_url, input_text, input_image`);
+      return [];
+  }
+}
+
+/** `image_url` is the URL itself in one spelling, an object that holds it in the other. */
+function readImage(given: unknown, outerDetail: unknown, at: string, faults: Faults): readonly ModelPart[] {
+  const { url, detail = outerDetail } = typeof given === 'string' ? { url: given } : ((given ?? {}) as Record_);
+  if (typeof url !== 'string' || kindOfImageUrl(url) === undefined) {
+    faults.add(`${at}.image_url`, `${at}.image_url must be ${imageUrlRule}`);
+    return [];
+  }
+  const known = details.find((name) => name === detail);
+  return [{ type: 'image', url, ...(known === undefined ? {} : { detail: known }) }];
+}
+
+/** Every output answers a call before it, and every call has its output before the conversation goes on. */
+function checkCalls(messages: readonly CompletionMessageInput[], faults: Faults): void {
+  let open = new Set<string>();
+  let openAt = '';
+  const requireAnswers = () => {
+    if (open.size === 0) return;
+    const names = [...open].map((id) => `"${id.slice(0, 80)}"`).join(', ');
+    faults.add(openAt, `${openAt} must be followed by one tool message for each call; missing: ${names}`);
+    open = new Set();
+  };
+  for (const [index, message] of messages.entries()) {
+    const at = `messages[${index}]`;
+    if (message.role === 'tool') {
+      const id = message.toolCallId;
+      if (id === undefined || id === null || id === '') {
+        faults.add(`${at}.toolCallId`, `${at} has the role tool and must name its tool_call_id`, 'MISSING_REQUIRED_PARAMETER');
+      } else if (!open.delete(id)) {
+        faults.add(`${at}.toolCallId`, `${at}.tool_call_id matches no unanswered call of the assistant message before it`);
+      }
+      continue;
+    }
+    requireAnswers();
+    if (message.role !== 'assistant') continue;
+    for (const [place, call] of (message.toolCalls ?? []).entries()) {
+      if (open.has(call.id))
+        faults.add(`${at}.toolCalls[${place}].id`, `${at}.tool_calls names the id "${call.id.slice(0, 80)}" twice`);
+      open.add(call.id);
+    }
+    openAt = `${at}.toolCalls`;
+  }
+  requireAnswers();
+}

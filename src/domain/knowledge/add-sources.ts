@@ -1,0 +1,138 @@
+import { Readable } from 'node:stream';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
+import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { DataSource, DataSourceType } from '../../entities/knowledge/data-source.ts';
+import type { DataSourceStore } from '../../storage/knowledge/sources.ts';
+import { canAttachDataSource } from '../access/access.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { editableAgent, getDataSource, missingSource, requireRoom } from './sources.ts';
+
+const nameLengthMax = 200;
+
+/**
+ * Adds a source with a JSON payload of one's own to an agent, and has it indexed.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN for an agent the caller may not edit, INVALID_VALUE and INVALID_TYPE for the input.
+ */
+export async function addApiDataSource(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  input: { readonly name: string; readonly data?: unknown },
+): Promise<DataSource> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const faults = new Faults();
+  faults.requireName('name', input.name, nameLengthMax);
+  const { data } = input;
+  if (!isObject(data)) faults.add('data', 'data must be an object', 'INVALID_TYPE');
+  faults.throwIfAny();
+  const name = input.name.trim();
+  return addSource(deps, caller, agent, {
+    name,
+    type: 'API',
+    data: data as Readonly<Record<string, unknown>>,
+    filename: `${name}.json`,
+    mimeType: 'application/json',
+    content: Readable.from([JSON.stringify(data, null, 1)]),
+    sizeBytesMax: Number.MAX_SAFE_INTEGER,
+  });
+}
+
+/**
+ * Adds an uploaded file to an agent, and has it indexed. What the file is, is found out from its bytes when it is read; one that cannot be
+ * read makes its item FAILED with a reason.
+ *
+ * @param also  runs in the transaction that makes the source.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, REQUEST_TOO_LARGE, INVALID_VALUE for a file without a byte; what `also` throws.
+ */
+export async function addFileDataSource(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  file: UploadedFile,
+  also: AlsoInTransaction = async () => undefined,
+): Promise<DataSource> {
+  const agent = await editableAgent(deps, caller, agentId);
+  if (file.sizeBytes === 0) throw new DomainError('INVALID_VALUE', 'file must not be empty', { param: 'file' });
+  const mimeType = file.mimeType.slice(0, nameLengthMax);
+  const source = {
+    name: file.filename,
+    type: 'FILE_UPLOAD' as const,
+    data: { filename: file.filename, mimeType, size: file.sizeBytes },
+    filename: file.filename,
+    mimeType,
+    content: Readable.from(file.stream()),
+    sizeBytesMax: deps.settings.UPLOAD_MAX_BYTES,
+  };
+  return addSource(deps, caller, agent, source, also);
+}
+type AlsoInTransaction = Parameters<DataSourceStore['create']>[1];
+
+interface SourceContent {
+  readonly name: string;
+  readonly type: DataSourceType;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly filename: string;
+  readonly mimeType: string;
+  readonly content: Readable;
+  readonly sizeBytesMax: number;
+}
+
+/** The bytes first, then the rows and the job together: what can be seen is complete, and what is queued is there. */
+async function addSource(
+  deps: Deps,
+  caller: Caller,
+  agent: AgentView,
+  source: SourceContent,
+  also: AlsoInTransaction = async () => undefined,
+): Promise<DataSource> {
+  const { storage, jobs } = deps;
+  await requireRoom(deps, agent.id);
+  const id = deps.newId('dataSource');
+  const itemId = deps.newId('knowledgeItem');
+  const { name, type, data, filename, mimeType } = source;
+  const contentBlobKey = `${agent.orgId}/knowledge/${itemId}`;
+  const { sizeBytes } = await storage.blobs.put(contentBlobKey, source.content, source.sizeBytesMax);
+  const row = { id, createdAt: deps.now(), orgId: agent.orgId, ownerUserId: caller.userId, agentId: agent.id, name, type, data };
+  const item = { id: itemId, contentBlobKey, filename, mimeType, sizeBytes };
+  try {
+    await storage.dataSources.create({ ...row, item }, async (tx) => {
+      await also(tx);
+      await jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId, tx });
+    });
+  } catch (error) {
+    await storage.blobs.delete(contentBlobKey);
+    throw error;
+  }
+  return getDataSource(deps, caller, id);
+}
+
+/**
+ * Attaches a source that exists to an agent; one that is attached already stays so.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN for an agent the caller may not edit or a source that is neither its own nor open to the
+ * organization.
+ */
+export async function attachDataSource(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  dataSourceId: string,
+): Promise<{ readonly aiId: string; readonly dataSourceId: string }> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const source = await getDataSource(deps, caller, dataSourceId);
+  if (source.orgId !== agent.orgId) throw missingSource();
+  if (!canAttachDataSource(caller, source)) {
+    throw new DomainError('FORBIDDEN', 'Only sources of your own and those open to the organization may be attached');
+  }
+  await requireRoom(deps, agent.id);
+  await deps.storage.dataSources.attach(agent.id, source.id);
+  return { aiId: agent.id, dataSourceId: source.id };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,47 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
+import type { ConnectedType, DataSource } from '../../entities/knowledge/data-source.ts';
+import type { NewConnectedSource } from '../../storage/knowledge/connected-sources.ts';
+import { visibleDataSources } from '../access/access.ts';
+import type { Deps } from '../deps.ts';
+import { requireRoom } from './sources.ts';
+
+/**
+ * Writes sources of a connected kind, attaches them, and has their connector begin. All or none.
+ *
+ * @returns them as they were written: INITIALIZED. What becomes of them is told by the sources themselves, later.
+ * @throws DomainError CONFLICT when the agent has as many sources as it may have.
+ */
+export async function addConnectedSources(
+  deps: Deps,
+  caller: Caller,
+  agent: AgentView,
+  type: ConnectedType,
+  sources: readonly Pick<NewConnectedSource, 'name' | 'refreshPeriod' | 'data'>[],
+): Promise<readonly DataSource[]> {
+  await requireRoom(deps, agent.id, sources.length);
+  const createdAt = deps.now();
+  const rows = sources.map((source) => ({
+    ...source,
+    name: source.name.trim().slice(0, 200),
+    id: deps.newId('dataSource'),
+    createdAt,
+    orgId: agent.orgId,
+    ownerUserId: caller.userId,
+    type,
+  }));
+  await deps.storage.connectedSources.create(agent.id, rows, async (tx) => {
+    for (const { id } of rows) {
+      await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: id, isForced: false }, { owner: caller, key: id, tx });
+    }
+  });
+  const found = await deps.storage.dataSources.findMany(
+    rows.map(({ id }) => id),
+    visibleDataSources(caller),
+  );
+  const byId = new Map(found.map((source) => [source.id, source]));
+  return rows.flatMap(({ id }) => {
+    const source = byId.get(id);
+    return source === undefined ? [] : [{ ...source, errorCode: null, errorMessage: null }];
+  });
+}

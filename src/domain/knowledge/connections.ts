@@ -1,0 +1,283 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
+import type {
+  Connection,
+  ConnectionKind,
+  ConnectionProvider,
+  ConnectionSecrets,
+  OauthProvider,
+} from '../../entities/knowledge/connection.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
+import { type ConnectionScope, connectionPlace } from '../../storage/knowledge/connections.ts';
+import { isAdministrator } from '../access/access.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { readHeaders, readName, readScopes, readSecret, readServiceUrl } from './connection-input.ts';
+
+type Optional<T> = T | null | undefined;
+
+const connectionsMax = 500;
+const idKinds = { OAUTH_TOKEN: 'oauthToken', REPO_HOST_INSTALLATION: 'repoHostInstallation', MCP_SERVER: 'mcpServer' } as const;
+
+export interface StoreOauthTokenInput {
+  readonly provider: OauthProvider;
+  readonly accountName: string;
+  readonly accessToken: string;
+  readonly refreshToken?: Optional<string>;
+  readonly expiresAt?: Optional<Date>;
+  readonly scopes?: Optional<readonly string[]>;
+  readonly baseUrl?: Optional<string>;
+}
+
+/**
+ * Keeps an OAuth token of the caller's. Tokens go into the vault and never come out of the service again: connectors alone open them.
+ *
+ * @throws DomainError with every fault of the input; CONFLICT past 500 connections.
+ */
+export async function storeOauthToken(deps: Deps, caller: Caller, input: StoreOauthTokenInput): Promise<Connection> {
+  const faults = new Faults();
+  const name = readName('accountName', input.accountName, faults);
+  const accessToken = readSecret('accessToken', input.accessToken, faults);
+  const refreshToken = readSecret('refreshToken', input.refreshToken ?? undefined, faults);
+  const scopes = readScopes(input.scopes ?? [], faults);
+  const baseUrl = readServiceUrl('baseUrl', input.baseUrl ?? undefined, faults);
+  faults.throwIfAny();
+  return store(deps, caller, 'OAUTH_TOKEN', input.provider, {
+    name,
+    baseUrl,
+    scopes,
+    expiresAt: input.expiresAt ?? null,
+    secrets: { ...(accessToken === undefined ? {} : { accessToken }), ...(refreshToken === undefined ? {} : { refreshToken }) },
+  });
+}
+
+export interface StoreRepoHostInstallationInput {
+  readonly installationId: number;
+  readonly accountName: string;
+  readonly baseUrl?: Optional<string>;
+}
+
+/** Notes an installation of the app at a repository host, by its number. @throws DomainError with every fault of the input, CONFLICT. */
+export async function storeRepoHostInstallation(
+  deps: Deps,
+  caller: Caller,
+  input: StoreRepoHostInstallationInput,
+): Promise<Connection> {
+  const faults = new Faults();
+  const name = readName('accountName', input.accountName, faults);
+  const { installationId } = input;
+  if (installationId < 1) {
+    faults.add('installationId', 'installationId must be a whole number above 0');
+  }
+  const baseUrl = readServiceUrl('baseUrl', input.baseUrl ?? undefined, faults);
+  faults.throwIfAny();
+  return store(deps, caller, 'REPO_HOST_INSTALLATION', 'REPO_HOST', { name, baseUrl, installationId, secrets: {} });
+}
+
+export interface StoreMcpServerInput {
+  readonly name: string;
+  readonly url: string;
+  /** An object of texts. */
+  readonly headers?: unknown;
+}
+
+/** Keeps the address of an MCP server and the headers that open it. @throws DomainError with every fault of the input, CONFLICT. */
+export async function storeMcpServer(deps: Deps, caller: Caller, input: StoreMcpServerInput): Promise<Connection> {
+  const faults = new Faults();
+  const name = readName('name', input.name, faults);
+  const baseUrl = readServiceUrl('url', input.url, faults);
+  const headers = readHeaders('headers', input.headers ?? undefined, faults);
+  faults.throwIfAny();
+  return store(deps, caller, 'MCP_SERVER', 'MCP', { name, baseUrl, secrets: headers === undefined ? {} : { headers } });
+}
+
+type Given = Pick<Connection, 'name' | 'baseUrl'> &
+  Partial<Pick<Connection, 'installationId' | 'scopes' | 'expiresAt'>> & { readonly secrets: ConnectionSecrets };
+
+async function store(
+  deps: Deps,
+  caller: Caller,
+  kind: ConnectionKind,
+  provider: ConnectionProvider,
+  { secrets, ...given }: Given,
+): Promise<Connection> {
+  const { connections, vault } = deps.storage;
+  const owner = { orgId: caller.orgId, ownerUserId: caller.userId };
+  if ((await connections.count(owner)) >= connectionsMax) {
+    throw new DomainError('CONFLICT', `A user may have at most ${connectionsMax} connections`);
+  }
+  const id = deps.newId(idKinds[kind]);
+  const sealed = await vault.seal(connectionPlace({ id, orgId: caller.orgId }), JSON.stringify(secrets));
+  return connections.create({
+    ...{ installationId: null, scopes: [], expiresAt: null },
+    ...given,
+    ...owner,
+    id,
+    createdAt: deps.now(),
+    kind,
+    provider,
+    sealed,
+  });
+}
+
+/** What the caller's connections are narrowed to by where it stands: its own; administrators see all of their organization. */
+function visibleConnections(caller: Caller): ConnectionScope {
+  if (caller.level === 'INSTANCE') return {};
+  return isAdministrator(caller, caller.orgId) ? { orgId: caller.orgId } : ownConnections(caller);
+}
+
+/** Those that the caller may have knowledge read with: its own, whatever else it administers. */
+function ownConnections(caller: Caller): Required<ConnectionScope> {
+  return { orgId: caller.orgId, ownerUserId: caller.userId };
+}
+
+/** Whether the caller owns it. Administrators see that it is there, whose it is and what it is called, and nothing else. */
+export function ownsConnection(caller: Caller, connection: Pick<Connection, 'orgId' | 'ownerUserId'>): boolean {
+  return connection.orgId === caller.orgId && connection.ownerUserId === caller.userId;
+}
+
+/** @throws DomainError NOT_FOUND, also for one that the caller may not see. */
+export async function getConnection(deps: Deps, caller: Caller, id: string): Promise<Connection> {
+  const isOne = Object.values(idKinds).some((kind) => isId(kind, id));
+  const found = isOne ? await deps.storage.connections.find(id, visibleConnections(caller)) : undefined;
+  if (found === undefined) throw missingConnection();
+  return found;
+}
+
+export interface ConnectionListQuery {
+  readonly kind?: Optional<ConnectionKind>;
+  readonly provider?: Optional<ConnectionProvider>;
+  /** Those of everybody in the organization, for its administrators. */
+  readonly ofOrganization?: Optional<boolean>;
+}
+
+/** The caller's connections, newest first. @throws DomainError FORBIDDEN for all but administrators who ask for everybody's. */
+export async function listConnections(
+  deps: Deps,
+  caller: Caller,
+  { kind, provider, ofOrganization }: ConnectionListQuery,
+  page: PageRequest,
+): Promise<Page<Connection>> {
+  const isEverybodys = ofOrganization === true;
+  if (isEverybodys && !isAdministrator(caller, caller.orgId)) {
+    throw new DomainError('FORBIDDEN', 'Only administrators may list the connections of others', { param: 'ofOrganization' });
+  }
+  const query = {
+    ...(kind === undefined || kind === null ? {} : { kind }),
+    ...(provider === undefined || provider === null ? {} : { provider }),
+  };
+  return deps.storage.connections.list(isEverybodys ? { orgId: caller.orgId } : ownConnections(caller), query, page);
+}
+
+/** Absent members are kept; null clears what can be empty. */
+export interface UpdateConnectionInput {
+  readonly accountName?: Optional<string>;
+  readonly accessToken?: Optional<string>;
+  readonly refreshToken?: Optional<string>;
+  readonly expiresAt?: Optional<Date>;
+  readonly scopes?: Optional<readonly string[]>;
+}
+
+/**
+ * Renames a connection or renews its token, so that sources that name it go on. For its owner.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN for administrators, INVALID_VALUE naming the member, also for a token where none belongs.
+ */
+export async function updateConnection(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: UpdateConnectionInput,
+): Promise<Connection> {
+  const connection = await getConnection(deps, caller, id);
+  if (!ownsConnection(caller, connection)) throw new DomainError('FORBIDDEN', 'Only its owner may change a connection');
+  const faults = new Faults();
+  if (connection.kind !== 'OAUTH_TOKEN') {
+    for (const name of ['accessToken', 'refreshToken', 'expiresAt', 'scopes'] as const) {
+      if (input[name] !== undefined) faults.add(name, `${name} belongs to an OAuth token, which this connection is not`);
+    }
+  }
+  for (const name of ['accountName', 'accessToken'] as const) {
+    if (input[name] === null) faults.add(name, `${name} cannot be null`);
+  }
+  const { accountName, accessToken, refreshToken, expiresAt, scopes } = input;
+  const changes = {
+    ...(accountName === undefined || accountName === null ? {} : { name: readName('accountName', accountName, faults) }),
+    ...(scopes === undefined ? {} : { scopes: readScopes(scopes ?? [], faults) }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+  readSecret('accessToken', accessToken ?? undefined, faults);
+  readSecret('refreshToken', refreshToken ?? undefined, faults);
+  faults.throwIfAny();
+  const isRenewed = accessToken !== undefined || refreshToken !== undefined;
+  const sealed = isRenewed ? { sealed: await renewedSecrets(deps, connection, { accessToken, refreshToken }) } : {};
+  return deps.storage.connections.update(id, { ...changes, ...sealed });
+}
+
+async function renewedSecrets(
+  deps: Deps,
+  connection: Connection,
+  { accessToken, refreshToken }: Pick<UpdateConnectionInput, 'accessToken' | 'refreshToken'>,
+): Promise<string> {
+  const { refreshToken: oldRefreshToken, ...kept } = await openConnection(deps, connection);
+  const refresh = refreshToken === undefined ? oldRefreshToken : (refreshToken ?? undefined);
+  const secrets: ConnectionSecrets = {
+    ...kept,
+    ...(accessToken === undefined || accessToken === null ? {} : { accessToken }),
+    ...(refresh === undefined ? {} : { refreshToken: refresh }),
+  };
+  return deps.storage.vault.seal(connectionPlace(connection), JSON.stringify(secrets));
+}
+
+/** The secrets of a connection, for what works on behalf of its owner. Never handed to a face. @throws DomainError NOT_FOUND */
+export async function openConnection(deps: Deps, connection: Connection): Promise<ConnectionSecrets> {
+  const sealed = await deps.storage.connections.findSealed(connection.id);
+  if (sealed === undefined) throw missingConnection();
+  return JSON.parse(await deps.storage.vault.open(connectionPlace(connection), sealed)) as ConnectionSecrets;
+}
+
+/**
+ * Removes a connection and its secrets. Sources that were added with it stay, and can no longer be read anew.
+ *
+ * @returns the connection as it was.
+ * @throws DomainError NOT_FOUND for all but its owner and administrators.
+ */
+export async function deleteConnection(deps: Deps, caller: Caller, id: string): Promise<Connection> {
+  const connection = await getConnection(deps, caller, id);
+  if (!(await deps.storage.connections.delete(id))) throw missingConnection();
+  return connection;
+}
+
+/** The caller's own token of that provider; a fault of `param` when there is none. */
+export async function requireOwnToken(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  provider: OauthProvider,
+  param: string,
+  faults: Faults,
+): Promise<void> {
+  const found = isId('oauthToken', id) ? await deps.storage.connections.find(id, ownConnections(caller)) : undefined;
+  if (found?.provider !== provider) {
+    faults.add(param, `${param} is not a connection of yours of the kind ${provider}; GET /api/v1/connections lists them`);
+  }
+}
+
+/** The caller's own installation at a repository host; a fault of `param` when there is none. */
+export async function requireOwnInstallation(
+  deps: Deps,
+  caller: Caller,
+  installationId: number,
+  param: string,
+  faults: Faults,
+): Promise<void> {
+  const found = await deps.storage.connections.findInstallation(installationId, ownConnections(caller));
+  if (found === undefined) {
+    faults.add(param, `${param} is not an installation of yours; GET /api/v1/connections lists them`);
+  }
+}
+
+function missingConnection(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such connection', { param: 'connectionId' });
+}

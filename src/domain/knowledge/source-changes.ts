@@ -1,0 +1,67 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { DataSource } from '../../entities/knowledge/data-source.ts';
+import { visibleDataSources } from '../access/access.ts';
+import type { Deps } from '../deps.ts';
+import { getDataSource } from './sources.ts';
+
+/** Changes closer together are told as one. */
+const pauseMs = 200;
+/** Access may end without news of this source: it is looked at again after this. */
+const recheckMs = 4_000;
+
+/**
+ * Follows a source: as it is now, then after every change, at most five times a second. Ends when the source is deleted or the caller may
+ * no longer see it.
+ *
+ * @throws DomainError NOT_FOUND, before the first value.
+ */
+export async function watchDataSource(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  signal: AbortSignal,
+): Promise<AsyncGenerator<DataSource, void, void>> {
+  return follow(deps, caller, await getDataSource(deps, caller, id), signal);
+}
+
+async function* follow(
+  deps: Deps,
+  caller: Caller,
+  first: DataSource,
+  signal: AbortSignal,
+): AsyncGenerator<DataSource, void, void> {
+  const { signals, dataSources } = deps.storage;
+  let wake = () => {};
+  let isChanged = true;
+  const change = () => {
+    isChanged = true;
+    wake();
+  };
+  const stops = [
+    signals.subscribe('data-source-changed', (changedId) => {
+      if (changedId === first.id) change();
+    }),
+    signals.onGap(change),
+  ];
+  const recheck = setInterval(() => wake(), recheckMs);
+  signal.addEventListener('abort', change);
+  try {
+    let shown = JSON.stringify(first);
+    yield first;
+    while (!signal.aborted) {
+      isChanged = false;
+      const source = await dataSources.find(first.id, visibleDataSources(caller));
+      if (source === undefined) return;
+      const seen = JSON.stringify(source);
+      if (seen !== shown) yield source;
+      shown = seen;
+      await wait(pauseMs, undefined, { signal }).catch(() => {});
+      if (!isChanged && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    clearInterval(recheck);
+    signal.removeEventListener('abort', change);
+    for (const stop of stops) stop();
+  }
+}

@@ -1,0 +1,267 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
+import type { OauthProvider } from '../../entities/knowledge/connection.ts';
+import type {
+  ConnectedType,
+  DataSource,
+  RefreshPeriod,
+  RepoHostMode,
+  WebUrlFileType,
+} from '../../entities/knowledge/data-source.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { addConnectedSources } from './connected-sources.ts';
+import { readServiceUrl } from './connection-input.ts';
+import { listConnections, requireOwnInstallation, requireOwnToken } from './connections.ts';
+import { editableAgent } from './sources.ts';
+
+type Optional<T> = T | null | undefined;
+
+const textLengthMax = 500;
+const globsMax = 100;
+const filesMax = 100;
+const reposMax = 500;
+
+/** Bounds of a crawl, with what is taken where nothing is given. Pages fetched; memory in MB; time for the whole crawl in seconds. */
+export const crawlBounds = {
+  maxPages: { min: 1, max: 10_000, default: 100 },
+  maxMemory: { min: 64, max: 8_192, default: 1_024 },
+  timeout: { min: 1, max: 86_400, default: 3_600 },
+} as const;
+
+export interface AddWebUrlInput {
+  readonly url: string;
+  readonly dataRefreshPeriod: RefreshPeriod;
+  readonly includeFiles: boolean;
+  readonly includedFileTypes: readonly WebUrlFileType[];
+  readonly includeUrlGlobs?: Optional<readonly string[]>;
+  readonly excludeUrlGlobs?: Optional<readonly string[]>;
+  readonly maxPages?: Optional<number>;
+  readonly maxMemory?: Optional<number>;
+  readonly timeout?: Optional<number>;
+}
+
+/**
+ * Adds a web site to an agent. This and the other kinds are kept as they were given (with defaults filled in) under `data` of the source,
+ * for the connector that reads them.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN for an agent the caller may not edit; with every fault of the input.
+ */
+export async function addWebUrlSource(deps: Deps, caller: Caller, agentId: string, input: AddWebUrlInput): Promise<DataSource> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const faults = new Faults();
+  const url = readServiceUrl('url', input.url, faults);
+  const includeUrlGlobs = readGlobs('includeUrlGlobs', input.includeUrlGlobs ?? [], faults);
+  const excludeUrlGlobs = readGlobs('excludeUrlGlobs', input.excludeUrlGlobs ?? [], faults);
+  const bounds = {
+    maxPages: readBound('maxPages', input, faults),
+    maxMemory: readBound('maxMemory', input, faults),
+    timeout: readBound('timeout', input, faults),
+  };
+  faults.throwIfAny();
+  const { includeFiles } = input;
+  const includedFileTypes = [...new Set(input.includedFileTypes)];
+  const data = { url, includeFiles, includedFileTypes, includeUrlGlobs, excludeUrlGlobs, ...bounds };
+  return addOne(deps, caller, agent, 'WEB_URL', { name: siteName(url ?? ''), refreshPeriod: input.dataRefreshPeriod, data });
+}
+
+export interface AddDriveAInput {
+  readonly oauthTokenId?: Optional<string>;
+  readonly files: readonly { readonly id: string; readonly name: string }[];
+  readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
+}
+
+/** Adds files of a drive of the first kind, a source for each. Without a token it is the caller's newest one. @throws as `addWebUrlSource`. */
+export async function addDriveASources(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  input: AddDriveAInput,
+): Promise<readonly DataSource[]> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const faults = new Faults();
+  const { files } = input;
+  const oauthTokenId = input.oauthTokenId ?? (await newestToken(deps, caller, 'DRIVE_A', faults));
+  if (files.length === 0) faults.add('files', 'files must hold at least one file', 'EMPTY_ARRAY');
+  faults.requireCount('files', files, filesMax);
+  for (const [index, { id, name }] of files.slice(0, filesMax).entries()) {
+    faults.requireName(`files[${index}].id`, id, textLengthMax);
+    faults.requireName(`files[${index}].name`, name, textLengthMax);
+  }
+  if (oauthTokenId !== undefined) await requireOwnToken(deps, caller, oauthTokenId, 'DRIVE_A', 'oauthTokenId', faults);
+  faults.throwIfAny();
+  const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
+  const sources = files.map(({ id, name }) => ({ name, refreshPeriod, data: { oauthTokenId, fileId: id, filename: name } }));
+  return addConnectedSources(deps, caller, agent, 'DRIVE_A', sources);
+}
+
+export interface AddDriveBInput {
+  readonly oauthTokenId: string;
+  readonly fileId: string;
+  readonly filename: string;
+  readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
+}
+
+/** Adds a file of a drive of the second kind. @throws as `addWebUrlSource`. */
+export async function addDriveBSource(deps: Deps, caller: Caller, agentId: string, input: AddDriveBInput): Promise<DataSource> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const faults = new Faults();
+  const { oauthTokenId, fileId, filename } = input;
+  faults.requireName('fileId', fileId, textLengthMax);
+  faults.requireName('filename', filename, textLengthMax);
+  await requireOwnToken(deps, caller, oauthTokenId, 'DRIVE_B', 'oauthTokenId', faults);
+  faults.throwIfAny();
+  const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
+  return addOne(deps, caller, agent, 'DRIVE_B', { name: filename, refreshPeriod, data: { oauthTokenId, fileId, filename } });
+}
+
+const wikiTexts = ['pageId', 'contentType', 'spaceId', 'selectedDriveAccount'] as const;
+const wikiFlags = ['indexChildPages', 'indexDriveFiles', 'indexAttachments', 'archive', 'allSpaces'] as const;
+
+export type AddWikiInput = {
+  readonly oauthTokenId: string;
+  readonly pageName: string;
+  readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
+} & { readonly [Name in (typeof wikiTexts)[number]]?: Optional<string> } & {
+  readonly [Name in (typeof wikiFlags)[number]]?: Optional<boolean>;
+};
+
+/** Adds a wiki, or a part of it. @throws as `addWebUrlSource`. */
+export async function addWikiSource(deps: Deps, caller: Caller, agentId: string, input: AddWikiInput): Promise<DataSource> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const faults = new Faults();
+  const { oauthTokenId, pageName } = input;
+  faults.requireName('pageName', pageName, textLengthMax);
+  const texts: Record<string, string> = {};
+  for (const name of wikiTexts) {
+    const text = input[name];
+    if (text === undefined || text === null) continue;
+    faults.requireLength(name, text, textLengthMax);
+    texts[name] = text;
+  }
+  const flags = Object.fromEntries(wikiFlags.map((name) => [name, input[name] ?? false]));
+  await requireOwnToken(deps, caller, oauthTokenId, 'WIKI', 'oauthTokenId', faults);
+  // An account is named by a text of the provider's, or by the connection itself: then it must be the caller's.
+  if (texts.selectedDriveAccount?.startsWith('oat_') === true) {
+    await requireOwnToken(deps, caller, texts.selectedDriveAccount, 'DRIVE_A', 'selectedDriveAccount', faults);
+  }
+  faults.throwIfAny();
+  const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
+  const data = { oauthTokenId, pageName, ...texts, ...flags };
+  return addOne(deps, caller, agent, 'WIKI', { name: pageName, refreshPeriod, data });
+}
+
+export interface AddTrackerInput {
+  readonly oauthTokenId: string;
+  readonly projectName: string;
+  readonly projectKey: string;
+  readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
+}
+
+/** Adds a project of an issue tracker. @throws as `addWebUrlSource`. */
+export async function addTrackerSource(deps: Deps, caller: Caller, agentId: string, input: AddTrackerInput): Promise<DataSource> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const faults = new Faults();
+  const { oauthTokenId, projectName, projectKey } = input;
+  faults.requireName('projectName', projectName, textLengthMax);
+  // It is written into queries of the tracker: nothing in it may end a name there.
+  if (!/^[\p{L}\p{N}_.-]{1,100}$/u.test(projectKey)) {
+    faults.add('projectKey', 'projectKey must be 1 to 100 letters, digits, dots, hyphens or underscores');
+  }
+  await requireOwnToken(deps, caller, oauthTokenId, 'TRACKER', 'oauthTokenId', faults);
+  faults.throwIfAny();
+  const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
+  const data = { oauthTokenId, projectName, projectKey };
+  return addOne(deps, caller, agent, 'TRACKER', { name: projectName, refreshPeriod, data });
+}
+
+export interface AddRepoHostInput {
+  readonly mode: RepoHostMode;
+  readonly repoHostAppInstallationId: number;
+  readonly repos?: Optional<readonly string[]>;
+  readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
+}
+
+/** Adds repositories that an installation reaches: those named, or all of them. @throws as `addWebUrlSource`. */
+export async function addRepoHostSource(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  input: AddRepoHostInput,
+): Promise<DataSource> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const faults = new Faults();
+  const { mode, repoHostAppInstallationId } = input;
+  const repos = [...new Set(input.repos ?? [])];
+  if (mode === 'repos' && repos.length === 0) {
+    faults.add('repos', 'repos must name at least one repository where mode is repos', 'EMPTY_ARRAY');
+  }
+  if (mode === 'all' && repos.length > 0) faults.add('repos', 'repos must be empty where mode is all');
+  faults.requireCount('repos', repos, reposMax);
+  for (const [index, repo] of repos.slice(0, reposMax).entries()) {
+    const isName = /^[\w.-]{1,100}(\/[\w.-]{1,100}){0,3}$/.test(repo) && !repo.split('/').some((part) => /^\.+$/.test(part));
+    if (!isName) faults.add(`repos[${index}]`, `repos[${index}] must be a name like owner/repository`);
+  }
+  await requireOwnInstallation(deps, caller, repoHostAppInstallationId, 'repoHostAppInstallationId', faults);
+  faults.throwIfAny();
+  const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
+  const [first = ''] = repos;
+  const name = mode === 'all' ? 'All repositories' : repos.length === 1 ? first : `${first} and ${repos.length - 1} more`;
+  return addOne(deps, caller, agent, 'REPO_HOST', { name, refreshPeriod, data: { mode, repoHostAppInstallationId, repos } });
+}
+
+async function addOne(
+  deps: Deps,
+  caller: Caller,
+  agent: AgentView,
+  type: ConnectedType,
+  source: Parameters<typeof addConnectedSources>[4][number],
+): Promise<DataSource> {
+  const [added] = await addConnectedSources(deps, caller, agent, type, [source]);
+  if (added === undefined) throw new Error('a source that was just made is missing');
+  return added;
+}
+
+async function newestToken(deps: Deps, caller: Caller, provider: OauthProvider, faults: Faults): Promise<string | undefined> {
+  const { items } = await listConnections(deps, caller, { provider }, { limit: 1, after: undefined });
+  if (items[0] === undefined)
+    faults.add('oauthTokenId', `oauthTokenId is required: you have no connection of the kind ${provider}`);
+  return items[0]?.id;
+}
+
+/** Patterns on whole addresses: `*` within a segment, `**` across, `?`, `[…]`, `{a,b}`. */
+function readGlobs(param: string, globs: readonly string[], faults: Faults): readonly string[] {
+  faults.requireCount(param, globs, globsMax);
+  for (const [index, glob] of globs.slice(0, globsMax).entries()) {
+    const place = `${param}[${index}]`;
+    faults.requireName(place, glob, textLengthMax);
+    if (!isBalanced(glob)) faults.add(place, `${place} has a bracket without its other half`);
+    // Patterns become expressions, and many wildcards in one make those slow.
+    if ((glob.match(/\*+|\{/g)?.length ?? 0) > 20) faults.add(place, `${place} must have at most 20 wildcards`);
+  }
+  return globs;
+}
+
+const closing: Readonly<Record<string, string>> = { '[': ']', '{': '}', '(': ')' };
+
+function isBalanced(glob: string): boolean {
+  const open: string[] = [];
+  for (const character of glob.replace(/\\./gs, '')) {
+    const end = closing[character];
+    if (end !== undefined) open.push(end);
+    else if (Object.values(closing).includes(character) && open.pop() !== character) return false;
+  }
+  return open.length === 0;
+}
+
+function readBound(name: keyof typeof crawlBounds, input: AddWebUrlInput, faults: Faults): number {
+  const { min, max, default: fallback } = crawlBounds[name];
+  const value = input[name] ?? fallback;
+  if (value < min || value > max) faults.add(name, `${name} must be from ${min} to ${max}`);
+  return value;
+}
+
+function siteName(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname === '/' ? '' : pathname}`.slice(0, 200);
+}

@@ -1,0 +1,267 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
+import {
+  type DataSource,
+  type DataSourceType,
+  isConnectedType,
+  type RefreshPeriod,
+} from '../../entities/knowledge/data-source.ts';
+import type { Members } from '../../entities/members.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
+import { dataSourceOrders, type DataSourceListQuery as StoreQuery, type UsingAgent } from '../../storage/knowledge/sources.ts';
+import { canEditAgent, canEditDataSource, editableAgents, usableAgents, visibleDataSources } from '../access/access.ts';
+import { getAgent } from '../agents/agents.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+
+const searchLengthMax = 200;
+const bulkMax = 1_000;
+const attachedAgentsMax = 1_000;
+const pageMax = 1_000_000;
+
+/** @throws DomainError NOT_FOUND, also for a source that the caller may not see. Cost: one statement. */
+export async function getDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
+  const found = isId('dataSource', id) ? await deps.storage.dataSources.find(id, visibleDataSources(caller)) : undefined;
+  if (found === undefined) throw missingSource();
+  return found;
+}
+
+/** The sources of agents, as far as the caller sees them, one array for each id, newest attached first. One statement. */
+export async function listDataSourcesOfAgents(
+  deps: Deps,
+  caller: Caller,
+  agentIds: readonly string[],
+  members?: Members<DataSource>,
+): Promise<readonly (readonly DataSource[])[]> {
+  const byAgent = await deps.storage.dataSources.ofAgents(agentIds, visibleDataSources(caller), members);
+  return agentIds.map((id) => byAgent.get(id) ?? []);
+}
+
+/** The sources of one agent, as far as the caller sees them. @throws DomainError NOT_FOUND for an agent that the caller may not see. */
+export async function listDataSourcesOfAgent(deps: Deps, caller: Caller, agentId: string): Promise<readonly DataSource[]> {
+  const agent = await getAgent(deps, caller, agentId);
+  return (await listDataSourcesOfAgents(deps, caller, [agent.id]))[0] ?? [];
+}
+
+export interface DataSourceListQuery {
+  /** Found in the name, whatever the case; blank finds everything. */
+  readonly search?: string | null | undefined;
+  readonly type?: DataSourceType | null | undefined;
+  /** `+` or `-`, then one of createdAt, lastIndexedAt, usageCount. Default: `-createdAt`. */
+  readonly orderBy?: string | null | undefined;
+  /** Counted from 1; not together with a cursor. */
+  readonly page?: number | null | undefined;
+}
+
+/** Reads the order of a list. @throws DomainError INVALID_VALUE naming `orderBy`. */
+export function readDataSourceOrder(orderBy: string | null | undefined): Pick<StoreQuery, 'orderBy' | 'isDescending'> {
+  // A plus sign that a client did not encode arrives as a space.
+  const text = (orderBy ?? '-createdAt').replace(/^ /, '+');
+  const member = dataSourceOrders.find((name) => name === text.slice(1));
+  if (member === undefined || !/^[+-]/.test(text)) {
+    const message = 'orderBy must be + (ascending) or - (descending) and one of createdAt, lastIndexedAt, usageCount';
+    throw new DomainError('INVALID_VALUE', message, { param: 'orderBy' });
+  }
+  return { orderBy: member, isDescending: text.startsWith('-') };
+}
+
+/** What a cursor of a list in this order holds. @throws DomainError INVALID_VALUE naming `orderBy`. */
+export function orderedPageShape(orderBy: string | null | undefined): readonly ['time' | 'number', 'text'] {
+  return [readDataSourceOrder(orderBy).orderBy === 'usageCount' ? 'number' : 'time', 'text'];
+}
+
+/**
+ * The sources the caller may see. Cost: one statement, and one more for the total when it is asked for; a cursor costs the same at any
+ * depth, a page number grows with its depth.
+ *
+ * @throws DomainError INVALID_VALUE naming the member.
+ */
+export async function listDataSources(
+  deps: Deps,
+  caller: Caller,
+  query: DataSourceListQuery,
+  page: PageRequest,
+): Promise<Page<DataSource>> {
+  const search = query.search?.trim() ?? '';
+  if (search.length > searchLengthMax) {
+    throw new DomainError('INVALID_VALUE', `search must have at most ${searchLengthMax} characters`, { param: 'search' });
+  }
+  const order = readDataSourceOrder(query.orderBy);
+  const storeQuery = { search, type: query.type ?? undefined, ...order, offset: offsetOf(query.page, page) };
+  return deps.storage.dataSources.list(visibleDataSources(caller), storeQuery, page);
+}
+
+/** Rows before a page counted from 1; undefined for a list that is read by cursor. @throws DomainError INVALID_VALUE naming `page`. */
+export function offsetOf(page: number | null | undefined, { limit, after }: PageRequest): number | undefined {
+  if (page === undefined || page === null) return undefined;
+  if (after !== undefined) {
+    throw new DomainError('MUTUALLY_EXCLUSIVE_PARAMETERS', 'page and a cursor cannot be given together', { param: 'page' });
+  }
+  if (page < 1 || page > pageMax) {
+    throw new DomainError('INVALID_VALUE', `page must be from 1 to ${pageMax}`, { param: 'page' });
+  }
+  return (page - 1) * limit;
+}
+
+/** The agents that have sources attached, as far as the caller may use them, one array for each id. One statement. */
+export async function listAgentsOfDataSources(
+  deps: Deps,
+  caller: Caller,
+  dataSourceIds: readonly string[],
+): Promise<readonly (readonly UsingAgent[])[]> {
+  const bySource = Map.groupBy(
+    await deps.storage.dataSources.agentsOf(dataSourceIds, usableAgents(caller)),
+    ({ dataSourceId }) => dataSourceId,
+  );
+  return dataSourceIds.map((id) => bySource.get(id) ?? []);
+}
+
+/** Absent members are kept; null gives back the default. */
+export interface UpdateDataSourceInput {
+  readonly refreshPeriod?: RefreshPeriod | null | undefined;
+  readonly cite?: boolean | null | undefined;
+  /** Replaces the agents that have it attached, as far as the caller may edit them. */
+  readonly ais?: readonly string[] | null | undefined;
+  readonly orgVisible?: boolean | null | undefined;
+}
+
+/**
+ * Changes a source.
+ *
+ * @throws DomainError NOT_FOUND, also for an agent in `ais`; FORBIDDEN for all but the owner and administrators of the source, and for an
+ * agent the caller may not edit.
+ */
+export async function updateDataSource(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  { refreshPeriod, cite, ais, orgVisible }: UpdateDataSourceInput,
+): Promise<DataSource> {
+  const source = await editableSource(deps, caller, id, 'change');
+  const agents = ais === undefined ? {} : await agentChanges(deps, caller, source, ais ?? []);
+  await deps.storage.dataSources.update(id, {
+    ...(refreshPeriod === undefined ? {} : { refreshPeriod: refreshPeriod ?? 'NEVER' }),
+    ...(cite === undefined ? {} : { cite: cite ?? true }),
+    ...(orgVisible === undefined ? {} : { orgVisible: orgVisible ?? false }),
+    ...agents,
+  });
+  return getDataSource(deps, caller, id);
+}
+
+/** Agents that the caller may not edit keep the source: whoever may not see them cannot name them. */
+async function agentChanges(deps: Deps, caller: Caller, source: DataSource, ais: readonly string[]) {
+  const faults = new Faults();
+  faults.requireCount('ais', ais, attachedAgentsMax);
+  faults.throwIfAny();
+  const attached = await deps.storage.dataSources.agentsOf([source.id], editableAgents(caller));
+  const attachedIds = new Set(attached.map(({ id }) => id));
+  const wanted = new Set(ais);
+  const attach = [...wanted].filter((id) => !attachedIds.has(id));
+  for (const agentId of attach) {
+    const agent = await editableAgent(deps, caller, agentId);
+    if (agent.orgId !== source.orgId) throw new DomainError('NOT_FOUND', 'There is no such agent', { param: 'ais' });
+    await requireRoom(deps, agent.id);
+  }
+  return { attach, detach: [...attachedIds].filter((id) => !wanted.has(id)) };
+}
+
+/**
+ * Deletes a source: it is gone for everybody at once; what stands behind it (passages, items, bytes) goes by job.
+ *
+ * @returns the source as it was, under deletion.
+ * @throws DomainError NOT_FOUND, FORBIDDEN for all but its owner and administrators.
+ */
+export async function deleteDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
+  const source = await editableSource(deps, caller, id, 'delete');
+  if ((await deleteSources(deps, caller, [id])).length === 0) throw missingSource();
+  return { ...source, isDeleting: true };
+}
+
+/**
+ * Deletes sources of an agent, all or none.
+ *
+ * @throws DomainError NOT_FOUND for one that is not attached to the agent or not visible, FORBIDDEN for one that the caller may not delete,
+ * EMPTY_ARRAY.
+ */
+export async function bulkDeleteDataSources(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  dataSourceIds: readonly string[],
+): Promise<{ readonly aiId: string; readonly dataSourceIds: readonly string[] }> {
+  const agent = await editableAgent(deps, caller, agentId);
+  if (dataSourceIds.length === 0) {
+    throw new DomainError('EMPTY_ARRAY', 'dataSourceIds must name at least one source', { param: 'dataSourceIds' });
+  }
+  const faults = new Faults();
+  faults.requireCount('dataSourceIds', dataSourceIds, bulkMax);
+  faults.throwIfAny();
+  const [attached = []] = await listDataSourcesOfAgents(deps, caller, [agent.id]);
+  const byId = new Map(attached.map((source) => [source.id, source]));
+  const ids = [...new Set(dataSourceIds)];
+  for (const [index, id] of ids.entries()) {
+    const source = byId.get(id);
+    const param = `dataSourceIds[${index}]`;
+    if (source === undefined) throw new DomainError('NOT_FOUND', 'The agent has no such data source', { param });
+    if (!canEditDataSource(caller, source)) {
+      throw new DomainError('FORBIDDEN', 'Only the owner of a data source and administrators may delete it', { param });
+    }
+  }
+  await deleteSources(deps, caller, ids);
+  return { aiId: agent.id, dataSourceIds: ids };
+}
+
+async function deleteSources(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly string[]> {
+  return deps.storage.dataSources.markDeleting(ids, deps.now(), async (tx, hidden) => {
+    for (const dataSourceId of hidden) {
+      await deps.jobs.enqueue('knowledge.delete-source', { dataSourceId }, { owner: caller, key: dataSourceId, tx });
+    }
+  });
+}
+
+/**
+ * Has all items of a source read again. Unchanged content is passed over unless `isForced`. What is indexed goes on answering meanwhile.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN for all but its owner and administrators.
+ */
+export async function refreshDataSource(deps: Deps, caller: Caller, id: string, isForced: boolean): Promise<DataSource> {
+  const source = await editableSource(deps, caller, id, 'refresh');
+  if (isConnectedType(source.type)) {
+    await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: source.id, isForced }, { owner: caller, key: source.id });
+  }
+  for (const { id: itemId } of await deps.storage.indexing.requeueSource(source.id, isForced)) {
+    await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });
+  }
+  return getDataSource(deps, caller, id);
+}
+
+/** An agent that the caller may edit. @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function editableAgent(deps: Deps, caller: Caller, agentId: string): Promise<AgentView> {
+  const agent = await getAgent(deps, caller, agentId);
+  if (!canEditAgent(caller, agent)) {
+    throw new DomainError('FORBIDDEN', 'Only the owner, editors and administrators of an agent may change its data sources');
+  }
+  return agent;
+}
+
+async function editableSource(deps: Deps, caller: Caller, id: string, verb: string): Promise<DataSource> {
+  const source = await getDataSource(deps, caller, id);
+  if (!canEditDataSource(caller, source)) {
+    throw new DomainError('FORBIDDEN', `Only the owner of a data source and administrators may ${verb} it`);
+  }
+  return source;
+}
+
+/** @throws DomainError CONFLICT when an agent has as many sources as it may have. */
+export async function requireRoom(deps: Deps, agentId: string, count = 1): Promise<void> {
+  const max = deps.settings.AGENT_DATA_SOURCES_MAX;
+  if ((await deps.storage.dataSources.countOf(agentId)) + count > max) {
+    throw new DomainError('CONFLICT', `An agent may have at most ${max} data sources`);
+  }
+}
+
+export function missingSource(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such data source', { param: 'dataSourceId' });
+}

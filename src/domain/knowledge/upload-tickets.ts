@@ -1,0 +1,51 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { Deps } from '../deps.ts';
+
+/** What a signed link allows: one upload of one file, of exactly this size and type, by the key that asked for it, to one agent. */
+export interface UploadTicket {
+  readonly id: string;
+  readonly keyId: string;
+  readonly agentId: string;
+  readonly filename: string;
+  readonly contentType: string;
+  readonly sizeBytes: number;
+  /** Milliseconds since the epoch. */
+  readonly expiresAtMs: number;
+}
+
+/** Links are good for an hour: long enough for a slow upload to begin, too short to be worth stealing. */
+export const ticketLifeMs = 60 * 60 * 1_000;
+
+export function signTicket(deps: Deps, ticket: UploadTicket): string {
+  return deps.storage.links.sign('upload', JSON.stringify(ticket));
+}
+
+/** @throws DomainError INVALID_API_KEY for one that we did not sign, was changed, or has expired. */
+export function readTicket(deps: Deps, signed: string): UploadTicket {
+  const text = deps.storage.links.verify('upload', signed);
+  if (text === undefined) throw refused('The link was not made by this service');
+  const ticket = JSON.parse(text) as UploadTicket;
+  if (ticket.expiresAtMs <= deps.now().getTime()) throw refused('The link has expired; ask for another one');
+  return ticket;
+}
+
+/**
+ * Opens the door to whoever holds a ticket: the caller is the key that asked for it, as that key is now.
+ *
+ * @returns the caller, and the most bytes it may send.
+ * @throws DomainError INVALID_API_KEY, also when that key has ended since.
+ */
+export async function admitTicket(
+  deps: Deps,
+  signed: string,
+): Promise<{ readonly caller: Caller; readonly sizeBytesMax: number }> {
+  const { keyId, sizeBytes } = readTicket(deps, signed);
+  const caller = await deps.storage.apiKeys.findCallerById(keyId, deps.now().getTime());
+  if (caller === undefined) throw refused('The key that this link was made with has ended');
+  return { caller, sizeBytesMax: sizeBytes };
+}
+
+function refused(message: string): DomainError {
+  return new DomainError('INVALID_API_KEY', message, { param: 'ticket' });
+}

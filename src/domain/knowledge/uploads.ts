@@ -1,0 +1,109 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { DataSource } from '../../entities/knowledge/data-source.ts';
+import { useTicket } from '../../storage/knowledge/used-tickets.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { addFileDataSource } from './add-sources.ts';
+import { editableAgent, requireRoom } from './sources.ts';
+import { readTicket, signTicket, ticketLifeMs } from './upload-tickets.ts';
+
+type Optional<T> = T | null | undefined;
+
+/** A free-form object of the contract's; these are the members that are read, each with the name that other services give it. */
+export interface UploadTokenInput {
+  readonly filename?: Optional<string>;
+  readonly name?: Optional<string>;
+  readonly contentType?: Optional<string>;
+  readonly mimeType?: Optional<string>;
+  readonly size?: Optional<number>;
+}
+
+/** Where a file may be sent, once, with PUT. */
+export interface UploadToken {
+  readonly url: string;
+  readonly pathname: string;
+  readonly contentType: string;
+  readonly size: number;
+  readonly expiresAt: Date;
+}
+
+const anyBytes = 'application/octet-stream';
+const filenameLengthMax = 200;
+
+/**
+ * Signs a link for the upload of one file of a given size and type to an agent. Whoever holds the link may send that file within an hour,
+ * once, without a key; it then acts as the caller.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN for an agent the caller may not edit; with every fault of the input; REQUEST_TOO_LARGE; CONFLICT.
+ */
+export async function createUploadToken(
+  deps: Deps,
+  caller: Caller,
+  agentId: string,
+  input: UploadTokenInput,
+): Promise<UploadToken> {
+  const agent = await editableAgent(deps, caller, agentId);
+  const faults = new Faults();
+  const filename = lastSegment(input.filename ?? input.name ?? '');
+  if (filename === '') faults.add('filename', 'filename is required', 'MISSING_REQUIRED_PARAMETER');
+  faults.requireLength('filename', filename, filenameLengthMax);
+  const contentType = (input.contentType ?? input.mimeType ?? anyBytes).toLowerCase().split(';')[0]?.trim() ?? '';
+  if (!/^[a-z0-9!#$&^_.+-]{1,100}\/[a-z0-9!#$&^_.+-]{1,100}$/.test(contentType)) {
+    faults.add('contentType', 'contentType must be a media type like text/plain');
+  }
+  const size = input.size ?? 0;
+  if (input.size === undefined || input.size === null) {
+    faults.add('size', 'size is required: the bytes of the file', 'MISSING_REQUIRED_PARAMETER');
+  } else if (size < 1) faults.add('size', 'size must be at least 1 byte');
+  faults.throwIfAny();
+  const most = deps.settings.UPLOAD_MAX_BYTES;
+  if (size > most) throw new DomainError('REQUEST_TOO_LARGE', `The file must be at most ${most} bytes`, { param: 'size' });
+  await requireRoom(deps, agent.id);
+  const id = deps.newId('upload');
+  const expiresAtMs = deps.now().getTime() + ticketLifeMs;
+  const pathname = `/api/v1/ais/${agent.id}/data-sources/uploads/${id}`;
+  const ticket = { id, keyId: caller.keyId, agentId: agent.id, filename, contentType, sizeBytes: size, expiresAtMs };
+  const url = `${deps.publicUrl()}${pathname}?ticket=${signTicket(deps, ticket)}`;
+  return { url, pathname, contentType, size, expiresAt: new Date(expiresAtMs) };
+}
+
+/**
+ * Takes the file that a signed link was made for, and has it indexed.
+ *
+ * @throws DomainError INVALID_API_KEY for a link that is not ours or has expired, NOT_FOUND for one of another agent, upload or key,
+ *   INVALID_VALUE for another size, UNSUPPORTED_MEDIA_TYPE for another type, CONFLICT the second time.
+ */
+export async function uploadDataSource(
+  deps: Deps,
+  caller: Caller,
+  { agentId, uploadId, ticket: signed, file }: UploadDataSourceInput,
+): Promise<DataSource> {
+  const ticket = readTicket(deps, signed);
+  if (ticket.agentId !== agentId || ticket.id !== uploadId || ticket.keyId !== caller.keyId) {
+    throw new DomainError('NOT_FOUND', 'There is no such upload', { param: 'uploadId' });
+  }
+  const { filename, contentType, sizeBytes } = ticket;
+  if (file.sizeBytes !== sizeBytes) {
+    throw new DomainError('INVALID_VALUE', `file must be exactly ${sizeBytes} bytes, as announced`, { param: 'file' });
+  }
+  // A client that names no type means the one it announced.
+  if (file.mimeType !== contentType && file.mimeType !== anyBytes) {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `file must be ${contentType}, as announced`, { param: 'file' });
+  }
+  const whole = { filename, mimeType: contentType, sizeBytes, stream: () => file.stream() };
+  return addFileDataSource(deps, caller, agentId, whole, (tx) => useTicket(tx, ticket.id, new Date(ticket.expiresAtMs)));
+}
+export interface UploadDataSourceInput {
+  readonly agentId: string;
+  readonly uploadId: string;
+  readonly ticket: string;
+  readonly file: UploadedFile;
+}
+
+/** The name alone, whatever path it was given with, without what could harm a header or a log. */
+function lastSegment(given: string): string {
+  const name = (given.split(/[/\\]/).at(-1) ?? '').replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').trim();
+  return /^\.*$/.test(name) ? '' : name;
+}

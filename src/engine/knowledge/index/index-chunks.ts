@@ -1,0 +1,32 @@
+import type { NewChunk } from '../../../storage/knowledge/chunks.ts';
+import type { ExtractedDocument } from '../extract/document.ts';
+import { chunkDocument } from './chunk.ts';
+import { searchableText } from './searchable-text.ts';
+
+const titleMaxChars = 300;
+/** Wider gaps hold more than a paragraph break: such neighbours are joined by a blank line. */
+const gapMaxChars = 64;
+
+/**
+ * The passages of a document as they are indexed: the title counts twice, then headings and text.
+ *
+ * @param name  stands in for the title of a document that has none.
+ */
+export function* indexChunks(document: ExtractedDocument, name: string): Generator<NewChunk, void, void> {
+  const title = (document.title ?? name).slice(0, titleMaxChars);
+  let lastEnd = 0;
+  for (const chunk of chunkDocument(document)) {
+    const { headingPath, text, charStart } = chunk;
+    yield {
+      ...chunk,
+      gapBefore: gap(document.text, lastEnd, charStart),
+      searchText: searchableText(`${title}\n${title}\n${headingPath}\n${text}`),
+    };
+    lastEnd = chunk.charEnd;
+  }
+}
+
+function gap(text: string, from: number, to: number): string {
+  if (to <= from) return '';
+  return to - from > gapMaxChars ? '\n\n' : text.slice(from, to);
+}

@@ -1,0 +1,199 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Logger } from 'pino';
+import { DomainError } from '../../../entities/errors.ts';
+import type { IdKind } from '../../../entities/ids.ts';
+import type { Settings } from '../../../settings.ts';
+import type { NewChunk } from '../../../storage/knowledge/chunks.ts';
+import { type IndexFailure, type IndexLease, LeaseLostError } from '../../../storage/knowledge/indexing/indexing.ts';
+import type { Storage } from '../../../storage/storage.ts';
+import type { ExtractedDocument, Extractor } from '../extract/extract.ts';
+import { ExtractError } from '../extract/extract.ts';
+import { indexChunks } from './index-chunks.ts';
+import { textSearchConfig } from './language.ts';
+
+export interface IndexContext {
+  readonly settings: Settings;
+  readonly storage: Storage;
+  readonly extractor: Extractor;
+  readonly logger: Logger;
+  /** Names this process among the holders of leases. */
+  readonly owner: string;
+  newId(kind: IdKind): string;
+}
+
+/** What becomes of the job behind an item. */
+export type IndexOutcome =
+  | { readonly kind: 'done' }
+  /** Another run was asked for while this one worked. */
+  | { readonly kind: 'again' }
+  /** Given back to the queue after a failure that may pass. */
+  | { readonly kind: 'retry'; readonly afterMs: number };
+
+/** Grows when extraction, cutting or the lexemes change: every item is then read anew at its next refresh. */
+const parserVersion = 1;
+export const indexAttemptsMax = 5;
+/** One short transaction: 24 ms of processor time (median; 62 ms with the index flush) on the embedded database, which runs them in turn. */
+const chunksAtOnce = 16;
+/** Where fetching and reading end on the way from 0 to 100. */
+const fetchedPercent = 5;
+const parsedPercent = 25;
+
+/**
+ * Indexes one item from its bytes to a live generation. Whatever happens, the item ends in a state with a reason, or back in the queue; an
+ * item that somebody else holds is left alone. What answered before goes on answering until the new generation is complete.
+ *
+ * @throws the signal's reason when it fires; the item is back in the queue then.
+ */
+export async function indexItem(context: IndexContext, itemId: string, signal: AbortSignal): Promise<IndexOutcome> {
+  const { storage, settings, owner } = context;
+  const lease = await storage.indexing.lease(itemId, owner, settings.INDEX_LEASE_MS);
+  if (lease === undefined) return { kind: 'done' };
+  const lost = new AbortController();
+  const heartbeat = setInterval(() => {
+    storage.indexing.renew(lease, settings.INDEX_LEASE_MS).catch((error: unknown) => {
+      if (error instanceof LeaseLostError) lost.abort(error);
+    });
+  }, settings.INDEX_LEASE_MS / 3);
+  try {
+    const { isRunWanted } = await runLeased(context, lease, AbortSignal.any([signal, lost.signal]));
+    return { kind: isRunWanted ? 'again' : 'done' };
+  } catch (error) {
+    if (error instanceof LeaseLostError || lost.signal.aborted) return { kind: 'done' };
+    return await settleFailure(context, lease, error, signal).catch((failure: unknown) => {
+      if (failure instanceof LeaseLostError) return { kind: 'done' } as const;
+      throw failure;
+    });
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+async function runLeased(
+  context: IndexContext,
+  lease: IndexLease,
+  signal: AbortSignal,
+): Promise<{ readonly isRunWanted: boolean }> {
+  const { storage, settings, extractor } = context;
+  const { indexing } = storage;
+  const folder = await mkdtemp(join(tmpdir(), 'parley-item-'));
+  try {
+    const path = join(folder, 'content');
+    const contentHash = await fetchContent(storage, lease, path, signal);
+    if (contentHash === lease.contentHash && lease.liveGeneration !== null && !lease.isForced) {
+      return await indexing.completeUnchanged(lease);
+    }
+    await indexing.progress(lease, { status: 'PARSING', percentage: fetchedPercent }, settings.INDEX_LEASE_MS);
+    const limits = {
+      timeoutMs: settings.EXTRACT_TIMEOUT_MS,
+      memoryMaxBytes: settings.EXTRACT_MEMORY_MAX_BYTES,
+      textMaxChars: settings.EXTRACT_TEXT_MAX_CHARS,
+    };
+    const document = await extractor.extract({ path, filename: lease.filename, mimeType: lease.mimeType }, limits, signal);
+    await indexing.progress(lease, { status: 'INDEXING', percentage: parsedPercent }, settings.INDEX_LEASE_MS);
+    await indexing.cleanLeased(lease, settings.INDEX_LEASE_MS);
+    const built = await buildGeneration(context, lease, document, signal);
+    const { title, mimeType } = document;
+    const usageEntryId = context.newId('usageEntry');
+    const done = await indexing.complete(lease, { contentHash, title, mimeType, ...built, usageEntryId });
+    await storage.chunks.flush();
+    await indexing.clean(lease.itemId);
+    return done;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Copies the bytes to a file of this process. @returns the key of change: of the bytes and of what reads them. */
+async function fetchContent(storage: Storage, lease: IndexLease, path: string, signal: AbortSignal): Promise<string> {
+  if (lease.contentBlobKey === null) throw new DomainError('NOT_FOUND', 'The item has no content');
+  const hash = createHash('sha256').update(`parser ${parserVersion} `);
+  const hashing = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  await pipeline(await storage.blobs.get(lease.contentBlobKey), hashing, createWriteStream(path, { mode: 0o600 }), { signal });
+  return hash.digest('hex');
+}
+
+async function buildGeneration(
+  { storage, settings }: IndexContext,
+  lease: IndexLease,
+  document: ExtractedDocument,
+  signal: AbortSignal,
+): Promise<{ readonly documentCount: number; readonly tokenCount: number }> {
+  const config = textSearchConfig(`${document.title ?? ''}\n${document.text}`);
+  let documentCount = 0;
+  let tokenCount = 0;
+  let batch: NewChunk[] = [];
+  const flush = async (chunk: NewChunk) => {
+    signal.throwIfAborted();
+    const percentage = parsedPercent + Math.floor(((100 - parsedPercent) * chunk.charEnd) / document.text.length);
+    await storage.indexing.addChunks(lease, config, batch, Math.min(99, percentage), settings.INDEX_LEASE_MS);
+    batch = [];
+  };
+  for (const chunk of indexChunks(document, lease.name)) {
+    batch.push(chunk);
+    documentCount += 1;
+    tokenCount += chunk.tokenCount;
+    if (batch.length >= chunksAtOnce) await flush(chunk);
+  }
+  const last = batch.at(-1);
+  if (last !== undefined) await flush(last);
+  return { documentCount, tokenCount };
+}
+
+/** Ends the lease after a failure: back to the queue when another try may help, else with a reason. */
+async function settleFailure(
+  context: IndexContext,
+  lease: IndexLease,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<IndexOutcome> {
+  const { storage, logger } = context;
+  if (signal.aborted) {
+    await storage.indexing.release(lease);
+    throw signal.reason;
+  }
+  const failure = failureOf(error);
+  if (failure.errorCode === 'INTERNAL')
+    logger.error({ err: error, itemId: lease.itemId, attempt: lease.attempt }, 'indexing an item failed');
+  if (failure.isRetryable && lease.attempt < indexAttemptsMax) {
+    await storage.indexing.release(lease);
+    return { kind: 'retry', afterMs: 1_000 * 2 ** lease.attempt };
+  }
+  const { isRunWanted } = await storage.indexing.fail(lease, failure);
+  await storage.indexing.clean(lease.itemId);
+  return { kind: isRunWanted ? 'again' : 'done' };
+}
+
+/** The reason as a person can act on it. What is not of our making does not show what it said. */
+function failureOf(error: unknown): IndexFailure {
+  if (error instanceof ExtractError) {
+    const isSkipped = error.code === 'NO_TEXT' || error.code === 'TOO_LARGE';
+    return {
+      status: isSkipped ? 'SKIPPED' : 'FAILED',
+      errorCode: error.code,
+      errorMessage: error.message,
+      isRetryable: error.isRetryable,
+    };
+  }
+  if (error instanceof DomainError && error.code === 'NOT_FOUND') {
+    const errorMessage = 'The stored content is gone; delete the source and add it again.';
+    return { status: 'FAILED', errorCode: 'CONTENT_MISSING', errorMessage, isRetryable: false };
+  }
+  const errorMessage = 'Something went wrong on our side while indexing; refresh the source to try again.';
+  return { status: 'FAILED', errorCode: 'INTERNAL', errorMessage, isRetryable: true };
+}
+
+/** A name for this process that no other has, also after a restart. */
+export function newLeaseOwner(): string {
+  return randomUUID();
+}

@@ -1,0 +1,75 @@
+import type { OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
+import type { Jobs } from '../../jobs/jobs.ts';
+import { syncSource } from '../connectors/sync-source.ts';
+import { type IndexContext, type IndexOutcome, indexAttemptsMax, indexItem } from './index-item.ts';
+
+export interface IndexJobsContext extends IndexContext {
+  readonly jobs: Jobs;
+}
+
+const hourMs = 3_600_000;
+const sweepEveryMs = 5_000;
+const tendEveryMs = 60_000;
+
+/** Registers the jobs of indexing and what looks after them: expired leases, lost jobs, due refreshes, unfinished deletions. */
+export function registerIndexJobs(context: IndexJobsContext): void {
+  const { jobs, settings, storage } = context;
+  const queue = (item: OwnedId, startAfterMs = 0) =>
+    jobs.enqueue(
+      'knowledge.index-item',
+      { itemId: item.id },
+      { owner: item, key: item.id, ...(startAfterMs === 0 ? {} : { startAfterMs }) },
+    );
+
+  const follow = async (item: OwnedId, outcome: IndexOutcome): Promise<void> => {
+    if (outcome.kind === 'retry') await queue(item, outcome.afterMs);
+    if (outcome.kind === 'again' && (await storage.indexing.requeueItem(item.id))) await queue(item);
+  };
+
+  jobs.work(
+    'knowledge.index-item',
+    { concurrency: settings.INDEX_CONCURRENCY, retriesMax: indexAttemptsMax, timeoutMs: 6 * hourMs },
+    async ({ itemId }, signal, owner) => follow({ ...owner, id: itemId }, await indexItem(context, itemId, signal)),
+  );
+  jobs.work(
+    'knowledge.refresh-source',
+    { concurrency: 1, retriesMax: 5, timeoutMs: hourMs },
+    async ({ dataSourceId, isForced }) => {
+      for (const item of await storage.indexing.requeueSource(dataSourceId, isForced)) await queue(item);
+    },
+  );
+  jobs.work('knowledge.sync-source', { concurrency: 1, retriesMax: 5, timeoutMs: hourMs }, ({ dataSourceId }) =>
+    syncSource(context, dataSourceId),
+  );
+  jobs.work('knowledge.delete-source', { concurrency: 1, retriesMax: 10, timeoutMs: 6 * hourMs }, ({ dataSourceId }) =>
+    storage.indexing.deleteSource(dataSourceId, (key) => storage.blobs.delete(key)),
+  );
+
+  let isFirstSweep = true;
+  jobs.every('knowledge.sweep', sweepEveryMs, async () => {
+    // Nobody else can be on the embedded database: what an earlier process held, it holds no more.
+    if (isFirstSweep && storage.db.kind === 'embedded') await storage.indexing.expireOthers(context.owner);
+    isFirstSweep = false;
+    for (const item of await storage.indexing.sweepExpired(indexAttemptsMax)) await queue(item);
+  });
+  jobs.every('knowledge.vacuum', hourMs, () => storage.chunks.vacuum());
+  jobs.every('knowledge.tend', tendEveryMs, (signal) => tend(context, queue, signal));
+}
+
+/** What was left undone, whatever the cause. Queuing what is queued already changes nothing. */
+async function tend(context: IndexJobsContext, queue: (item: OwnedId) => Promise<void>, signal: AbortSignal): Promise<void> {
+  const { jobs, storage } = context;
+  const { indexing } = storage;
+  for (const item of await indexing.findStale(tendEveryMs)) await queue(item);
+  for (const source of await indexing.findDeleting()) {
+    await jobs.enqueue('knowledge.delete-source', { dataSourceId: source.id }, { owner: source, key: source.id });
+  }
+  for (const source of await indexing.findDue()) {
+    const payload = { dataSourceId: source.id, isForced: false };
+    await jobs.enqueue('knowledge.refresh-source', payload, { owner: source, key: source.id });
+  }
+  for (const itemId of await indexing.findUnclean()) {
+    if (signal.aborted) return;
+    await indexing.clean(itemId);
+  }
+}

@@ -1,0 +1,96 @@
+import type { Passage, PassageCopy } from '../../../entities/knowledge/citation.ts';
+import type { RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
+
+export interface PassageLimits {
+  readonly passagesMax: number;
+  readonly tokensMax: number;
+}
+/** The address at which a reader finds the original of a chunk. */
+export type UrlOf = (chunk: RankedChunk) => string;
+
+/** One long document must not crowd out the others. */
+const chunksPerItemMax = 3;
+
+/**
+ * Makes passages from ranked chunks: the same text once, with every place where it stands; at most three chunks of an item; as many as the
+ * limits take, passing over one that does not fit; neighbours joined to one passage.
+ *
+ * @param ranked  best first; passages keep that order.
+ */
+export function choosePassages(ranked: readonly RankedChunk[], limits: PassageLimits, urlOf: UrlOf): readonly Passage[] {
+  const groups = [...Map.groupBy(ranked, ({ contentHash }) => contentHash).values()];
+  const chosen: ChosenChunk[] = [];
+  const perItem = new Map<string, number>();
+  let tokens = 0;
+  for (const [chunk, ...copies] of groups) {
+    if (chunk === undefined || chosen.length >= limits.passagesMax) break;
+    const ofItem = perItem.get(chunk.itemId) ?? 0;
+    if (ofItem >= chunksPerItemMax || tokens + chunk.tokenCount > limits.tokensMax) continue;
+    perItem.set(chunk.itemId, ofItem + 1);
+    tokens += chunk.tokenCount;
+    chosen.push({ chunk, copies: copies.filter(({ itemId }) => itemId !== chunk.itemId) });
+  }
+  return joinNeighbours(chosen).map((run) => passageOf(run, urlOf));
+}
+
+interface ChosenChunk {
+  readonly chunk: RankedChunk;
+  readonly copies: readonly RankedChunk[];
+}
+
+/** Groups chunks that follow each other in their item; a group stands where its best chunk stood. */
+function joinNeighbours(chosen: readonly ChosenChunk[]): (readonly ChosenChunk[])[] {
+  const inOrder = chosen.toSorted((a, b) =>
+    a.chunk.itemId < b.chunk.itemId ? -1 : a.chunk.itemId > b.chunk.itemId ? 1 : a.chunk.ordinal - b.chunk.ordinal,
+  );
+  const runs: ChosenChunk[][] = [];
+  for (const next of inOrder) {
+    const run = runs.at(-1);
+    const last = run?.at(-1);
+    const follows =
+      last !== undefined && last.chunk.itemId === next.chunk.itemId && last.chunk.ordinal + 1 === next.chunk.ordinal;
+    if (run !== undefined && follows) run.push(next);
+    else runs.push([next]);
+  }
+  const rank = new Map(chosen.map((entry, index) => [entry, index]));
+  const rankOf = (run: readonly ChosenChunk[]) => Math.min(...run.map((entry) => rank.get(entry) ?? 0));
+  return runs.sort((a, b) => rankOf(a) - rankOf(b));
+}
+
+function passageOf(run: readonly ChosenChunk[], urlOf: UrlOf): Passage {
+  const [first, ...rest] = run.map(({ chunk }) => chunk);
+  if (first === undefined) throw new Error('a passage has at least one chunk');
+  let { text, charEnd } = first;
+  for (const next of rest) {
+    const overlap = charEnd - next.charStart;
+    text += overlap > 0 ? next.text.slice(overlap) : next.gapBefore + next.text;
+    charEnd = Math.max(charEnd, next.charEnd);
+  }
+  // A copy of one chunk of several does not hold the whole passage.
+  const copies = rest.length > 0 ? [] : run.flatMap((entry) => entry.copies).map((copy) => copyOf(copy, urlOf));
+  return {
+    ...copyOf(first, urlOf),
+    headingPath: first.headingPath,
+    text,
+    charEnd,
+    tokenCount: [first, ...rest].reduce((total, { tokenCount }) => total + tokenCount, 0),
+    score: Math.max(first.score, ...rest.map(({ score }) => score)),
+    ...(copies.length === 0 ? {} : { copies }),
+  };
+}
+
+function copyOf(chunk: RankedChunk, urlOf: UrlOf): PassageCopy {
+  const { chunkId, itemId, dataSourceId, title, page, charStart, charEnd, itemType, mayCite } = chunk;
+  return {
+    chunkId,
+    knowledgeItemId: itemId,
+    dataSourceId,
+    title,
+    page,
+    charStart,
+    charEnd,
+    url: urlOf(chunk),
+    itemType,
+    mayCite,
+  };
+}

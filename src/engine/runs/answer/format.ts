@@ -1,0 +1,43 @@
+import type { ResponseFormat } from '../../models/port.ts';
+import { createSchemaCheck, type SchemaCheck } from '../../tools/json-schema/check.ts';
+
+export type JsonFormat = Exclude<ResponseFormat, { readonly type: 'text' }>;
+
+/** Longer schemas are not repeated to the model. */
+const schemaShownMax = 20_000;
+
+/** Holds answers against the JSON that their request wants. */
+export class AnswerFormat {
+  private readonly format: JsonFormat;
+  private readonly check: SchemaCheck;
+
+  constructor(format: JsonFormat) {
+    this.format = format;
+    this.check = format.type === 'json_schema' ? createSchemaCheck(format.schema) : () => undefined;
+  }
+
+  /** What is wrong with an answer; ends a sentence: "the answer …". */
+  faultOf(text: string): string | undefined {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return text.trim() === '' ? 'is empty' : 'is not JSON';
+    }
+    if (this.format.type === 'json_object') {
+      return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'is not a JSON object';
+    }
+    const found = this.check(value);
+    if (found === undefined) return undefined;
+    const at = found.value === '' ? '' : ` at ${found.value.replace(/^\./, '')}`;
+    return `${found.message}${at} (text.format.schema${found.schema})`;
+  }
+
+  askAgain(fault: string): string {
+    const { format } = this;
+    const schema = format.type === 'json_schema' ? JSON.stringify(format.schema) : '';
+    const wanted = schema === '' ? 'one JSON object' : 'one JSON text that fits the schema';
+    const shown = schema === '' || schema.length > schemaShownMax ? '' : `\nThe schema: ${schema}`;
+    return `This answer cannot be used: it ${fault}. Answer again, whole, with ${wanted} and nothing before or behind it.${shown}`;
+  }
+}

@@ -1,0 +1,45 @@
+import type { RunItem, TokenLogprob } from '../../../entities/runs/event.ts';
+
+/** What a token costs whose likelihood is told, and each alternative to it: objects in memory, and JSON text in the log. */
+const tokenChars = 60;
+
+/**
+ * Bounds what one run keeps in memory of what models say: all that stands in its output until it is over. Counted in characters of the JSON
+ * text as it comes.
+ */
+export class AnswerRoom {
+  /** Something did not fit: the answer ends here. */
+  isFull = false;
+  left: number;
+
+  constructor(charsMax: number, said: readonly RunItem[]) {
+    this.left = charsMax - said.reduce((sum, item) => sum + lengthOf(item), 0);
+  }
+
+  /** @returns the literal, or the part of it that fits; undefined for nothing. */
+  take(json: string): string | undefined {
+    const length = json.length - 2;
+    if (length <= this.left && !this.isFull) {
+      this.left -= length;
+      return json;
+    }
+    const fits = this.isFull ? 0 : Math.max(0, this.left);
+    this.isFull = true;
+    if (fits === 0) return undefined;
+    const text = (JSON.parse(json) as string).slice(0, fits);
+    // Half of a pair is no character.
+    return JSON.stringify(/[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text);
+  }
+
+  /** Takes all or nothing. */
+  takesLogprobs(tokens: readonly TokenLogprob[]): boolean {
+    this.left -= tokens.reduce((sum, { top_logprobs }) => sum + tokenChars * (1 + top_logprobs.length), 0);
+    if (this.left < 0) this.isFull = true;
+    return !this.isFull;
+  }
+}
+
+function lengthOf(item: RunItem): number {
+  if (item.type === 'message' || item.type === 'reasoning') return item.text.length;
+  return item.type === 'server_tool_call_output' ? item.output.length : item.arguments.length;
+}

@@ -1,0 +1,123 @@
+import type { ChatMessage, NewMessage, PromptPart } from '../../../entities/chats/chat.ts';
+import type { RunItem } from '../../../entities/runs/event.ts';
+import { isInline } from '../../models/inline-images.ts';
+import type { ModelMessage, ModelPart } from '../../models/port.ts';
+
+const unanswered = 'Cancelled: no output was given for this call.';
+
+/** Said to models before what stands for the older turns of a chat. */
+export const earlierTurns = 'Summary of the earlier turns of this conversation:';
+
+/**
+ * A chat's transcript as any provider takes it: every call is followed by exactly one output, outputs stand right behind their call, and
+ * empty messages are left out. So a transcript that was cut anywhere can always be gone on with. Turns that were compressed are their summary.
+ *
+ * @param tokensMax  the oldest turns are left out beyond it (four characters a token); the last one always stays.
+ */
+export function historyOf(transcript: readonly ChatMessage[], tokensMax: number | undefined): readonly ModelMessage[] {
+  const turns: ModelMessage[][] = [];
+  const compressed = transcript.findLastIndex(isCompressed);
+  const summary = transcript[compressed]?.compression;
+  for (const [place, message] of transcript.entries()) {
+    if (place <= compressed) continue;
+    if (message.role === 'user' || turns.length === 0) turns.push([]);
+    turns.at(-1)?.push(...modelMessages(message, transcript, place));
+  }
+  const kept = tokensMax === undefined ? turns : lastTurns(turns, tokensMax);
+  const said = kept.flat().map(withoutImageAddresses);
+  return typeof summary === 'string' ? [{ role: 'system', content: `${earlierTurns}\n${summary}` }, ...said] : said;
+}
+
+/** Older versions kept images by their addresses. No model is given an address to fetch, and these are not read again. */
+function withoutImageAddresses(message: ModelMessage): ModelMessage {
+  if (message.role !== 'user' || typeof message.content === 'string') return message;
+  if (!message.content.some(isByAddress)) return message;
+  const content = message.content.map((part): ModelPart => (isByAddress(part) ? { type: 'text', text: notShown(part) } : part));
+  return { ...message, content };
+}
+
+function isByAddress(part: ModelPart): part is Extract<ModelPart, { type: 'image' }> {
+  return part.type === 'image' && !isInline(part.url);
+}
+
+function notShown({ url }: { readonly url: string }): string {
+  return `[image ${url.slice(0, 300)}, not shown]`;
+}
+
+/** A message that is in no chat yet, in the form of those that are. */
+export function asStored(message: ChatMessage | NewMessage): ChatMessage {
+  return { chatId: '', ordinal: 0, updatedAt: message.createdAt, ...message };
+}
+
+/** Whether a summary stands for this message and all before it. */
+export function isCompressed({ compression }: Pick<ChatMessage, 'compression'>): boolean {
+  return typeof compression === 'string';
+}
+
+function modelMessages(message: ChatMessage, transcript: readonly ChatMessage[], place: number): ModelMessage[] {
+  switch (message.role) {
+    case 'system':
+      return message.content === '' ? [] : [{ role: 'system', content: message.content }];
+    case 'user':
+      if (message.context !== null) return message.context as ModelMessage[];
+      return [{ role: 'user', content: message.parts === null ? message.content : message.parts.map(modelPart) }];
+    case 'assistant':
+      return assistantMessages(message, transcript.slice(place + 1));
+    case 'tool':
+      // Written right behind its call.
+      return [];
+  }
+}
+
+function assistantMessages(message: ChatMessage, later: readonly ChatMessage[]): ModelMessage[] {
+  const { content, toolCalls } = message;
+  const before = (message.context ?? []) as ModelMessage[];
+  if (toolCalls === null || toolCalls.length === 0) return content === '' ? before : [...before, { role: 'assistant', content }];
+  const firstOther = later.findIndex(({ role }) => role !== 'tool');
+  const outputs = new Map(
+    (firstOther < 0 ? later : later.slice(0, firstOther)).map((output) => [output.toolCallId, output] as const),
+  );
+  return [
+    ...before,
+    { role: 'assistant', content: content === '' ? null : content, toolCalls },
+    ...toolCalls.map(({ id }): ModelMessage => ({ role: 'tool', toolCallId: id, content: outputText(outputs.get(id)) })),
+    // Images that outputs hold: no provider takes them within an output.
+    ...toolCalls.flatMap(({ id }) => contextOf(outputs.get(id)).filter(({ role }) => role !== 'tool')),
+  ];
+}
+
+/** As the model is given it: with the parts that people do not see, where there are any. */
+function outputText(output: ChatMessage | undefined): string {
+  if (output === undefined) return unanswered;
+  const whole = contextOf(output).find(({ role }) => role === 'tool')?.content;
+  const content = typeof whole === 'string' ? whole : output.content;
+  if (output.toolStatus === 'error') return `Error: ${content}`;
+  if (output.toolStatus === 'cancelled') return content === '' ? unanswered : `Cancelled: ${content}`;
+  return content;
+}
+
+function contextOf(message: ChatMessage | undefined): readonly ModelMessage[] {
+  return (message?.context ?? []) as readonly ModelMessage[];
+}
+
+function modelPart(part: PromptPart): ModelPart {
+  if (part.type === 'url') return { type: 'image', url: part.url };
+  return { type: 'text', text: part.type === 'text' ? part.text : `[file ${part.id}]` };
+}
+
+function lastTurns(turns: readonly ModelMessage[][], tokensMax: number): readonly ModelMessage[][] {
+  let length = 0;
+  let first = turns.length;
+  while (first > 0) {
+    length += JSON.stringify(turns[first - 1]).length;
+    if (length > tokensMax * 4 && first < turns.length) break;
+    first -= 1;
+  }
+  return turns.slice(first);
+}
+
+/** What the messages among the items say; null where there are none. */
+export function textOf(items: readonly RunItem[]): string | null {
+  const texts = items.flatMap((item) => (item.type === 'message' ? [item.text] : []));
+  return texts.length === 0 ? null : texts.join('\n\n');
+}

@@ -1,0 +1,33 @@
+import type { ModelMessage, ModelRequest } from '../../models/port.ts';
+import type { RunPlan } from '../run-engine.ts';
+import { choiceFor } from '../tools/choice.ts';
+import type { RunTools } from '../tools/run-tools.ts';
+
+/** What a run is at when it asks its model. */
+interface Turn {
+  /** No tool may be called any more. */
+  readonly mustAnswer: boolean;
+  /** Some tool was called: what forces a call is satisfied. */
+  readonly hasCalled: boolean;
+}
+
+/** Makes the next request to the model of a run. */
+export function requestOf(
+  plan: RunPlan,
+  tools: RunTools,
+  messages: readonly ModelMessage[],
+  { mustAnswer, hasCalled }: Turn,
+): ModelRequest {
+  const offered = tools.definitions();
+  const toolChoice = mustAnswer && tools.all.size > 0 ? 'none' : choiceFor(plan.toolChoice, hasCalled, offered);
+  return {
+    model: plan.modelId,
+    messages,
+    tools: offered,
+    parameters: plan.parameters,
+    isStreaming: plan.isStreaming,
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(plan.parallelToolCalls === undefined ? {} : { parallelToolCalls: plan.parallelToolCalls }),
+    ...(plan.responseFormat === undefined ? {} : { responseFormat: plan.responseFormat }),
+  };
+}

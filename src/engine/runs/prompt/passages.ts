@@ -1,0 +1,34 @@
+import type { Passage } from '../../../entities/knowledge/citation.ts';
+import { CitationMarkers } from '../answer/markers.ts';
+import type { RunOutput } from '../answer/output.ts';
+import type { LoopDeps } from '../loop-deps.ts';
+import type { RunPlan } from '../run-engine.ts';
+import { passagesWithin } from './context.ts';
+
+/** Retrieves what a run is answered from, tells it as a step, and sets the marks to watch for. An error degrades the answer, never fails the run. */
+export async function findPassages(
+  plan: RunPlan,
+  deps: Pick<LoopDeps, 'retrieve' | 'logger'>,
+  output: RunOutput,
+  runId: string,
+  signal: AbortSignal,
+): Promise<readonly Passage[]> {
+  const { knowledge, generateCitations, messages, inputTokensMax } = plan;
+  if (knowledge === undefined) return [];
+  const step = (detail: Readonly<Record<string, unknown>>) => {
+    if (plan.hidesSteps !== true) output.emit({ type: 'parley.step', name: 'retrieve', detail });
+  };
+  try {
+    const found = await deps.retrieve(knowledge, signal);
+    const passages = inputTokensMax === undefined ? found : passagesWithin(found, messages, inputTokensMax);
+    if (passages.length > 0) output.watchMarkers(() => new CitationMarkers(passages, generateCitations));
+    const titles = [...new Set(passages.map((passage) => passage.title))];
+    step({ passages: passages.length, titles });
+    return passages;
+  } catch (error) {
+    signal.throwIfAborted();
+    deps.logger.error({ err: error, runId }, 'retrieval failed; the run goes on without passages');
+    step({ passages: 0, isUnavailable: true });
+    return [];
+  }
+}

@@ -1,0 +1,134 @@
+import type { NewMessage, ToolCall } from '../../../entities/chats/chat.ts';
+import { idPrefixes, timeOfId } from '../../../entities/ids.ts';
+import type { RunItem, RunSnapshot } from '../../../entities/runs/event.ts';
+import type { ModelMessage } from '../../models/port.ts';
+
+/** Which part of a run's output becomes messages, and what others put into it meanwhile. */
+export interface TranscriptSpan {
+  /** Items before it are in the chat already: the run was paused behind them. */
+  readonly from: number;
+  readonly inputs: readonly { readonly at: number; readonly messages: readonly NewMessage[] }[];
+}
+const wholeRun: TranscriptSpan = { from: 0, inputs: [] };
+
+const unmade = 'Cancelled: this call was not carried out.';
+
+/**
+ * What a run leaves in its chat's transcript. Text stays also when the run was cut; calls stay only when they wait for the caller's
+ * answer, because no provider takes a history with calls that nobody answered. Calls of tools of the service stay with their outputs, for
+ * models only.
+ *
+ * The ids follow from the run's items, and times from the ids: whoever reads the events knows both before the rows are written.
+ */
+export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = wholeRun): readonly NewMessage[] {
+  const messages: NewMessage[] = [];
+  const turnStart = Math.max(from, ...inputs.map(({ at }) => at));
+  let unsaid: RunItem[] = [];
+  /** For models only: what was done and not followed by a text. */
+  const flush = () => {
+    const [first] = unsaid;
+    const context = contextOf(unsaid);
+    unsaid = [];
+    if (first === undefined || context.length === 0) return;
+    messages.push({ ...assistantMessage(run, messageIdFor(first.id)), context, isHidden: true });
+  };
+  for (const [index, item] of run.output.entries()) {
+    if (index < from) continue;
+    for (const input of inputs) {
+      if (input.at !== index) continue;
+      flush();
+      messages.push(...input.messages);
+    }
+    if (item.type === 'message' && item.text !== '') {
+      const context = contextOf(unsaid);
+      unsaid = [];
+      messages.push({ ...textMessage(run, item), context: context.length === 0 ? null : context });
+    } else if (item.type !== 'message' && !(item.type === 'function_call' && index >= turnStart)) unsaid.push(item);
+  }
+  const toolCalls = awaitedCalls(run, turnStart);
+  if (toolCalls.length > 0) addCalls(run, turnStart, messages, toolCalls, contextOf(unsaid));
+  else flush();
+  for (const input of inputs) if (input.at >= run.output.length) messages.push(...input.messages);
+  return messages;
+}
+
+/** What a model is told of items of its own run: texts, and every call with its output. */
+export function contextOf(items: readonly RunItem[]): readonly ModelMessage[] {
+  return items.flatMap((item): ModelMessage[] => {
+    if (item.type === 'message') return item.text === '' ? [] : [{ role: 'assistant', content: item.text }];
+    if (item.type !== 'server_tool_call' && !(item.type === 'function_call' && item.status === 'completed')) return [];
+    const { callId, name, arguments: args } = item;
+    const output = items.find((other) => other.type === 'server_tool_call_output' && other.callId === callId);
+    return [
+      { role: 'assistant', content: null, toolCalls: [{ id: callId, name, arguments: args === '' ? '{}' : args }] },
+      { role: 'tool', toolCallId: callId, content: outputText(output) },
+    ];
+  });
+}
+
+/** Calls that the caller is asked to answer; none unless the run came to its end. */
+export function awaitedCalls(run: RunSnapshot, from = 0): readonly ToolCall[] {
+  if (run.status !== 'completed') return [];
+  return run.output
+    .slice(from)
+    .flatMap((item) => (item.type === 'function_call' ? [{ id: item.callId, name: item.name, arguments: item.arguments }] : []));
+}
+
+/** The message that holds the awaited calls: the last text, or one of its own when the model said nothing. */
+export function toolMessageId({ output }: Pick<RunSnapshot, 'output'>): string {
+  const text = output.findLast((item) => item.type === 'message' && item.text !== '');
+  if (text !== undefined) return text.id;
+  const call = output.find((item) => item.type === 'function_call');
+  if (call === undefined) throw new Error('a run without calls has no message that holds them');
+  return messageIdFor(call.id);
+}
+
+function addCalls(
+  run: RunSnapshot,
+  from: number,
+  messages: NewMessage[],
+  toolCalls: readonly ToolCall[],
+  context: readonly ModelMessage[],
+): void {
+  const id = toolMessageId({ output: run.output.slice(from) });
+  const last = messages.findIndex((message) => message.id === id);
+  const base = messages[last] ?? assistantMessage(run, id);
+  const before = [...(base.context ?? []), ...context];
+  messages.splice(last < 0 ? messages.length : last, 1, { ...base, toolCalls, context: before.length === 0 ? null : before });
+}
+
+function messageIdFor(itemId: string): string {
+  return idPrefixes.message + itemId.slice(itemId.indexOf('_'));
+}
+
+function outputText(output: RunItem | undefined): string {
+  if (output?.type !== 'server_tool_call_output') return unmade;
+  return output.error === null ? output.output : `Error: ${output.error.message}`;
+}
+
+function textMessage(run: RunSnapshot, item: RunItem & { readonly type: 'message' }): NewMessage {
+  return {
+    ...assistantMessage(run, item.id),
+    content: item.text,
+    citations: item.citations.length === 0 ? null : item.citations,
+    status: item.status === 'completed' ? 'completed' : 'incomplete',
+  };
+}
+
+function assistantMessage(run: RunSnapshot, id: string): NewMessage {
+  return {
+    id,
+    createdAt: timeOfId(id),
+    role: 'assistant',
+    content: '',
+    parts: null,
+    toolCalls: null,
+    toolCallId: null,
+    toolStatus: null,
+    citations: null,
+    runId: run.runId,
+    status: 'completed',
+    context: null,
+    isHidden: false,
+  };
+}

@@ -1,0 +1,58 @@
+import type { AgentVisibility } from '../agents/agent.ts';
+import type { Filter } from '../filter.ts';
+
+/**
+ * What a rule about agents may ask. Every leaf is decided twice, and equally: by storage/agents/filter.ts in SQL, and by
+ * domain/access/access.ts from `AgentFacts`.
+ */
+export type AgentLeaf =
+  | { readonly agent: 'in-organization'; readonly orgId: string }
+  | { readonly agent: 'in-tenant'; readonly tenantId: string }
+  | { readonly agent: 'owned-by'; readonly userId: string }
+  | { readonly agent: 'not-owned-by'; readonly userId: string }
+  | { readonly agent: 'edited-by'; readonly userId: string }
+  /** The user is a member of one of the agent's groups. */
+  | { readonly agent: 'grouped-with'; readonly userId: string }
+  | { readonly agent: 'has-group'; readonly groupId: string }
+  | { readonly agent: 'has-chat-of'; readonly userId: string }
+  | { readonly agent: 'visible-as'; readonly visibility: AgentVisibility }
+  | { readonly agent: 'in-catalog'; readonly catalog: 'organization' | 'tenant' | 'public' }
+  | { readonly agent: 'in-category'; readonly categoryId: string }
+  | { readonly agent: 'approved'; readonly isApproved: boolean }
+  /** Name or description contains the text, whatever the case. */
+  | { readonly agent: 'mentions'; readonly text: string };
+export type AgentFilter = Filter<AgentLeaf>;
+
+/** How far an administrator reaches: everything, one tenant, or one organization. Storage puts it into every where clause. */
+export type AdminReach =
+  | { readonly reach: 'instance' }
+  | { readonly reach: 'tenant'; readonly tenantId: string }
+  | { readonly reach: 'organization'; readonly orgId: string };
+
+export type DataSourceLeaf =
+  | { readonly dataSource: 'in-organization'; readonly orgId: string }
+  | { readonly dataSource: 'owned-by'; readonly userId: string }
+  | { readonly dataSource: 'organization-visible' }
+  /** At least one agent that matches has it attached. */
+  | { readonly dataSource: 'attached-to'; readonly agent: AgentFilter };
+export type DataSourceFilter = Filter<DataSourceLeaf>;
+
+export type GroupLeaf =
+  | { readonly group: 'in-organization'; readonly orgId: string }
+  | { readonly group: 'owned-by'; readonly userId: string }
+  | { readonly group: 'has-member'; readonly userId: string }
+  | { readonly group: 'available-to-everyone' };
+export type GroupFilter = Filter<GroupLeaf>;
+
+/** Whom an agent is shown to. */
+export interface AgentViewer {
+  readonly userId: string;
+  /** Groups that the viewer may see. */
+  readonly groups: GroupFilter;
+}
+
+export type ChatLeaf =
+  | { readonly chat: 'owned-by'; readonly userId: string; readonly orgId: string }
+  /** The chat's agent shows its logs and matches. */
+  | { readonly chat: 'logged-for'; readonly agent: AgentFilter };
+export type ChatFilter = Filter<ChatLeaf>;

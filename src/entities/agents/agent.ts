@@ -1,0 +1,135 @@
+import type { AgentRunParts } from './part.ts';
+
+export const agentVisibilities = ['PRIVATE', 'GROUP', 'ORGANIZATION', 'ANYONE_WITH_LINK'] as const;
+export type AgentVisibility = (typeof agentVisibilities)[number];
+
+export const publicCategories = [
+  'ACCOUNTING_FINANCE',
+  'AI_MODELS',
+  'ENGINEERING',
+  'HUMAN_RESOURCES',
+  'INFORMATION_TECHNOLOGY',
+  'LEARNING_DEVELOPMENT',
+  'MARKETING',
+  'PRODUCTIVITY',
+  'SALES',
+  'ADVISOR',
+  'FEATURED',
+] as const;
+export type PublicCategory = (typeof publicCategories)[number];
+
+export const agentListScopes = ['PRIVATE', 'OWNED', 'GROUP', 'SHARED', 'ORGANIZATION', 'PUBLIC', 'ALL'] as const;
+export type AgentListScope = (typeof agentListScopes)[number];
+
+/** Sampling options; each member an array of numbers, as the contract has it. The first value is the one used. */
+export interface AgentOptions {
+  readonly temperature?: readonly number[];
+  readonly topP?: readonly number[];
+  readonly topK?: readonly number[];
+  readonly maxTokens?: readonly number[];
+  readonly maxInputTokens?: readonly number[];
+  readonly frequencyPenalty?: readonly number[];
+  readonly presencePenalty?: readonly number[];
+}
+
+export interface AgentProfile {
+  readonly headline?: string;
+  readonly description?: string;
+  readonly trainingDescription?: string;
+  readonly features?: readonly { readonly title: string; readonly description: string }[];
+  readonly showCharacter?: boolean;
+  readonly showTraining?: boolean;
+  readonly showPersonality?: boolean;
+  readonly showSpeaker?: boolean;
+  readonly showVideo?: boolean;
+  readonly conversations?: readonly Readonly<Record<string, unknown>>[];
+  readonly socialImage?: string;
+  readonly idleVideo?: string;
+  readonly idleVideoError?: string;
+  readonly voice?: string;
+  readonly voiceEngine?: string;
+  readonly videoModel?: string;
+}
+
+/** A configured assistant. The contract calls it an AI. */
+export interface Agent {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly orgId: string;
+  /** The owner. */
+  readonly userId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+  readonly introduction: string | null;
+  readonly seed: string | null;
+  readonly src: string;
+  readonly modelId: string | null;
+  readonly visibility: AgentVisibility;
+  readonly listInOrgCatalog: boolean;
+  readonly listInPublicCatalog: boolean;
+  readonly listInTenantCatalog: boolean;
+  readonly isApprovedByOrg: boolean;
+  readonly chatLogsVisible: boolean;
+  readonly generateCitations: boolean;
+  readonly intermediateStepsVisible: boolean;
+  readonly options: AgentOptions;
+  readonly profile: AgentProfile | null;
+  readonly publicCategories: readonly PublicCategory[];
+  readonly orgCategoryIds: readonly string[];
+  readonly categoryId: string | null;
+  readonly messageCount: number;
+  readonly ratingCount: number;
+  readonly ratingSum: number;
+  readonly isDeleted: boolean;
+}
+
+/** A heading of an organization's own catalog. */
+export interface AgentCategory {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly orgId: string;
+  readonly name: string;
+}
+
+export interface AgentEditor {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+/** An agent with what decides who may change it. */
+export interface AgentWithEditors extends Agent {
+  /** Without the owner. */
+  readonly editorIds: ReadonlySet<string>;
+}
+
+/** An agent as it is shown to one user. */
+export interface AgentView extends AgentWithEditors {
+  readonly orgName: string;
+  readonly userName: string;
+  readonly editors: readonly AgentEditor[];
+  readonly groupIds: readonly string[];
+  /** Those of them that the viewer may see. */
+  readonly visibleGroupIds: readonly string[];
+  /** Whether that user has chats with it. */
+  readonly hasUserChats: boolean;
+  /** Whether its visibility lets anybody use it besides owner, editors and administrators: a group without members does not. */
+  readonly isOpenToOthers: boolean;
+}
+
+/** An agent with everything that decides about it, for decisions in memory. */
+export interface AgentFacts extends AgentWithEditors {
+  readonly tenantId: string;
+  readonly groupIds: ReadonlySet<string>;
+  /** Users who are members of one of its groups; loaded only where the visibility is GROUP. */
+  readonly groupMemberIds: ReadonlySet<string>;
+}
+
+/** What a run needs to know of an agent. */
+export interface RunnableAgent extends AgentFacts, AgentRunParts {
+  /** Sources it may be answered from; those being deleted are left out. */
+  readonly dataSourceIds: readonly string[];
+}

@@ -1,0 +1,90 @@
+import type { UserInputValues } from '../agents/part.ts';
+import type { Citation } from '../knowledge/citation.ts';
+
+export const messageRoles = ['user', 'assistant', 'system', 'tool'] as const;
+export type MessageRole = (typeof messageRoles)[number];
+
+export const toolOutputStatuses = ['success', 'error', 'cancelled'] as const;
+export type ToolOutputStatus = (typeof toolOutputStatuses)[number];
+
+export const threadModes = ['collect', 'steer', 'interrupt', 'force'] as const;
+export type ThreadMode = (typeof threadModes)[number];
+
+/** A conversation of one user with one agent. */
+export interface Chat {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** Moves with every message, and with its name and pin. */
+  readonly updatedAt: Date;
+  readonly orgId: string;
+  readonly userId: string;
+  /** Null: a thread that was opened with a bare model. */
+  readonly agentId: string | null;
+  readonly modelId: string | null;
+  /** '' until the first exchange names it. */
+  readonly name: string;
+  /** Null: not pinned. Lower stands higher. */
+  readonly pinPosition: number | null;
+  /** The run that holds the chat now. */
+  readonly activeRunId: string | null;
+  /** What it began with, by variable name: filled into the agent's instructions. */
+  readonly userInputs: UserInputValues;
+  readonly agent: ChatAgent;
+}
+
+/** What a chat shows of its agent, also when its user may not use that any more. */
+export interface ChatAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly src: string;
+  readonly description: string;
+  readonly userId: string;
+  readonly userName: string;
+}
+
+export type PromptPart =
+  | { readonly type: 'text'; readonly text: string }
+  /** A file of the chat. */
+  | { readonly type: 'id'; readonly id: string }
+  /** An image by its http(s) address or as a data URL. */
+  | { readonly type: 'url'; readonly url: string };
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text. */
+  readonly arguments: string;
+}
+
+export interface ChatMessage {
+  readonly id: string;
+  readonly chatId: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** Order within the chat, from 0. */
+  readonly ordinal: number;
+  readonly role: MessageRole;
+  readonly content: string;
+  /** What the user sent, when it was more than a string. */
+  readonly parts: readonly PromptPart[] | null;
+  /** Calls that this message asks the caller to answer. */
+  readonly toolCalls: readonly ToolCall[] | null;
+  /** On role tool: the call that this answers, and how. */
+  readonly toolCallId: string | null;
+  readonly toolStatus: ToolOutputStatus | null;
+  readonly citations: readonly Citation[] | null;
+  readonly runId: string | null;
+  /** `incomplete` when its run was cut. */
+  readonly status: 'completed' | 'incomplete';
+  /**
+   * For the model only, as messages of the model port. On role user: what it is given in place of the content. On role assistant: what
+   * stands before it, such as calls of tools of the service with their outputs. On role tool: what follows the outputs, such as images.
+   */
+  readonly context: readonly unknown[] | null;
+  /** Left out of transcripts: instructions, hidden parts. */
+  readonly isHidden: boolean;
+  /** A summary that models are given in place of this message and all before it; the newest one counts. */
+  readonly compression?: string | null;
+}
+/** A message before it has its place in a chat. */
+export type NewMessage = Omit<ChatMessage, 'chatId' | 'ordinal' | 'updatedAt'>;

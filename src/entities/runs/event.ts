@@ -1,0 +1,298 @@
+import type { NewMessage } from '../chats/chat.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { Citation } from '../knowledge/citation.ts';
+import type { ResponseHead } from './response.ts';
+
+/** Why a run ended, or stopped, before its answer was whole. `max_tool_calls` and `timeout`: by a bound of the service or the request. */
+export const incompleteReasons = ['max_output_tokens', 'content_filter', 'paused', 'max_tool_calls', 'timeout'] as const;
+export type IncompleteReason = (typeof incompleteReasons)[number];
+
+export const runStatuses = ['in_progress', 'completed', 'failed', 'incomplete', 'cancelled'] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** What one model call of a run cost: what its row in the ledger is made of. */
+export interface SpentCall {
+  /** Of that row, so that it is there once, whoever writes it. */
+  readonly entryId: string;
+  readonly modelId: string;
+  readonly usage: Usage;
+}
+
+/** How likely a token of a text was, in the form of the responses format. */
+export interface TokenLogprob {
+  readonly token: string;
+  /** The logarithm of its probability. */
+  readonly logprob: number;
+  /** In UTF-8; empty when the provider does not say. */
+  readonly bytes: readonly number[];
+  /** The likeliest tokens in its place. */
+  readonly top_logprobs: readonly Omit<TokenLogprob, 'top_logprobs'>[];
+}
+
+/** What a run has used of its bounds, over all processes that worked on it. */
+export interface RunSpent {
+  /** Model calls, those of its subagents included. */
+  readonly rounds: number;
+  /** Calls of tools of the service that were begun, those of its subagents included. */
+  readonly toolCalls: number;
+  /** Time during which a process worked on it; pauses do not count. */
+  readonly workedMs: number;
+}
+
+/**
+ * What happens to a call of a tool of the service whose process dies in its middle. `repeat`: it has no effect outside, or the same effect
+ * however often it is made, so it is made again. `unknown`: it may have acted, so the run fails and says so. `end`: it has no effect outside and
+ * is too dear to make again; the run fails as interrupted.
+ */
+export const lostCallRules = ['repeat', 'unknown', 'end'] as const;
+export type LostCallRule = (typeof lostCallRules)[number];
+
+export interface SelectionMetadata {
+  readonly provider: string;
+  readonly model: string;
+  readonly fallbackChain: readonly { readonly provider: string; readonly model: string; readonly reason: string }[];
+  readonly latencyHints: { readonly queueMs: number; readonly firstTokenMs: number | null };
+}
+
+export interface RunError {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+export type RunItem =
+  | {
+      readonly type: 'message';
+      readonly id: string;
+      readonly status: ItemStatus;
+      readonly text: string;
+      readonly citations: readonly Citation[];
+      /** The text is what the model said in place of an answer. */
+      readonly isRefusal?: boolean;
+      /** Of its tokens, where the request asks for them and the provider tells. */
+      readonly logprobs?: readonly TokenLogprob[];
+    }
+  | {
+      readonly type: 'function_call';
+      readonly id: string;
+      readonly status: ItemStatus;
+      readonly callId: string;
+      readonly name: string;
+      readonly arguments: string;
+    }
+  | { readonly type: 'reasoning'; readonly id: string; readonly status: ItemStatus; readonly text: string }
+  | {
+      readonly type: 'server_tool_call';
+      readonly id: string;
+      readonly status: ItemStatus | 'failed';
+      readonly callId: string;
+      readonly name: string;
+      readonly arguments: string;
+    }
+  | {
+      readonly type: 'server_tool_call_output';
+      readonly id: string;
+      readonly status: 'completed' | 'failed';
+      readonly callId: string;
+      readonly output: string;
+      readonly error: { readonly code: string; readonly message: string } | null;
+    };
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
+
+export const subagentStatuses = ['in_progress', 'completed', 'failed', 'cancelled'] as const;
+/** A model run within a call of a tool of the service: it works on one task and knows nothing else of the conversation. */
+export interface Subagent {
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  /** The agent whose knowledge it has; null for a bare model. */
+  readonly agentId: string | null;
+  /** The subagent that started it; null: the run itself did. */
+  readonly parentId: string | null;
+  readonly task: string;
+  readonly status: (typeof subagentStatuses)[number];
+  /** 1 below the run itself. */
+  readonly depth: number;
+}
+export interface EndedSubagent extends Subagent {
+  readonly status: Exclude<Subagent['status'], 'in_progress'>;
+  /** What it found out, or why it did not. */
+  readonly summary: string;
+  /** Part of the usage of its run; null where nobody knows it any more. */
+  readonly usage: Usage | null;
+}
+
+/** The state of a run as its lifecycle events carry it. */
+export interface RunSnapshot {
+  readonly runId: string;
+  readonly status: RunStatus;
+  readonly incompleteReason: IncompleteReason | null;
+  readonly error: RunError | null;
+  readonly usage: Usage | null;
+  readonly selection: SelectionMetadata | null;
+  readonly output: readonly RunItem[];
+  /** The class of service in which the provider said it answered last. */
+  readonly serviceTier?: string;
+  /** With the end of a run that completed: milliseconds since the epoch. */
+  readonly completedAtMs?: number;
+  /** With the end of a run that was cut by force: what it said is not in its chat. */
+  readonly isCut?: true;
+  /** With a pause and with what follows it: what the run has used of its bounds. */
+  readonly spent?: RunSpent;
+  /** On `response.created` of a response only: what all its frames repeat. */
+  readonly head?: ResponseHead;
+}
+
+/**
+ * The one vocabulary of every run, named after the responses format, the richest of the three wires. `sequence` starts at 0 and grows
+ * by one without gaps; exactly one terminal event ends a run. `json` members are JSON string literals, quotes included, so the hot
+ * path never decodes text (see engine/models/port.ts).
+ */
+export type RunEvent = { readonly sequence: number } & RunEventBody;
+export type RunEventBody =
+  | { readonly type: 'response.created'; readonly run: RunSnapshot }
+  | { readonly type: 'response.in_progress'; readonly run: RunSnapshot }
+  | {
+      readonly type: 'response.output_item.added';
+      readonly outputIndex: number;
+      readonly item: RunItem;
+      readonly statusHints?: readonly string[];
+    }
+  | { readonly type: 'response.content_part.added'; readonly outputIndex: number; readonly itemId: string }
+  | {
+      readonly type: 'response.output_text.delta';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly json: string;
+      /** Of the tokens told with it, where the request asks for them and the provider tells. */
+      readonly logprobs?: readonly TokenLogprob[];
+    }
+  | {
+      readonly type: 'response.output_text.annotation.added';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly citation: Citation;
+    }
+  | {
+      readonly type: 'response.output_text.done';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly text: string;
+      readonly logprobs?: readonly TokenLogprob[];
+    }
+  | {
+      readonly type: 'response.content_part.done';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly text: string;
+      readonly citations: readonly Citation[];
+      readonly logprobs?: readonly TokenLogprob[];
+    }
+  | {
+      readonly type: 'response.reasoning_text.delta';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly json: string;
+    }
+  | {
+      readonly type: 'response.function_call_arguments.delta';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly json: string;
+    }
+  | {
+      readonly type: 'response.function_call_arguments.done';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly name: string;
+      readonly arguments: string;
+    }
+  | {
+      readonly type: 'response.server_tool_call.in_progress';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      /** For a process that takes the run over while the call is open; absent in old logs, and for a call that is not made. */
+      readonly ifLost?: LostCallRule;
+    }
+  | { readonly type: 'response.server_tool_call.completed'; readonly outputIndex: number; readonly itemId: string }
+  | { readonly type: 'response.server_tool_call.failed'; readonly outputIndex: number; readonly itemId: string }
+  | SubagentEventBody
+  | { readonly type: 'response.output_item.done'; readonly outputIndex: number; readonly item: RunItem }
+  /** Retrieval and other work between model calls; shown only where the agent shows intermediate steps. */
+  | { readonly type: 'parley.step'; readonly name: string; readonly detail: Readonly<Record<string, unknown>> }
+  /** Others put messages into the running turn (thread mode steer): what they add to the chat stands here, at its place. */
+  | { readonly type: 'parley.input'; readonly messages: readonly NewMessage[] }
+  /**
+   * What a stored run has cost so far, and by which calls since the last such event: between its steps, for whoever has to end it in the
+   * place of a dead process. Its last event has the whole.
+   */
+  | {
+      readonly type: 'parley.usage';
+      readonly usage: Usage;
+      readonly calls: readonly SpentCall[];
+      /** Absent in old logs. */
+      readonly spent?: RunSpent;
+    }
+  | { readonly type: 'response.completed'; readonly run: RunSnapshot }
+  | { readonly type: 'response.failed'; readonly run: RunSnapshot }
+  /** Also ends a cancelled run: `run.status` is then `cancelled`. */
+  | { readonly type: 'response.incomplete'; readonly run: RunSnapshot };
+
+/** Between the `in_progress` of the call that starts subagents and its end. Each that was started is completed exactly once. */
+export type SubagentEventBody =
+  | {
+      readonly type: 'response.subagent.started';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly subagent: Subagent;
+    }
+  | {
+      readonly type: 'response.subagent.progress';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly subagentId: string;
+      /** For a user interface to show. */
+      readonly message: string;
+      /** 0 to 1, where it can be told. */
+      readonly progress: number | null;
+      /** So far. */
+      readonly usage: Usage | null;
+    }
+  | {
+      readonly type: 'response.subagent.completed';
+      readonly outputIndex: number;
+      readonly itemId: string;
+      readonly subagent: EndedSubagent;
+    };
+/** The same where the call that it is about is known. */
+export type SubagentNews = SubagentEventBody extends infer Body
+  ? Body extends SubagentEventBody
+    ? Omit<Body, 'outputIndex' | 'itemId'>
+    : never
+  : never;
+
+/** Whether a run stops with it. One that was paused may go on behind it: see `isLast`. */
+export function isTerminal(event: RunEvent): boolean {
+  return event.type === 'response.completed' || event.type === 'response.failed' || event.type === 'response.incomplete';
+}
+
+/** Whether nothing can follow in the log, unless a paused run is cancelled. */
+export function isLast(event: RunEvent): boolean {
+  return isTerminal(event) && !isPause(event);
+}
+
+export function isPause(event: RunEvent): boolean {
+  return event.type === 'response.incomplete' && event.run.incompleteReason === 'paused';
+}
+
+/** Events as the engine hands them on: those that arrived together stay together, so they can leave in one write. */
+export interface RunEventStream extends AsyncIterable<RunEvent> {
+  /** Each array has one reader, which may `release` it. */
+  batches(): AsyncIterable<readonly RunEvent[]>;
+}

@@ -1,0 +1,65 @@
+import { createTenant, deleteTenant, getTenant, listTenants, updateTenant } from '../../domain/accounts/tenants.ts';
+import type { Tenant } from '../../entities/accounts/account.ts';
+import { builder } from '../builder/builder.ts';
+import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+
+const TenantType = builder.objectRef<Tenant>('Tenant').implement({
+  description: 'The outermost wall: organizations and users that nobody else reaches but INSTANCE keys.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the tenant.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    name: t.exposeString('name', { description: 'As shown to administrators.' }),
+  }),
+});
+
+const TenantConnection = connectionOf(TenantType, 'Tenant', 'Tenants');
+
+builder.queryFields((t) => ({
+  tenant: t.field({
+    type: TenantType,
+    description: 'One tenant, for INSTANCE keys.',
+    args: { id: t.arg.id({ description: 'The id of the tenant.' }) },
+    resolve: (_root, { id }, { deps, caller }) => getTenant(deps, caller, id),
+  }),
+  tenants: t.field({
+    type: TenantConnection,
+    description: 'All tenants, newest first, for INSTANCE keys.',
+    args: { ...pageArgs(t.arg) },
+    resolve: (_root, args, context) => listTenants(context.deps, context.caller, pageRequest(context, args)),
+  }),
+}));
+
+const CreateTenantInput = builder.inputType('CreateTenantInput', {
+  description: 'A new tenant.',
+  fields: (t) => ({ name: t.string({ description: '1 to 200 characters.' }) }),
+});
+
+const UpdateTenantInput = builder.inputType('UpdateTenantInput', {
+  description: 'Changes of a tenant: absent and null members are kept.',
+  fields: (t) => ({ name: t.string({ required: false, description: '1 to 200 characters.' }) }),
+});
+
+builder.mutationFields((t) => ({
+  createTenant: t.field({
+    type: TenantType,
+    description: 'Adds a tenant, for INSTANCE keys.',
+    args: { input: t.arg({ type: CreateTenantInput, description: 'What it is.' }) },
+    resolve: (_root, { input }, { deps, caller }) => createTenant(deps, caller, input),
+  }),
+  updateTenant: t.field({
+    type: TenantType,
+    description: 'Renames a tenant, for INSTANCE keys.',
+    args: {
+      id: t.arg.id({ description: 'The id of the tenant.' }),
+      input: t.arg({ type: UpdateTenantInput, description: 'What changes.' }),
+    },
+    resolve: (_root, { id, input }, { deps, caller }) => updateTenant(deps, caller, id, input),
+  }),
+  deleteTenant: t.field({
+    type: TenantType,
+    description: 'Deletes a tenant without organizations, and its users, for INSTANCE keys. Answers what it was.',
+    args: { id: t.arg.id({ description: 'The id of the tenant.' }) },
+    resolve: (_root, { id }, { deps, caller }) => deleteTenant(deps, caller, id),
+  }),
+}));

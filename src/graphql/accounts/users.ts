@@ -1,0 +1,73 @@
+import { createUser, deleteUser, getUser, listUsers, updateUser } from '../../domain/accounts/users.ts';
+import { builder } from '../builder/builder.ts';
+import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { MemberRoleType, UserType } from './accounts.ts';
+
+const UserConnection = connectionOf(UserType, 'User', 'Users');
+
+builder.queryFields((t) => ({
+  user: t.field({
+    type: UserType,
+    description: "One user within the caller's administration.",
+    args: { id: t.arg.id({ description: 'The id of the user.' }) },
+    resolve: (_root, { id }, { deps, caller }) => getUser(deps, caller, id),
+  }),
+  users: t.field({
+    type: UserConnection,
+    description: "Users within the caller's administration, newest first.",
+    args: {
+      orgId: t.arg.id({ required: false, description: 'Only members of this organization.' }),
+      search: t.arg.string({
+        required: false,
+        description: 'Text in name or e-mail, whatever the case; at most 200 characters.',
+      }),
+      ...pageArgs(t.arg),
+    },
+    resolve: (_root, { first, after, ...of }, context) =>
+      listUsers(context.deps, context.caller, of, pageRequest(context, { first, after })),
+  }),
+}));
+
+const CreateUserInput = builder.inputType('CreateUserInput', {
+  description: 'A person for an organization.',
+  fields: (t) => ({
+    email: t.string({ description: 'Unique in the tenant; kept in lower case.' }),
+    name: t.string({ required: false, description: '1 to 200 characters. Default: what stands before the @.' }),
+    orgId: t.id({ required: false, description: "Default: the caller's organization. Others need a TENANT or INSTANCE key." }),
+    role: t.field({ type: MemberRoleType, required: false, description: 'Default MEMBER.' }),
+  }),
+});
+
+const UpdateUserInput = builder.inputType('UpdateUserInput', {
+  description: 'Changes of a user: absent and null members are kept.',
+  fields: (t) => ({
+    email: t.string({ required: false, description: 'Unique in the tenant; groups that name the user follow.' }),
+    name: t.string({ required: false, description: '1 to 200 characters.' }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  createUser: t.field({
+    type: UserType,
+    description:
+      'Adds a person to an organization, for its administrators. Whoever of the tenant has the e-mail already becomes a member and keeps the name.',
+    args: { input: t.arg({ type: CreateUserInput, description: 'Who it is.' }) },
+    resolve: (_root, { input }, { deps, caller }) => createUser(deps, caller, input),
+  }),
+  updateUser: t.field({
+    type: UserType,
+    description: 'Changes a user. Members of several organizations need a TENANT or INSTANCE key.',
+    args: {
+      id: t.arg.id({ description: 'The id of the user.' }),
+      input: t.arg({ type: UpdateUserInput, description: 'What changes.' }),
+    },
+    resolve: (_root, { id, input }, { deps, caller }) => updateUser(deps, caller, id, input),
+  }),
+  deleteUser: t.field({
+    type: UserType,
+    description:
+      'Deletes a user who owns nothing, for TENANT and INSTANCE keys: keys and memberships at once, chats and connections behind the reply. Answers who it was.',
+    args: { id: t.arg.id({ description: 'The id of the user.' }) },
+    resolve: (_root, { id }, { deps, caller }) => deleteUser(deps, caller, id),
+  }),
+}));

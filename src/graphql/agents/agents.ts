@@ -1,0 +1,236 @@
+import { canEditAgent, canManageAgent } from '../../domain/access/access.ts';
+import { listGroupsOfAgents } from '../../domain/accounts/groups.ts';
+import {
+  approveAgent,
+  createAgent,
+  deleteAgent,
+  getAgent,
+  isShared,
+  listAgents,
+  modelIdOf,
+  shownEditors,
+  updateAgent,
+} from '../../domain/agents/agents.ts';
+import { ownRatings } from '../../domain/agents/ratings.ts';
+import type { AgentEditor, AgentView } from '../../entities/agents/agent.ts';
+import { GroupType } from '../accounts/groups.ts';
+import { builder } from '../builder/builder.ts';
+import { membersRead, reading } from '../builder/members.ts';
+import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { NodeType, registerNode } from '../types/node.ts';
+import { AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
+import { ApproveAgentInput, CreateAgentInput, UpdateAgentInput } from './inputs.ts';
+import { AgentOptionsType, AgentProfileType } from './parts.ts';
+
+const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement({
+  description: 'A user who may edit an agent besides its owner.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the user.' }),
+    name: t.exposeString('name', { description: 'The name of the user.' }),
+    email: t.exposeString('email', { description: 'In lower case. Empty for callers who may not edit the agent.' }),
+  }),
+});
+
+const reads = reading<AgentView>;
+/** What decides about who may edit and manage an agent. */
+const editable = ['orgId', 'userId', 'editors'] as const;
+
+export const AgentType = builder.objectRef<AgentView>('Agent').implement({
+  description: 'A configured assistant: instructions, a model, and who may use it. REST calls it an AI.',
+  interfaces: [NodeType],
+  fields: (t) => ({
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    name: t.exposeString('name', { description: 'Shown to users; never blank.' }),
+    description: t.exposeString('description', { description: 'What it is for.' }),
+    instructions: t.string({
+      extensions: reads('instructions', ...editable),
+      nullable: true,
+      description: 'What the model is told first. Null for callers who may use the agent but not edit it.',
+      resolve: (agent, _args, { caller }) => (canEditAgent(caller, agent) ? agent.instructions : null),
+    }),
+    introduction: t.exposeString('introduction', { nullable: true, description: 'How it greets at the start of a chat.' }),
+    seed: t.string({
+      extensions: reads('seed'),
+      description: 'Text that new chats begin from; empty when there is none.',
+      resolve: ({ seed }) => seed ?? '',
+    }),
+    src: t.exposeString('src', { description: 'Its picture: an address, or a data URL.' }),
+    orgId: t.exposeID('orgId', { description: 'The organization it belongs to.' }),
+    orgName: t.exposeString('orgName', { description: 'The name of that organization.' }),
+    userId: t.exposeID('userId', { description: 'Its owner.' }),
+    userName: t.exposeString('userName', { description: 'The name of its owner.' }),
+    categoryId: t.string({
+      extensions: reads('categoryId', 'orgCategoryIds'),
+      description: "Its first category of the organization's own; empty when there is none.",
+      resolve: ({ categoryId, orgCategoryIds }) => categoryId ?? orgCategoryIds[0] ?? '',
+    }),
+    profile: t.field({
+      extensions: reads('profile'),
+      type: AgentProfileType,
+      description: 'How it is presented; empty members until a profile is made.',
+      resolve: ({ profile }) => profile ?? {},
+    }),
+    visibility: t.expose('visibility', { type: AgentVisibilityType, description: 'Who may use it.' }),
+    listInOrgCatalog: t.exposeBoolean('listInOrgCatalog', { description: "Whether the organization's catalog lists it." }),
+    listInPublicCatalog: t.exposeBoolean('listInPublicCatalog', { description: 'Whether the public catalog lists it.' }),
+    listInTenantCatalog: t.exposeBoolean('listInTenantCatalog', { description: "Whether the tenant's catalog lists it." }),
+    chatLogsVisible: t.exposeBoolean('chatLogsVisible', { description: 'Whether its editors may read the chats held with it.' }),
+    generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite the passages they rest on.' }),
+    intermediateStepsVisible: t.exposeBoolean('intermediateStepsVisible', {
+      description: 'Whether users see the steps between question and answer.',
+    }),
+    modelId: t.string({
+      extensions: reads('modelId'),
+      description: 'The model that answers; the default model while none is chosen.',
+      resolve: (agent, _args, { deps }) => modelIdOf(deps, agent),
+    }),
+    options: t.field({
+      extensions: reads('options'),
+      type: AgentOptionsType,
+      description: 'How the model samples.',
+      resolve: ({ options }) => options,
+    }),
+    groupIds: t.field({
+      extensions: reads('visibleGroupIds'),
+      type: ['ID'],
+      description: 'Groups it is shared with where the visibility is GROUP, as far as the caller sees them.',
+      resolve: ({ visibleGroupIds }) => visibleGroupIds,
+    }),
+    groups: t.loadableList({
+      extensions: reads('id'),
+      type: GroupType,
+      description: 'Those groups, as far as the caller sees them.',
+      load: (agentIds: string[], { deps, caller }) => listGroupsOfAgents(deps, caller, agentIds) as never,
+      resolve: ({ id }) => id,
+    }),
+    editors: t.field({
+      extensions: reads(...editable),
+      type: [AgentEditorType],
+      description: 'Users who may edit it besides the owner. Empty for callers of other organizations who may not edit it.',
+      resolve: (agent, _args, { caller }) => shownEditors(caller, agent),
+    }),
+    publicCategories: t.field({
+      extensions: reads('publicCategories'),
+      type: [PublicCategoryType],
+      description: 'Where the public catalog lists it.',
+      resolve: ({ publicCategories }) => publicCategories,
+    }),
+    orgCategoryIds: t.exposeStringList('orgCategoryIds', { description: "Where the organization's catalog lists it." }),
+    messageCount: t.exposeInt('messageCount', { description: 'Messages in all its chats, of users and of the agent.' }),
+    ratingCount: t.exposeInt('ratingCount', { description: 'How many ratings it has.' }),
+    rating: t.float({
+      extensions: reads('ratingCount', 'ratingSum'),
+      description: 'The mean of its ratings; 0 while there is none.',
+      resolve: ({ ratingCount, ratingSum }) => (ratingCount === 0 ? 0 : ratingSum / ratingCount),
+    }),
+    ownRating: t.loadable({
+      extensions: reads('id'),
+      type: 'Int',
+      nullable: true,
+      description: "The caller's own rating of it, 1 to 5; null while there is none.",
+      load: (ids: string[], { deps, caller }) => ownRatings(deps, caller, ids) as never,
+      resolve: ({ id }) => id,
+    }),
+    isShared: t.boolean({
+      extensions: reads('isOpenToOthers', 'editors'),
+      description: 'Whether anybody besides its owner may use it.',
+      resolve: isShared,
+    }),
+    hasUserChats: t.exposeBoolean('hasUserChats', { description: 'Whether the caller has chats with it.' }),
+    isApprovedByOrg: t.exposeBoolean('isApprovedByOrg', { description: 'Whether an administrator approved it.' }),
+    isPremiumModel: t.boolean({
+      extensions: reads('modelId'),
+      description: 'Whether its model is marked as premium.',
+      resolve: (agent, _args, { deps }) => {
+        // No promise for each agent of a list where the models are known.
+        const found = deps.models.find(modelIdOf(deps, agent));
+        return found instanceof Promise ? found.then((model) => model?.isPremium ?? false) : (found?.isPremium ?? false);
+      },
+    }),
+    isDeleted: t.exposeBoolean('isDeleted', { description: 'True only in the reply of its deletion.' }),
+    canEdit: t.boolean({
+      extensions: reads(...editable),
+      description: 'Whether the caller may edit it.',
+      resolve: (agent, _args, { caller }) => canEditAgent(caller, agent),
+    }),
+    canManage: t.boolean({
+      extensions: reads(...editable),
+      description: 'Whether the caller may delete it and change its visibility, groups and editors.',
+      resolve: (agent, _args, { caller }) => canManageAgent(caller, agent),
+    }),
+  }),
+});
+
+registerNode('agent', {
+  typeName: 'Agent',
+  operation: 'Query.agent',
+  load: (id, { deps, caller }) => getAgent(deps, caller, id),
+});
+
+const AgentConnection = connectionOf(AgentType, 'Agent', 'Agents');
+
+builder.queryFields((t) => ({
+  agent: t.field({
+    type: AgentType,
+    description: 'One agent. NOT_FOUND when there is none or the caller may not see it.',
+    args: { id: t.arg.id({ description: 'The id of the agent.' }) },
+    resolve: (_root, { id }, { deps, caller }) => getAgent(deps, caller, id),
+  }),
+  agents: t.field({
+    type: AgentConnection,
+    description: 'Agents, newest first.',
+    args: {
+      scope: t.arg({ type: AgentListScopeType, required: false, description: 'Which agents. Default ALL.' }),
+      groupId: t.arg.id({ required: false, description: 'Only those shared with this group.' }),
+      categoryId: t.arg.string({
+        required: false,
+        description: "Only those of this category: one of the organization's own, or the name of a public one.",
+      }),
+      approvedByOrg: t.arg.boolean({ required: false, description: 'Only those approved, or not approved.' }),
+      search: t.arg.string({
+        required: false,
+        description: 'Only those whose name or description holds this text; at most 200 characters.',
+      }),
+      ...pageArgs(t.arg),
+    },
+    resolve: (_root, { first, after, ...query }, context, info) => {
+      const page = pageRequest(context, { first, after });
+      return listAgents(context.deps, context.caller, query, page, membersRead(info, 'Agent'));
+    },
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createAgent: t.field({
+    type: AgentType,
+    description: "Makes an agent of the caller's organization; the caller owns it.",
+    args: { input: t.arg({ type: CreateAgentInput, description: 'What it is.' }) },
+    resolve: (_root, { input }, { deps, caller }) => createAgent(deps, caller, input),
+  }),
+  updateAgent: t.field({
+    type: AgentType,
+    description: 'Changes what is given. Visibility, groups and editors are for its owner and administrators.',
+    args: {
+      id: t.arg.id({ description: 'The id of the agent.' }),
+      input: t.arg({ type: UpdateAgentInput, description: 'What changes: absent members are kept, null clears.' }),
+    },
+    resolve: (_root, { id, input }, { deps, caller }) => updateAgent(deps, caller, id, input),
+  }),
+  deleteAgent: t.field({
+    type: AgentType,
+    description: 'Deletes an agent, for its owner and administrators. Answers what it was.',
+    args: { id: t.arg.id({ description: 'The id of the agent.' }) },
+    resolve: (_root, { id }, { deps, caller }) => deleteAgent(deps, caller, id),
+  }),
+  approveAgent: t.field({
+    type: AgentType,
+    description:
+      'Marks an agent as approved by its organization, for administrators. The approval ends when anybody else changes its texts, model or options.',
+    args: {
+      id: t.arg.id({ description: 'The id of the agent.' }),
+      input: t.arg({ type: ApproveAgentInput, required: false, description: 'Whether it is approved. Default: it is.' }),
+    },
+    resolve: (_root, { id, input }, { deps, caller }) => approveAgent(deps, caller, id, input?.isApproved ?? true),
+  }),
+}));

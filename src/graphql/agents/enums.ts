@@ -1,0 +1,33 @@
+import { agentListScopes, agentVisibilities, publicCategories } from '../../entities/agents/agent.ts';
+import { enumOf } from '../types/enums.ts';
+
+export const AgentVisibilityType = enumOf('AgentVisibility', 'Who may use an agent.', agentVisibilities, {
+  PRIVATE: 'Its owner and editors.',
+  GROUP: 'Also the members of its groups.',
+  ORGANIZATION: 'Everyone in its organization.',
+  ANYONE_WITH_LINK: 'Every caller that has its id, also of other organizations.',
+});
+
+export const AgentListScopeType = enumOf('AgentListScope', 'Which agents a list shows.', agentListScopes, {
+  PRIVATE: "The caller's own that are private.",
+  OWNED: "The caller's own.",
+  GROUP: "Those shared with the caller's groups.",
+  SHARED: 'Those shared with the caller: as editor, through a group, or used by it in a chat.',
+  ORGANIZATION: 'Those visible to the organization.',
+  PUBLIC: 'Those that the public catalog lists.',
+  ALL: 'Everything the caller may see, but for what only a link opens.',
+});
+
+export const PublicCategoryType = enumOf('PublicCategory', 'Where the public catalog lists an agent.', publicCategories, {
+  ACCOUNTING_FINANCE: 'Accounting and finance.',
+  AI_MODELS: 'Models as they are.',
+  ENGINEERING: 'Engineering.',
+  HUMAN_RESOURCES: 'Human resources.',
+  INFORMATION_TECHNOLOGY: 'Information technology.',
+  LEARNING_DEVELOPMENT: 'Learning and development.',
+  MARKETING: 'Marketing.',
+  PRODUCTIVITY: 'Productivity.',
+  SALES: 'Sales.',
+  ADVISOR: 'Advisors.',
+  FEATURED: 'Shown first.',
+});

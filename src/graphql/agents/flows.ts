@@ -1,0 +1,105 @@
+import { createFlow, deleteFlow, getFlow, listFlows, updateFlow } from '../../domain/agents/flows.ts';
+import type { AgentFlow, FlowVersion, PartView } from '../../entities/agents/part.ts';
+import { builder } from '../builder/builder.ts';
+
+const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').implement({
+  description: 'One version of a flow.',
+  fields: (t) => ({
+    version: t.exposeInt('version', { description: 'Its number.' }),
+    active: t.exposeBoolean('active', { description: 'Whether it is the one that runs; one at most is.' }),
+    description: t.exposeString('description', { description: 'What is new in it.' }),
+    data: t.field({
+      type: 'JSON',
+      description:
+        '`{steps: [{id, type, …}]}` in order; types: retrieve, prompt, tool, model, branch. Branches lead to later steps only.',
+      resolve: ({ data }) => data,
+    }),
+  }),
+});
+
+const FlowResource = builder.objectRef<PartView<AgentFlow>>('AgentFlow').implement({
+  description: 'A fixed order of steps that answers instead of a single model call.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the flow.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
+    name: t.exposeString('name', { description: 'Unique in its agent.' }),
+    enabled: t.exposeBoolean('enabled', { description: 'Whether it may run.' }),
+    versions: t.field({
+      type: [FlowVersionResource],
+      nullable: true,
+      description: 'By number; at most 100. Null for callers who may use the agent but not edit it.',
+      resolve: ({ versions, isWhole }) => (isWhole ? versions : null),
+    }),
+  }),
+});
+
+export const FlowVersionInput = builder.inputType('FlowVersionInput', {
+  description: 'One version of a flow.',
+  fields: (t) => ({
+    version: t.int({ description: 'From 1; each number once.' }),
+    active: t.boolean({ required: false, description: 'Whether it is the one that runs. Default false.' }),
+    description: t.string({ required: false, description: 'At most 20,000 characters.' }),
+    data: t.field({ type: 'JSON', description: '`{steps: [{id, type, …}]}`: at most 200 steps, 64,000 bytes.' }),
+  }),
+});
+const CreateFlowInput = builder.inputType('CreateFlowInput', {
+  description: 'A new flow of an agent.',
+  fields: (t) => ({
+    name: t.string({ description: 'Unique in its agent; 1 to 200 characters.' }),
+    enabled: t.boolean({ required: false, description: 'Whether it may run. Default true.' }),
+    versions: t.field({ type: [FlowVersionInput], required: false, description: 'At most 100, one active at most.' }),
+  }),
+});
+const UpdateFlowInput = builder.inputType('UpdateFlowInput', {
+  description: 'Changes of a flow: absent members are kept.',
+  fields: (t) => ({
+    name: t.string({ required: false, description: 'Unique in its agent; 1 to 200 characters.' }),
+    enabled: t.boolean({ required: false, description: 'Whether it may run.' }),
+    versions: t.field({ type: [FlowVersionInput], required: false, description: 'Replaced whole; null removes them.' }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  flows: t.field({
+    type: [FlowResource],
+    description: 'The flows of an agent, by name; at most 50.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
+    resolve: (_root, { agentId }, { deps, caller }) => listFlows(deps, caller, agentId),
+  }),
+  flow: t.field({
+    type: FlowResource,
+    description: 'One flow of an agent. NOT_FOUND when there is none or the caller may not see the agent.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the flow.' }) },
+    resolve: (_root, { agentId, id }, { deps, caller }) => getFlow(deps, caller, agentId, id),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createFlow: t.field({
+    type: FlowResource,
+    description: 'Gives an agent a flow, for who may edit it.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      input: t.arg({ type: CreateFlowInput, description: 'What the flow is.' }),
+    },
+    resolve: (_root, { agentId, input }, { deps, caller }) => createFlow(deps, caller, agentId, input),
+  }),
+  updateFlow: t.field({
+    type: FlowResource,
+    description: 'Changes a flow of an agent, for who may edit it.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      id: t.arg.id({ description: 'The id of the flow.' }),
+      input: t.arg({ type: UpdateFlowInput, description: 'What changes.' }),
+    },
+    resolve: (_root, { agentId, id, input }, { deps, caller }) => updateFlow(deps, caller, agentId, id, input),
+  }),
+  deleteFlow: t.field({
+    type: FlowResource,
+    description: 'Takes a flow away from its agent, with all versions. Answers what it was.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the flow.' }) },
+    resolve: (_root, { agentId, id }, { deps, caller }) => deleteFlow(deps, caller, agentId, id),
+  }),
+}));

@@ -1,0 +1,132 @@
+import { builder, type SchemaTypes } from '../builder/builder.ts';
+import { AgentVisibilityType, PublicCategoryType } from './enums.ts';
+
+type InputFields = PothosSchemaTypes.InputFieldBuilder<PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>, 'InputObject'>;
+
+export const AgentOptionsInput = builder.inputType('AgentOptionsInput', {
+  description: 'How the model samples: arrays of at most 16 numbers, the first of which is used.',
+  fields: (t) => ({
+    temperature: t.floatList({ required: false, description: '0 to 2.' }),
+    topP: t.floatList({ required: false, description: '0 to 1.' }),
+    topK: t.floatList({ required: false, description: 'Whole numbers from 1 to 1,000.' }),
+    maxTokens: t.floatList({ required: false, description: 'Most tokens of an answer.' }),
+    maxInputTokens: t.floatList({ required: false, description: 'Most tokens given to the model.' }),
+    frequencyPenalty: t.floatList({ required: false, description: '-2 to 2.' }),
+    presencePenalty: t.floatList({ required: false, description: '-2 to 2.' }),
+  }),
+});
+
+const FeatureInput = builder.inputType('AgentProfileFeatureInput', {
+  description: 'Something an agent is good at.',
+  fields: (t) => ({
+    title: t.string({ description: 'In a few words.' }),
+    description: t.string({ description: 'In a sentence.' }),
+  }),
+});
+
+export const AgentProfileInput = builder.inputType('AgentProfileInput', {
+  description: 'How an agent is presented. The profile is replaced whole.',
+  fields: (t) => ({
+    headline: t.string({ required: false, description: 'One line.' }),
+    description: t.string({ required: false, description: 'A paragraph.' }),
+    trainingDescription: t.string({ required: false, description: 'What it was taught.' }),
+    features: t.field({ type: [FeatureInput], required: false, description: 'What it is good at; at most 50.' }),
+    showCharacter: t.boolean({ required: false, description: 'Whether its character is shown.' }),
+    showTraining: t.boolean({ required: false, description: 'Whether its training is shown.' }),
+    showPersonality: t.boolean({ required: false, description: 'Whether its personality is shown.' }),
+    showSpeaker: t.boolean({ required: false, description: 'Whether its speaker is shown.' }),
+    showVideo: t.boolean({ required: false, description: 'Whether its video is shown.' }),
+    conversations: t.field({
+      type: ['JSON'],
+      required: false,
+      description: 'Sample conversations, each an object; at most 100.',
+    }),
+    socialImage: t.string({ required: false, description: 'A picture for links.' }),
+    idleVideo: t.string({ required: false, description: 'A video for the time it waits.' }),
+    idleVideoError: t.string({ required: false, description: 'Why that video could not be made.' }),
+    voice: t.string({ required: false, description: 'The voice it speaks with.' }),
+    voiceEngine: t.string({ required: false, description: 'What makes that voice.' }),
+    videoModel: t.string({ required: false, description: 'What makes its videos.' }),
+  }),
+});
+
+const AgentEditorInput = builder.inputType('AgentEditorInput', {
+  description: 'A member of the organization, by id or else by e-mail.',
+  fields: (t) => ({
+    id: t.id({ required: false, description: 'The id of the user.' }),
+    email: t.string({ required: false, description: 'Used when there is no id.' }),
+    name: t.string({ required: false, description: 'Ignored: users name themselves.' }),
+  }),
+});
+
+/** What create and update share: everything optional. */
+function optionalFields(t: InputFields) {
+  return {
+    introduction: t.string({ required: false, description: 'How it greets at the start of a chat.' }),
+    seed: t.string({ required: false, description: 'Text that new chats begin from.' }),
+    modelId: t.string({ required: false, description: '`provider/name`, or a unique bare name. Null: the default model.' }),
+    visibility: t.field({ type: AgentVisibilityType, required: false, description: 'Who may use it. Default PRIVATE.' }),
+    listInOrgCatalog: t.boolean({ required: false, description: "Whether the organization's catalog lists it." }),
+    listInPublicCatalog: t.boolean({ required: false, description: 'Whether the public catalog lists it.' }),
+    listInTenantCatalog: t.boolean({ required: false, description: "Whether the tenant's catalog lists it." }),
+    generateCitations: t.boolean({
+      required: false,
+      description: 'Whether answers cite the passages they rest on. Default true.',
+    }),
+    chatLogsVisible: t.boolean({ required: false, description: 'Whether its editors may read the chats held with it.' }),
+    intermediateStepsVisible: t.boolean({
+      required: false,
+      description: 'Whether users see the steps between question and answer.',
+    }),
+    options: t.field({ type: AgentOptionsInput, required: false, description: 'How the model samples. Replaced whole.' }),
+    groups: t.field({ type: ['ID'], required: false, description: 'Ids of the groups it is shared with; at most 100.' }),
+    profile: t.field({ type: AgentProfileInput, required: false, description: 'How it is presented. Replaced whole.' }),
+    editors: t.field({
+      type: [AgentEditorInput],
+      required: false,
+      description: 'Users who may edit it besides the owner; at most 100.',
+    }),
+    publicCategories: t.field({
+      type: [PublicCategoryType],
+      required: false,
+      description: 'Where the public catalog lists it.',
+    }),
+    orgCategoryIds: t.stringList({ required: false, description: "Where the organization's catalog lists it; at most 100." }),
+  };
+}
+
+export const CreateAgentInput = builder.inputType('CreateAgentInput', {
+  description: 'A new agent.',
+  fields: (t) => ({
+    src: t.string({ description: 'Its picture: an address, or a data URL.' }),
+    name: t.string({ description: 'Shown to users; 1 to 200 characters.' }),
+    description: t.string({ description: 'What it is for; at most 10,000 characters.' }),
+    instructions: t.string({ description: 'What the model is told first; at most 400,000 characters.' }),
+    ...optionalFields(t),
+  }),
+});
+
+export const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
+  description: 'Changes of an agent: absent members are kept, null clears what can be empty.',
+  fields: (t) => ({
+    src: t.string({ required: false, description: 'Its picture: an address, or a data URL.' }),
+    name: t.string({ required: false, description: 'Shown to users; 1 to 200 characters.' }),
+    description: t.string({ required: false, description: 'What it is for; at most 10,000 characters.' }),
+    instructions: t.string({ required: false, description: 'What the model is told first; at most 400,000 characters.' }),
+    ...optionalFields(t),
+  }),
+});
+
+export const ApproveAgentInput = builder.inputType('ApproveAgentInput', {
+  description: 'Whether an organization stands behind an agent.',
+  fields: (t) => ({
+    isApproved: t.boolean({ required: false, description: 'False takes the approval back. Default true.' }),
+  }),
+});
+
+export const RateAgentInput = builder.inputType('RateAgentInput', {
+  description: 'What a user thinks of an agent.',
+  fields: (t) => ({
+    rating: t.int({ required: false, description: '1 to 5; null takes an earlier rating back.' }),
+  }),
+});

@@ -1,0 +1,76 @@
+import type { AgentOptions, AgentProfile } from '../../entities/agents/agent.ts';
+import { builder } from '../builder/builder.ts';
+
+/** Every member is there, also when it is unset: clients may rely on arrays. */
+export const AgentOptionsType = builder.objectRef<AgentOptions>('AgentOptions').implement({
+  description:
+    'How the model samples. Each member is an array of numbers; the first is the one used; empty leaves it to the model.',
+  fields: (t) => ({
+    temperature: t.floatList({ description: '0 to 2.', resolve: (options) => options.temperature ?? [] }),
+    topP: t.floatList({ description: '0 to 1.', resolve: (options) => options.topP ?? [] }),
+    topK: t.intList({ description: '1 to 1,000.', resolve: (options) => options.topK ?? [] }),
+    maxTokens: t.intList({ description: 'Most tokens of an answer.', resolve: (options) => options.maxTokens ?? [] }),
+    maxInputTokens: t.intList({
+      description: 'Most tokens given to the model.',
+      resolve: (options) => options.maxInputTokens ?? [],
+    }),
+    frequencyPenalty: t.floatList({ description: '-2 to 2.', resolve: (options) => options.frequencyPenalty ?? [] }),
+    presencePenalty: t.floatList({ description: '-2 to 2.', resolve: (options) => options.presencePenalty ?? [] }),
+  }),
+});
+
+type Feature = NonNullable<AgentProfile['features']>[number];
+
+const FeatureType = builder.objectRef<Feature>('AgentProfileFeature').implement({
+  description: 'Something an agent is good at.',
+  fields: (t) => ({
+    title: t.exposeString('title', { description: 'In a few words.' }),
+    description: t.exposeString('description', { description: 'In a sentence.' }),
+  }),
+});
+
+/** Every member is there, also when it is unset. */
+export const AgentProfileType = builder.objectRef<AgentProfile>('AgentProfile').implement({
+  description: 'How an agent is presented. Unset members are empty or false.',
+  fields: (t) => ({
+    headline: t.string({ description: 'One line.', resolve: (profile) => profile.headline ?? '' }),
+    description: t.string({ description: 'A paragraph.', resolve: (profile) => profile.description ?? '' }),
+    trainingDescription: t.string({
+      description: 'What it was taught.',
+      resolve: (profile) => profile.trainingDescription ?? '',
+    }),
+    features: t.field({
+      type: [FeatureType],
+      description: 'What it is good at.',
+      resolve: (profile) => profile.features ?? [],
+    }),
+    showCharacter: t.boolean({
+      description: 'Whether its character is shown.',
+      resolve: (profile) => profile.showCharacter ?? false,
+    }),
+    showTraining: t.boolean({
+      description: 'Whether its training is shown.',
+      resolve: (profile) => profile.showTraining ?? false,
+    }),
+    showPersonality: t.boolean({
+      description: 'Whether its personality is shown.',
+      resolve: (profile) => profile.showPersonality ?? false,
+    }),
+    showSpeaker: t.boolean({ description: 'Whether its speaker is shown.', resolve: (profile) => profile.showSpeaker ?? false }),
+    showVideo: t.boolean({ description: 'Whether its video is shown.', resolve: (profile) => profile.showVideo ?? false }),
+    conversations: t.field({
+      type: ['JSON'],
+      description: 'Sample conversations, each an object.',
+      resolve: (profile) => [...(profile.conversations ?? [])],
+    }),
+    socialImage: t.string({ description: 'A picture for links.', resolve: (profile) => profile.socialImage ?? '' }),
+    idleVideo: t.string({ description: 'A video for the time it waits.', resolve: (profile) => profile.idleVideo ?? '' }),
+    idleVideoError: t.string({
+      description: 'Why that video could not be made.',
+      resolve: (profile) => profile.idleVideoError ?? '',
+    }),
+    voice: t.string({ description: 'The voice it speaks with.', resolve: (profile) => profile.voice ?? '' }),
+    voiceEngine: t.string({ description: 'What makes that voice.', resolve: (profile) => profile.voiceEngine ?? '' }),
+    videoModel: t.string({ description: 'What makes its videos.', resolve: (profile) => profile.videoModel ?? '' }),
+  }),
+});

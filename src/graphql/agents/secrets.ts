@@ -1,0 +1,106 @@
+import {
+  createAgentSecret,
+  deleteAgentSecret,
+  getAgentSecret,
+  listAgentSecrets,
+  updateAgentSecret,
+} from '../../domain/agents/secrets.ts';
+import { type AgentSecret, secretTypes } from '../../entities/agents/part.ts';
+import { builder } from '../builder/builder.ts';
+import { wireEnumOf } from '../types/enums.ts';
+
+export const SecretTypeType = wireEnumOf('SecretType', 'What a secret is.', secretTypes, {
+  apiKey: 'A key of an API.',
+  bearerToken: 'A token behind `Bearer`.',
+  basicAuth: 'User name and password, or the password alone.',
+  header: 'The value of a header.',
+});
+
+const AgentSecretResource = builder.objectRef<AgentSecret>('AgentSecret').implement({
+  description: 'A credential that tools of an agent refer to as `{{secret:KEY}}`. Its value is never shown.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the secret.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
+    key: t.exposeString('key', { description: 'What tools call it.' }),
+    description: t.exposeString('description', { description: 'What it is for.' }),
+    secretType: t.expose('secretType', { type: SecretTypeType, description: 'What it is.' }),
+    hasValue: t.exposeBoolean('hasValue', { description: 'Whether it has a value.' }),
+    origins: t.exposeStringList('origins', {
+      description:
+        'Where its value may be sent: scheme, host and port of the tools it was given for, like `https://api.example.com`. Empty: nowhere yet; the first tool that its giver writes for it adds its origin.',
+    }),
+  }),
+});
+
+const CreateAgentSecretInput = builder.inputType('CreateAgentSecretInput', {
+  description: 'A new secret of an agent.',
+  fields: (t) => ({
+    key: t.string({ description: 'Unique in its agent: a letter, then at most 99 letters, digits, _, . or -.' }),
+    description: t.string({ required: false, description: 'What it is for; at most 2,000 characters.' }),
+    secretType: t.field({ type: SecretTypeType, description: 'What it is.' }),
+    value: t.string({ required: false, description: 'At most 4,096 bytes. Written, never read back.' }),
+    origins: t.stringList({
+      required: false,
+      description:
+        'Where the value may be sent, at most 20 origins like `https://api.example.com`. Default: those of the tools that name the key.',
+    }),
+  }),
+});
+const UpdateAgentSecretInput = builder.inputType('UpdateAgentSecretInput', {
+  description: 'Changes of a secret: absent members are kept.',
+  fields: (t) => ({
+    description: t.string({ required: false, description: 'At most 2,000 characters; null empties it.' }),
+    secretType: t.field({ type: SecretTypeType, required: false, description: 'What it is.' }),
+    value: t.string({ required: false, description: 'At most 4,096 bytes; null takes it away.' }),
+    origins: t.stringList({
+      required: false,
+      description:
+        'Where the value may be sent, together with `value`. Required when tools name the key at origins that it was not given for before.',
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  agentSecrets: t.field({
+    type: [AgentSecretResource],
+    description: 'The secrets of an agent, by key, for who may edit it; at most 200.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
+    resolve: (_root, { agentId }, { deps, caller }) => listAgentSecrets(deps, caller, agentId),
+  }),
+  agentSecret: t.field({
+    type: AgentSecretResource,
+    description: 'One secret of an agent, for who may edit it.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the secret.' }) },
+    resolve: (_root, { agentId, id }, { deps, caller }) => getAgentSecret(deps, caller, agentId, id),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createAgentSecret: t.field({
+    type: AgentSecretResource,
+    description: 'Keeps a secret for the tools of an agent, for who may edit it.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      input: t.arg({ type: CreateAgentSecretInput, description: 'What the secret is.' }),
+    },
+    resolve: (_root, { agentId, input }, { deps, caller }) => createAgentSecret(deps, caller, agentId, input),
+  }),
+  updateAgentSecret: t.field({
+    type: AgentSecretResource,
+    description: 'Changes a secret of an agent, for who may edit it.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      id: t.arg.id({ description: 'The id of the secret.' }),
+      input: t.arg({ type: UpdateAgentSecretInput, description: 'What changes.' }),
+    },
+    resolve: (_root, { agentId, id, input }, { deps, caller }) => updateAgentSecret(deps, caller, agentId, id, input),
+  }),
+  deleteAgentSecret: t.field({
+    type: AgentSecretResource,
+    description: 'Forgets a secret of an agent. Answers what it was, without its value.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the secret.' }) },
+    resolve: (_root, { agentId, id }, { deps, caller }) => deleteAgentSecret(deps, caller, agentId, id),
+  }),
+}));

@@ -1,0 +1,83 @@
+import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../../domain/agents/skills.ts';
+import type { AgentSkill, PartView } from '../../entities/agents/part.ts';
+import { builder } from '../builder/builder.ts';
+
+const SkillResource = builder.objectRef<PartView<AgentSkill>>('AgentSkill').implement({
+  description: 'Instructions that an agent takes up when a task needs them.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the skill.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
+    name: t.exposeString('name', { description: 'Unique in its agent.' }),
+    description: t.exposeString('description', { description: 'When it is taken up.' }),
+    content: t.string({
+      nullable: true,
+      description: 'The instructions. Null for callers who may use the agent but not edit it.',
+      resolve: ({ content, isWhole }) => (isWhole ? content : null),
+    }),
+    enabled: t.exposeBoolean('enabled', { description: 'Whether the agent has it now.' }),
+  }),
+});
+
+const CreateSkillInput = builder.inputType('CreateSkillInput', {
+  description: 'A new skill of an agent.',
+  fields: (t) => ({
+    name: t.string({ description: 'Unique in its agent; 1 to 200 characters.' }),
+    description: t.string({ required: false, description: 'When it is taken up; at most 10,000 characters.' }),
+    content: t.string({ description: 'The instructions; at most 200,000 characters.' }),
+    enabled: t.boolean({ required: false, description: 'Whether the agent has it now. Default true.' }),
+  }),
+});
+const UpdateSkillInput = builder.inputType('UpdateSkillInput', {
+  description: 'Changes of a skill: absent members are kept.',
+  fields: (t) => ({
+    name: t.string({ required: false, description: 'Unique in its agent; 1 to 200 characters.' }),
+    description: t.string({ required: false, description: 'At most 10,000 characters; null empties it.' }),
+    content: t.string({ required: false, description: 'At most 200,000 characters.' }),
+    enabled: t.boolean({ required: false, description: 'Whether the agent has it now.' }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  skills: t.field({
+    type: [SkillResource],
+    description: 'The skills of an agent, by name; at most 100.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
+    resolve: (_root, { agentId }, { deps, caller }) => listSkills(deps, caller, agentId),
+  }),
+  skill: t.field({
+    type: SkillResource,
+    description: 'One skill of an agent. NOT_FOUND when there is none or the caller may not see the agent.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the skill.' }) },
+    resolve: (_root, { agentId, id }, { deps, caller }) => getSkill(deps, caller, agentId, id),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createSkill: t.field({
+    type: SkillResource,
+    description: 'Gives an agent a skill, for who may edit it.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      input: t.arg({ type: CreateSkillInput, description: 'What the skill is.' }),
+    },
+    resolve: (_root, { agentId, input }, { deps, caller }) => createSkill(deps, caller, agentId, input),
+  }),
+  updateSkill: t.field({
+    type: SkillResource,
+    description: 'Changes a skill of an agent, for who may edit it.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      id: t.arg.id({ description: 'The id of the skill.' }),
+      input: t.arg({ type: UpdateSkillInput, description: 'What changes.' }),
+    },
+    resolve: (_root, { agentId, id, input }, { deps, caller }) => updateSkill(deps, caller, agentId, id, input),
+  }),
+  deleteSkill: t.field({
+    type: SkillResource,
+    description: 'Takes a skill away from its agent. Answers what it was.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the skill.' }) },
+    resolve: (_root, { agentId, id }, { deps, caller }) => deleteSkill(deps, caller, agentId, id),
+  }),
+}));

@@ -1,0 +1,96 @@
+import { createAgentTool, deleteAgentTool, getAgentTool, listAgentTools, updateAgentTool } from '../../domain/agents/tools.ts';
+import { type AgentTool, agentToolTypes, descriptionOf, type PartView } from '../../entities/agents/part.ts';
+import { builder } from '../builder/builder.ts';
+import { enumOf } from '../types/enums.ts';
+
+export const AgentToolTypeType = enumOf('AgentToolType', 'What a tool of an agent is.', agentToolTypes, {
+  API_FUNCTION: 'An HTTP call that the service makes.',
+  MCP_SERVER: 'The tools of a server of the Model Context Protocol.',
+  CLIENT_FUNCTION: 'A function that the caller runs.',
+});
+
+export const AgentToolResource = builder.objectRef<PartView<AgentTool>>('AgentTool').implement({
+  description: 'Something an agent can call.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the tool.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
+    name: t.exposeString('name', { description: 'The name the model calls it by.' }),
+    description: t.string({
+      description: 'What it does; empty when it does not say.',
+      resolve: ({ data }) => descriptionOf(data),
+    }),
+    type: t.expose('type', { type: AgentToolTypeType, description: 'What it is.' }),
+    data: t.field({
+      type: 'JSON',
+      nullable: true,
+      description:
+        'How it works. Secrets are references: `{{secret:KEY}}`. Null for callers who may use the agent but not edit it.',
+      resolve: ({ data, isWhole }) => (isWhole ? data : null),
+    }),
+  }),
+});
+
+const CreateAgentToolInput = builder.inputType('CreateAgentToolInput', {
+  description: 'A new tool of an agent.',
+  fields: (t) => ({
+    name: t.string({ description: 'Unique in its agent: a letter or _, then at most 63 letters, digits, _ or -.' }),
+    type: t.field({ type: AgentToolTypeType, description: 'What it is.' }),
+    data: t.field({
+      type: 'JSON',
+      description:
+        'An object of at most 64,000 bytes. API_FUNCTION: `{description, parameters, method, url, headers, query, body, auth, idempotent}`; `idempotent: true` says that a repeated call has no further effect; in url, headers, query and body, `{name}` is an argument and `{{secret:KEY}}` a secret. Secrets anywhere in it are moved into the vault.',
+    }),
+  }),
+});
+const UpdateAgentToolInput = builder.inputType('UpdateAgentToolInput', {
+  description: 'Changes of a tool: absent members are kept.',
+  fields: (t) => ({
+    name: t.string({ required: false, description: 'Unique in its agent.' }),
+    data: t.field({ type: 'JSON', required: false, description: 'Replaced whole; as in CreateAgentToolInput.' }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  agentTools: t.field({
+    type: [AgentToolResource],
+    description: 'The tools of an agent, by name; at most 64.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
+    resolve: (_root, { agentId }, { deps, caller }) => listAgentTools(deps, caller, agentId),
+  }),
+  agentTool: t.field({
+    type: AgentToolResource,
+    description: 'One tool of an agent. NOT_FOUND when there is none or the caller may not see the agent.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the tool.' }) },
+    resolve: (_root, { agentId, id }, { deps, caller }) => getAgentTool(deps, caller, agentId, id),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createAgentTool: t.field({
+    type: AgentToolResource,
+    description: 'Gives an agent a tool, for who may edit it.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      input: t.arg({ type: CreateAgentToolInput, description: 'What the tool is.' }),
+    },
+    resolve: (_root, { agentId, input }, { deps, caller }) => createAgentTool(deps, caller, agentId, input),
+  }),
+  updateAgentTool: t.field({
+    type: AgentToolResource,
+    description: 'Changes a tool of an agent, for who may edit it.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      id: t.arg.id({ description: 'The id of the tool.' }),
+      input: t.arg({ type: UpdateAgentToolInput, description: 'What changes.' }),
+    },
+    resolve: (_root, { agentId, id, input }, { deps, caller }) => updateAgentTool(deps, caller, agentId, id, input),
+  }),
+  deleteAgentTool: t.field({
+    type: AgentToolResource,
+    description: 'Takes a tool away from its agent, with the secrets found in it. Answers what it was.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the tool.' }) },
+    resolve: (_root, { agentId, id }, { deps, caller }) => deleteAgentTool(deps, caller, agentId, id),
+  }),
+}));

@@ -1,0 +1,115 @@
+import {
+  createUserInput,
+  deleteUserInput,
+  getUserInput,
+  listUserInputs,
+  updateUserInput,
+} from '../../domain/agents/user-inputs.ts';
+import { type AgentUserInput, type PartView, userInputTypes } from '../../entities/agents/part.ts';
+import { builder } from '../builder/builder.ts';
+import { enumOf } from '../types/enums.ts';
+
+export const UserInputTypeType = enumOf('UserInputType', 'What a user input takes.', userInputTypes, {
+  SHORT_TEXT: 'One line of text.',
+  LONG_TEXT: 'Text.',
+  NUMBER: 'A number.',
+  SELECT: 'One of its options.',
+  BOOLEAN: 'True or false.',
+  DATE: 'A day: `2026-01-31`.',
+});
+
+export const UserInputResource = builder.objectRef<PartView<AgentUserInput>>('AgentUserInput').implement({
+  description: "A variable of an agent's instructions, asked when a chat begins and filled into `{{variableName}}`.",
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the user input.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
+    variableName: t.exposeString('variableName', { description: 'Its name in the instructions.' }),
+    type: t.expose('type', { type: UserInputTypeType, description: 'What it takes.' }),
+    label: t.exposeString('label', { description: 'What the user is asked.' }),
+    configuration: t.field({
+      type: 'JSON',
+      description: '`{required, options, min, max, maxLength, default, placeholder}`, as far as they are set.',
+      resolve: ({ configuration }) => configuration,
+    }),
+    showOnChatCreate: t.exposeBoolean('showOnChatCreate', { description: 'Whether it is asked when a chat is created.' }),
+    orderIndex: t.exposeInt('orderIndex', { description: 'Lower is asked first.' }),
+  }),
+});
+
+const CreateUserInputInput = builder.inputType('CreateUserInputInput', {
+  description: 'A new variable of an agent.',
+  fields: (t) => ({
+    variableName: t.string({ description: 'Unique in its agent: a letter or _, then at most 63 letters, digits or _.' }),
+    type: t.field({ type: UserInputTypeType, description: 'What it takes.' }),
+    label: t.string({ description: 'What the user is asked; 1 to 500 characters.' }),
+    configuration: t.field({
+      type: 'JSON',
+      required: false,
+      description: '`{required, options, min, max, maxLength, default, placeholder}`.',
+    }),
+    showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created. Default true.' }),
+    orderIndex: t.int({ required: false, description: 'From 0 to 1,000,000; lower is asked first. Default 0.' }),
+  }),
+});
+const UpdateUserInputInput = builder.inputType('UpdateUserInputInput', {
+  description: 'Changes of a variable: absent members are kept.',
+  fields: (t) => ({
+    variableName: t.string({ required: false, description: 'Unique in its agent.' }),
+    type: t.field({ type: UserInputTypeType, required: false, description: 'What it takes.' }),
+    label: t.string({ required: false, description: '1 to 500 characters.' }),
+    configuration: t.field({ type: 'JSON', required: false, description: 'Replaced whole; null empties it.' }),
+    showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created.' }),
+    orderIndex: t.int({ required: false, description: 'From 0 to 1,000,000; lower is asked first.' }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  userInputs: t.field({
+    type: [UserInputResource],
+    description: 'The variables of an agent in the order they are asked; at most 50.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
+    resolve: (_root, { agentId }, { deps, caller }) => listUserInputs(deps, caller, agentId),
+  }),
+  userInput: t.field({
+    type: UserInputResource,
+    description: 'One variable of an agent. NOT_FOUND when there is none or the caller may not see the agent.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      id: t.arg.id({ description: 'The id of the user input.' }),
+    },
+    resolve: (_root, { agentId, id }, { deps, caller }) => getUserInput(deps, caller, agentId, id),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createUserInput: t.field({
+    type: UserInputResource,
+    description: 'Gives an agent a variable, for who may edit it.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      input: t.arg({ type: CreateUserInputInput, description: 'What it asks.' }),
+    },
+    resolve: (_root, { agentId, input }, { deps, caller }) => createUserInput(deps, caller, agentId, input),
+  }),
+  updateUserInput: t.field({
+    type: UserInputResource,
+    description: 'Changes a variable of an agent, for who may edit it. Chats that began with a value keep it.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      id: t.arg.id({ description: 'The id of the user input.' }),
+      input: t.arg({ type: UpdateUserInputInput, description: 'What changes.' }),
+    },
+    resolve: (_root, { agentId, id, input }, { deps, caller }) => updateUserInput(deps, caller, agentId, id, input),
+  }),
+  deleteUserInput: t.field({
+    type: UserInputResource,
+    description: 'Takes a variable away from its agent. Answers what it was.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      id: t.arg.id({ description: 'The id of the user input.' }),
+    },
+    resolve: (_root, { agentId, id }, { deps, caller }) => deleteUserInput(deps, caller, agentId, id),
+  }),
+}));

@@ -1,0 +1,128 @@
+import {
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLInputType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isScalarType,
+} from 'graphql';
+import { unauditedOperations } from '../../domain/audit/audit.ts';
+import { withAuditEntry } from '../../domain/audit/change-entry.ts';
+import type { AuditChange, AuditValue } from '../../entities/audit.ts';
+import { kindOfId } from '../../entities/ids.ts';
+import type { GraphContext } from '../builder/builder.ts';
+
+type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Scalars whose values say nothing that a person wrote, nor a secret. */
+const plainScalars: ReadonlySet<string> = new Set(['ID', 'Boolean', 'Int', 'Float', 'Count', 'DateTime']);
+/** Texts that an administrator must see to understand a change. Any other text is recorded as changed, without its value. */
+const shownTexts: ReadonlySet<string> = new Set([
+  'name',
+  'email',
+  'modelId',
+  'scopes',
+  'memberEmails',
+  'memberEmailsToAdd',
+  'memberEmailsToRemove',
+  'editors',
+]);
+/** What people talk about is theirs: not even its name is shown to administrators. */
+const personalOperation = /Chat|Message|Thread|Response|Run|ToolOutput|Conversation/;
+
+const valueCharsMax = 200;
+const valuesMax = 50;
+const changesMax = 100;
+
+/**
+ * Writes a mutation into the audit log, in the transaction of the change itself: stands around every mutation, also those not written yet, so
+ * none can forget it. A mutation that fails before it changed anything leaves no entry of a change.
+ */
+export function audited(field: GraphQLField<unknown, GraphContext>, inner: Resolver): Resolver {
+  const { name, args: definitions } = field;
+  if (unauditedOperations.has(name)) return inner;
+  const showsTexts = !personalOperation.test(name);
+  const idsOf = idReader(field);
+  return (root, args: Arguments, context, info) => {
+    const changes = definitions.flatMap((argument) =>
+      argument.name === 'id' ? [] : changesOf(argument.name, argument.type, args[argument.name], showsTexts),
+    );
+    const call = {
+      action: name,
+      ids: idsOf(args),
+      orgId: namedOrganization(args),
+      changes: changes.slice(0, changesMax),
+      requestId: context.requestId,
+      address: context.address,
+    };
+    return withAuditEntry(context.deps, context.caller, call, () => inner(root, args, context, info) as unknown);
+  };
+}
+
+/** Reads the ids among the arguments of a root field: the one named `id` first, those within `input` last. */
+export function idReader({ args: definitions }: GraphQLField<unknown, GraphContext>): (args: Arguments) => string[] {
+  const names = definitions.filter(({ type }) => named(type) === 'ID').map((argument) => argument.name);
+  const ordered = [...names.filter((name) => name === 'id'), ...names.filter((name) => name !== 'id')];
+  const input = definitions.find((argument) => argument.name === 'input')?.type;
+  const inner = isNonNullType(input) ? input.ofType : input;
+  const members = isInputObjectType(inner) ? Object.values(inner.getFields()).filter(({ type }) => named(type) === 'ID') : [];
+  return (args) => [
+    ...ordered.flatMap((name) => textsOf(args[name])),
+    ...members.flatMap(({ name }) => (isRecord(args.input) ? textsOf(args.input[name]) : [])),
+  ];
+}
+
+function namedOrganization({ orgId, input }: Arguments): string | undefined {
+  const given = orgId ?? (isRecord(input) ? input.orgId : undefined);
+  return typeof given === 'string' && kindOfId(given) === 'organization' ? given : undefined;
+}
+
+/** Members of `input` stand for themselves; those of objects within it under their path. */
+function changesOf(member: string, type: GraphQLInputType, value: unknown, showsTexts: boolean): AuditChange[] {
+  if (value === undefined) return [];
+  const inner = isNonNullType(type) ? type.ofType : type;
+  if (value !== null && isInputObjectType(inner) && isRecord(value)) {
+    const prefix = member === 'input' ? '' : `${member}.`;
+    return Object.values(inner.getFields()).flatMap((field) =>
+      changesOf(`${prefix}${field.name}`, field.type, value[field.name], showsTexts),
+    );
+  }
+  const isShown = isPlain(inner) || (showsTexts && shownTexts.has(member) && named(inner) === 'String');
+  const shown = isShown || value === null ? shownValue(value) : undefined;
+  return [shown === undefined ? { member } : { member, value: shown }];
+}
+
+function isPlain(type: GraphQLInputType): boolean {
+  const inner = isNonNullType(type) ? type.ofType : type;
+  if (isListType(inner)) return isPlain(inner.ofType);
+  return isEnumType(inner) || (isScalarType(inner) && plainScalars.has(inner.name));
+}
+
+function named(type: GraphQLInputType): string {
+  if (isNonNullType(type) || isListType(type)) return named(type.ofType);
+  return type.name;
+}
+
+function shownValue(value: unknown): AuditValue | undefined {
+  if (Array.isArray(value)) {
+    return value.slice(0, valuesMax).flatMap((item) => {
+      const shown = shownValue(item);
+      return shown === undefined || typeof shown === 'object' ? [] : [shown];
+    });
+  }
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'string') return value.slice(0, valueCharsMax).toWellFormed();
+  return value === null || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
+}
+
+function textsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.filter((item) => typeof item === 'string');
+  return typeof value === 'string' ? [value] : [];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,98 @@
+import { listAuditEntries } from '../../domain/audit/audit.ts';
+import type { AuditChange, AuditEntry } from '../../entities/audit.ts';
+import { auditKinds, auditOutcomes } from '../../entities/audit.ts';
+import { builder } from '../builder/builder.ts';
+import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { enumOf } from '../types/enums.ts';
+
+const AuditKindType = enumOf('AuditKind', 'What an entry tells.', auditKinds, {
+  CHANGE: 'Something was changed.',
+  READ: 'An administrator, or a key of a level above, was shown what other people have; or somebody exported something.',
+  REFUSAL: 'A call was refused.',
+});
+
+const AuditOutcomeType = enumOf('AuditOutcome', 'How a call ended.', auditOutcomes, {
+  SUCCEEDED: 'As it was asked for.',
+  FAILED: 'With an error, after it had changed something.',
+  REFUSED: 'With a refusal; nothing was changed.',
+});
+
+const AuditChangeType = builder.objectRef<AuditChange>('AuditChange').implement({
+  description: 'A member that was given with a change.',
+  fields: (t) => ({
+    member: t.exposeString('member', { description: 'Its name; within objects its path: `options.temperature`.' }),
+    value: t.field({
+      type: 'JSON',
+      nullable: true,
+      description:
+        'What it was set to; null for null, and for what is never recorded: secrets, instructions, whatever people write.',
+      resolve: ({ value }) => value ?? null,
+    }),
+  }),
+});
+
+const AuditEntryType = builder.objectRef<AuditEntry>('AuditEntry').implement({
+  description: 'One call: who did what to what, when, and from where.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the entry.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was done.' }),
+    orgId: t.exposeID('orgId', { description: 'The organization it was done in.' }),
+    actorUserId: t.exposeID('actorUserId', { description: 'The user who did it.' }),
+    actorEmail: t.exposeString('actorEmail', { description: 'The e-mail of that user at the time.' }),
+    actorKeyId: t.exposeID('actorKeyId', { description: 'The key it was done with.' }),
+    action: t.exposeString('action', { description: 'The operation: `createAgent`.' }),
+    kind: t.expose('kind', { type: AuditKindType, description: 'What the entry tells.' }),
+    outcome: t.expose('outcome', { type: AuditOutcomeType, description: 'How the call ended.' }),
+    count: t.exposeInt('count', {
+      description: 'How many calls the entry stands for: more than one where a key was refused very often within a minute.',
+    }),
+    targetKind: t.exposeString('targetKind', { nullable: true, description: 'What it was done to: `agent`, `group`, …' }),
+    targetId: t.exposeID('targetId', { nullable: true, description: 'The id of that; it may be gone by now.' }),
+    targetIds: t.idList({
+      description: 'Everything that the call named, made or showed, the target first; at most 100.',
+      resolve: ({ targetIds }) => [...targetIds],
+    }),
+    address: t.exposeString('address', { nullable: true, description: 'The network address of the client.' }),
+    changes: t.field({
+      type: [AuditChangeType],
+      description: 'The members that were given; of a refusal, its code.',
+      resolve: ({ changes }) => [...changes],
+    }),
+    requestId: t.exposeString('requestId', { description: 'Finds the request in the logs.' }),
+  }),
+});
+
+const AuditEntryConnection = connectionOf(AuditEntryType, 'AuditEntry', 'Changes');
+
+builder.queryField('auditLog', (t) =>
+  t.field({
+    type: AuditEntryConnection,
+    description:
+      'Who changed what in an organization, which administrator read what others have, and what was refused; newest first, for its administrators.',
+    args: {
+      orgId: t.arg.id({ required: false, description: "The organization. Default: the caller's." }),
+      actorUserId: t.arg.id({ required: false, description: 'Only what this user did.' }),
+      targetId: t.arg.id({ required: false, description: 'Only what was done to this.' }),
+      action: t.arg.string({ required: false, description: 'Only this operation.' }),
+      kind: t.arg({ type: AuditKindType, required: false, description: 'Only entries that tell this.' }),
+      from: t.arg({ type: 'DateTime', required: false, description: 'From this moment on.' }),
+      to: t.arg({ type: 'DateTime', required: false, description: 'Before this moment.' }),
+      ...pageArgs(t.arg),
+    },
+    resolve: (_root, { first, after, ...filter }, context) =>
+      listAuditEntries(
+        context.deps,
+        context.caller,
+        {
+          orgId: filter.orgId ?? undefined,
+          actorUserId: filter.actorUserId ?? undefined,
+          targetId: filter.targetId ?? undefined,
+          action: filter.action ?? undefined,
+          kind: filter.kind ?? undefined,
+          from: filter.from ?? undefined,
+          to: filter.to ?? undefined,
+        },
+        pageRequest(context, { first, after }),
+      ),
+  }),
+);

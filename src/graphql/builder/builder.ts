@@ -1,0 +1,54 @@
+import SchemaBuilder from '@pothos/core';
+import DataloaderPlugin from '@pothos/plugin-dataloader';
+import type { Deps } from '../../domain/deps.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
+
+/** What every resolver gets. The door has answered 401 before one exists, so there is always a caller. */
+export interface GraphContext {
+  readonly deps: Deps;
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** The network address of the client, as far as it is known. */
+  readonly address: string | undefined;
+  /** Fires when the client of this request is gone. */
+  readonly signal: AbortSignal;
+  /** Over REST only: what a resolver tells the face besides its result, and the headers of the request. */
+  readonly notes?: Map<string, string>;
+  header?(name: string): string | undefined;
+}
+
+export type { UploadedFile };
+
+export interface SchemaTypes {
+  Context: GraphContext;
+  DefaultFieldNullability: false;
+  DefaultInputFieldRequiredness: true;
+  Scalars: {
+    ID: { Input: string; Output: string };
+    DateTime: { Input: Date; Output: Date };
+    Count: { Input: number; Output: number };
+    JSON: { Input: unknown; Output: unknown };
+    File: { Input: UploadedFile; Output: never };
+  };
+}
+
+/**
+ * The schema's builder: defines no type of its own. Scopes are not written on fields: `domain/access/policy.ts` lists every root field with
+ * its scope, and schema.ts refuses to build when one is missing.
+ *
+ * A relation of listed things is never loaded one by one: it is loadable, so that a list of 50 costs one query for each relation.
+ * The loader belongs to the request and gets its context; it asks a domain function with the caller, and answers in the order of the ids.
+ *
+ *     groups: t.loadableList({
+ *       type: GroupType,
+ *       description: 'Groups that may use the agent, as far as the caller may see them.',
+ *       resolve: (agent) => agent.id,
+ *       load: (agentIds: string[], { deps, caller }) => groupsOfAgents(deps, caller, agentIds),
+ *     }),
+ */
+export const builder = new SchemaBuilder<SchemaTypes>({
+  plugins: [DataloaderPlugin],
+  defaultFieldNullability: false,
+  defaultInputFieldRequiredness: true,
+});

@@ -1,0 +1,194 @@
+import {
+  defaultFieldResolver,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLInputObjectType,
+  type GraphQLInterfaceType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isCompositeType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { operationScopes } from '../../domain/access/policy.ts';
+import { inputReferenceScopes, referenceScopes, sharedFields, type TypeRule, typeRules } from '../../domain/access/type-rules.ts';
+import type { Caller, Scope } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { GraphContext } from './builder.ts';
+
+type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
+type Fielded = GraphQLObjectType | GraphQLInterfaceType;
+type Field = GraphQLField<unknown, GraphContext>;
+
+/**
+ * Makes every field that leads to another noun ask for the scope of that noun, also fields not written yet (domain/access/type-rules.ts). A key
+ * without the scope gets an empty list, null, or INSUFFICIENT_SCOPE where neither fits.
+ */
+export function guardNested(schema: GraphQLSchema): void {
+  const roots = rootsOf(schema);
+  for (const type of fieldedTypes(schema)) {
+    if (!isObjectType(type) || roots.has(type.name)) continue;
+    for (const field of Object.values(type.getFields())) {
+      const scope = neededScope(type, field);
+      if (scope !== null)
+        field.resolve = guarded(`${type.name}.${field.name}`, scope, field, field.resolve ?? defaultFieldResolver);
+    }
+  }
+}
+
+function guarded(place: string, scope: Scope, { type }: Field, inner: Resolver): Resolver {
+  const isList = isListType(isNonNullType(type) ? type.ofType : type);
+  const isNullable = !isNonNullType(type);
+  return (source, args, context, info) => {
+    if (context.caller.scopes.has(scope)) return inner(source, args, context, info);
+    if (isList) return [];
+    if (isNullable) return null;
+    const error = new DomainError('INSUFFICIENT_SCOPE', `${place} needs a key with the scope ${scope}`);
+    context.deps.audit.refusals.note(context.caller, place, error, [], context);
+    throw error;
+  };
+}
+
+/** The scope that a field below the roots asks for, besides that of its parent; null: none. */
+export function neededScope(parent: Fielded, field: Field): Scope | null {
+  if (sharedFields[`${parent.name}.${field.name}`] !== undefined) return null;
+  const named = getNamedType(field.type);
+  const scope = isObjectType(named) || isInterfaceType(named) ? ruleOf(named)?.scope : referenceScopes[field.name];
+  return scope === undefined || scope === null || scope === ruleOf(parent)?.scope ? null : scope;
+}
+
+/** The rule of a type; a connection and its edges have that of their nodes. */
+export function ruleOf(type: Fielded): TypeRule | undefined {
+  const own = typeRules[type.name];
+  if (own !== undefined) return own;
+  const { nodes, node } = type.getFields();
+  const item = type.name.endsWith('Connection') ? nodes : type.name.endsWith('Edge') ? node : undefined;
+  const named = item === undefined ? undefined : getNamedType(item.type);
+  return isObjectType(named) || isInterfaceType(named) ? ruleOf(named) : undefined;
+}
+
+/** Types, ids and e-mails that domain/access/type-rules.ts does not know, and what it knows in vain. */
+export function accessFaults(schema: GraphQLSchema): string[] {
+  const roots = rootsOf(schema);
+  const types = fieldedTypes(schema);
+  const table = 'domain/access/type-rules.ts';
+  const coordinates = new Set(types.flatMap((type) => Object.keys(type.getFields()).map((name) => `${type.name}.${name}`)));
+  return [
+    ...types
+      .filter((type) => !roots.has(type.name) && ruleOf(type) === undefined)
+      .map(({ name }) => `${name} is not listed in ${table}`),
+    ...Object.keys(typeRules)
+      .filter((name) => schema.getType(name) === undefined)
+      .map((name) => `${table} lists ${name}, which does not exist`),
+    ...Object.keys(sharedFields)
+      .filter((place) => !coordinates.has(place))
+      .map((place) => `${table} shares ${place}, which does not exist`),
+    ...types.filter((type) => !roots.has(type.name)).flatMap((type) => unknownReferences(type)),
+    ...types.filter((type) => roots.has(type.name)).flatMap((type) => rootFaults(type)),
+    ...inputTypes(schema).flatMap((type) => unknownInputReferences(type)),
+  ];
+}
+
+function unknownReferences(type: Fielded): string[] {
+  const fields = Object.values(type.getFields()).filter(
+    (field) => field.name !== 'id' && !isCompositeType(getNamedType(field.type)),
+  );
+  return fields
+    .filter(
+      (field) => (getNamedType(field.type).name === 'ID' || /e-?mail$/i.test(field.name)) && !(field.name in referenceScopes),
+    )
+    .map((field) => `${type.name}.${field.name} refers to something that domain/access/type-rules.ts does not list`);
+}
+
+/** A root field answers with the noun that its own scope is of. */
+function rootFaults(root: Fielded): string[] {
+  return Object.values(root.getFields()).flatMap((field) => {
+    const place = `${root.name}.${field.name}`;
+    const named = getNamedType(field.type);
+    const answered = isObjectType(named) || isInterfaceType(named) ? (ruleOf(named)?.scope ?? null) : null;
+    const asked = operationScopes[place] ?? null;
+    const isSame = answered === null || nounOf(answered) === (asked === null ? '' : nounOf(asked));
+    return isSame || sharedFields[place] !== undefined ? [] : [`${place} answers with ${named.name}, which needs ${answered}`];
+  });
+}
+
+function unknownInputReferences(type: GraphQLInputObjectType): string[] {
+  return Object.values(type.getFields())
+    .filter((field) => getNamedType(field.type).name === 'ID' && !(field.name in inputReferenceScopes))
+    .map((field) => `${type.name}.${field.name} refers to something that domain/access/type-rules.ts does not list`);
+}
+
+/** A member of the input of an operation that hands on another noun. */
+interface HandedOn {
+  readonly path: readonly string[];
+  readonly scope: Scope;
+}
+
+/**
+ * Makes the check of what an operation hands on: things of another noun that its `input` names need the scope that reads them.
+ *
+ * @returns undefined where an operation hands on nothing.
+ */
+export function inputCheck(
+  operation: string,
+  { args }: Field,
+): ((caller: Caller, given: Readonly<Record<string, unknown>>) => void) | undefined {
+  const own = operationScopes[operation];
+  const places = args.flatMap(({ name, type }) => {
+    const inner = getNamedType(type);
+    return isInputObjectType(inner) ? handedOn(inner, [name], new Set()) : [];
+  });
+  const foreign = places.filter(({ scope }) => own === null || own === undefined || nounOf(own) !== nounOf(scope));
+  if (foreign.length === 0) return undefined;
+  return (caller, given) => {
+    for (const { path, scope } of foreign) {
+      if (caller.scopes.has(scope) || !isNamed(given, path)) continue;
+      const param = path.slice(path[0] === 'input' ? 1 : 0).join('.');
+      throw new DomainError('INSUFFICIENT_SCOPE', `${param} needs a key with the scope ${scope}`, { param });
+    }
+  };
+}
+
+function handedOn(type: GraphQLInputObjectType, path: readonly string[], seen: ReadonlySet<string>): HandedOn[] {
+  if (seen.has(type.name)) return [];
+  const within = new Set([...seen, type.name]);
+  return Object.values(type.getFields()).flatMap((field) => {
+    const inner = getNamedType(field.type);
+    const place = [...path, field.name];
+    if (isInputObjectType(inner)) return handedOn(inner, place, within);
+    const scope = inputReferenceScopes[field.name];
+    return scope === undefined || scope === null ? [] : [{ path: place, scope }];
+  });
+}
+
+/** Whether something is named there; an empty list, null and an absent member name nothing. */
+function isNamed(value: unknown, path: readonly string[]): boolean {
+  if (Array.isArray(value)) return value.some((item) => isNamed(item, path));
+  const [name, ...rest] = path;
+  if (name === undefined) return value !== undefined && value !== null;
+  return typeof value === 'object' && value !== null && isNamed((value as Readonly<Record<string, unknown>>)[name], rest);
+}
+
+function nounOf(scope: Scope): string {
+  return scope.slice(0, scope.indexOf(':'));
+}
+
+function rootsOf(schema: GraphQLSchema): ReadonlySet<string> {
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  return new Set(roots.flatMap((root) => (root === undefined || root === null ? [] : [root.name])));
+}
+
+function fieldedTypes(schema: GraphQLSchema): Fielded[] {
+  return Object.values(schema.getTypeMap()).filter(
+    (type): type is Fielded => (isObjectType(type) || isInterfaceType(type)) && !isIntrospectionType(type),
+  );
+}
+
+function inputTypes(schema: GraphQLSchema): GraphQLInputObjectType[] {
+  return Object.values(schema.getTypeMap()).filter(isInputObjectType);
+}

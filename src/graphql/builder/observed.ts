@@ -1,0 +1,158 @@
+import {
+  defaultFieldResolver,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  getNamedType,
+  isInterfaceType,
+  isObjectType,
+  type OperationDefinitionNode,
+  type ResponsePath,
+} from 'graphql';
+import { insideFields, typeRules } from '../../domain/access/type-rules.ts';
+import { type ContentNoun, exportOperations, type OperationReads, seesAsAdministrator } from '../../domain/audit/reads.ts';
+import { type IdKind, kindOfId } from '../../entities/ids.ts';
+import { fieldsOf } from '../../lib/selections.ts';
+import type { GraphContext } from './builder.ts';
+
+type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
+type Field = GraphQLField<unknown, GraphContext>;
+type Source = Readonly<Record<string, unknown>>;
+/** Notes the things that a field showed to an administrator. */
+type NoteShown = (reads: OperationReads, shown: Source, context: GraphContext) => void;
+
+/** Arguments of root fields that name a thing, and what the thing is. */
+const argumentNouns: Readonly<Record<string, ContentNoun>> = {
+  agentId: 'agent',
+  chatId: 'chat',
+  dataSourceId: 'dataSource',
+  runId: 'run',
+};
+const nodeNouns: Partial<Record<IdKind, ContentNoun>> = { agent: 'agent', chat: 'chat', dataSource: 'dataSource', run: 'run' };
+
+/**
+ * Notes for the audit log what administrators are shown: stands around every field whose type shows people's content (domain/access/type-rules.ts)
+ * and every root field of a query or subscription that names such a thing, also those not written yet. Which of it is a look at what others
+ * have is found out behind the reply (domain/audit/reads.ts). Callers who are no administrators pay one comparison.
+ */
+export function observe(schema: GraphQLSchema): void {
+  /** By call, then by root field. */
+  const calls = new WeakMap<GraphContext, Map<string, OperationReads>>();
+  const readsOf = (context: GraphContext, action: string): OperationReads => {
+    const known = calls.get(context) ?? new Map<string, OperationReads>();
+    calls.set(context, known);
+    const reads = known.get(action) ?? context.deps.audit.reads(context.caller, action, context);
+    known.set(action, reads);
+    return reads;
+  };
+  const roots = new Set(['Query', 'Mutation', 'Subscription']);
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      const isRoot = roots.has(type.name);
+      // The entry of the change names what a mutation answers with, and an event shows what its subscription named.
+      const note = isRoot && type.name !== 'Query' ? undefined : shownBy(field);
+      if (note !== undefined) field.resolve = observed(field.resolve ?? defaultFieldResolver, note, readsOf);
+      const idMember = insideFields[`${type.name}.${field.name}`];
+      if (idMember !== undefined) field.resolve = inside(field.resolve ?? defaultFieldResolver, idMember, readsOf);
+      if (type.name === 'Query') field.resolve = named(field, field.resolve ?? defaultFieldResolver, readsOf);
+      if (type.name === 'Subscription' && field.subscribe !== undefined) field.subscribe = named(field, field.subscribe, readsOf);
+    }
+  }
+}
+
+type ReadsOf = (context: GraphContext, action: string) => OperationReads;
+
+/** Notes the results of a field. */
+function observed(inner: Resolver, note: NoteShown, readsOf: ReadsOf): Resolver {
+  return (source, args, context, info) => {
+    const result: unknown = inner(source, args, context, info);
+    if (!seesAsAdministrator(context.caller)) return result;
+    const shown = (value: unknown) => {
+      noteAll(value, (item) => note(readsOf(context, rootFieldOf(info)), item, context));
+      return value;
+    };
+    return result instanceof Promise ? result.then(shown) : shown(result);
+  };
+}
+
+/** Notes the agent whose inside a field showed. */
+function inside(inner: Resolver, idMember: string, readsOf: ReadsOf): Resolver {
+  return (source, args, context, info) => {
+    const result: unknown = inner(source, args, context, info);
+    if (result === null || !seesAsAdministrator(context.caller) || !isSource(source)) return result;
+    // The entry of the change names what a mutation answers with.
+    if (info.operation.operation === 'mutation' && info.path.prev?.prev === undefined) return result;
+    const id = source[idMember];
+    const isOwn = source.userId === context.caller.userId && source.orgId === context.caller.orgId;
+    if (typeof id === 'string' && !isOwn) readsOf(context, rootFieldOf(info)).note('instructions', id);
+    return result;
+  };
+}
+
+/** Notes what the arguments of a root field name, once the caller has been let in. */
+function named(field: Field, inner: Resolver, readsOf: ReadsOf): Resolver {
+  const names = field.args.map(({ name }) => name).filter((name) => name in argumentNouns);
+  if (names.length === 0) return inner;
+  const isExport = exportOperations.has(field.name);
+  return (source, args: Source, context, info) => {
+    const result: unknown = inner(source, args, context, info);
+    if (!isExport && !seesAsAdministrator(context.caller)) return result;
+    const admitted = (value: unknown) => {
+      for (const name of names) {
+        const noun = argumentNouns[name];
+        const id = args[name];
+        if (noun !== undefined && typeof id === 'string') readsOf(context, field.name).note(noun, id);
+      }
+      return value;
+    };
+    return result instanceof Promise ? result.then(admitted) : admitted(result);
+  };
+}
+
+/** What a field shows; undefined when its type shows nobody's content. */
+function shownBy(field: Field): NoteShown | undefined {
+  const type = getNamedType(field.type);
+  if (isInterfaceType(type) && type.name === 'Node') {
+    return (reads, { id }) => {
+      const kind = typeof id === 'string' ? kindOfId(id) : undefined;
+      const noun = kind === undefined ? undefined : nodeNouns[kind];
+      if (noun !== undefined && typeof id === 'string') reads.note(noun, id);
+    };
+  }
+  const shows = typeRules[type.name]?.shows;
+  if (shows === undefined) return undefined;
+  return (reads, item, { caller }) => {
+    const id = item[shows.id];
+    const isOwn = shows.owner !== undefined && item[shows.owner] === caller.userId && item.orgId === caller.orgId;
+    if (typeof id === 'string' && !isOwn) reads.note(shows.noun, id);
+  };
+}
+
+function noteAll(value: unknown, note: (item: Source) => void): void {
+  if (Array.isArray(value)) for (const item of value) noteAll(item, note);
+  else if (isSource(value)) note(value);
+}
+
+function isSource(value: unknown): value is Source {
+  return typeof value === 'object' && value !== null && !(value instanceof Error);
+}
+
+/** The name of the root field that a place of the reply stands below, whatever its alias, also in a fragment. */
+function rootFieldOf({ path, operation, schema, fragments }: GraphQLResolveInfo): string {
+  let place: ResponsePath = path;
+  while (place.prev !== undefined) place = place.prev;
+  let names = rootNames.get(operation);
+  if (names === undefined) {
+    names = new Map();
+    const type = schema.getRootType(operation.operation);
+    const places = type === undefined || type === null ? [] : [{ selectionSet: operation.selectionSet, type }];
+    for (const { node } of fieldsOf(schema, fragments, places)) names.set((node.alias ?? node.name).value, node.name.value);
+    rootNames.set(operation, names);
+  }
+  return names.get(String(place.key)) ?? String(place.key);
+}
+
+/** By operation, then by the name in the reply: asked for every value that is noted. */
+const rootNames = new WeakMap<OperationDefinitionNode, Map<string, string>>();

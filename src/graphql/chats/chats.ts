@@ -1,0 +1,149 @@
+import { canWriteChat } from '../../domain/access/access.ts';
+import { listSummaries } from '../../domain/chats/changes.ts';
+import { createChat, deleteChat, getChat, listChats, listMessages, updateChat, watchChat } from '../../domain/chats/chats.ts';
+import type { Chat, ChatAgent } from '../../entities/chats/chat.ts';
+import { builder } from '../builder/builder.ts';
+import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { NodeType, registerNode } from '../types/node.ts';
+import { MessageType } from './messages.ts';
+
+const ChatAgentType = builder.objectRef<ChatAgent>('ChatAgent').implement({
+  description: 'What a chat shows of its agent, also when its user may not use that any more.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the agent.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    src: t.exposeString('src', { description: 'Its picture: an address, or a data URL.' }),
+    description: t.exposeString('description', { description: 'What it is for.' }),
+    userId: t.exposeID('userId', { description: 'Its owner.' }),
+    userName: t.exposeString('userName', { description: 'The name of its owner.' }),
+  }),
+});
+
+export const ChatType = builder.objectRef<Chat>('Chat').implement({
+  description: 'A conversation of one user with one agent.',
+  interfaces: [NodeType],
+  fields: (t) => ({
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When something was last said or changed in it.' }),
+    name: t.exposeString('name', { description: 'Empty until the first exchange names it.' }),
+    userId: t.exposeID('userId', { description: 'Who talks in it.' }),
+    pinPosition: t.int({
+      description: 'Lower stands higher, from 1; 0 when it is not pinned.',
+      resolve: ({ pinPosition }) => pinPosition ?? 0,
+    }),
+    agent: t.field({ type: ChatAgentType, description: 'Who answers in it.', resolve: ({ agent }) => agent }),
+    activeRunId: t.exposeID('activeRunId', { nullable: true, description: 'The run that answers now; null when none does.' }),
+    userInputs: t.field({
+      type: 'JSON',
+      description: "The values of the agent's user inputs that it began with, by variable name.",
+      resolve: ({ userInputs }) => userInputs,
+    }),
+    canWrite: t.boolean({
+      description: 'Whether the caller may write in it: its user may, readers of its log may not.',
+      resolve: (chat, _args, { caller }) => canWriteChat(caller, chat),
+    }),
+    summary: t.loadable({
+      type: 'String',
+      nullable: true,
+      description: 'What it is about, as it was last summarized; null before that.',
+      load: (chatIds: string[], { deps }) => listSummaries(deps, chatIds),
+      resolve: ({ id }) => id,
+    }),
+    messages: t.loadableList({
+      type: MessageType,
+      description: 'What was said, in order; the newest when there are more than the service shows (MESSAGES_MAX).',
+      load: (chatIds: string[], { deps }) => listMessages(deps, chatIds) as never,
+      resolve: ({ id }) => id,
+    }),
+  }),
+});
+
+registerNode('chat', {
+  typeName: 'Chat',
+  operation: 'Query.chat',
+  load: (id, { deps, caller }) => getChat(deps, caller, id),
+});
+
+const ChatConnection = connectionOf(ChatType, 'Chat', 'Chats');
+
+builder.queryFields((t) => ({
+  chat: t.field({
+    type: ChatType,
+    description: 'One chat. NOT_FOUND when there is none or the caller may not read it.',
+    args: { id: t.arg.id({ description: 'The id of the chat.' }) },
+    resolve: (_root, { id }, { deps, caller }) => getChat(deps, caller, id),
+  }),
+  chats: t.field({
+    type: ChatConnection,
+    description:
+      "The caller's chats, the one changed last first. With `agentId`: those with that agent; for who may edit it, everybody's, as far as it shows its logs.",
+    args: {
+      agentId: t.arg.id({ required: false, description: 'Only chats with this agent.' }),
+      search: t.arg.string({
+        required: false,
+        description: "Only the caller's own chats whose name or messages hold this, in any case; at most 200 characters.",
+      }),
+      ...pageArgs(t.arg),
+    },
+    resolve: (_root, args, context) => listChats(context.deps, context.caller, args, pageRequest(context, args)),
+  }),
+}));
+
+const CreateChatInput = builder.inputType('CreateChatInput', {
+  description: 'A new chat.',
+  fields: (t) => ({
+    name: t.string({ required: false, description: '1 to 200 characters; without one, the first exchange names the chat.' }),
+    userInputs: t.field({
+      type: 'JSON',
+      required: false,
+      description: "Values of the agent's user inputs, by variable name: texts, numbers, true or false.",
+    }),
+  }),
+});
+
+const UpdateChatInput = builder.inputType('UpdateChatInput', {
+  description: 'Changes of a chat: absent members are kept, null clears.',
+  fields: (t) => ({
+    name: t.string({ required: false, description: '1 to 200 characters; null lets the next exchange name the chat.' }),
+    pinPosition: t.int({ required: false, description: 'From 1 to 1,000,000, lower stands higher; 0 or null unpins.' }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  createChat: t.field({
+    type: ChatType,
+    description: 'Begins a chat with an agent that the caller may use.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      input: t.arg({ type: CreateChatInput, required: false, description: 'What the chat begins with.' }),
+    },
+    resolve: (_root, { agentId, input }, { deps, caller }) => createChat(deps, caller, agentId, input ?? {}),
+  }),
+  updateChat: t.field({
+    type: ChatType,
+    description: 'Renames or pins a chat of the caller.',
+    args: {
+      id: t.arg.id({ description: 'The id of the chat.' }),
+      input: t.arg({ type: UpdateChatInput, description: 'What to change.' }),
+    },
+    resolve: (_root, { id, input }, { deps, caller }) => updateChat(deps, caller, id, input),
+  }),
+  deleteChat: t.field({
+    type: ChatType,
+    description:
+      'Deletes a chat of the caller with everything said in it, and stops its run. Answers the chat as it was, without messages.',
+    args: { id: t.arg.id({ description: 'The id of the chat.' }) },
+    resolve: (_root, { id }, { deps, caller }) => deleteChat(deps, caller, id),
+  }),
+}));
+
+builder.subscriptionField('chatUpdated', (t) =>
+  t.field({
+    type: ChatType,
+    description:
+      'The chat at once and whenever it changed: a message, a run that began or ended, a name. Ends when it is gone or the caller may not read it any more.',
+    args: { chatId: t.arg.id({ description: 'The id of the chat.' }) },
+    subscribe: (_root, { chatId }, { deps, caller, signal }) => watchChat(deps, caller, chatId, signal),
+    resolve: (chat) => chat,
+  }),
+);

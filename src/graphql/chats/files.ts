@@ -1,0 +1,125 @@
+import {
+  chatFileUrl,
+  createChatFileRecord,
+  deleteChatFile,
+  filesOfChat,
+  getChatFile,
+  listChatFiles,
+  putChatFileContent,
+  uploadChatFile,
+} from '../../domain/chats/files.ts';
+import { type ChatFile, chatFileSources, chatFileStatuses } from '../../entities/chats/file.ts';
+import { builder } from '../builder/builder.ts';
+import { enumOf } from '../types/enums.ts';
+import { ChatType } from './chats.ts';
+
+const ChatFileSourceType = enumOf('ChatFileSource', 'Who brought a file.', chatFileSources, {
+  USER: 'The user.',
+  SYSTEM: 'The service, or a program that acts for it.',
+});
+
+const ChatFileStatusType = enumOf('ChatFileStatus', 'What has become of a file.', chatFileStatuses, {
+  PENDING: 'Announced; its content is awaited for a day.',
+  UPLOADED: 'Complete.',
+  FAILED: 'Its content could not be kept.',
+  DELETED: 'Gone.',
+});
+
+const ChatFileType = builder.objectRef<ChatFile>('ChatFile').implement({
+  description: 'A file of a chat, for use in its messages.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'What content parts name: `{type: "id", id}`.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    source: t.expose('source', { type: ChatFileSourceType, description: 'Who brought it.' }),
+    filename: t.exposeString('filename', { description: 'Its name, without any path.' }),
+    size: t.exposeInt('sizeBytes', { description: 'Its bytes; while it is pending, as announced.' }),
+    mimeType: t.exposeString('mimeType', { description: 'Its media type as it was declared.' }),
+    url: t.string({
+      description: 'Where its content is, for whoever may read the chat.',
+      resolve: (file, _args, { deps }) => chatFileUrl(deps, file),
+    }),
+    metadata: t.field({
+      type: 'JSON',
+      description: 'What was said of it when it was announced.',
+      resolve: (file) => file.metadata,
+    }),
+    deletedAt: t.expose('deletedAt', { type: 'DateTime', nullable: true, description: 'When it was deleted.' }),
+    status: t.expose('status', { type: ChatFileStatusType, description: 'What has become of it.' }),
+  }),
+});
+
+builder.objectField(ChatType, 'files', (t) =>
+  t.loadableList({
+    type: ChatFileType,
+    description: 'Its files, oldest first.',
+    load: (chatIds: string[], { deps }) => listChatFiles(deps, chatIds) as never,
+    resolve: ({ id }) => id,
+  }),
+);
+
+const ChatFileRecordInput = builder.inputType('ChatFileRecordInput', {
+  description: 'A file whose content is sent afterwards.',
+  fields: (t) => ({
+    filename: t.string({ required: true, description: '1 to 200 characters.' }),
+    size: t.int({ required: true, description: 'Bytes that its content will have; at most CHAT_FILE_MAX_BYTES of the service.' }),
+    mimeType: t.string({ required: true, description: 'Its media type.' }),
+    metadata: t.field({ type: 'JSON', required: false, description: 'Any object of at most 16 KiB.' }),
+  }),
+});
+
+const chatId = { description: 'The id of the chat.' };
+const fileId = { description: 'The id of the file.' };
+
+builder.queryFields((t) => ({
+  chatFile: t.field({
+    type: ChatFileType,
+    description: 'One file of a chat that the caller may read.',
+    args: { chatId: t.arg.id(chatId), fileId: t.arg.id(fileId) },
+    resolve: (_root, args, { deps, caller }) => getChatFile(deps, caller, args.chatId, args.fileId),
+  }),
+  chatFiles: t.field({
+    type: [ChatFileType],
+    description: 'The files of a chat that the caller may read, oldest first.',
+    args: { chatId: t.arg.id(chatId) },
+    resolve: async (_root, args, { deps, caller }) => filesOfChat(deps, caller, args.chatId),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  uploadChatFile: t.field({
+    type: ChatFileType,
+    description: 'Keeps a file for a chat of the caller.',
+    args: {
+      chatId: t.arg.id(chatId),
+      file: t.arg({ type: 'File', description: 'The file; at most CHAT_FILE_MAX_BYTES of the service.' }),
+      source: t.arg({ type: ChatFileSourceType, defaultValue: 'USER', description: 'Who brings it.' }),
+    },
+    resolve: (_root, args, { deps, caller }) => uploadChatFile(deps, caller, args.chatId, args.file, args.source),
+  }),
+  createChatFileRecord: t.field({
+    type: ChatFileType,
+    description: 'Announces a file of a chat of the caller, or keeps one at once: give exactly one of `input` and `file`.',
+    args: {
+      chatId: t.arg.id(chatId),
+      input: t.arg({ type: ChatFileRecordInput, required: false, description: 'The file to come.' }),
+      file: t.arg({ type: 'File', required: false, description: 'The file itself.' }),
+    },
+    resolve: (_root, { chatId, ...given }, { deps, caller }) => createChatFileRecord(deps, caller, chatId, given),
+  }),
+  putChatFileContent: t.field({
+    type: ChatFileType,
+    description: 'Sends the content of an announced file, once: exactly as many bytes as it said.',
+    args: {
+      chatId: t.arg.id(chatId),
+      fileId: t.arg.id(fileId),
+      file: t.arg({ type: 'File', description: 'The content.' }),
+    },
+    resolve: (_root, { file, ...of }, { deps, caller }) => putChatFileContent(deps, caller, of, file),
+  }),
+  deleteChatFile: t.field({
+    type: ChatFileType,
+    description: 'Deletes a file of a chat of the caller with its bytes. What models were given of it stays in the chat.',
+    args: { chatId: t.arg.id(chatId), fileId: t.arg.id(fileId) },
+    resolve: (_root, args, { deps, caller }) => deleteChatFile(deps, caller, args.chatId, args.fileId),
+  }),
+}));

@@ -1,0 +1,280 @@
+import {
+  type Completion,
+  createCompletion,
+  finishOf,
+  type IncompleteDetails,
+  incompleteDetailsOf,
+  runCompletion,
+} from '../../domain/completions/completions.ts';
+import { statelessChatId } from '../../entities/ids.ts';
+import type { Citation } from '../../entities/knowledge/citation.ts';
+import type { RunEvent, RunSnapshot, Usage } from '../../entities/runs/event.ts';
+import { builder } from '../builder/builder.ts';
+import { CompletionInputType } from './inputs.ts';
+
+/** A completion with what its reply repeats or makes up. */
+interface CompletionReply {
+  readonly id: string;
+  readonly chatId: string;
+  readonly createdSeconds: number;
+  readonly model: string;
+  readonly completion: Completion;
+}
+type ToolCall = Completion['toolCalls'][number];
+
+const UsageType = builder.objectRef<Usage>('CompletionUsage').implement({
+  description: 'Tokens, as the model counted them.',
+  fields: (t) => ({
+    promptTokens: t.int({ description: 'Tokens read.', resolve: (usage) => usage.inputTokens }),
+    completionTokens: t.int({ description: 'Tokens written.', resolve: (usage) => usage.outputTokens }),
+    totalTokens: t.int({ description: 'Both together.', resolve: (usage) => usage.inputTokens + usage.outputTokens }),
+    promptTokensDetails: t.field({
+      type: PromptTokensDetailsType,
+      description: 'What the tokens read consist of.',
+      resolve: (usage) => usage,
+    }),
+    completionTokensDetails: t.field({
+      type: CompletionTokensDetailsType,
+      description: 'What the tokens written consist of.',
+      resolve: (usage) => usage,
+    }),
+  }),
+});
+
+const PromptTokensDetailsType = builder.objectRef<Usage>('CompletionPromptTokensDetails').implement({
+  description: 'What the tokens read consist of.',
+  fields: (t) => ({ cachedTokens: t.exposeInt('cachedTokens', { description: 'Those the model had read before.' }) }),
+});
+
+const CompletionTokensDetailsType = builder.objectRef<Usage>('CompletionTokensDetails').implement({
+  description: 'What the tokens written consist of.',
+  fields: (t) => ({ reasoningTokens: t.exposeInt('reasoningTokens', { description: 'Those spent on thinking.' }) }),
+});
+
+const FunctionType = builder.objectRef<ToolCall>('CompletionFunction').implement({
+  description: 'What the model calls.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'The name of the function.' }),
+    arguments: t.exposeString('arguments', { description: 'Its arguments as JSON text; never empty.' }),
+  }),
+});
+
+const ToolCallType = builder.objectRef<ToolCall>('CompletionToolCall').implement({
+  description: 'A call that the client is asked to make.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'What the output refers to.' }),
+    type: t.string({ description: 'Always `function`.', resolve: () => 'function' }),
+    function: t.field({ type: FunctionType, description: 'What to call.', resolve: (call) => call }),
+  }),
+});
+
+const UrlCitationType = builder.objectRef<Citation>('CompletionUrlCitation').implement({
+  description: 'A place in the answer and what it rests on.',
+  fields: (t) => ({
+    startIndex: t.exposeInt('answerStart', { description: 'Where the marker starts in the text, UTF-16 code units.' }),
+    endIndex: t.exposeInt('answerEnd', { description: 'Where the marker ends.' }),
+    title: t.exposeString('name', { description: 'The title of the passage’s document.' }),
+    url: t.exposeString('url', { description: 'Where to read it.' }),
+  }),
+});
+
+const AnnotationType = builder.objectRef<Citation>('CompletionAnnotation').implement({
+  description: 'A citation in the form of the common format.',
+  fields: (t) => ({
+    type: t.string({ description: 'Always `url_citation`.', resolve: () => 'url_citation' }),
+    urlCitation: t.field({ type: UrlCitationType, description: 'The citation.', resolve: (citation) => citation }),
+  }),
+});
+
+const MessageType = builder.objectRef<Completion>('CompletionMessage').implement({
+  description: 'What the model answered.',
+  fields: (t) => ({
+    role: t.string({ description: 'Always `assistant`.', resolve: () => 'assistant' }),
+    content: t.exposeString('content', { nullable: true, description: 'The text; null when there are only calls.' }),
+    refusal: t.string({ nullable: true, description: 'Always null: a refusal is text.', resolve: () => null }),
+    reasoningContent: t.exposeString('reasoning', { nullable: true, description: 'What the model thought, where it tells.' }),
+    toolCalls: t.field({
+      type: [ToolCallType],
+      nullable: true,
+      description: 'Calls that the client is asked to make; null when there are none.',
+      resolve: ({ toolCalls }) => (toolCalls.length === 0 ? null : toolCalls),
+    }),
+    annotations: t.field({
+      type: [AnnotationType],
+      nullable: true,
+      description: 'Citations; null when there are none.',
+      resolve: ({ citations }) => (citations.length === 0 ? null : citations),
+    }),
+  }),
+});
+
+const ChoiceType = builder.objectRef<Completion>('CompletionChoice').implement({
+  description: 'One answer; there is always exactly one.',
+  fields: (t) => ({
+    index: t.int({ description: 'Always 0.', resolve: () => 0 }),
+    message: t.field({ type: MessageType, description: 'The answer.', resolve: (completion) => completion }),
+    logprobs: t.field({ type: 'JSON', nullable: true, description: 'Always null.', resolve: () => null }),
+    finishReason: t.exposeString('finish', { description: 'stop, length, tool_calls or content_filter.' }),
+  }),
+});
+
+const CompletionIncompleteType = builder.objectRef<IncompleteDetails>('CompletionIncompleteDetails').implement({
+  description: 'Which bound cut an answer that finishes with `length`.',
+  fields: (t) => ({
+    reason: t.exposeString('reason', {
+      description:
+        '`max_output_tokens`; `max_tool_calls`: its model asked for more calls of tools than a run may make; `timeout`: it took longer than a run may.',
+    }),
+  }),
+});
+
+const CompletionType = builder.objectRef<CompletionReply>('Completion').implement({
+  description: 'The reply to a stateless completion: nothing of it is kept.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Names this reply, for logs.' }),
+    object: t.string({ description: 'Always `chat.completion`.', resolve: () => 'chat.completion' }),
+    created: t.exposeInt('createdSeconds', { description: 'Seconds since 1970.' }),
+    model: t.exposeString('model', { description: 'As the request named it.' }),
+    resolvedModel: t.string({
+      nullable: true,
+      description: 'The model that answered, `provider/name`.',
+      resolve: ({ completion }) => completion.resolvedModel,
+    }),
+    choices: t.field({ type: [ChoiceType], description: 'The answer.', resolve: ({ completion }) => [completion] }),
+    usage: t.field({ type: UsageType, description: 'What it cost.', resolve: ({ completion }) => completion.usage }),
+    incompleteDetails: t.field({
+      type: CompletionIncompleteType,
+      nullable: true,
+      description: 'Which bound cut the answer; null when none did.',
+      resolve: ({ completion }) => completion.incompleteDetails,
+    }),
+    chatId: t.exposeString('chatId', { description: 'Opaque; different in every reply; names nothing that can be fetched.' }),
+  }),
+});
+
+builder.mutationField('createCompletion', (t) =>
+  t.field({
+    type: CompletionType,
+    description: 'Runs one stateless completion and answers when it is whole.',
+    args: { input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }) },
+    resolve: async (_root, { input }, { deps, caller, signal }) => {
+      const createdSeconds = Math.floor(deps.now().getTime() / 1000);
+      const completion = await createCompletion(deps, caller, input, signal);
+      const id = deps.newId('completion');
+      return { id, chatId: statelessChatId(id), createdSeconds, model: input.model, completion };
+    },
+  }),
+);
+
+interface ToolCallDelta {
+  readonly id: string | null;
+  readonly name: string | null;
+  readonly arguments: string;
+}
+
+const ToolCallDeltaType = builder.objectRef<ToolCallDelta>('CompletionToolCallDelta').implement({
+  description: 'A piece of a call that the client is asked to make. Calls come one after the other.',
+  fields: (t) => ({
+    id: t.exposeString('id', { nullable: true, description: 'Given where the call begins.' }),
+    name: t.exposeString('name', { nullable: true, description: 'Given where the call begins.' }),
+    arguments: t.exposeString('arguments', { description: 'The next piece of its arguments.' }),
+  }),
+});
+
+const EventErrorType = builder.objectRef<{ readonly code: string; readonly message: string }>('CompletionError').implement({
+  description: 'Why a completion broke off.',
+  fields: (t) => ({
+    code: t.exposeString('code', { description: 'As in `extensions.code` of errors.' }),
+    message: t.exposeString('message', { description: 'For a person to read.' }),
+  }),
+});
+
+const EventType = builder.objectRef<RunEvent>('CompletionEvent').implement({
+  description: 'One step of a completion while it happens.',
+  fields: (t) => ({
+    sequence: t.exposeInt('sequence', { description: 'Grows by one with every event, from 0.' }),
+    type: t.exposeString('type', { description: 'What happened, in the words of the responses format.' }),
+    delta: t.string({
+      nullable: true,
+      description: 'The next piece of the text.',
+      resolve: (event) => (event.type === 'response.output_text.delta' ? (JSON.parse(event.json) as string) : null),
+    }),
+    reasoningDelta: t.string({
+      nullable: true,
+      description: 'The next piece of what the model thinks, where it tells.',
+      resolve: (event) => (event.type === 'response.reasoning_text.delta' ? (JSON.parse(event.json) as string) : null),
+    }),
+    toolCall: t.field({
+      type: ToolCallDeltaType,
+      nullable: true,
+      description: 'The next piece of a call.',
+      resolve: toolCallOf,
+    }),
+    annotation: t.field({
+      type: AnnotationType,
+      nullable: true,
+      description: 'A citation that the text just made.',
+      resolve: (event) => (event.type === 'response.output_text.annotation.added' ? event.citation : null),
+    }),
+    finishReason: t.string({
+      nullable: true,
+      description: 'With the last event of a good answer: stop, length, tool_calls or content_filter.',
+      resolve: (event) => {
+        const run = endOf(event);
+        return run === undefined || run.status === 'failed' || run.status === 'cancelled' ? null : finishOf(run);
+      },
+    }),
+    incompleteDetails: t.field({
+      type: CompletionIncompleteType,
+      nullable: true,
+      description: 'With the last event: which bound cut the answer.',
+      resolve: (event) => {
+        const run = endOf(event);
+        return run?.status === 'incomplete' ? incompleteDetailsOf(run) : null;
+      },
+    }),
+    usage: t.field({
+      type: UsageType,
+      nullable: true,
+      description: 'With the last event: what it cost.',
+      resolve: (event) => endOf(event)?.usage ?? null,
+    }),
+    error: t.field({
+      type: EventErrorType,
+      nullable: true,
+      description: 'With the last event: why it broke off.',
+      resolve: (event) => endOf(event)?.error ?? null,
+    }),
+  }),
+});
+
+builder.subscriptionField('completionEvents', (t) =>
+  t.field({
+    type: EventType,
+    description: 'Runs one stateless completion and shows it while it happens. Leaving stops it.',
+    args: {
+      input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }),
+      inOnePiece: t.arg.boolean({
+        required: true,
+        defaultValue: false,
+        description: 'Asks the model for its answer in one piece: fewer, larger events.',
+      }),
+    },
+    subscribe: (_root, { input, inOnePiece }, { deps, caller, signal }) => runCompletion(deps, caller, input, inOnePiece, signal),
+    resolve: (event) => event,
+  }),
+);
+
+function endOf(event: RunEvent): RunSnapshot | undefined {
+  return event.type === 'response.completed' || event.type === 'response.failed' || event.type === 'response.incomplete'
+    ? event.run
+    : undefined;
+}
+
+function toolCallOf(event: RunEvent): ToolCallDelta | null {
+  if (event.type === 'response.function_call_arguments.delta') {
+    return { id: null, name: null, arguments: JSON.parse(event.json) as string };
+  }
+  if (event.type !== 'response.output_item.added' || event.item.type !== 'function_call') return null;
+  return { id: event.item.callId, name: event.item.name, arguments: '' };
+}

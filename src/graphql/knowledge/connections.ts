@@ -1,0 +1,188 @@
+import {
+  deleteConnection,
+  getConnection,
+  listConnections,
+  ownsConnection,
+  storeMcpServer,
+  storeOauthToken,
+  storeRepoHostInstallation,
+  updateConnection,
+} from '../../domain/knowledge/connections.ts';
+import { type Connection, connectionKinds, connectionProviders, oauthProviders } from '../../entities/knowledge/connection.ts';
+import { builder } from '../builder/builder.ts';
+import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { enumOf } from '../types/enums.ts';
+
+const KindType = enumOf('LinkedServiceKind', 'What a connection opens.', connectionKinds, {
+  OAUTH_TOKEN: "A user's account, by an OAuth token.",
+  REPO_HOST_INSTALLATION: 'An installation of the app at a repository host.',
+  MCP_SERVER: 'An MCP server.',
+});
+
+const providerDescriptions = {
+  DRIVE_A: 'A cloud drive of the first kind.',
+  DRIVE_B: 'A cloud drive of the second kind.',
+  WIKI: 'A wiki.',
+  TRACKER: 'An issue tracker.',
+};
+const OauthProviderType = enumOf('OauthProvider', 'A service whose accounts are connected by a token.', oauthProviders, {
+  ...providerDescriptions,
+});
+const ProviderType = enumOf('ConnectionProvider', 'The service at the other end.', connectionProviders, {
+  ...providerDescriptions,
+  REPO_HOST: 'A repository host.',
+  MCP: 'An MCP server.',
+});
+
+const LinkedServiceType = builder.objectRef<Connection>('LinkedService').implement({
+  description:
+    'Access of one user to a service elsewhere. Its secrets are kept sealed and shown to nobody. Administrators see whose it is and what it is called; the rest is null to them.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'What `oauthTokenId` of a data source names.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    orgId: t.exposeID('orgId', { description: 'The organization it is used in.' }),
+    ownerUserId: t.exposeID('ownerUserId', { description: 'The user it belongs to.' }),
+    kind: t.expose('kind', { type: KindType, description: 'What it opens.' }),
+    provider: t.expose('provider', { type: ProviderType, description: 'The service at the other end.' }),
+    accountName: t.exposeString('name', { description: 'The name of the account or the server, for people.' }),
+    baseUrl: t.string({
+      nullable: true,
+      description: 'Where the service stands when it is not where it usually is; the address of an MCP server.',
+      resolve: (connection, _args, { caller }) => (ownsConnection(caller, connection) ? connection.baseUrl : null),
+    }),
+    installationId: t.int({
+      nullable: true,
+      description: 'The number of an installation at a repository host.',
+      resolve: (connection, _args, { caller }) => (ownsConnection(caller, connection) ? connection.installationId : null),
+    }),
+    scopes: t.stringList({
+      nullable: true,
+      description: 'What the provider granted.',
+      resolve: (connection, _args, { caller }) => (ownsConnection(caller, connection) ? [...connection.scopes] : null),
+    }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the access token ends; null when nobody knows.',
+      resolve: (connection, _args, { caller }) => (ownsConnection(caller, connection) ? connection.expiresAt : null),
+    }),
+    isOwn: t.boolean({
+      description: 'Whether it belongs to the caller, who alone may use it.',
+      resolve: (connection, _args, { caller }) => ownsConnection(caller, connection),
+    }),
+  }),
+});
+
+const LinkedServices = connectionOf(LinkedServiceType, 'LinkedService', 'Connections');
+
+builder.queryFields((t) => ({
+  connection: t.field({
+    type: LinkedServiceType,
+    description: 'One connection. NOT_FOUND when there is none or the caller may not see it.',
+    args: { id: t.arg.id({ description: 'The id of the connection.' }) },
+    resolve: (_root, { id }, { deps, caller }) => getConnection(deps, caller, id),
+  }),
+  connections: t.field({
+    type: LinkedServices,
+    description: "The caller's connections, newest first.",
+    args: {
+      kind: t.arg({ type: KindType, required: false, description: 'Only those of this kind.' }),
+      provider: t.arg({ type: ProviderType, required: false, description: 'Only those to this service.' }),
+      ofOrganization: t.arg.boolean({
+        required: false,
+        description: 'Those of everybody in the organization, for its administrators.',
+      }),
+      ...pageArgs(t.arg),
+    },
+    resolve: (_root, { first, after, ...query }, context) =>
+      listConnections(context.deps, context.caller, query, pageRequest(context, { first, after })),
+  }),
+}));
+
+const StoreOauthTokenInput = builder.inputType('StoreOauthTokenInput', {
+  description: 'An OAuth token that the caller got from a service. The tokens are kept sealed and never shown again.',
+  fields: (t) => ({
+    provider: t.field({ type: OauthProviderType, description: 'The service.' }),
+    accountName: t.string({ description: 'The name of the account, for people: 1 to 200 characters.' }),
+    accessToken: t.string({ description: 'At most 20,000 characters.' }),
+    refreshToken: t.string({
+      required: false,
+      description: 'At most 20,000 characters; without one the access ends with its token.',
+    }),
+    expiresAt: t.field({ type: 'DateTime', required: false, description: 'When the access token ends.' }),
+    scopes: t.stringList({ required: false, description: 'What the provider granted; at most 100.' }),
+    baseUrl: t.string({ required: false, description: 'Where the service stands, when it is not where it usually is.' }),
+  }),
+});
+
+const StoreRepoHostInstallationInput = builder.inputType('StoreRepoHostInstallationInput', {
+  description: 'An installation of the app at a repository host.',
+  fields: (t) => ({
+    installationId: t.int({ description: 'Its number, as the host tells it; above 0.' }),
+    accountName: t.string({ description: 'The account it is installed in, for people: 1 to 200 characters.' }),
+    baseUrl: t.string({ required: false, description: 'Where the host stands, when it is not where it usually is.' }),
+  }),
+});
+
+const StoreMcpServerInput = builder.inputType('StoreMcpServerInput', {
+  description: 'An MCP server. The headers are kept sealed and never shown again.',
+  fields: (t) => ({
+    name: t.string({ description: 'For people: 1 to 200 characters.' }),
+    url: t.string({ description: 'Its http or https address.' }),
+    headers: t.field({
+      type: 'JSON',
+      required: false,
+      description:
+        'Headers sent with every request to it, such as authorization: an object of at most 20 names and their values.',
+    }),
+  }),
+});
+
+const UpdateConnectionInput = builder.inputType('UpdateConnectionInput', {
+  description: 'Changes of a connection: absent members are kept, null clears what can be empty.',
+  fields: (t) => ({
+    accountName: t.string({ required: false, description: 'The name, for people: 1 to 200 characters.' }),
+    accessToken: t.string({ required: false, description: 'A new access token.' }),
+    refreshToken: t.string({ required: false, description: 'A new refresh token.' }),
+    expiresAt: t.field({ type: 'DateTime', required: false, description: 'When the new access token ends.' }),
+    scopes: t.stringList({ required: false, description: 'What the provider granted; at most 100.' }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  storeOauthToken: t.field({
+    type: LinkedServiceType,
+    description: 'Keeps an OAuth token for the caller.',
+    args: { input: t.arg({ type: StoreOauthTokenInput, description: 'The token.' }) },
+    resolve: (_root, { input }, { deps, caller }) => storeOauthToken(deps, caller, input),
+  }),
+  storeRepoHostInstallation: t.field({
+    type: LinkedServiceType,
+    description: 'Notes an installation at a repository host for the caller.',
+    args: { input: t.arg({ type: StoreRepoHostInstallationInput, description: 'The installation.' }) },
+    resolve: (_root, { input }, { deps, caller }) => storeRepoHostInstallation(deps, caller, input),
+  }),
+  storeMcpServer: t.field({
+    type: LinkedServiceType,
+    description: 'Keeps the address of an MCP server for the caller.',
+    args: { input: t.arg({ type: StoreMcpServerInput, description: 'The server.' }) },
+    resolve: (_root, { input }, { deps, caller }) => storeMcpServer(deps, caller, input),
+  }),
+  updateConnection: t.field({
+    type: LinkedServiceType,
+    description: 'Renames a connection or renews its token, for its owner.',
+    args: {
+      id: t.arg.id({ description: 'The id of the connection.' }),
+      input: t.arg({ type: UpdateConnectionInput, description: 'What changes.' }),
+    },
+    resolve: (_root, { id, input }, { deps, caller }) => updateConnection(deps, caller, id, input),
+  }),
+  deleteConnection: t.field({
+    type: LinkedServiceType,
+    description:
+      'Removes a connection and its secrets, for its owner and administrators. Sources added with it stay, and are not read anew any more. Answers what it was.',
+    args: { id: t.arg.id({ description: 'The id of the connection.' }) },
+    resolve: (_root, { id }, { deps, caller }) => deleteConnection(deps, caller, id),
+  }),
+}));

@@ -1,0 +1,124 @@
+import { addApiDataSource, addFileDataSource, attachDataSource } from '../../domain/knowledge/add-sources.ts';
+import { bulkDeleteDataSources, deleteDataSource, refreshDataSource, updateDataSource } from '../../domain/knowledge/sources.ts';
+import { builder } from '../builder/builder.ts';
+import { DataSourceType, RefreshPeriodType } from './sources.ts';
+
+const AddApiDataSourceInput = builder.inputType('AddApiDataSourceInput', {
+  description: "A new source with a payload of one's own.",
+  fields: (t) => ({
+    name: t.string({ description: '1 to 200 characters.' }),
+    data: t.field({ type: 'JSON', description: 'The knowledge: an object.' }),
+  }),
+});
+
+const UpdateDataSourceInput = builder.inputType('UpdateDataSourceInput', {
+  description: 'Changes of a source: absent members are kept, null gives back the default.',
+  fields: (t) => ({
+    refreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: 'How often it is read again by itself.' }),
+    cite: t.boolean({ required: false, description: 'Whether answers may cite it.' }),
+    ais: t.idList({
+      required: false,
+      description: 'Replaces the agents that have it attached, as far as the caller may edit them; at most 1,000.',
+    }),
+    orgVisible: t.boolean({ required: false, description: 'Whether everyone in its organization sees it and may attach it.' }),
+  }),
+});
+
+interface AttachedDataSource {
+  readonly aiId: string;
+  readonly dataSourceId: string;
+}
+const AttachDataSourcePayload = builder.objectRef<AttachedDataSource>('AttachDataSourcePayload').implement({
+  description: 'What was attached to what.',
+  fields: (t) => ({
+    aiId: t.exposeID('aiId', { description: 'The id of the agent.' }),
+    dataSourceId: t.exposeID('dataSourceId', { description: 'The id of the source.' }),
+  }),
+});
+const AttachDataSourceInput = builder.inputType('AttachDataSourceInput', {
+  description: 'A source that exists.',
+  fields: (t) => ({ dataSourceId: t.id({ description: 'Its id.' }) }),
+});
+
+interface DeletedDataSources {
+  readonly aiId: string;
+  readonly dataSourceIds: readonly string[];
+}
+const BulkDeleteDataSourcesPayload = builder.objectRef<DeletedDataSources>('BulkDeleteDataSourcesPayload').implement({
+  description: 'What was deleted.',
+  fields: (t) => ({
+    aiId: t.exposeID('aiId', { description: 'The id of the agent.' }),
+    dataSourceIds: t.idList({
+      description: 'The ids of the deleted sources.',
+      resolve: ({ dataSourceIds }) => [...dataSourceIds],
+    }),
+  }),
+});
+const BulkDeleteDataSourcesInput = builder.inputType('BulkDeleteDataSourcesInput', {
+  description: 'Sources of one agent.',
+  fields: (t) => ({ dataSourceIds: t.idList({ description: '1 to 1,000 ids of sources that the agent has attached.' }) }),
+});
+
+builder.mutationFields((t) => ({
+  addApiDataSource: t.field({
+    type: DataSourceType,
+    description: 'Adds a source with a JSON payload to an agent, and has it indexed.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      input: t.arg({ type: AddApiDataSourceInput, description: 'What it is.' }),
+    },
+    resolve: (_root, { agentId, input }, { deps, caller }) => addApiDataSource(deps, caller, agentId, input),
+  }),
+  addFileDataSource: t.field({
+    type: DataSourceType,
+    description:
+      'Adds a file to an agent, and has it indexed: Markdown, text, PDF, HTML, CSV or JSON, found out from its content.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      file: t.arg({ type: 'File', description: 'The file; at most UPLOAD_MAX_BYTES of the service.' }),
+    },
+    resolve: (_root, { agentId, file }, { deps, caller }) => addFileDataSource(deps, caller, agentId, file),
+  }),
+  attachDataSource: t.field({
+    type: AttachDataSourcePayload,
+    description: 'Attaches a source that exists to an agent.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      input: t.arg({ type: AttachDataSourceInput, description: 'The source.' }),
+    },
+    resolve: (_root, { agentId, input }, { deps, caller }) => attachDataSource(deps, caller, agentId, input.dataSourceId),
+  }),
+  updateDataSource: t.field({
+    type: DataSourceType,
+    description: 'Changes a source, for its owner and administrators.',
+    args: {
+      id: t.arg.id({ description: 'The id of the source.' }),
+      input: t.arg({ type: UpdateDataSourceInput, description: 'What changes.' }),
+    },
+    resolve: (_root, { id, input }, { deps, caller }) => updateDataSource(deps, caller, id, input),
+  }),
+  deleteDataSource: t.field({
+    type: DataSourceType,
+    description: 'Deletes a source and everything behind it, for its owner and administrators. Answers what it was.',
+    args: { id: t.arg.id({ description: 'The id of the source.' }) },
+    resolve: (_root, { id }, { deps, caller }) => deleteDataSource(deps, caller, id),
+  }),
+  bulkDeleteDataSources: t.field({
+    type: BulkDeleteDataSourcesPayload,
+    description: 'Deletes sources of an agent, all or none.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      input: t.arg({ type: BulkDeleteDataSourcesInput, description: 'Which.' }),
+    },
+    resolve: (_root, { agentId, input }, { deps, caller }) => bulkDeleteDataSources(deps, caller, agentId, input.dataSourceIds),
+  }),
+  refreshDataSource: t.field({
+    type: DataSourceType,
+    description: 'Has a source read again. What is indexed goes on answering until the new state is complete.',
+    args: {
+      id: t.arg.id({ description: 'The id of the source.' }),
+      forceRefresh: t.arg.boolean({ required: false, defaultValue: false, description: 'Also when the content is unchanged.' }),
+    },
+    resolve: (_root, { id, forceRefresh }, { deps, caller }) => refreshDataSource(deps, caller, id, forceRefresh ?? false),
+  }),
+}));

@@ -1,0 +1,234 @@
+import { canEditDataSource } from '../../domain/access/access.ts';
+import { findUsersById } from '../../domain/accounts/accounts.ts';
+import { watchDataSource } from '../../domain/knowledge/source-changes.ts';
+import {
+  getDataSource,
+  listAgentsOfDataSources,
+  listDataSources,
+  listDataSourcesOfAgent,
+  listDataSourcesOfAgents,
+  orderedPageShape,
+} from '../../domain/knowledge/sources.ts';
+import type { AgentView } from '../../entities/agents/agent.ts';
+import {
+  type DataSource,
+  dataSourceTypes,
+  type IndexingStatistics,
+  indexingStatistics,
+  indexStatuses,
+  refreshPeriods,
+  sourceIndexPercentage,
+  sourceIndexStatus,
+} from '../../entities/knowledge/data-source.ts';
+import type { UsingAgent } from '../../storage/knowledge/sources.ts';
+import { UserType } from '../accounts/accounts.ts';
+import { AgentType } from '../agents/agents.ts';
+import { builder } from '../builder/builder.ts';
+import { membersRead, reading } from '../builder/members.ts';
+import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { enumOf } from '../types/enums.ts';
+import { NodeType, registerNode } from '../types/node.ts';
+
+export const DataSourceKind = enumOf('DataSourceType', 'Where the knowledge of a source comes from.', dataSourceTypes, {
+  API: 'A JSON payload.',
+  FILE_UPLOAD: 'An uploaded file.',
+  DRIVE_A: 'A cloud drive of the first kind.',
+  DRIVE_B: 'A cloud drive of the second kind.',
+  WEB_URL: 'A web site.',
+  WIKI: 'A wiki.',
+  TRACKER: 'An issue tracker.',
+  REPO_HOST: 'A repository host.',
+});
+
+export const RefreshPeriodType = enumOf('RefreshPeriod', 'How often a source is read again by itself.', refreshPeriods, {
+  NEVER: 'Only when asked.',
+  DAILY: 'Every day.',
+  WEEKLY: 'Every week.',
+  MONTHLY: 'Every 30 days.',
+});
+
+export const IndexStatusType = enumOf('IndexStatus', 'How far indexing is.', indexStatuses, {
+  INITIALIZED: 'It exists; nothing is planned yet.',
+  QUEUED: 'It waits for a worker.',
+  FETCHING: 'Its content is fetched.',
+  PARSING: 'Its text is taken out.',
+  INDEXING: 'Its passages are written; of a source: something is at work.',
+  INDEXED: 'It answers questions; of a source: at least one item does.',
+  FAILED: 'It could not be indexed, with a reason; of a source: none of its items is indexed.',
+  SKIPPED: 'There is nothing in it to index, with a reason.',
+  CANCELLED: 'Somebody stopped it.',
+  DELETING: 'It is being removed.',
+});
+
+const IndexingStatisticsType = builder.objectRef<IndexingStatistics>('IndexingStatistics').implement({
+  description: 'The items of a source by what they are doing; the first four add up to the total at every instant.',
+  fields: (t) => ({
+    doneCount: t.exposeInt('doneCount', { description: 'Indexed, or skipped with a reason.' }),
+    failedCount: t.exposeInt('failedCount', { description: 'Failed with a reason, or cancelled.' }),
+    pendingCount: t.exposeInt('pendingCount', { description: 'Waiting.' }),
+    indexingCount: t.exposeInt('indexingCount', { description: 'At work.' }),
+    totalCount: t.exposeInt('totalCount', { description: 'All.' }),
+  }),
+});
+
+const UsingAgentType = builder.objectRef<UsingAgent>('UsingAgent').implement({
+  description: 'An agent that has a source attached, as lists of sources show it.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the agent.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    src: t.exposeString('src', { description: 'Its picture: an address, or a data URL.' }),
+  }),
+});
+
+const reads = reading<DataSource>;
+
+export const DataSourceType = builder.objectRef<DataSource>('DataSource').implement({
+  description: 'A connected body of knowledge. Any number of agents of its organization may have it attached.',
+  interfaces: [NodeType],
+  fields: (t) => ({
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    lastIndexedAt: t.expose('lastIndexedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When one of its items was last indexed; null before the first.',
+    }),
+    orgId: t.exposeID('orgId', { description: 'The organization it belongs to.' }),
+    ownerUserId: t.exposeID('ownerUserId', { description: 'Who added it.' }),
+    name: t.exposeString('name', { description: 'Never blank.' }),
+    type: t.expose('type', { type: DataSourceKind, description: 'Where its knowledge comes from.' }),
+    refreshPeriod: t.expose('refreshPeriod', { type: RefreshPeriodType, description: 'How often it is read again by itself.' }),
+    indexStatus: t.field({
+      extensions: reads('counts', 'isDeleting', 'errorCode'),
+      type: IndexStatusType,
+      description: 'How far indexing is, from its items.',
+      resolve: sourceIndexStatus,
+    }),
+    indexPercentage: t.string({
+      extensions: reads('counts'),
+      description: 'Whole percent from "0" to "100"; "100" only when nothing is left to do.',
+      resolve: (source) => String(sourceIndexPercentage(source)),
+    }),
+    data: t.field({
+      extensions: reads('data'),
+      type: 'JSON',
+      description: 'What it was added with; the shape depends on its type.',
+      resolve: ({ data }) => data,
+    }),
+    errorCode: t.exposeString('errorCode', {
+      nullable: true,
+      description: 'Why the source as a whole cannot be read, for programs; null when nothing stands in the way.',
+    }),
+    errorMessage: t.exposeString('errorMessage', {
+      nullable: true,
+      description: 'The same for people. Items that could not be indexed carry their own reasons.',
+    }),
+    cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
+    orgVisible: t.exposeBoolean('orgVisible', { description: 'Whether everyone in its organization sees it and may attach it.' }),
+    usageCount: t.exposeInt('usageCount', { description: 'How many agents have it attached.' }),
+    statistics: t.field({
+      extensions: reads('counts'),
+      type: IndexingStatisticsType,
+      description: 'Its items by what they are doing.',
+      resolve: ({ counts }) => indexingStatistics(counts),
+    }),
+    canEdit: t.boolean({
+      extensions: reads('orgId', 'ownerUserId'),
+      description: 'Whether the caller may change, refresh or delete it.',
+      resolve: (source, _args, { caller }) => canEditDataSource(caller, source),
+    }),
+    ais: t.loadableList({
+      extensions: reads('id'),
+      type: UsingAgentType,
+      description: 'The agents that have it attached, as far as the caller may use them.',
+      load: (ids: string[], { deps, caller }) => listAgentsOfDataSources(deps, caller, ids) as never,
+      resolve: ({ id }) => id,
+    }),
+    ownerUser: t.loadable({
+      extensions: reads('ownerUserId'),
+      type: UserType,
+      description: 'Who added it.',
+      load: (ids: string[], { deps }) => findUsersById(deps, ids) as never,
+      resolve: ({ ownerUserId }) => ownerUserId,
+    }),
+  }),
+});
+
+registerNode('dataSource', {
+  typeName: 'DataSource',
+  operation: 'Query.dataSource',
+  load: (id, { deps, caller }) => getDataSource(deps, caller, id),
+});
+
+builder.objectField(AgentType, 'dataSources', (t) =>
+  t.loadableList({
+    extensions: reading<AgentView>('id'),
+    type: DataSourceType,
+    description:
+      'The data sources attached to it, as far as the caller sees them, newest first; none without the scope DATA_SOURCES:READ.',
+    // Each place of a document has a loader of its own, since each reads other members.
+    byPath: true,
+    load: (ids: string[], { deps, caller }, _args, info) =>
+      listDataSourcesOfAgents(deps, caller, ids, membersRead(info, 'DataSource')) as never,
+    resolve: ({ id }) => id,
+  }),
+);
+
+const DataSourceConnection = connectionOf(DataSourceType, 'DataSource', 'Data sources');
+
+builder.queryFields((t) => ({
+  dataSource: t.field({
+    type: DataSourceType,
+    description: 'One data source. NOT_FOUND when there is none or the caller may not see it.',
+    args: { id: t.arg.id({ description: 'The id of the source.' }) },
+    resolve: (_root, { id }, { deps, caller }) => getDataSource(deps, caller, id),
+  }),
+  dataSources: t.field({
+    type: DataSourceConnection,
+    description: 'The data sources the caller may see.',
+    args: {
+      search: t.arg.string({ required: false, description: 'Only those whose name holds this text; at most 200 characters.' }),
+      type: t.arg({ type: DataSourceKind, required: false, description: 'Only those of this type.' }),
+      orderBy: t.arg.string({
+        required: false,
+        description: '`+` (ascending) or `-` (descending), then createdAt, lastIndexedAt or usageCount. Default -createdAt.',
+      }),
+      page: t.arg.int({
+        required: false,
+        description: 'The number of the page, from 1; not together with `after`, which costs less.',
+      }),
+      ...pageArgs(t.arg),
+    },
+    resolve: (_root, { first, after, ...query }, context) =>
+      listDataSources(
+        context.deps,
+        context.caller,
+        query,
+        pageRequest(context, { first, after }, orderedPageShape(query.orderBy)),
+      ),
+  }),
+  indexingStatistics: t.field({
+    type: IndexingStatisticsType,
+    description: 'The items of a data source by what they are doing.',
+    args: { dataSourceId: t.arg.id({ description: 'The id of the source.' }) },
+    resolve: async (_root, { dataSourceId }, { deps, caller }) =>
+      indexingStatistics((await getDataSource(deps, caller, dataSourceId)).counts),
+  }),
+  agentDataSources: t.field({
+    type: [DataSourceType],
+    description: 'The data sources attached to an agent, as far as the caller sees them, newest first.',
+    args: { agentId: t.arg.id({ description: 'The id of the agent.' }) },
+    resolve: async (_root, { agentId }, { deps, caller }) => [...(await listDataSourcesOfAgent(deps, caller, agentId))],
+  }),
+}));
+
+builder.subscriptionField('dataSourceUpdated', (t) =>
+  t.field({
+    type: DataSourceType,
+    description:
+      'The source at once and after every change of it or its items, at most five times a second. Ends when it is deleted or the caller may not see it any more.',
+    args: { dataSourceId: t.arg.id({ description: 'The id of the source.' }) },
+    subscribe: (_root, { dataSourceId }, { deps, caller, signal }) => watchDataSource(deps, caller, dataSourceId, signal),
+    resolve: (source) => source,
+  }),
+);

@@ -1,0 +1,48 @@
+import { createUploadToken, type UploadToken, uploadDataSource } from '../../domain/knowledge/uploads.ts';
+import { builder } from '../builder/builder.ts';
+import { DataSourceType } from './sources.ts';
+
+const UploadTokenType = builder.objectRef<UploadToken>('UploadToken').implement({
+  description: 'A link that one file may be sent to, once, with PUT and without a key.',
+  fields: (t) => ({
+    url: t.exposeString('url', { description: 'Where the file goes. Whoever has it may send the file: keep it as a secret.' }),
+    pathname: t.exposeString('pathname', { description: 'The path of that address.' }),
+    contentType: t.exposeString('contentType', { description: 'The type the file must be sent with.' }),
+    size: t.exposeInt('size', { description: 'The bytes it must have, exactly.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the link ends: an hour after it was made.' }),
+  }),
+});
+
+const CreateUploadTokenInput = builder.inputType('CreateUploadTokenInput', {
+  description: 'The file that will be sent. Other members are ignored.',
+  fields: (t) => ({
+    filename: t.string({ required: false, description: 'Required, here or as `name`: 1 to 200 characters.' }),
+    name: t.string({ required: false, description: 'Another name of `filename`.' }),
+    contentType: t.string({ required: false, description: 'Its media type. Default application/octet-stream.' }),
+    mimeType: t.string({ required: false, description: 'Another name of `contentType`.' }),
+    size: t.int({ required: false, description: 'Required: its bytes; at most UPLOAD_MAX_BYTES of the service.' }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  createUploadToken: t.field({
+    type: UploadTokenType,
+    description: 'Signs a link for the upload of one file to an agent. The data source is made when the file has arrived.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      input: t.arg({ type: CreateUploadTokenInput, description: 'The file.' }),
+    },
+    resolve: (_root, { agentId, input }, { deps, caller }) => createUploadToken(deps, caller, agentId, input),
+  }),
+  uploadDataSource: t.field({
+    type: DataSourceType,
+    description: 'Takes the file that a link was signed for, and has it indexed.',
+    args: {
+      agentId: t.arg.id({ description: 'The id of the agent.' }),
+      uploadId: t.arg.id({ description: 'The last part of the path of the link.' }),
+      ticket: t.arg.string({ description: 'The ticket of the link.' }),
+      file: t.arg({ type: 'File', description: 'The file, of exactly the announced size and type.' }),
+    },
+    resolve: (_root, args, { deps, caller }) => uploadDataSource(deps, caller, args),
+  }),
+}));

@@ -1,0 +1,70 @@
+import { type CatalogEntry, listCatalog, listModels } from '../../domain/models/models.ts';
+import type { ModelInfo } from '../../engine/models/router.ts';
+import { builder } from '../builder/builder.ts';
+
+const ModelType = builder.objectRef<ModelInfo>('Model').implement({
+  description: 'A model that runs may use.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: '`provider/name`.' }),
+    provider: t.exposeString('provider', { description: 'Who runs it.' }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When the provider published it, where it tells.',
+      resolve: ({ createdAtMs }) => new Date(createdAtMs),
+    }),
+    isPremium: t.exposeBoolean('isPremium', { description: 'Whether the operator counts it among the dear ones.' }),
+    acceptsImages: t.exposeBoolean('acceptsImages', { description: 'Whether it may be sent images.' }),
+    contextTokensMax: t.exposeInt('contextTokensMax', { description: 'Most tokens of a conversation.' }),
+    inputPricePerMillionTokens: t.float({
+      nullable: true,
+      description: 'As the operator states it.',
+      resolve: ({ price }) => price?.inputPerMillionTokens ?? null,
+    }),
+    outputPricePerMillionTokens: t.float({
+      nullable: true,
+      description: 'As the operator states it.',
+      resolve: ({ price }) => price?.outputPerMillionTokens ?? null,
+    }),
+  }),
+});
+
+const CatalogEntryType = builder.objectRef<CatalogEntry>('ModelCatalogEntry').implement({
+  description: 'Something that `model` of a completion may name.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'The id of a model or of an agent.' }),
+    object: t.string({
+      description: 'Always `model`, also for agents: clients of the common format look for it.',
+      resolve: () => 'model',
+    }),
+    name: t.exposeString('name', { description: 'For people.' }),
+    created: t.int({
+      description: 'Seconds since 1970.',
+      resolve: ({ createdAtMs }) => Math.floor(createdAtMs / 1000),
+    }),
+    ownedBy: t.exposeString('ownedBy', { description: 'The provider of a model, the organization of an agent.' }),
+  }),
+});
+
+const CatalogType = builder.objectRef<readonly CatalogEntry[]>('ModelCatalog').implement({
+  description: 'Models and agents in the form of the common format.',
+  fields: (t) => ({
+    object: t.string({ description: 'Always `list`.', resolve: () => 'list' }),
+    entries: t.field({ type: [CatalogEntryType], description: 'Models first.', resolve: (entries) => entries }),
+  }),
+});
+
+builder.queryField('models', (t) =>
+  t.field({
+    type: [ModelType],
+    description: 'The models of this installation, the default first.',
+    resolve: (_root, _args, { deps }) => listModels(deps),
+  }),
+);
+
+builder.queryField('modelCatalog', (t) =>
+  t.field({
+    type: CatalogType,
+    description: 'What `model` of a completion may name: models, and agents that the caller may use.',
+    resolve: (_root, _args, { deps, caller }) => listCatalog(deps, caller),
+  }),
+);

@@ -1,0 +1,152 @@
+import type { OutputRef } from '@pothos/core';
+import { DomainError } from '../entities/errors.ts';
+import type { Page, PageRequest, SortKey } from '../entities/page.ts';
+import { builder, type GraphContext } from './builder/builder.ts';
+
+const pageSizeDefault = 20;
+
+interface Edge<T> {
+  readonly page: Page<T>;
+  readonly node: T;
+}
+interface PageInfo {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor: string | null;
+  readonly endCursor: string | null;
+}
+
+const PageInfoType = builder.objectRef<PageInfo>('PageInfo').implement({
+  description: 'Where a page stands in its list.',
+  fields: (t) => ({
+    hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether items follow this page.' }),
+    hasPreviousPage: t.exposeBoolean('hasPreviousPage', { description: 'Whether this page was asked for with `after`.' }),
+    startCursor: t.exposeString('startCursor', {
+      nullable: true,
+      description: 'Cursor of the first item; null on an empty page.',
+    }),
+    endCursor: t.exposeString('endCursor', {
+      nullable: true,
+      description: 'Cursor of the last item, for the next `after`; null on an empty page.',
+    }),
+  }),
+});
+
+/**
+ * Makes `<Name>Connection` and `<Name>Edge` for a list whose resolver returns a `Page` from its store. Use with `pageArgs`:
+ *
+ *     const AgentConnection = connectionOf(AgentType, 'Agent', 'Agents');
+ *     builder.queryField('agents', (t) => t.field({
+ *       type: AgentConnection,
+ *       description: 'Agents the caller may see, newest first.',
+ *       args: { ...pageArgs(t.arg) },
+ *       resolve: (_root, args, context) => listAgents(context.deps, context.caller, pageRequest(context, args)),
+ *     }));
+ *
+ * @param items  how the descriptions call the items: `Agents`.
+ *
+ * `totalCount` costs a query of its own and runs only when it is selected.
+ */
+export function connectionOf<T>(node: OutputRef<T>, name: string, items: string) {
+  const EdgeType = builder.objectRef<Edge<T>>(`${name}Edge`).implement({
+    description: `One of ${items.toLowerCase()} and its place in the list.`,
+    fields: (t) => ({
+      cursor: t.string({
+        description: 'Hand it to `after` to read on from here. Opaque.',
+        resolve: ({ page, node: item }) => encodeCursor(page.keyOf(item)),
+      }),
+      node: t.field({ type: node, description: 'The item.', resolve: (edge) => edge.node as never }),
+    }),
+  });
+  return builder.objectRef<Page<T>>(`${name}Connection`).implement({
+    description: `${items}, one page at a time.`,
+    fields: (t) => ({
+      nodes: t.field({ type: [node], description: 'The items of this page.', resolve: (page) => page.items as never }),
+      edges: t.field({
+        type: [EdgeType],
+        description: 'The items of this page with their cursors.',
+        resolve: (page) => page.items.map((item) => ({ page, node: item })),
+      }),
+      pageInfo: t.field({ type: PageInfoType, description: 'Where this page stands.', resolve: pageInfo }),
+      totalCount: t.int({
+        description: 'How many items the whole list has. Costs a count; leave it out when it is not shown.',
+        resolve: (page) => page.countAll(),
+      }),
+    }),
+  });
+}
+
+type ArgBuilder = Parameters<Parameters<typeof builder.queryField>[1]>[0]['arg'];
+
+/** The arguments of every connection. */
+export function pageArgs(arg: ArgBuilder) {
+  return {
+    first: arg.int({
+      required: false,
+      defaultValue: pageSizeDefault,
+      description: `How many items to return, from 1 to the service's LIST_MAX (100 unless set otherwise). Default ${pageSizeDefault}. A page of long items may hold fewer: \`pageInfo.hasNextPage\` tells whether more follow.`,
+    }),
+    after: arg.string({ required: false, description: 'A cursor of this list: items after it are returned.' }),
+  };
+}
+
+/** What each place of a sort key must be; a forged cursor then cannot reach SQL as a value of another type. */
+export type KeyShape = readonly ('time' | 'text' | 'number')[];
+
+/**
+ * Reads the arguments of a connection.
+ *
+ * @param shape  the sort key of the list; the default is `timeKey`'s.
+ * @throws DomainError INVALID_VALUE naming `first` or `after`.
+ */
+export function pageRequest(
+  context: GraphContext,
+  args: { readonly first?: number | null | undefined; readonly after?: string | null | undefined },
+  shape: KeyShape = ['time', 'text'],
+): PageRequest {
+  const max = context.deps.settings.LIST_MAX;
+  const limit = args.first ?? Math.min(pageSizeDefault, max);
+  if (limit < 1 || limit > max) throw new DomainError('INVALID_VALUE', `first must be from 1 to ${max}`, { param: 'first' });
+  return { limit, after: args.after === undefined || args.after === null ? undefined : decodeCursor(args.after, shape) };
+}
+
+/** Opaque to callers: base64url of the sort key. */
+export function encodeCursor(key: SortKey): string {
+  return Buffer.from(JSON.stringify(key)).toString('base64url');
+}
+
+/** @throws DomainError INVALID_VALUE on anything that `encodeCursor` did not make for such a list. */
+export function decodeCursor(cursor: string, shape: KeyShape): SortKey {
+  const key = parseKey(cursor);
+  if (key === undefined || key.length !== shape.length || !shape.every((kind, index) => fits(kind, key[index]))) {
+    throw new DomainError('INVALID_VALUE', 'after is not a cursor of this list', { param: 'after' });
+  }
+  return key as SortKey;
+}
+
+function parseKey(cursor: string): readonly unknown[] | undefined {
+  if (cursor.length > 2_000) return undefined;
+  try {
+    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function fits(kind: KeyShape[number], value: unknown): boolean {
+  if (kind === 'number') return typeof value === 'number' && Number.isFinite(value);
+  if (typeof value !== 'string' || value.includes('\u0000')) return false;
+  return kind === 'text' || (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) && !Number.isNaN(Date.parse(value)));
+}
+
+function pageInfo<T>(page: Page<T>): PageInfo {
+  const first = page.items[0];
+  const last = page.items.at(-1);
+  return {
+    hasNextPage: page.hasNextPage,
+    hasPreviousPage: page.hasPreviousPage,
+    startCursor: first === undefined ? null : encodeCursor(page.keyOf(first)),
+    endCursor: last === undefined ? null : encodeCursor(page.keyOf(last)),
+  };
+}

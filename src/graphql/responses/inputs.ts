@@ -1,0 +1,138 @@
+import { threadModes } from '../../entities/chats/chat.ts';
+import { chatModes } from '../../entities/runs/response.ts';
+import { builder } from '../builder/builder.ts';
+import { identifiers } from '../completions/inputs.ts';
+import { wireEnumOf } from '../types/enums.ts';
+
+const ChatModeType = wireEnumOf('ChatMode', 'How far a response may act.', chatModes, {
+  execute: 'The model may call every tool of the request.',
+  chat: 'No tools of the service; functions of the caller stay.',
+  plan: 'Nothing is carried out: the answer is a plan.',
+});
+
+const ResponseThreadModeType = wireEnumOf(
+  'ResponseThreadMode',
+  'What becomes of a request while another response is at work on its thread.',
+  threadModes,
+  {
+    collect: 'It waits; requests that are equal but for their input are answered together.',
+    steer: 'It joins the response at work, which sees it before its next step.',
+    interrupt: 'The response at work is stopped at its next boundary; what it said stays.',
+    force: 'The response at work and all that wait are cut off at once; what they said leaves the thread.',
+  },
+);
+
+export const ResponseInputType = builder.inputType('ResponseInput', {
+  description: 'A request of the responses format. Members it does not know are ignored over REST.',
+  fields: (t) => ({
+    model: t.string({
+      required: false,
+      description: "The id of a model or of an agent; default: the thread's, else the default model.",
+    }),
+    input: t.field({
+      type: 'JSON',
+      required: false,
+      description:
+        'A string, or an array of items: messages, function calls and their outputs, reasoning, references to items of earlier responses.',
+    }),
+    instructions: t.string({ required: false, description: 'For this response only: not inherited by later ones.' }),
+    tools: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'An array of functions of the caller and tools of the service.',
+    }),
+    toolChoice: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'auto, none, required, one tool, or `{type: "allowed_tools", mode, tools}`: a hard limit.',
+    }),
+    parallelToolCalls: t.boolean({ required: false, description: 'Whether several functions may be called at once.' }),
+    text: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'An object: `format` is text, json_object or json_schema with `name`, `schema`, `strict`.',
+    }),
+    reasoning: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'An object: `effort` is none, minimal, low, medium, high or xhigh; `summary` is auto, concise or detailed.',
+    }),
+    include: t.field({ type: ['String'], required: false, description: 'Further parts of the reply, as the format names them.' }),
+    truncation: t.string({
+      required: false,
+      description: 'disabled (default) refuses what is too long; auto drops the oldest turns.',
+    }),
+    maxOutputTokens: t.int({ required: false, description: 'Most tokens of one answer of the model; at least 1.' }),
+    maxToolCalls: t.int({ required: false, description: 'Most calls of tools of the service in the whole response.' }),
+    temperature: t.float({ required: false, description: 'From 0 to 2.' }),
+    topP: t.float({ required: false, description: 'From 0 to 1.' }),
+    topLogprobs: t.int({ required: false, description: 'From 0 to 20; models that give none are not asked.' }),
+    presencePenalty: t.float({ required: false, description: 'From -2 to 2.' }),
+    frequencyPenalty: t.float({ required: false, description: 'From -2 to 2.' }),
+    metadata: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'At most 16 texts of 512 characters by names of 64, kept with the response.',
+    }),
+    previousResponseId: t.string({
+      required: false,
+      description:
+        'The response to go on from: on its thread when it is the newest there, else on a new one that forks behind it.',
+    }),
+    conversation: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'The thread to go on with: the id of a chat, or an object with it. Excludes `previousResponseId`.',
+    }),
+    store: t.boolean({ required: false, description: 'Whether the response and its thread are kept. Default true.' }),
+    background: t.boolean({ required: false, description: 'Whether it goes on without a reader. Needs `store`.' }),
+    stream: t.boolean({ required: false, description: 'REST: whether to answer as an event stream.' }),
+    streamOptions: t.field({
+      type: 'JSON',
+      required: false,
+      description:
+        'An object: `include_extensions: false` leaves out what the service adds to the format; `include_obfuscation` is ignored.',
+    }),
+    serviceTier: t.string({
+      required: false,
+      description: 'auto, default, flex, scale or priority: the class of service, for providers that have such.',
+    }),
+    safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),
+    promptCacheKey: t.string({ required: false, description: identifiers.promptCacheKey }),
+    user: t.string({ required: false, description: identifiers.user }),
+    chatMode: t.field({
+      type: ChatModeType,
+      required: false,
+      description: 'Default execute.',
+    }),
+    threadMode: t.field({
+      type: ResponseThreadModeType,
+      required: false,
+      description: 'Default collect. Without effect while nothing is at work on the thread, and without `store`.',
+    }),
+    userSecrets: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.',
+    }),
+    options: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'ChatOptions: an object; unknown members are ignored.',
+    }),
+  }),
+});
+
+export const ResumeResponseInputType = builder.inputType('ResumeResponseInput', {
+  description: 'How a paused response goes on.',
+  fields: (t) => ({
+    input: t.field({ type: 'JSON', required: false, description: 'Further input, as in a new request.' }),
+    background: t.boolean({ required: false, description: 'Whether it goes on without a reader.' }),
+    stream: t.boolean({ required: false, description: 'REST: whether to answer as an event stream, with the new events only.' }),
+    userSecrets: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'Secrets for tools, again: they are not stored.',
+    }),
+  }),
+});

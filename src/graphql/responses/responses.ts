@@ -1,0 +1,180 @@
+import { compactResponse } from '../../domain/responses/compact.ts';
+import { type BegunResponse, beginResponse } from '../../domain/responses/create.ts';
+import { listActiveRuns, watchActiveRuns } from '../../domain/responses/dashboard.ts';
+import {
+  cancelResponse,
+  createResponse,
+  deleteResponse,
+  followResponse,
+  getResponse,
+  listInputItems,
+  pauseResponse,
+  resumeResponse,
+  stateOf,
+} from '../../domain/responses/lifecycle.ts';
+import { builder, type GraphContext } from '../builder/builder.ts';
+import { RunEventType } from '../runs/events.ts';
+import { RunType } from '../runs/runs.ts';
+import { wireEnumOf } from '../types/enums.ts';
+import { ResponseInputType, ResumeResponseInputType } from './inputs.ts';
+import { CompactionType, DeletedType, ItemListType, ResponseType, viewOf } from './types.ts';
+
+const OrderType = wireEnumOf('ItemOrder', 'The order of a list of items.', ['asc', 'desc'], {
+  asc: 'The first item first.',
+  desc: 'The last item first.',
+});
+
+const idArg = 'The id of the response.';
+const inputArg = 'The request.';
+
+builder.queryFields((t) => ({
+  response: t.field({
+    type: ResponseType,
+    description: 'A stored response of the caller as it is now. NOT_FOUND when there is none.',
+    args: {
+      id: t.arg.id({ description: idArg }),
+      stream: t.arg.boolean({ required: false, description: 'REST: whether to answer as an event stream.' }),
+      startingAfter: t.arg.int({ required: false, description: 'REST: the number of the last event that is known already.' }),
+      includeObfuscation: t.arg.boolean({ required: false, description: 'REST: ignored.' }),
+    },
+    resolve: async (_root, { id }, context) => viewOf(await getResponse(context.deps, context.caller, id), context),
+  }),
+  responseInputItems: t.field({
+    type: ItemListType,
+    description: 'The items a response was given, with those that joined it.',
+    args: {
+      id: t.arg.id({ description: idArg }),
+      after: t.arg.string({ required: false, description: 'The id of the item before the page.' }),
+      limit: t.arg.int({ required: false, description: 'From 1 to 100; default 20.' }),
+      order: t.arg({ type: OrderType, required: false, description: 'Default desc.' }),
+    },
+    resolve: (_root, { id, ...page }, { deps, caller }) =>
+      listInputItems(deps, caller, id, page as Parameters<typeof listInputItems>[3]),
+  }),
+  activeRuns: t.field({
+    type: [RunType],
+    description:
+      "The organization's runs that are not over, the newest first; at most 500. For administrators; others see their own.",
+    resolve: (_root, _args, { deps, caller }) => listActiveRuns(deps, caller) as never,
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createResponse: t.field({
+    type: ResponseType,
+    description:
+      'Begins a response. A stored one is answered at once and goes on by itself: follow it with `responseEvents`. One that is not stored is answered at its end.',
+    args: { input: t.arg({ type: ResponseInputType, description: inputArg }) },
+    resolve: async (_root, { input }, context) =>
+      viewOf(await createResponse(context.deps, context.caller, input, context.signal), context),
+  }),
+  cancelResponse: t.field({
+    type: ResponseType,
+    description:
+      'Stops a response and answers when it is over. One that is over is returned as it is; a paused one is cancelled.',
+    args: { id: t.arg.id({ description: idArg }) },
+    resolve: async (_root, { id }, context) => viewOf(await cancelResponse(context.deps, context.caller, id), context),
+  }),
+  pauseResponse: t.field({
+    type: ResponseType,
+    description: 'Pauses a response at its next boundary and answers when it is paused. RESPONSE_NOT_ACTIVE when it is over.',
+    args: { id: t.arg.id({ description: idArg }) },
+    resolve: async (_root, { id }, context) => viewOf(await pauseResponse(context.deps, context.caller, id), context),
+  }),
+  resumeResponse: t.field({
+    type: ResponseType,
+    description: 'Lets a paused response go on under the same id. Answers at once; RESPONSE_NOT_PAUSED when it is not paused.',
+    args: {
+      id: t.arg.id({ description: idArg }),
+      input: t.arg({ type: ResumeResponseInputType, required: false, description: 'How it goes on.' }),
+    },
+    resolve: async (_root, { id, input }, context) => {
+      const { deps, caller, signal } = context;
+      const { events } = await resumeResponse(deps, caller, id, { ...input, stream: false, background: true }, signal);
+      return viewOf(await stateOf(events), context);
+    },
+  }),
+  compactResponse: t.field({
+    type: CompactionType,
+    description: 'Puts a conversation into few items that a new chain of responses can begin with. Nothing is stored.',
+    args: { input: t.arg({ type: ResponseInputType, description: 'The conversation, as in a request for a response.' }) },
+    resolve: (_root, { input }, { deps, caller, signal }) => compactResponse(deps, caller, input, signal),
+  }),
+  deleteResponse: t.field({
+    type: DeletedType,
+    description: 'Deletes a response with what it left in its thread; one at work is stopped first.',
+    args: { id: t.arg.id({ description: idArg }) },
+    resolve: (_root, { id }, { deps, caller }) => deleteResponse(deps, caller, id),
+  }),
+}));
+
+builder.subscriptionFields((t) => ({
+  newResponseEvents: t.field({
+    type: RunEventType,
+    description:
+      'Begins a response and shows it while it happens. Leaving cancels it, unless it is stored and in the background or others joined it.',
+    args: {
+      input: t.arg({ type: ResponseInputType, description: inputArg }),
+      inOnePiece: t.arg.boolean({
+        required: true,
+        defaultValue: false,
+        description: 'Nobody reads deltas, unless `input.stream` says so: text in a JSON format waits until it was found right.',
+      }),
+    },
+    subscribe: async (_root, { input, inOnePiece }, context) => {
+      // Whoever subscribes reads events as they come, and need not say so.
+      const asked = { ...input, stream: input.stream ?? !inOnePiece };
+      const begun = await beginResponse(context.deps, context.caller, asked, context.signal);
+      note(begun, context);
+      return begun.events;
+    },
+    resolve: (event) => event,
+  }),
+  responseEvents: t.field({
+    type: RunEventType,
+    description: 'What happened in a response after `afterSequence`, then what happens. Leaving stops nothing.',
+    args: {
+      id: t.arg.id({ description: idArg }),
+      afterSequence: t.arg.int({
+        required: true,
+        defaultValue: -1,
+        description: 'The last event that is known already; -1 for none.',
+      }),
+    },
+    subscribe: (_root, { id, afterSequence }, { deps, caller, signal }) =>
+      followResponse(deps, caller, id, afterSequence, signal),
+    resolve: (event) => event,
+  }),
+  resumedResponseEvents: t.field({
+    type: RunEventType,
+    description:
+      'Lets a paused response go on and shows what happens from there. Leaving cancels it, unless it is in the background.',
+    args: {
+      id: t.arg.id({ description: idArg }),
+      input: t.arg({ type: ResumeResponseInputType, required: false, description: 'How it goes on.' }),
+      wholeLog: t.arg.boolean({
+        required: true,
+        defaultValue: false,
+        description: 'REST: from the first event on; the face leaves out what the caller knows.',
+      }),
+    },
+    subscribe: async (_root, { id, input, wholeLog }, context) => {
+      const { deps, caller, signal, notes } = context;
+      const resumed = await resumeResponse(deps, caller, id, input ?? {}, signal);
+      if (!wholeLog) return followResponse(deps, caller, id, resumed.seenSequence, signal);
+      notes?.set('seen-sequence', String(resumed.seenSequence));
+      return resumed.events;
+    },
+    resolve: (event) => event,
+  }),
+  runsUpdated: t.field({
+    type: [RunType],
+    description: "The organization's runs that are not over, at once and whenever one begins or ends. As `activeRuns`.",
+    subscribe: (_root, _args, { deps, caller, signal }) => watchActiveRuns(deps, caller, signal) as never,
+    resolve: (runs) => runs as never,
+  }),
+}));
+
+function note({ attached }: BegunResponse, { notes }: GraphContext): void {
+  if (attached !== undefined) notes?.set('x-thread-attached', attached);
+}

@@ -1,0 +1,194 @@
+import type { Citation } from '../../entities/knowledge/citation.ts';
+import type { RunEvent } from '../../entities/runs/event.ts';
+import { builder } from '../builder/builder.ts';
+import { CitationType } from '../chats/messages.ts';
+import { RunItemType, RunSnapshotType, UsageType } from './parts.ts';
+
+export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
+
+/** What happened in a run: every event of its log, in the one vocabulary of all runs. */
+export const RunEventType = builder.interfaceRef<RunEvent>('RunEvent').implement({
+  description: 'Something that happened in a run.',
+  fields: (t) => ({
+    sequence: t.exposeInt('sequence', { description: 'Grows by one with every event of a run, from 0, without gaps.' }),
+    type: t.exposeString('type', { description: 'What happened, in the words of the responses format.' }),
+  }),
+  resolveType: (event) => eventTypes[event.type],
+});
+
+const eventTypes: Readonly<Record<RunEvent['type'], string>> = {
+  'response.created': 'RunStartedEvent',
+  'response.in_progress': 'RunStartedEvent',
+  'response.output_item.added': 'ItemAddedEvent',
+  'response.content_part.added': 'TextStartedEvent',
+  'response.output_text.delta': 'TextDeltaEvent',
+  'response.output_text.annotation.added': 'CitationEvent',
+  'response.output_text.done': 'TextDoneEvent',
+  'response.content_part.done': 'TextDoneEvent',
+  'response.reasoning_text.delta': 'ReasoningDeltaEvent',
+  'response.function_call_arguments.delta': 'ArgumentsDeltaEvent',
+  'response.function_call_arguments.done': 'ArgumentsDoneEvent',
+  'response.server_tool_call.in_progress': 'ServerToolEvent',
+  'response.server_tool_call.completed': 'ServerToolEvent',
+  'response.server_tool_call.failed': 'ServerToolEvent',
+  'response.subagent.started': 'SubagentStartedEvent',
+  'response.subagent.progress': 'SubagentProgressEvent',
+  'response.subagent.completed': 'SubagentCompletedEvent',
+  'response.output_item.done': 'ItemDoneEvent',
+  'parley.step': 'StepEvent',
+  'parley.input': 'InputEvent',
+  'parley.usage': 'UsageEvent',
+  'response.completed': 'RunEndedEvent',
+  'response.failed': 'RunEndedEvent',
+  'response.incomplete': 'RunEndedEvent',
+};
+
+const itemId = 'The item that it is about.';
+const outputIndex = 'The place of that item in the output, from 0.';
+
+builder.objectRef<EventOf<'response.created' | 'response.in_progress'>>('RunStartedEvent').implement({
+  description: 'The run began.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    run: t.field({ type: RunSnapshotType, description: 'The run, still without output.', resolve: ({ run }) => run }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.output_item.added'>>('ItemAddedEvent').implement({
+  description: 'A part of the output begins.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    outputIndex: t.exposeInt('outputIndex', { description: 'Its place in the output, from 0.' }),
+    item: t.field({ type: RunItemType, description: 'The part, still empty.', resolve: ({ item }) => item }),
+    statusHints: t.stringList({
+      description: 'Short texts for a user interface to show meanwhile.',
+      resolve: ({ statusHints }) => statusHints ?? [],
+    }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.content_part.added'>>('TextStartedEvent').implement({
+  description: 'The text of a message begins.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
+    itemId: t.exposeID('itemId', { description: itemId }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.output_text.delta'>>('TextDeltaEvent').implement({
+  description: 'The next piece of the text of a message.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
+    itemId: t.exposeID('itemId', { description: itemId }),
+    delta: t.string({ description: 'The piece.', resolve: ({ json }) => JSON.parse(json) as string }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.output_text.annotation.added'>>('CitationEvent').implement({
+  description: 'The text of a message cited a passage.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
+    itemId: t.exposeID('itemId', { description: itemId }),
+    citation: t.field({ type: CitationType, description: 'The passage.', resolve: ({ citation }): Citation => citation }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.output_text.done' | 'response.content_part.done'>>('TextDoneEvent').implement({
+  description: 'The text of a message is whole.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
+    itemId: t.exposeID('itemId', { description: itemId }),
+    text: t.exposeString('text', { description: 'The whole text.' }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.reasoning_text.delta'>>('ReasoningDeltaEvent').implement({
+  description: 'The next piece of what the model thinks, where it tells.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
+    itemId: t.exposeID('itemId', { description: itemId }),
+    delta: t.string({ description: 'The piece.', resolve: ({ json }) => JSON.parse(json) as string }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.function_call_arguments.delta'>>('ArgumentsDeltaEvent').implement({
+  description: 'The next piece of the arguments of a call.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
+    itemId: t.exposeID('itemId', { description: itemId }),
+    delta: t.string({ description: 'The piece.', resolve: ({ json }) => JSON.parse(json) as string }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.function_call_arguments.done'>>('ArgumentsDoneEvent').implement({
+  description: 'The arguments of a call are whole.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
+    itemId: t.exposeID('itemId', { description: itemId }),
+    name: t.exposeString('name', { description: 'The function that is called.' }),
+    arguments: t.exposeString('arguments', { description: 'The arguments as JSON text.' }),
+  }),
+});
+
+builder.objectRef<EventOf<'parley.input'>>('InputEvent').implement({
+  description: 'Messages that were put into the run while it worked (thread mode `steer`).',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    count: t.int({ description: 'How many messages.', resolve: ({ messages }) => messages.length }),
+  }),
+});
+
+builder.objectRef<EventOf<'parley.usage'>>('UsageEvent').implement({
+  description: 'What a run has cost until now, between its steps. Its last event has the whole.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    usage: t.field({ type: UsageType, description: 'All of it so far.', resolve: ({ usage }) => usage }),
+  }),
+});
+
+type ServerToolEvent = EventOf<`response.server_tool_call.${'in_progress' | 'completed' | 'failed'}`>;
+builder.objectRef<ServerToolEvent>('ServerToolEvent').implement({
+  description: 'A tool of the service began or ended: see `type`.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
+    itemId: t.exposeID('itemId', { description: itemId }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.output_item.done'>>('ItemDoneEvent').implement({
+  description: 'A part of the output is whole, or was cut.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    outputIndex: t.exposeInt('outputIndex', { description: 'Its place in the output, from 0.' }),
+    item: t.field({ type: RunItemType, description: 'The part.', resolve: ({ item }) => item }),
+  }),
+});
+
+builder.objectRef<EventOf<'parley.step'>>('StepEvent').implement({
+  description: 'Work between question and answer; only where the agent shows intermediate steps.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'What was done: `retrieve`.' }),
+    detail: t.field({
+      type: 'JSON',
+      description: 'What came of it: an object whose members depend on `name`.',
+      resolve: ({ detail }) => detail,
+    }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.completed' | 'response.failed' | 'response.incomplete'>>('RunEndedEvent').implement({
+  description: 'The run is over. Always the last event, and there is exactly one.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    run: t.field({ type: RunSnapshotType, description: 'The run with all its output.', resolve: ({ run }) => run }),
+  }),
+});

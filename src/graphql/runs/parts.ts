@@ -1,0 +1,137 @@
+import {
+  type RunError,
+  type RunItem,
+  type RunSnapshot,
+  runStatuses,
+  type SelectionMetadata,
+  type Usage,
+} from '../../entities/runs/event.ts';
+import { builder } from '../builder/builder.ts';
+import { CitationType } from '../chats/messages.ts';
+import { wireEnumOf } from '../types/enums.ts';
+
+export const RunStatusType = wireEnumOf('RunStatus', 'How far a run is.', runStatuses, {
+  in_progress: 'It is being worked on.',
+  completed: 'It came to its end; calls that it asks for wait for their outputs.',
+  failed: 'It broke off.',
+  incomplete: 'It was cut: see `incompleteReason`.',
+  cancelled: 'Somebody stopped it.',
+});
+
+export const UsageType = builder.objectRef<Usage>('Usage').implement({
+  description: 'Tokens of a run, as its models counted them.',
+  fields: (t) => ({
+    inputTokens: t.exposeInt('inputTokens', { description: 'Tokens read.' }),
+    outputTokens: t.exposeInt('outputTokens', { description: 'Tokens written.' }),
+    totalTokens: t.int({ description: 'Both together.', resolve: (usage) => usage.inputTokens + usage.outputTokens }),
+    cachedTokens: t.exposeInt('cachedTokens', { description: 'Those of the tokens read that the model had read before.' }),
+    reasoningTokens: t.exposeInt('reasoningTokens', { description: 'Those of the tokens written that were spent on thinking.' }),
+  }),
+});
+
+export const RunErrorType = builder.objectRef<RunError>('RunError').implement({
+  description: 'Why a run failed.',
+  fields: (t) => ({
+    code: t.exposeString('code', { description: 'As in `extensions.code` of errors.' }),
+    message: t.exposeString('message', { description: 'For a person to read.' }),
+  }),
+});
+
+interface Fallback {
+  readonly provider: string;
+  readonly model: string;
+  readonly reason: string;
+}
+const FallbackType = builder.objectRef<Fallback>('ModelFallback').implement({
+  description: 'A model that was tried before the one that answered.',
+  fields: (t) => ({
+    provider: t.exposeString('provider', { description: 'Its provider.' }),
+    model: t.exposeString('model', { description: 'Its name.' }),
+    reason: t.exposeString('reason', { description: 'Why it did not answer.' }),
+  }),
+});
+
+export const SelectionType = builder.objectRef<SelectionMetadata>('SelectionMetadata').implement({
+  description: 'Which model answered, and how it was chosen.',
+  fields: (t) => ({
+    provider: t.exposeString('provider', { description: 'Its provider.' }),
+    model: t.exposeString('model', { description: 'Its name.' }),
+    fallbackChain: t.field({
+      type: [FallbackType],
+      description: 'What was tried before, in order.',
+      resolve: (it) => it.fallbackChain,
+    }),
+    queueMs: t.float({ description: 'Milliseconds until the request left.', resolve: (it) => it.latencyHints.queueMs }),
+    firstTokenMs: t.float({
+      nullable: true,
+      description: 'Milliseconds until the first token; null when there was none.',
+      resolve: (it) => it.latencyHints.firstTokenMs,
+    }),
+  }),
+});
+
+export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
+  description: 'A part of the output of a run: a message, a call, thoughts, the output of a tool.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The same from its first event to its last.' }),
+    type: t.exposeString('type', {
+      description: '`message`, `function_call`, `reasoning`, `server_tool_call` or `server_tool_call_output`.',
+    }),
+    status: t.exposeString('status', { description: '`in_progress`, `completed`, `incomplete` or `failed`.' }),
+    text: t.string({
+      nullable: true,
+      description: 'The text of a message, of thoughts, or of the output of a tool.',
+      resolve: (item) => {
+        if (item.type === 'message' || item.type === 'reasoning') return item.text;
+        return item.type === 'server_tool_call_output' ? item.output : null;
+      },
+    }),
+    citations: t.field({
+      type: [CitationType],
+      description: 'The passages a message rests on.',
+      resolve: (item) => (item.type === 'message' ? item.citations : []),
+    }),
+    callId: t.string({
+      nullable: true,
+      description: 'What the output of a call refers to.',
+      resolve: (item) => ('callId' in item ? item.callId : null),
+    }),
+    name: t.string({
+      nullable: true,
+      description: 'The tool that is called.',
+      resolve: (item) => ('name' in item ? item.name : null),
+    }),
+    arguments: t.string({
+      nullable: true,
+      description: 'The arguments of a call as JSON text; empty until they are whole.',
+      resolve: (item) => ('arguments' in item ? item.arguments : null),
+    }),
+  }),
+});
+
+export const RunSnapshotType = builder.objectRef<RunSnapshot>('RunSnapshot').implement({
+  description: 'A run as it is at one of its events.',
+  fields: (t) => ({
+    runId: t.exposeID('runId', { description: 'The id of the run.' }),
+    status: t.expose('status', { type: RunStatusType, description: 'How far it is.' }),
+    incompleteReason: t.exposeString('incompleteReason', {
+      nullable: true,
+      description:
+        'Why it was cut: `max_output_tokens`, `content_filter`, `paused`, `max_tool_calls` (its model asked for more calls of tools than a run may make) or `timeout`.',
+    }),
+    error: t.field({ type: RunErrorType, nullable: true, description: 'Why it failed.', resolve: (run) => run.error }),
+    usage: t.field({
+      type: UsageType,
+      nullable: true,
+      description: 'What it cost; null until its end.',
+      resolve: (run) => run.usage,
+    }),
+    selection: t.field({
+      type: SelectionType,
+      nullable: true,
+      description: 'Which model answered; null until its end.',
+      resolve: (run) => run.selection,
+    }),
+    output: t.field({ type: [RunItemType], description: 'All it said and asked for.', resolve: (run) => run.output }),
+  }),
+});

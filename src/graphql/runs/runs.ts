@@ -1,0 +1,206 @@
+import { cancelRun, followRun, getRun, listRunMessages, sendMessage, submitToolOutputs } from '../../domain/runs/runs.ts';
+import type { ChatMessage } from '../../entities/chats/chat.ts';
+import { threadModes } from '../../entities/chats/chat.ts';
+import type { Run } from '../../entities/runs/run.ts';
+import { builder } from '../builder/builder.ts';
+import { CitationType, MessageType, ToolCallType, ToolOutputStatusType } from '../chats/messages.ts';
+import { ToolInput } from '../completions/inputs.ts';
+import { wireEnumOf } from '../types/enums.ts';
+import { NodeType, registerNode } from '../types/node.ts';
+import { RunEventType } from './events.ts';
+import { RunErrorType, RunStatusType, SelectionType, UsageType } from './parts.ts';
+
+export const RunType = builder.objectRef<Run>('Run').implement({
+  description: 'One answer of an agent in a chat: from the message that asks for it to its end.',
+  interfaces: [NodeType],
+  fields: (t) => ({
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was asked for.' }),
+    startedAt: t.expose('startedAt', { type: 'DateTime', nullable: true, description: 'When the work began.' }),
+    endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'When it was over.' }),
+    chatId: t.exposeID('chatId', { nullable: true, description: 'The chat it answers in.' }),
+    agentId: t.exposeID('agentId', { nullable: true, description: 'The agent that answers.' }),
+    modelId: t.exposeString('modelId', { description: 'The model that was asked for.' }),
+    status: t.expose('status', { type: RunStatusType, description: 'How far it is.' }),
+    incompleteReason: t.exposeString('incompleteReason', {
+      nullable: true,
+      description:
+        'Why it was cut: `max_output_tokens`, `content_filter`, `paused`, `max_tool_calls` (its model asked for more calls of tools than a run may make) or `timeout`.',
+    }),
+    error: t.field({ type: RunErrorType, nullable: true, description: 'Why it failed.', resolve: (run) => run.error }),
+    usage: t.field({
+      type: UsageType,
+      nullable: true,
+      description: 'What it cost; null until its end.',
+      resolve: (run) => run.usage,
+    }),
+    selection: t.field({
+      type: SelectionType,
+      nullable: true,
+      description: 'Which model answered; null until its end.',
+      resolve: (run) => run.selection,
+    }),
+    messages: t.field({
+      type: [MessageType],
+      description:
+        'What it began with and what it said, in order. What it says stands here once it is over. Empty for callers who may not read its chat.',
+      resolve: (run, _args, { deps, caller }) => listRunMessages(deps, caller, run) as Promise<ChatMessage[]>,
+    }),
+    message: t.field({
+      type: MessageType,
+      nullable: true,
+      description: 'The last message it said; null until it is over, and when it said nothing.',
+      resolve: async (run, _args, { deps, caller }) => lastSaid(await listRunMessages(deps, caller, run)) ?? null,
+    }),
+    toolCalls: t.field({
+      type: [ToolCallType],
+      description: 'Calls that it asks the caller to make.',
+      resolve: async (run, _args, { deps, caller }) => lastSaid(await listRunMessages(deps, caller, run))?.toolCalls ?? [],
+    }),
+    citations: t.field({
+      type: [CitationType],
+      description: 'The passages its last message rests on.',
+      resolve: async (run, _args, { deps, caller }) => lastSaid(await listRunMessages(deps, caller, run))?.citations ?? [],
+    }),
+  }),
+});
+
+registerNode('run', {
+  typeName: 'Run',
+  operation: 'Query.run',
+  load: (id, { deps, caller }) => getRun(deps, caller, id),
+});
+
+builder.queryField('run', (t) =>
+  t.field({
+    type: RunType,
+    description: 'One run of a chat. NOT_FOUND when there is none or the caller may not read its chat.',
+    args: { id: t.arg.id({ description: 'The id of the run.' }) },
+    resolve: (_root, { id }, { deps, caller }) => getRun(deps, caller, id),
+  }),
+);
+
+const ThreadModeType = wireEnumOf('ThreadMode', 'What becomes of a message while another run answers in the chat.', threadModes, {
+  collect: 'It is refused with RUN_ACTIVE.',
+  steer: 'As collect.',
+  interrupt: 'The other run is cancelled first; what it said stays.',
+  force: 'As collect.',
+});
+
+const secretsDescription = 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.';
+
+const streamDescription = 'REST: whether to answer as an event stream.';
+
+const SendMessageInput = builder.inputType('SendMessageInput', {
+  description: 'A message to a chat.',
+  fields: (t) => ({
+    prompt: t.field({
+      type: 'JSON',
+      description:
+        'A string, or an array of parts: `{type: "text", text}`, `{type: "id", id}` (a file of the chat), `{type: "url", url}` (an image by its address or as a data URL).',
+    }),
+    date: t.field({ type: 'DateTime', required: false, description: "The user's date and time; the model is told." }),
+    modelId: t.string({ required: false, description: "A model for this message instead of the agent's." }),
+    options: t.field({ type: 'JSON', required: false, description: 'ChatOptions: an object; unknown members are ignored.' }),
+    tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
+    secrets: t.field({ type: 'JSON', required: false, description: secretsDescription }),
+    threadMode: t.field({ type: ThreadModeType, required: false, description: 'Default collect.' }),
+    stream: t.boolean({ required: false, description: streamDescription }),
+  }),
+});
+
+const ToolOutputInput = builder.inputType('ToolOutputInput', {
+  description: 'The output of one call.',
+  fields: (t) => ({
+    toolCallId: t.string({ description: 'The call.' }),
+    status: t.field({ type: ToolOutputStatusType, description: 'How it went.' }),
+    output: t.string({ description: 'What it gave.' }),
+  }),
+});
+
+const SubmitToolOutputsInput = builder.inputType('SubmitToolOutputsInput', {
+  description: 'The outputs of all calls that a message asked for.',
+  fields: (t) => ({
+    systemMessageId: t.string({ description: 'The message that holds the calls.' }),
+    outputs: t.field({ type: [ToolOutputInput], description: 'One for each call.' }),
+    options: t.field({ type: 'JSON', required: false, description: 'ChatOptions: an object; unknown members are ignored.' }),
+    secrets: t.field({ type: 'JSON', required: false, description: secretsDescription }),
+    stream: t.boolean({ required: false, description: streamDescription }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  sendMessage: t.field({
+    type: RunType,
+    description: 'Sends a message to a chat of the caller. Answers at once with the run that begins: follow it with `runEvents`.',
+    args: {
+      chatId: t.arg.id({ description: 'The id of the chat.' }),
+      input: t.arg({ type: SendMessageInput, description: 'The message.' }),
+    },
+    resolve: (_root, { chatId, input }, { deps, caller }) => sendMessage(deps, caller, chatId, input),
+  }),
+  submitToolOutputs: t.field({
+    type: RunType,
+    description: 'Answers the calls that a run asked for. Answers at once with the run that goes on.',
+    args: {
+      chatId: t.arg.id({ description: 'The id of the chat.' }),
+      input: t.arg({ type: SubmitToolOutputsInput, description: 'The outputs.' }),
+    },
+    resolve: (_root, { chatId, input }, { deps, caller }) => submitToolOutputs(deps, caller, chatId, input),
+  }),
+  cancelRun: t.field({
+    type: RunType,
+    description: 'Stops a run and answers when it is over. What it said stays; a run that is over is returned as it is.',
+    args: {
+      id: t.arg.id({ description: 'The id of the run.' }),
+      chatId: t.arg.id({ required: false, description: 'The chat it must be in.' }),
+    },
+    resolve: (_root, { id, chatId }, { deps, caller }) => cancelRun(deps, caller, id, chatId),
+  }),
+}));
+
+const leaving = 'Leaving stops nothing: `cancelRun` does.';
+
+builder.subscriptionFields((t) => ({
+  runEvents: t.field({
+    type: RunEventType,
+    description: `What happened in a run after \`afterSequence\`, then what happens, until its RunEndedEvent. ${leaving}`,
+    args: {
+      runId: t.arg.id({ description: 'The id of the run.' }),
+      chatId: t.arg.id({ required: false, description: 'The chat it must be in.' }),
+      afterSequence: t.arg.int({
+        required: true,
+        defaultValue: -1,
+        description: 'The last event that is known already; -1 for none.',
+      }),
+    },
+    subscribe: (_root, { runId, chatId, afterSequence }, { deps, caller, signal }) =>
+      followRun(deps, caller, { id: runId, chatId }, afterSequence, signal),
+    resolve: (event) => event,
+  }),
+  messageEvents: t.field({
+    type: RunEventType,
+    description: `Sends a message as \`sendMessage\` does and shows its run while it happens. ${leaving}`,
+    args: {
+      chatId: t.arg.id({ description: 'The id of the chat.' }),
+      input: t.arg({ type: SendMessageInput, description: 'The message.' }),
+    },
+    subscribe: async (_root, { chatId, input }, { deps, caller, signal }) =>
+      deps.runs.follow((await sendMessage(deps, caller, chatId, input)).id, -1, signal),
+    resolve: (event) => event,
+  }),
+  toolOutputEvents: t.field({
+    type: RunEventType,
+    description: `Answers calls as \`submitToolOutputs\` does and shows the run that goes on while it happens. ${leaving}`,
+    args: {
+      chatId: t.arg.id({ description: 'The id of the chat.' }),
+      input: t.arg({ type: SubmitToolOutputsInput, description: 'The outputs.' }),
+    },
+    subscribe: async (_root, { chatId, input }, { deps, caller, signal }) =>
+      deps.runs.follow((await submitToolOutputs(deps, caller, chatId, input)).id, -1, signal),
+    resolve: (event) => event,
+  }),
+}));
+
+function lastSaid(messages: readonly ChatMessage[]): ChatMessage | undefined {
+  return messages.findLast(({ role }) => role === 'assistant');
+}

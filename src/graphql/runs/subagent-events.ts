@@ -1,0 +1,81 @@
+import { type EndedSubagent, type Subagent, subagentStatuses } from '../../entities/runs/event.ts';
+import { builder } from '../builder/builder.ts';
+import { wireEnumOf } from '../types/enums.ts';
+import { type EventOf, RunEventType } from './events.ts';
+import { UsageType } from './parts.ts';
+
+const SubagentStatusType = wireEnumOf('SubagentStatus', 'How far a subagent is.', subagentStatuses, {
+  in_progress: 'It works on its task.',
+  completed: 'It came to its end.',
+  failed: 'It broke off; others of the same call go on.',
+  cancelled: 'Its run was stopped.',
+});
+
+const SubagentType = builder.objectRef<Subagent | EndedSubagent>('Subagent').implement({
+  description: 'A model run within a call of a tool of the service, with one task and without the conversation.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The same in all its events.' }),
+    name: t.exposeString('name', { description: 'What it is, for people.' }),
+    agentId: t.exposeID('agentId', { nullable: true, description: 'The agent whose knowledge it has; null for a bare model.' }),
+    parentId: t.exposeID('parentId', { nullable: true, description: 'The subagent that started it; null: the run itself.' }),
+    task: t.exposeString('task', { description: 'What it is to find out.' }),
+    status: t.expose('status', { type: SubagentStatusType, description: 'How far it is.' }),
+    depth: t.exposeInt('depth', { description: '1 below the run itself.' }),
+    summary: t.string({
+      nullable: true,
+      description: 'What it found out, or why it did not; null until its end.',
+      resolve: (subagent) => ('summary' in subagent ? subagent.summary : null),
+    }),
+    usage: t.field({
+      type: UsageType,
+      nullable: true,
+      description: 'What it cost, as part of the usage of its run; null until its end.',
+      resolve: (subagent) => ('usage' in subagent ? subagent.usage : null),
+    }),
+  }),
+});
+
+const itemId = 'The call that started it.';
+const outputIndex = 'The place of that call in the output, from 0.';
+
+builder.objectRef<EventOf<'response.subagent.started'>>('SubagentStartedEvent').implement({
+  description: 'A tool of the service started a subagent.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
+    itemId: t.exposeID('itemId', { description: itemId }),
+    subagent: t.field({ type: SubagentType, description: 'The subagent.', resolve: ({ subagent }) => subagent }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.subagent.progress'>>('SubagentProgressEvent').implement({
+  description: 'A subagent went a step further.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
+    itemId: t.exposeID('itemId', { description: itemId }),
+    subagentId: t.exposeID('subagentId', { description: 'The subagent.' }),
+    message: t.exposeString('message', { description: 'What it does, for a user interface to show.' }),
+    progress: t.exposeFloat('progress', { nullable: true, description: '0 to 1; null where it cannot be told.' }),
+    usage: t.field({
+      type: UsageType,
+      nullable: true,
+      description: 'What it cost so far; null where that is not known yet.',
+      resolve: ({ usage }) => usage,
+    }),
+  }),
+});
+
+builder.objectRef<EventOf<'response.subagent.completed'>>('SubagentCompletedEvent').implement({
+  description: 'A subagent is over, also when it failed or was stopped: see its `status`.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
+    itemId: t.exposeID('itemId', { description: itemId }),
+    subagent: t.field({
+      type: SubagentType,
+      description: 'The subagent, with its summary.',
+      resolve: ({ subagent }) => subagent,
+    }),
+  }),
+});

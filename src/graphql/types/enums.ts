@@ -1,0 +1,33 @@
+import { builder } from '../builder/builder.ts';
+
+/**
+ * Makes a GraphQL enum of an entity's const array, with a sentence for each value; the compiler refuses a missing or a surplus one.
+ * Names are the values in upper case with `_` for anything else (`in_progress` → `IN_PROGRESS`);
+ * resolvers see the values as the entity has them. Where a wire shows the value itself, REST included, use a String field instead.
+ */
+export function enumOf<const Value extends string>(
+  name: string,
+  description: string,
+  values: readonly Value[],
+  descriptions: Readonly<Record<Value, string>>,
+) {
+  return builder.enumType<string, Readonly<Record<string, { value: Value; description: string }>>>(name, {
+    description,
+    values: Object.fromEntries(
+      values.map((value) => [value.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_'), { value, description: descriptions[value] }]),
+    ),
+  });
+}
+
+/** The same with the values as the contract writes them on the wire (`in_progress`), where both faces must show one spelling. */
+export function wireEnumOf<const Value extends string>(
+  name: string,
+  description: string,
+  values: readonly Value[],
+  descriptions: Readonly<Record<Value, string>>,
+) {
+  return builder.enumType<string, Readonly<Record<string, { value: Value; description: string }>>>(name, {
+    description,
+    values: Object.fromEntries(values.map((value) => [value, { value, description: descriptions[value] }])),
+  });
+}

@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { Connection } from '../connections/connection.ts';
+import { noteKey } from '../log/access-log.ts';
+import type { FailedKeys } from './failed-keys.ts';
+
+/** Who a secret belongs to; undefined for one that is unknown, revoked or expired. Answers without a promise when it knows. */
+export type Authenticate = (secret: string) => Caller | undefined | Promise<Caller | undefined>;
+
+/** How keys are looked up, and what keeps those off who try them. */
+export interface KeyCheck {
+  readonly lookUp: Authenticate;
+  /** Whether a key was known here before: it is looked up also when its address has tried too many others. */
+  readonly isFamiliar: (secret: string) => boolean;
+  readonly failedKeys: FailedKeys;
+}
+
+const bearer = /^bearer +([\x21-\x7e]+) *$/i;
+
+/** The secret of `Authorization: Bearer …`, the only place one is taken from. */
+export function bearerSecret(req: IncomingMessage): string | undefined {
+  const header = req.headers.authorization;
+  if (header === undefined) return undefined;
+  if (header.startsWith('Bearer ') && header.indexOf(' ', 7) === -1 && header.length > 7) return header.slice(7);
+  return bearer.exec(header)?.[1];
+}
+
+/**
+ * The first step of both APIs: answers before anything of a body is read.
+ *
+ * @returns the caller, at once when the key is known in memory.
+ * @throws DomainError INVALID_API_KEY; RATE_LIMIT_EXCEEDED from an address that has tried too many keys; OVERLOADED where the organization
+ *   leaves too much unread. Thrown or rejected.
+ */
+export function authenticate(req: IncomingMessage, check: KeyCheck): Caller | Promise<Caller> {
+  const { lookUp, isFamiliar, failedKeys } = check;
+  const secret = bearerSecret(req);
+  if (failedKeys.isExhausted(req) && (secret === undefined || !isFamiliar(secret))) throw failedKeys.refusal();
+  if (secret === undefined) {
+    failedKeys.note(req);
+    throw new DomainError('INVALID_API_KEY', 'No API key was given; send it in the header "Authorization: Bearer <API_KEY>"');
+  }
+  const found = lookUp(secret);
+  return found instanceof Promise ? found.then((caller) => admit(req, caller, failedKeys)) : admit(req, found, failedKeys);
+}
+
+function admit(req: IncomingMessage, caller: Caller | undefined, failedKeys: FailedKeys): Caller {
+  if (caller === undefined) {
+    failedKeys.note(req);
+    throw new DomainError('INVALID_API_KEY', 'The API key is unknown, revoked or expired');
+  }
+  noteKey(req, caller.keyId);
+  Connection.of(req)?.enter(caller.orgId);
+  return caller;
+}

@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { RateBucket } from '../../engine/sharing/rate-bucket.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
+import { addressOf, networkOf } from '../address.ts';
+
+export interface FailedKeyOptions {
+  /** Requests a minute without a key that is known, by address; 0 is no limit. */
+  readonly perMinute: number;
+  /** See `addressOf`. */
+  readonly proxyHops: number;
+}
+
+const addressesMax = 20_000;
+const networkOfSocket = Symbol('network');
+
+interface KnownSocket extends Socket {
+  [networkOfSocket]?: string;
+}
+
+/**
+ * Requests that were refused for their key, by the address they came from. Whoever tries keys is slowed down, and asks the database no more:
+ * from an address that has tried too many, only keys that this process has seen before are looked up.
+ */
+export class FailedKeys {
+  readonly #options: FailedKeyOptions;
+  readonly #byNetwork = new BoundedMap<string, RateBucket>(addressesMax);
+
+  constructor(options: FailedKeyOptions) {
+    this.#options = options;
+  }
+
+  /** Whether this address has tried too many keys. */
+  isExhausted(req: IncomingMessage): boolean {
+    if (this.#byNetwork.size === 0) return false;
+    return this.#byNetwork.get(this.#networkOf(req))?.hasOne(performance.now()) === false;
+  }
+
+  refusal(): DomainError {
+    const message = 'Too many requests without a valid API key came from this address; wait a moment';
+    return new DomainError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: Math.ceil(60 / this.#options.perMinute) });
+  }
+
+  /** Counts a request without a key, or with one that is unknown. */
+  note(req: IncomingMessage): void {
+    const { perMinute } = this.#options;
+    if (perMinute === 0) return;
+    const network = this.#networkOf(req);
+    const nowMs = performance.now();
+    const bucket = this.#byNetwork.get(network) ?? new RateBucket(perMinute, nowMs, false);
+    bucket.left(nowMs);
+    bucket.take();
+    // To the end of what is remembered: the address that tries most is forgotten last.
+    this.#byNetwork.set(network, bucket);
+  }
+
+  #networkOf(req: IncomingMessage): string {
+    const { proxyHops } = this.#options;
+    if (proxyHops > 0) return networkOf(addressOf(req, proxyHops));
+    const socket: KnownSocket = req.socket;
+    socket[networkOfSocket] ??= networkOf(addressOf(req, 0));
+    return socket[networkOfSocket];
+  }
+}

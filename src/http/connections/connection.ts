@@ -1,0 +1,191 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { DomainError } from '../../entities/errors.ts';
+import type { UnsentReplies } from './unsent-replies.ts';
+
+/** Replies up to this size are neither counted nor refused: most, and every error. */
+const smallReplyMaxBytes = 64 * 1024;
+/** Owner of the replies that need no key. */
+const nobody = '';
+
+/** Why a reply ended before its time: its client left, did not read, sent too many requests at once, or the service broke it off. */
+export type BreakReason = 'client' | 'stalled' | 'pipelined' | 'service';
+
+/** What all connections of a server share. */
+export interface ConnectionParts {
+  readonly handle: RequestListener;
+  readonly pipelinedMax: number;
+  readonly unsent: UnsentReplies;
+}
+
+const connectionOfSocket = Symbol('connection');
+
+/** Node's own handle of a socket. No public member tells how much of a write the system has taken. */
+interface WatchedSocket extends Socket {
+  readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
+  [connectionOfSocket]?: Connection;
+}
+
+/** One connection of a server: its requests one at a time, and how fast its client reads. */
+export class Connection {
+  readonly #socket: WatchedSocket;
+  readonly #parts: ConnectionParts;
+  /** Requests that came before the reply in front of them was out. */
+  readonly #waiting: ServerResponse[] = [];
+  #isAnswering = false;
+  #brokenOffBy: BreakReason | undefined;
+  #owner = nobody;
+  #sentBytes = 0;
+  /** When bytes that wait were last seen to go; undefined while none wait. */
+  #movedMs: number | undefined;
+  #countedBytes = 0;
+  #countedFromBytes = 0;
+
+  constructor(socket: Socket, parts: ConnectionParts) {
+    this.#socket = socket;
+    this.#parts = parts;
+    this.#socket[connectionOfSocket] = this;
+    socket.once('close', () => this.#close());
+  }
+
+  /** The connection of a request; undefined where nobody watches the server. */
+  static of({ socket }: { readonly socket: WatchedSocket }): Connection | undefined {
+    return socket[connectionOfSocket];
+  }
+
+  /** Whether a request is being answered, or waits. */
+  get isAnswering(): boolean {
+    return this.#isAnswering;
+  }
+
+  get hasUnsent(): boolean {
+    return this.#socket.writableLength > 0;
+  }
+
+  /** Who broke off its replies; undefined while nobody of the service did. */
+  get brokenOffBy(): BreakReason | undefined {
+    return this.#brokenOffBy;
+  }
+
+  /** Answers a request, once the replies before it are out. Node's parser tells all requests that came in one piece at once. */
+  take(req: IncomingMessage, res: ServerResponse): void {
+    if (this.#socket.destroyed) return;
+    if (!this.#isAnswering) this.#begin(req, res);
+    else if (this.#waiting.length >= this.#parts.pipelinedMax) this.breakOff('pipelined');
+    else {
+      this.#waiting.push(res);
+      // Nothing more is read until these are answered.
+      this.#socket.pause();
+    }
+  }
+
+  /** Ends the connection with whatever it still has to send. The first reason counts. */
+  breakOff(reason: BreakReason): void {
+    this.#brokenOffBy ??= reason;
+    this.#waiting.length = 0;
+    this.#socket.destroy();
+  }
+
+  /** Breaks off a client that has taken nothing of what waits for it since `stalledSinceMs`. */
+  tick(nowMs: number, stalledSinceMs: number): void {
+    if (this.#socket.writableLength === 0) {
+      this.#movedMs = undefined;
+      return;
+    }
+    const sentBytes = this.#systemTook();
+    if (this.#movedMs === undefined || sentBytes !== this.#sentBytes) {
+      this.#sentBytes = sentBytes;
+      this.#movedMs = nowMs;
+      this.#recount(sentBytes);
+    } else if (this.#movedMs <= stalledSinceMs) this.breakOff('stalled');
+  }
+
+  /**
+   * Notes whose request is being answered.
+   *
+   * @throws DomainError OVERLOADED when the owner's clients leave too many bytes unread.
+   */
+  enter(owner: string): void {
+    this.#owner = owner;
+    if (!this.#parts.unsent.hasRoom(owner)) throw tooMuchUnread();
+  }
+
+  /**
+   * Counts the reply that is about to be sent, until it is out.
+   *
+   * @throws DomainError OVERLOADED where it `mayRefuse` and there is no room for so many bytes.
+   */
+  count(sizeBytes: number, mayRefuse: boolean): void {
+    if (sizeBytes <= smallReplyMaxBytes) return;
+    const { unsent } = this.#parts;
+    if (mayRefuse && !unsent.hasRoom(this.#owner, sizeBytes)) throw tooMuchUnread();
+    this.#countedBytes = sizeBytes;
+    this.#countedFromBytes = this.#systemTook();
+    unsent.add(this.#owner, sizeBytes);
+  }
+
+  #begin(req: IncomingMessage, res: ServerResponse): void {
+    this.#isAnswering = true;
+    this.#owner = nobody;
+    res.once('close', onReplyClosed);
+    this.#parts.handle(req, res);
+  }
+
+  /** The reply is out, or broken off. */
+  next(): void {
+    this.#countLess(this.#countedBytes);
+    this.#isAnswering = false;
+    const res = this.#waiting.shift();
+    if (res === undefined || this.#socket.destroyed) return;
+    if (this.#waiting.length === 0) this.#socket.resume();
+    this.#begin(res.req, res);
+  }
+
+  #close(): void {
+    this.#waiting.length = 0;
+    this.#countLess(this.#countedBytes);
+  }
+
+  #recount(sentBytes: number): void {
+    if (this.#countedBytes > 0) this.#countLess(Math.min(this.#countedBytes, sentBytes - this.#countedFromBytes));
+    this.#countedFromBytes = sentBytes;
+  }
+
+  #countLess(bytes: number): void {
+    if (bytes <= 0) return;
+    this.#countedBytes -= bytes;
+    this.#parts.unsent.remove(this.#owner, bytes);
+  }
+
+  #systemTook(): number {
+    const handle = this.#socket._handle;
+    return handle === undefined || handle === null ? 0 : handle.bytesWritten - handle.writeQueueSize;
+  }
+}
+
+/** One function for all replies: 'this' is the reply. */
+function onReplyClosed(this: ServerResponse): void {
+  Connection.of(this.req)?.next();
+}
+
+function tooMuchUnread(): DomainError {
+  const message = 'Clients of this organization leave too many bytes of their replies unread; read them, then try again';
+  return new DomainError('OVERLOADED', message, { retryAfterSeconds: 1 });
+}
+
+/** Breaks off a reply of which a part may be out: the client must not take the part for the whole. */
+export function breakOff(res: ServerResponse): void {
+  Connection.of(res.req)?.breakOff('service');
+  res.destroy();
+}
+
+/** Why a reply that is closed was not sent whole; undefined for one that was. */
+export function breakReasonOf(res: ServerResponse): BreakReason | undefined {
+  return res.writableFinished ? undefined : (Connection.of(res.req)?.brokenOffBy ?? 'client');
+}
+
+/** The status that logs and metrics tell of a reply: what was sent, or why it was not. */
+export function toldStatus(res: ServerResponse): number {
+  if (res.writableFinished || !res.destroyed || res.statusCode >= 400) return res.statusCode;
+  return breakReasonOf(res) === 'service' ? 500 : 499;
+}

@@ -1,0 +1,70 @@
+import type { RequestListener, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Settings } from '../../settings.ts';
+import { Connection, type ConnectionParts } from './connection.ts';
+import { UnsentReplies } from './unsent-replies.ts';
+
+/** What one connection may cost. */
+type Limits = Pick<Settings, 'SSE_STALL_TIMEOUT_MS' | 'PIPELINED_REQUESTS_MAX' | 'REPLIES_UNSENT_MAX_BYTES'>;
+
+/**
+ * All connections of a server, and what one of them may cost: whatever is sent on it (a list, a file, a stream, a page, the messages of a
+ * WebSocket), a client that stops reading is cut off, and requests that are sent ahead wait unread.
+ */
+export class Connections {
+  readonly #stallMs: number;
+  readonly #parts: ConnectionParts;
+  readonly #tickMs: number;
+  readonly #open = new Set<Connection>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(limits: Limits, handle: RequestListener) {
+    const unsent = new UnsentReplies(limits.REPLIES_UNSENT_MAX_BYTES);
+    this.#parts = { handle, pipelinedMax: limits.PIPELINED_REQUESTS_MAX, unsent };
+    this.#stallMs = limits.SSE_STALL_TIMEOUT_MS;
+    this.#tickMs = Math.max(10, Math.min(1_000, this.#stallMs / 4));
+  }
+
+  get unsentBytes(): number {
+    return this.#parts.unsent.bytes;
+  }
+
+  /** Begins to watch a server that does not listen yet. */
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      const connection = new Connection(socket, this.#parts);
+      this.#open.add(connection);
+      socket.once('close', () => this.#open.delete(connection));
+      this.#timer ??= setInterval(() => this.#tick(), this.#tickMs).unref();
+    });
+    // Node takes a connection for idle once its reply is written, also where much of it waits for a slow reader, and would destroy it with
+    // what is left. So none is closed for being idle while anything waits to be sent.
+    const closeIdle = server.closeIdleConnections.bind(server);
+    server.closeIdleConnections = () => {
+      for (const { hasUnsent } of this.#open) if (hasUnsent) return;
+      closeIdle();
+    };
+  }
+
+  /** For the server's requests. */
+  readonly handle: RequestListener = (req, res) => {
+    const connection = Connection.of(req);
+    if (connection === undefined) throw new Error('a request came on a connection that nobody watches');
+    connection.take(req, res);
+  };
+
+  /** Breaks off every connection. */
+  breakOff(): void {
+    for (const connection of this.#open) connection.breakOff('service');
+  }
+
+  #tick(): void {
+    if (this.#open.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      return;
+    }
+    const nowMs = performance.now();
+    for (const connection of this.#open) connection.tick(nowMs, nowMs - this.#stallMs);
+  }
+}

@@ -1,0 +1,16 @@
+import type { Duplex } from 'node:stream';
+import { errorBody, type PublicError } from '../../entities/errors.ts';
+import { errorHeaders } from '../errors.ts';
+import { jsonType, securityHeaders } from './reply.ts';
+
+/** Not imported: see start/service.ts. */
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
+
+/** Answers where Node has made no reply: on the bare connection, which is closed behind it. */
+export function refuseRaw(socket: Duplex, shown: PublicError, requestId: string): void {
+  const body = JSON.stringify(errorBody(shown));
+  const own = ['content-type', jsonType, 'content-length', String(Buffer.byteLength(body)), 'x-request-id', requestId];
+  const headers = [...own, ...securityHeaders, ...errorHeaders(shown), 'connection', 'close'];
+  const lines = Array.from({ length: headers.length / 2 }, (_, index) => `${headers[index * 2]}: ${headers[index * 2 + 1]}\r\n`);
+  socket.end(`HTTP/1.1 ${shown.status} ${STATUS_CODES[shown.status]}\r\n${lines.join('')}\r\n${body}`);
+}

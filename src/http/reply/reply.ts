@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Connection } from '../connections/connection.ts';
+import { rateHeaders } from './rate-headers.ts';
+
+/** On every reply of the REST face: nothing it sends is ever to be run, framed, guessed at or kept by a cache. */
+export const securityHeaders = [
+  'x-content-type-options',
+  'nosniff',
+  'cache-control',
+  'no-store',
+  'content-security-policy',
+  "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy',
+  'no-referrer',
+] as const;
+
+export const jsonType = 'application/json; charset=utf-8';
+
+/**
+ * Sends a body that is in memory whole, with its length. Every such body leaves through here, so the bytes that wait for slow readers are
+ * counted. Headers are a flat list of names and values, which Node writes without copying.
+ *
+ * @param mayRefuse  whether the caller can ask again without doing anything twice.
+ * @throws DomainError OVERLOADED where it may refuse and too many bytes wait already; nothing is sent then.
+ */
+export function sendBody(
+  res: ServerResponse,
+  status: number,
+  headers: readonly string[],
+  body: string | Buffer,
+  mayRefuse = res.req.method === 'GET',
+): void {
+  if (res.headersSent || res.destroyed) return;
+  const sizeBytes = Buffer.byteLength(body);
+  if (res.req.method !== 'HEAD') Connection.of(res.req)?.count(sizeBytes, mayRefuse);
+  res.writeHead(status, ['content-length', String(sizeBytes), ...headers, ...rateHeaders(res)]);
+  res.end(body);
+}
+
+/** Sends one JSON text. `headers` are a flat list of names and values. @throws DomainError as `sendBody`. */
+export function sendJson(
+  res: ServerResponse,
+  status: number,
+  text: string,
+  requestId: string,
+  extraHeaders: readonly string[] = [],
+): void {
+  // The rest of a request that came too slowly is not waited for.
+  const closing = status === 408 ? closesConnection : noHeaders;
+  const headers = ['content-type', jsonType, 'x-request-id', requestId, ...securityHeaders, ...closing, ...extraHeaders];
+  sendBody(res, status, headers, text);
+}
+
+const noHeaders: readonly string[] = [];
+
+const closesConnection = ['connection', 'close'] as const;
+
+/** Sends a status without a body. */
+export function sendEmpty(res: ServerResponse, status: number, requestId: string, extraHeaders: readonly string[] = []): void {
+  if (res.headersSent || res.destroyed) return;
+  res.writeHead(status, ['x-request-id', requestId, ...securityHeaders, ...rateHeaders(res), ...extraHeaders]);
+  res.end();
+}
+
+const discardMaxMs = 10_000;
+
+/**
+ * Lets the rest of a body that nobody reads run out, so that the client can read its refusal, but not without end: past `maxBytes` or
+ * ten seconds the connection is cut.
+ */
+export function discardBody(req: IncomingMessage, maxBytes: number): void {
+  // What came in one piece with its head is over in a moment, and needs nobody to watch it.
+  if (!req.complete) queueMicrotask(() => discardRest(req, maxBytes));
+}
+
+function discardRest(req: IncomingMessage, maxBytes: number): void {
+  if (req.complete || req.destroyed) return;
+  let seenBytes = 0;
+  const { socket } = req;
+  const timer = setTimeout(() => req.destroy(), discardMaxMs).unref();
+  const stop = () => {
+    clearTimeout(timer);
+    socket.off('close', stop);
+  };
+  req.on('data', (chunk: Buffer) => {
+    seenBytes += chunk.length;
+    if (seenBytes > maxBytes) req.destroy();
+  });
+  req.on('error', () => req.destroy());
+  req.on('close', stop);
+  // Once its reply is out, a request is not told that the connection closes.
+  socket.on('close', stop);
+  req.resume();
+}

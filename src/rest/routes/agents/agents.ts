@@ -1,0 +1,113 @@
+import type { RouteRow } from '../../route.ts';
+
+export const profileFields = `headline description trainingDescription features { title description }
+    showCharacter showTraining showPersonality showSpeaker showVideo
+    conversations socialImage idleVideo idleVideoError voice voiceEngine videoModel`;
+
+/** The contract's AI: the members of every reply, by the contract's names. */
+export const agentFields = `id createdAt updatedAt name description instructions introduction seed src
+  orgId orgName userId userName categoryId
+  profile { ${profileFields} }
+  visibility listInOrgCatalog listInPublicCatalog listInTenantCatalog
+  chatLogsVisible generateCitations intermediateStepsVisible modelId
+  options { temperature topP topK maxTokens maxInputTokens frequencyPenalty presencePenalty }
+  groups: groupIds editors { id name email } publicCategories orgCategoryIds
+  messageCount ratingCount rating isShared hasUserChats isApprovedByOrg isPremiumModel isDeleted`;
+
+const example = {
+  src: 'https://example.com/ada.png',
+  name: 'Ada',
+  description: 'Answers questions about our handbook.',
+  instructions: 'Answer from the handbook only. Say so when it does not tell.',
+  introduction: 'Ask me about the handbook.',
+  seed: '',
+  visibility: 'PRIVATE',
+  listInOrgCatalog: false,
+  listInPublicCatalog: false,
+  listInTenantCatalog: false,
+  generateCitations: true,
+  chatLogsVisible: false,
+  intermediateStepsVisible: false,
+  options: { temperature: [0.2], maxTokens: [800] },
+  groups: [],
+  profile: {
+    headline: 'Knows the handbook',
+    features: [{ title: 'Quotes', description: 'Names the paragraph.' }],
+    showTraining: true,
+  },
+  editors: [],
+  publicCategories: ['PRODUCTIVITY'],
+  orgCategoryIds: [],
+};
+
+export const agentRoutes: readonly RouteRow[] = [
+  {
+    operationId: 'listAis',
+    method: 'get',
+    path: '/api/v1/ais',
+    summary: 'List AIs',
+    description:
+      'Newest first. What only a link opens is not listed, unless a catalog lists it or the caller has a chat with it.',
+    tag: 'Agents',
+    spec: 'List AIs',
+    document: `query ($scope: AgentListScope, $groupId: ID, $categoryId: String, $approvedByOrg: Boolean, $search: String, $limit: Int = 100, $cursor: String) {
+      agents(scope: $scope, groupId: $groupId, categoryId: $categoryId, approvedByOrg: $approvedByOrg, search: $search, first: $limit, after: $cursor) {
+        nodes { ${agentFields} }
+        pageInfo { hasNextPage endCursor }
+      }
+    }`,
+    query: {
+      scope: 'Which agents: PRIVATE, OWNED, GROUP, SHARED, ORGANIZATION, PUBLIC or ALL (the default).',
+      groupId: 'Only those shared with this group.',
+      categoryId: "Only those of this category: one of the organization's own, or the name of a public one.",
+      approvedByOrg: 'Only those approved, or not approved.',
+      search: 'Only those whose name or description holds this text; at most 200 characters.',
+      limit: 'How many to return. Default 100.',
+      cursor: 'The `nextCursor` of the page before.',
+    },
+    wrap: 'data',
+    page: 'cursor',
+  },
+  {
+    operationId: 'createAi',
+    method: 'post',
+    path: '/api/v1/ais',
+    summary: 'Create AI',
+    tag: 'Agents',
+    spec: 'Create AI',
+    document: `mutation ($input: CreateAgentInput!) { createAgent(input: $input) { ${agentFields} } }`,
+    body: 'input',
+    example,
+  },
+  {
+    operationId: 'getAi',
+    method: 'get',
+    path: '/api/v1/ais/{aiId}',
+    summary: 'Get AI',
+    description: '`instructions` is null for callers who may use the agent but not edit it.',
+    tag: 'Agents',
+    spec: 'Get AI',
+    document: `query ($aiId: ID!) { agent(id: $aiId) { ${agentFields} } }`,
+  },
+  {
+    operationId: 'updateAi',
+    method: 'patch',
+    path: '/api/v1/ais/{aiId}',
+    summary: 'Update AI fields',
+    description: 'Absent members are kept; null clears what can be empty; `options` and `profile` are replaced whole.',
+    tag: 'Agents',
+    spec: 'Update AI fields',
+    document: `mutation ($aiId: ID!, $input: UpdateAgentInput!) { updateAgent(id: $aiId, input: $input) { ${agentFields} } }`,
+    body: 'input',
+    example,
+  },
+  {
+    operationId: 'deleteAi',
+    method: 'delete',
+    path: '/api/v1/ais/{aiId}',
+    summary: 'Delete AI',
+    description: 'For its owner and administrators. Answers the agent as it was, `isDeleted` true.',
+    tag: 'Agents',
+    document: `mutation ($aiId: ID!) { deleteAgent(id: $aiId) { ${agentFields} } }`,
+  },
+];

@@ -1,0 +1,236 @@
+import { openChatExport } from '../../../domain/chats/changes.ts';
+import { chatEventEncoder, chatReplyFold } from '../../encode/chat-events.ts';
+import type { RouteRow } from '../../route.ts';
+
+const chatFields = 'id createdAt updatedAt name userId pinPosition ai: agent { id name src description userId userName }';
+const messageFields = 'id createdAt updatedAt content role';
+const chatWithMessages = `${chatFields} messages { ${messageFields} parts toolCalls { id name arguments } toolCallId toolStatus runId isComplete
+  citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd } }`;
+const hiddenNulls = ['parts', 'toolCallId', 'toolStatus'];
+const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason error { code message } modelId';
+const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens }';
+const citationFields =
+  'citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd }';
+/** For the document alone: the reply is the fold of the run's events. */
+const replyFields = `runId: id status message { ${messageFields} } toolCalls { id name arguments } ${citationFields} ${usageFields} incompleteReason error { code message }`;
+
+const exportFormat = (format: unknown) => (format === 'json' ? 'json' : 'markdown');
+
+const listQuery = {
+  limit: 'How many to return. Default 100.',
+  cursor: 'The `nextCursor` of the page before.',
+};
+const toolExample = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    description: 'Tells the weather of a city',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+};
+
+const sending = 'mutation ($chatId: ID!, $input: SendMessageInput!)';
+const sendingEvents =
+  'subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { type } }';
+const submitting = 'mutation ($chatId: ID!, $input: SubmitToolOutputsInput!)';
+const submittingEvents =
+  'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input) { type } }';
+const following = 'subscription ($chatId: ID!, $runId: ID!) { runEvents(runId: $runId, chatId: $chatId) { type sequence } }';
+
+export const chatRoutes: readonly RouteRow[] = [
+  {
+    operationId: 'listChatsOfAi',
+    method: 'get',
+    path: '/api/v1/ais/{aiId}/chats',
+    summary: 'List chats of an AI',
+    description:
+      "The caller's own; for who may edit the AI, everybody's, as far as it shows its logs. The one changed last comes first.",
+    tag: 'Chats',
+    spec: 'List chats of an AI',
+    document: `query ($aiId: ID!, $limit: Int = 100, $cursor: String) {
+      chats(agentId: $aiId, first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
+    }`,
+    query: listQuery,
+    wrap: 'data',
+    page: 'cursor',
+  },
+  {
+    operationId: 'createChat',
+    method: 'post',
+    path: '/api/v1/ais/{aiId}/chats',
+    summary: 'Create chat for an AI',
+    tag: 'Chats',
+    spec: 'Create chat for an AI',
+    document: `mutation ($aiId: ID!, $input: CreateChatInput!) { createChat(agentId: $aiId, input: $input) { ${chatFields} } }`,
+    body: 'input',
+    example: { name: 'Holidays' },
+  },
+  {
+    operationId: 'listMyChats',
+    method: 'get',
+    path: '/api/v1/chats',
+    summary: "List current user's chats",
+    description: 'The one changed last comes first.',
+    tag: 'Chats',
+    spec: "List current user's chats",
+    document: `query ($search: String, $limit: Int = 100, $cursor: String) {
+      chats(search: $search, first: $limit, after: $cursor) { nodes { ${chatFields} } pageInfo { hasNextPage endCursor } }
+    }`,
+    query: { search: 'Only chats whose name or messages hold this, in any case.', ...listQuery },
+    wrap: 'data',
+    page: 'cursor',
+  },
+  {
+    operationId: 'getChat',
+    method: 'get',
+    path: '/api/v1/chats/{chatId}',
+    summary: 'Get chat',
+    description: 'With its messages, in order.',
+    tag: 'Chats',
+    spec: 'Get chat',
+    document: `query ($chatId: ID!) { chat(id: $chatId) { ${chatWithMessages} activeRunId } }`,
+    omitNull: hiddenNulls,
+  },
+  {
+    operationId: 'updateChat',
+    method: 'patch',
+    path: '/api/v1/chats/{chatId}',
+    summary: 'Rename or pin a chat',
+    description: 'Absent members are kept; null takes the name or the pin away; 0 is no pin, lower ones stand higher.',
+    tag: 'Chats',
+    document: `mutation ($chatId: ID!, $input: UpdateChatInput!) { updateChat(id: $chatId, input: $input) { ${chatFields} } }`,
+    body: 'input',
+    example: { name: 'Holidays', pinPosition: 1 },
+  },
+  {
+    operationId: 'deleteChat',
+    method: 'delete',
+    path: '/api/v1/chats/{chatId}',
+    summary: 'Delete a chat',
+    description: 'With everything said in it; its run is stopped. Answers the chat as it was, without messages.',
+    tag: 'Chats',
+    document: `mutation ($chatId: ID!) { deleteChat(id: $chatId) { ${chatFields} } }`,
+  },
+  {
+    operationId: 'duplicateChat',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/duplicate',
+    summary: 'Duplicate chat',
+    description: 'A new chat with the same messages, files, name and AI. It is not pinned, and has no runs.',
+    tag: 'Chats',
+    spec: 'Duplicate chat',
+    document: `mutation ($chatId: ID!) { duplicateChat(id: $chatId) { ${chatWithMessages} } }`,
+    omitNull: hiddenNulls,
+  },
+  {
+    operationId: 'resetChat',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/reset',
+    summary: 'Reset chat',
+    description:
+      'Takes away all that was said, with its files and its summary; id, AI, name and pin stay. 409 while a run answers: cancel that first.',
+    tag: 'Chats',
+    spec: 'Reset chat (clears its current state or content)',
+    document: `mutation ($chatId: ID!) { resetChat(id: $chatId) { ${chatWithMessages} } }`,
+    omitNull: hiddenNulls,
+  },
+  {
+    operationId: 'summarizeChat',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/summarize',
+    summary: 'Summarize a chat',
+    description: 'Has the model of the AI sum up what was said, and keeps that with the chat. 409 when nothing was said yet.',
+    asksModel: true,
+    tag: 'Chats',
+    document: 'mutation ($chatId: ID!) { summarizeChat(id: $chatId) { summary } }',
+  },
+  {
+    operationId: 'compressChat',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/compress',
+    summary: 'Compress a chat',
+    description:
+      'From here on, models are given a summary in place of all but the last two turns. The transcript stays as it is. Does nothing when there is nothing older.',
+    asksModel: true,
+    tag: 'Chats',
+    document: 'mutation ($chatId: ID!) { compressChat(id: $chatId) { summary compressedCount keptCount } }',
+  },
+  {
+    operationId: 'exportChat',
+    method: 'get',
+    path: '/api/v1/chats/{chatId}/export',
+    summary: 'Export a chat',
+    description: 'The transcript as a file, Markdown or JSON, without what only models are given.',
+    tag: 'Chats',
+    document: `query ($chatId: ID!, $format: ChatExportFormat = markdown) { chatExport(chatId: $chatId, format: $format) { filename } }`,
+    query: { format: 'markdown or json. Default markdown.' },
+    download: (deps, caller, { chatId, format }) => openChatExport(deps, caller, String(chatId), exportFormat(format)),
+  },
+  {
+    operationId: 'sendMessage',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/messages',
+    summary: 'Send a message',
+    description:
+      'Answers when the run is over, or with an event stream: `stream: true`, or `Accept: text/event-stream`. A client that leaves does not stop the run. ' +
+      '`toolCalls` ask for outputs: see Submit tool outputs. A run that failed is told by `status` and `error`.',
+    tag: 'Chats',
+    spec: 'Send a message to a chat',
+    document: `${sending} { sendMessage(chatId: $chatId, input: $input) { ${replyFields} } }`,
+    body: 'input',
+    fold: chatReplyFold(sendingEvents),
+    reply: 'ChatReply',
+    stream: { when: 'stream-or-accept', document: sendingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
+    example: {
+      prompt: [{ type: 'text', text: 'What is the weather in Paris?' }],
+      date: '2026-01-31T09:30:00.000Z',
+      modelId: 'parley/offline',
+      options: {},
+      tools: [toolExample],
+      secrets: {},
+      threadMode: 'collect',
+      stream: false,
+    },
+  },
+  {
+    operationId: 'submitToolOutputs',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/tool-outputs',
+    summary: 'Submit tool outputs',
+    description:
+      'Answers all calls that a message asked for, each once, and goes on. Replies and streams as Send a message does. 409 when they were answered already or the chat went on without them.',
+    tag: 'Chats',
+    spec: 'Submit tool outputs',
+    document: `${submitting} { submitToolOutputs(chatId: $chatId, input: $input) { ${replyFields} } }`,
+    body: 'input',
+    fold: chatReplyFold(submittingEvents),
+    reply: 'ChatReply',
+    stream: { when: 'stream-or-accept', document: submittingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
+    example: {
+      systemMessageId: 'msg_01ke2s7d4vfzgv0b4xw2q9a1bc',
+      outputs: [{ toolCallId: 'call_1', status: 'success', output: '{"celsius":12}' }],
+      options: {},
+      stream: false,
+    },
+  },
+  {
+    operationId: 'followRun',
+    method: 'get',
+    path: '/api/v1/chats/{chatId}/runs/{runId}/events',
+    summary: 'Follow a run of a chat',
+    description:
+      'The event stream of a run from its start, or after `Last-Event-ID`, until its end; the same frames as the stream of Send a message.',
+    tag: 'Chats',
+    document: following,
+    stream: { when: 'always', document: following, encoder: chatEventEncoder, event: 'ChatStreamEvent', resumesFrames: true },
+  },
+  {
+    operationId: 'cancelRun',
+    method: 'post',
+    path: '/api/v1/chats/{chatId}/runs/{runId}/cancel',
+    summary: 'Cancel a run of a chat',
+    description: 'Answers when it is over. What it said stays; a run that is over is answered as it is.',
+    tag: 'Chats',
+    document: `mutation ($chatId: ID!, $runId: ID!) { cancelRun(id: $runId, chatId: $chatId) { ${runFields} ${usageFields} } }`,
+  },
+];

@@ -1,0 +1,103 @@
+import type { RouteRow } from '../../route.ts';
+
+const connectionFields =
+  'id createdAt updatedAt orgId ownerUserId kind provider accountName baseUrl installationId scopes expiresAt isOwn';
+const tag = 'Connections';
+
+export const connectionRoutes: readonly RouteRow[] = [
+  {
+    operationId: 'storeOauthToken',
+    method: 'post',
+    path: '/api/v1/connections',
+    summary: 'Store an OAuth token',
+    description: 'Its `id` is what `oauthTokenId` of a data source names. The tokens are kept sealed and never shown again.',
+    tag,
+    document: `mutation ($input: StoreOauthTokenInput!) { storeOauthToken(input: $input) { ${connectionFields} } }`,
+    body: 'input',
+    example: {
+      provider: 'WIKI',
+      accountName: 'ann@example.com',
+      accessToken: 'token-of-the-wiki',
+      refreshToken: 'refresh-token-of-the-wiki',
+      expiresAt: '2027-01-31T09:30:00.000Z',
+      scopes: ['read:page'],
+    },
+  },
+  {
+    operationId: 'storeRepoHostInstallation',
+    method: 'post',
+    path: '/api/v1/connections/repo-host-installations',
+    summary: 'Store an installation at a repository host',
+    description: 'Its number is what `repoHostAppInstallationId` of a data source names.',
+    tag,
+    document: `mutation ($input: StoreRepoHostInstallationInput!) {
+      storeRepoHostInstallation(input: $input) { ${connectionFields} }
+    }`,
+    body: 'input',
+    example: { installationId: 4_711, accountName: 'example' },
+  },
+  {
+    operationId: 'storeMcpServer',
+    method: 'post',
+    path: '/api/v1/connections/mcp-servers',
+    summary: 'Store an MCP server',
+    description: 'The headers are kept sealed and never shown again.',
+    tag,
+    document: `mutation ($input: StoreMcpServerInput!) { storeMcpServer(input: $input) { ${connectionFields} } }`,
+    body: 'input',
+    example: { name: 'Weather', url: 'https://mcp.example.com/mcp', headers: { authorization: 'Bearer of-the-server' } },
+  },
+  {
+    operationId: 'listConnections',
+    method: 'get',
+    path: '/api/v1/connections',
+    summary: 'List connections',
+    description: "The caller's own, newest first. Administrators may list everybody's, with what they are called and no more.",
+    tag,
+    document: `query ($kind: LinkedServiceKind, $provider: ConnectionProvider, $ofOrganization: Boolean, $limit: Int = 100, $cursor: String) {
+      connections(kind: $kind, provider: $provider, ofOrganization: $ofOrganization, first: $limit, after: $cursor) {
+        nodes { ${connectionFields} }
+        pageInfo { hasNextPage endCursor }
+      }
+    }`,
+    query: {
+      kind: 'Only OAUTH_TOKEN, REPO_HOST_INSTALLATION or MCP_SERVER.',
+      provider: 'Only DRIVE_A, DRIVE_B, WIKI, TRACKER, REPO_HOST or MCP.',
+      ofOrganization: 'Those of everybody in the organization, for its administrators.',
+      limit: 'How many to return. Default 100.',
+      cursor: 'The `nextCursor` of the page before.',
+    },
+    wrap: 'data',
+    page: 'cursor',
+  },
+  {
+    operationId: 'getConnection',
+    method: 'get',
+    path: '/api/v1/connections/{connectionId}',
+    summary: 'Get connection',
+    tag,
+    document: `query ($connectionId: ID!) { connection(id: $connectionId) { ${connectionFields} } }`,
+  },
+  {
+    operationId: 'updateConnection',
+    method: 'patch',
+    path: '/api/v1/connections/{connectionId}',
+    summary: 'Update connection',
+    description: 'Renames it or renews its token, so that the sources that name it go on. For its owner.',
+    tag,
+    document: `mutation ($connectionId: ID!, $input: UpdateConnectionInput!) {
+      updateConnection(id: $connectionId, input: $input) { ${connectionFields} }
+    }`,
+    body: 'input',
+    example: { accessToken: 'another-token-of-the-wiki' },
+  },
+  {
+    operationId: 'deleteConnection',
+    method: 'delete',
+    path: '/api/v1/connections/{connectionId}',
+    summary: 'Remove connection',
+    description: 'With its secrets; for its owner and administrators. Answers the connection as it was.',
+    tag,
+    document: `mutation ($connectionId: ID!) { deleteConnection(id: $connectionId) { ${connectionFields} } }`,
+  },
+];

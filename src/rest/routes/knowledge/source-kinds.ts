@@ -1,0 +1,157 @@
+import type { RouteRow } from '../../route.ts';
+import { sourceFields } from './sources.ts';
+
+const tag = 'Data sources';
+const ofAgent = '/api/v1/ais/{aiId}/data-sources';
+const noConnectorYet =
+  'This version keeps the source and says in `errorCode` and `errorMessage` that its connector is not available yet.';
+
+/** The kinds that are read from a service elsewhere, and files sent to a signed link. */
+export const dataSourceKindRoutes: readonly RouteRow[] = [
+  {
+    operationId: 'addWebUrlDataSource',
+    method: 'post',
+    path: `${ofAgent}/web-url`,
+    summary: 'Add web URL source',
+    description: `A web site, read from one address on. ${noConnectorYet}`,
+    tag,
+    spec: 'Add web URL source',
+    document: `mutation ($aiId: ID!, $input: AddWebUrlDataSourceInput!) {
+      addWebUrlDataSource(agentId: $aiId, input: $input) { ${sourceFields} }
+    }`,
+    body: 'input',
+    example: {
+      url: 'https://example.com/docs',
+      dataRefreshPeriod: 'WEEKLY',
+      includeFiles: true,
+      includedFileTypes: ['PDF', 'MARKDOWN'],
+      includeUrlGlobs: ['https://example.com/docs/**'],
+      excludeUrlGlobs: ['**/old/**'],
+      maxPages: 200,
+      maxMemory: 1_024,
+      timeout: 3_600,
+    },
+  },
+  {
+    operationId: 'addDriveADataSources',
+    method: 'post',
+    path: `${ofAgent}/drive-a`,
+    summary: 'Add drive-A sources',
+    description: `One source for each file, all or none. ${noConnectorYet}`,
+    tag,
+    spec: 'Add drive-A sources',
+    document: `mutation ($aiId: ID!, $input: AddDriveADataSourcesInput!) {
+      addDriveADataSources(agentId: $aiId, input: $input) { ${sourceFields} }
+    }`,
+    body: 'input',
+    wrap: 'data',
+    example: {
+      oauthTokenId: 'oat_01jd0000000000000000000000',
+      files: [{ id: '1AbC', name: 'Handbook' }],
+      dataRefreshPeriod: 'DAILY',
+    },
+  },
+  {
+    operationId: 'addDriveBDataSource',
+    method: 'post',
+    path: `${ofAgent}/drive-b`,
+    summary: 'Add drive-B source',
+    description: noConnectorYet,
+    tag,
+    spec: 'Add drive-B source',
+    document: `mutation ($aiId: ID!, $input: AddDriveBDataSourceInput!) {
+      addDriveBDataSource(agentId: $aiId, input: $input) { ${sourceFields} }
+    }`,
+    body: 'input',
+    example: {
+      oauthTokenId: 'oat_01jd0000000000000000000000',
+      fileId: '01ABC',
+      filename: 'Handbook.docx',
+      dataRefreshPeriod: 'DAILY',
+    },
+  },
+  {
+    operationId: 'addWikiDataSource',
+    method: 'post',
+    path: `${ofAgent}/wiki`,
+    summary: 'Add wiki source',
+    description: `A wiki, or a part of it. ${noConnectorYet}`,
+    tag,
+    spec: 'Add wiki source',
+    document: `mutation ($aiId: ID!, $input: AddWikiDataSourceInput!) {
+      addWikiDataSource(agentId: $aiId, input: $input) { ${sourceFields} }
+    }`,
+    body: 'input',
+    example: {
+      oauthTokenId: 'oat_01jd0000000000000000000000',
+      pageName: 'Handbook',
+      pageId: '4711',
+      contentType: 'page',
+      spaceId: '17',
+      dataRefreshPeriod: 'DAILY',
+      indexChildPages: true,
+      indexAttachments: false,
+    },
+  },
+  {
+    operationId: 'addTrackerDataSource',
+    method: 'post',
+    path: `${ofAgent}/tracker`,
+    summary: 'Add tracker source',
+    description: `A project of an issue tracker. ${noConnectorYet}`,
+    tag,
+    spec: 'Add tracker source',
+    document: `mutation ($aiId: ID!, $input: AddTrackerDataSourceInput!) {
+      addTrackerDataSource(agentId: $aiId, input: $input) { ${sourceFields} }
+    }`,
+    body: 'input',
+    example: {
+      oauthTokenId: 'oat_01jd0000000000000000000000',
+      projectName: 'Help desk',
+      projectKey: 'HELP',
+      dataRefreshPeriod: 'DAILY',
+    },
+  },
+  {
+    operationId: 'addRepoHostDataSource',
+    method: 'post',
+    path: `${ofAgent}/repo-host`,
+    summary: 'Add repository-host source',
+    description: noConnectorYet,
+    tag,
+    spec: 'Add repository-host source',
+    document: `mutation ($aiId: ID!, $input: AddRepoHostDataSourceInput!) {
+      addRepoHostDataSource(agentId: $aiId, input: $input) { ${sourceFields} }
+    }`,
+    body: 'input',
+    example: { mode: 'repos', repoHostAppInstallationId: 4_711, repos: ['example/handbook'], dataRefreshPeriod: 'DAILY' },
+  },
+  {
+    operationId: 'createUploadToken',
+    method: 'post',
+    path: `${ofAgent}/upload-token`,
+    summary: 'Create signed upload token for blob storage',
+    description: 'Send the file to `url` with PUT, once, within an hour, without a key; the data source is made then.',
+    tag,
+    spec: 'Create signed upload token for blob storage; the data source is created after the upload',
+    document: `mutation ($aiId: ID!, $input: CreateUploadTokenInput!) {
+      createUploadToken(agentId: $aiId, input: $input) { url pathname contentType size expiresAt }
+    }`,
+    body: 'input',
+    example: { filename: 'handbook.md', contentType: 'text/markdown', size: 1_234 },
+  },
+  {
+    operationId: 'uploadDataSource',
+    method: 'put',
+    path: `${ofAgent}/uploads/{uploadId}`,
+    summary: 'Send the file of a signed link',
+    description: 'The bytes of the file, with exactly the size and type that were announced. The link stands for a key.',
+    tag,
+    document: `mutation ($aiId: ID!, $uploadId: ID!, $ticket: String!, $file: File!) {
+      uploadDataSource(agentId: $aiId, uploadId: $uploadId, ticket: $ticket, file: $file) { ${sourceFields} }
+    }`,
+    query: { ticket: 'What the service signed.' },
+    ticket: 'ticket',
+    upload: { file: 'file', sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES', isRaw: true },
+  },
+];

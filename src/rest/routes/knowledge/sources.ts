@@ -1,0 +1,205 @@
+import { knowledgeItemContent } from '../../../domain/knowledge/items.ts';
+import type { RouteRow } from '../../route.ts';
+
+/** By the contract's names. */
+export const sourceFields = `id createdAt updatedAt lastIndexedAt orgId ownerUserId name type refreshPeriod
+  indexStatus indexPercentage errorCode errorMessage data cite orgVisible`;
+const itemFields = `id name uniqueId parentUniqueId type indexStatus documentCount tokenCount
+  originalContent { contentBlobUrl filename mimeType contentUrl isContentStoredExternally }
+  documentsBlobUrl indexPercentage metadata isBlobStorageDeleted cite errorCode errorMessage isRetryable`;
+const tag = 'Data sources';
+const ofAgent = '/api/v1/ais/{aiId}/data-sources';
+const one = '/api/v1/data-sources/{dataSourceId}';
+
+export const dataSourceRoutes: readonly RouteRow[] = [
+  {
+    operationId: 'listDataSourcesOfAi',
+    method: 'get',
+    path: ofAgent,
+    summary: 'List data sources of an AI',
+    description: 'As far as the caller sees them, newest first.',
+    tag,
+    spec: 'List data sources of an AI',
+    document: `query ($aiId: ID!) { agentDataSources(agentId: $aiId) { ${sourceFields} } }`,
+    wrap: 'data',
+  },
+  {
+    operationId: 'attachDataSource',
+    method: 'post',
+    path: ofAgent,
+    summary: 'Attach an existing data source to an AI',
+    description: 'One of your own, or one that is open to the organization.',
+    tag,
+    spec: 'Attach an existing data source to an AI',
+    document: `mutation ($aiId: ID!, $input: AttachDataSourceInput!) {
+      attachDataSource(agentId: $aiId, input: $input) { aiId dataSourceId }
+    }`,
+    body: 'input',
+    example: { dataSourceId: 'ds_01jd0000000000000000000000' },
+  },
+  {
+    operationId: 'addApiDataSource',
+    method: 'post',
+    path: `${ofAgent}/api`,
+    summary: 'Add API data source',
+    description: 'A JSON payload of your own becomes knowledge of the AI.',
+    tag,
+    spec: 'Add API data source',
+    document: `mutation ($aiId: ID!, $input: AddApiDataSourceInput!) {
+      addApiDataSource(agentId: $aiId, input: $input) { ${sourceFields} }
+    }`,
+    body: 'input',
+    example: { name: 'Opening hours', data: { monday: '9 to 17', sunday: 'closed' } },
+  },
+  {
+    operationId: 'addFileDataSource',
+    method: 'post',
+    path: `${ofAgent}/file`,
+    summary: 'Add file-upload data source',
+    description: 'Markdown, text, PDF, HTML, CSV or JSON: what it is, is found out from its content.',
+    tag,
+    spec: 'Add file-upload data source',
+    document: `mutation ($aiId: ID!, $file: File!) { addFileDataSource(agentId: $aiId, file: $file) { ${sourceFields} } }`,
+    upload: { file: 'file', sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES' },
+  },
+  {
+    operationId: 'bulkDeleteDataSources',
+    method: 'post',
+    path: `${ofAgent}/bulk-delete`,
+    summary: 'Bulk delete data sources of an AI',
+    description: 'All or none: the sources, and everything behind them.',
+    tag,
+    spec: 'Bulk delete data sources of an AI',
+    document: `mutation ($aiId: ID!, $input: BulkDeleteDataSourcesInput!) {
+      bulkDeleteDataSources(agentId: $aiId, input: $input) { aiId dataSourceIds }
+    }`,
+    body: 'input',
+    example: { dataSourceIds: ['ds_01jd0000000000000000000000'] },
+  },
+  {
+    operationId: 'listDataSources',
+    method: 'get',
+    path: '/api/v1/data-sources',
+    summary: 'List data sources the user can access',
+    tag,
+    spec: 'List data sources the user can access',
+    document: `query ($search: String, $type: DataSourceType, $orderBy: String, $page: Int, $limit: Int = 20, $cursor: String) {
+      dataSources(search: $search, type: $type, orderBy: $orderBy, page: $page, first: $limit, after: $cursor) {
+        nodes { ${sourceFields} ais { id name src } ownerUser { id email name } }
+        pageInfo { hasNextPage endCursor }
+        totalCount
+      }
+    }`,
+    query: {
+      search: 'Only those whose name holds this text; at most 200 characters.',
+      type: 'Only those of this type.',
+      orderBy: '`+` (ascending) or `-` (descending), then createdAt, lastIndexedAt or usageCount. Default `-createdAt`.',
+      page: 'The number of the page, from 1.',
+      limit: 'How many to return. Default 20.',
+      cursor: 'The `nextCursor` of the page before; costs less than a high `page`.',
+    },
+    wrap: 'data',
+    page: 'total',
+  },
+  {
+    operationId: 'getDataSource',
+    method: 'get',
+    path: one,
+    summary: 'Get data source',
+    tag,
+    document: `query ($dataSourceId: ID!) { dataSource(id: $dataSourceId) { ${sourceFields} ais { id name src } ownerUser { id email name } } }`,
+  },
+  {
+    operationId: 'updateDataSource',
+    method: 'patch',
+    path: one,
+    summary: 'Update a data source',
+    description: 'For its owner and administrators.',
+    tag,
+    spec: 'Update a data source',
+    document: `mutation ($dataSourceId: ID!, $input: UpdateDataSourceInput!) {
+      updateDataSource(id: $dataSourceId, input: $input) { ${sourceFields} }
+    }`,
+    body: 'input',
+    example: { refreshPeriod: 'WEEKLY', cite: true, ais: [], orgVisible: false },
+  },
+  {
+    operationId: 'deleteDataSource',
+    method: 'delete',
+    path: one,
+    summary: 'Delete data source',
+    description: 'For its owner and administrators. Answers the source as it was; what stands behind it is removed soon after.',
+    tag,
+    document: `mutation ($dataSourceId: ID!) { deleteDataSource(id: $dataSourceId) { ${sourceFields} } }`,
+  },
+  {
+    operationId: 'refreshDataSource',
+    method: 'post',
+    path: `${one}/refresh`,
+    summary: 'Refresh a data source',
+    description: 'What is indexed goes on answering until the new state is complete.',
+    tag,
+    spec: 'Refresh a data source',
+    document: `mutation ($dataSourceId: ID!, $forceRefresh: Boolean) {
+      refreshDataSource(id: $dataSourceId, forceRefresh: $forceRefresh) { ${sourceFields} }
+    }`,
+    query: { forceRefresh: 'Also when the content is unchanged.' },
+  },
+  {
+    operationId: 'getIndexingStatistics',
+    method: 'get',
+    path: `${one}/indexing-statistics`,
+    summary: 'Indexing statistics',
+    tag,
+    spec: 'Indexing statistics',
+    document: `query ($dataSourceId: ID!) {
+      indexingStatistics(dataSourceId: $dataSourceId) { doneCount failedCount pendingCount indexingCount totalCount }
+    }`,
+  },
+  {
+    operationId: 'listKnowledgeItems',
+    method: 'get',
+    path: `${one}/knowledge`,
+    summary: 'List knowledge items',
+    description: 'Oldest first.',
+    tag,
+    spec: 'List knowledge items',
+    document: `query ($dataSourceId: ID!, $first: Int = 20, $cursor: String, $page: Int) {
+      knowledgeItems(dataSourceId: $dataSourceId, first: $first, after: $cursor, page: $page) {
+        nodes { ${itemFields} }
+        pageInfo { hasNextPage endCursor }
+      }
+    }`,
+    query: {
+      first: 'How many to return. Default 20.',
+      cursor: 'The `nextCursor` of the page before.',
+      page: 'The number of the page, from 1.',
+    },
+    wrap: 'data',
+    page: 'pagination',
+  },
+  {
+    operationId: 'updateKnowledgeItem',
+    method: 'patch',
+    path: `${one}/knowledge/{knowledgeId}`,
+    summary: 'Update a knowledge item',
+    tag,
+    spec: 'Update a knowledge item',
+    document: `mutation ($dataSourceId: ID!, $knowledgeId: ID!, $input: UpdateKnowledgeItemInput!) {
+      updateKnowledgeItem(dataSourceId: $dataSourceId, id: $knowledgeId, input: $input) { ${itemFields} }
+    }`,
+    body: 'input',
+    example: { cite: false },
+  },
+  {
+    operationId: 'getKnowledgeItemContent',
+    method: 'get',
+    path: `${one}/knowledge/{knowledgeId}/content`,
+    summary: 'Get the original of a knowledge item',
+    description: 'Its bytes as they were given, as an attachment that no browser shows or runs. Citations link here.',
+    tag,
+    document: `query ($dataSourceId: ID!, $knowledgeId: ID!) { knowledgeItem(dataSourceId: $dataSourceId, id: $knowledgeId) { id } }`,
+    download: (deps, caller, { dataSourceId, knowledgeId }) =>
+      knowledgeItemContent(deps, caller, { dataSourceId: String(dataSourceId), id: String(knowledgeId) }),
+  },
+];

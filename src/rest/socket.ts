@@ -1,0 +1,334 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type GraphQLSchema, isInputObjectType } from 'graphql';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { requireScope } from '../domain/access/policy.ts';
+import { watchKey } from '../domain/accounts/api-keys.ts';
+import type { Deps } from '../domain/deps.ts';
+import { beginResponse } from '../domain/responses/create.ts';
+import type { ResponseInput } from '../domain/responses/input.ts';
+import { ConnectionMemory } from '../domain/responses/memory.ts';
+import { responseError } from '../domain/responses/wire.ts';
+import { RunFold } from '../engine/runs/fold.ts';
+import type { Caller } from '../entities/accounts/caller.ts';
+import { DomainError, type ErrorCode, errorBody, isWithoutKey } from '../entities/errors.ts';
+import { addressOf } from '../http/address.ts';
+import { authenticate, type KeyCheck } from '../http/authenticate/authenticate.ts';
+import { keyCheckOf } from '../http/authenticate/key-check.ts';
+import { requestIdOf } from '../http/context.ts';
+import { showError } from '../http/errors.ts';
+import { takesExtensions } from '../http/extensions.ts';
+import type { Admissions } from '../http/limits.ts';
+import { rateLimitError } from '../http/reply/rate-headers.ts';
+import { refuseRaw } from '../http/reply/raw.ts';
+import { release } from '../lib/release.ts';
+import { compileReader, type Reader, throwFaults } from './body.ts';
+import { ResponseProjection } from './encode/response.ts';
+import { renamedFault } from './error-params.ts';
+import { Faults } from './faults.ts';
+import { type MemberNames, memberNames } from './member-names.ts';
+
+const path = '/api/v2/responses';
+/** Requests that may wait on one connection. */
+const waitingMax = 32;
+const pingEveryMs = 30_000;
+const busyRetrySeconds = 5;
+const operation = 'Subscription.newResponseEvents';
+
+export interface ResponseSocket {
+  takes(req: IncomingMessage): boolean;
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** The process is going down: each connection is closed behind the response it is at. */
+  stop(): void;
+  cutOff(): void;
+}
+
+/**
+ * The responses format over WebSocket, on the path of its REST operation: every message is one request or one event as plain JSON, one
+ * event a write. Requests of a connection are answered one after the other; `store: false` responses can be gone on from within it.
+ */
+export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissions: Admissions): ResponseSocket {
+  const type = schema.getType('ResponseInput');
+  if (!isInputObjectType(type)) throw new Error('the schema has no ResponseInput');
+  const names = memberNames({ bodyCase: 'snake' });
+  const read = compileReader(type, names, 'coerced');
+  const connections = new Set<Connection>();
+  const keyCheck = keyCheckOf(deps, admissions.failedKeys);
+  const openOfKey = new Map<string, number>();
+  const countOpen = (keyId: string, by: 1 | -1) => {
+    const count = (openOfKey.get(keyId) ?? 0) + by;
+    if (count === 0) openOfKey.delete(keyId);
+    else openOfKey.set(keyId, count);
+  };
+  const server = new WebSocketServer({ noServer: true, maxPayload: deps.settings.BODY_MAX_BYTES, perMessageDeflate: false });
+  return {
+    takes({ url = '', headers, method }) {
+      return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && url.split('?')[0] === path;
+    },
+    upgrade(req, socket, head) {
+      socket.on('error', () => socket.destroy());
+      const accept = (caller: Caller) => {
+        requireFree(deps, openOfKey.get(caller.keyId) ?? 0);
+        admissions.sockets.require(caller);
+        server.handleUpgrade(req, socket, head, (opened) => {
+          const requestId = requestIdOf(req);
+          const parts = { deps, admissions, read, names, caller, socket: opened, stream: socket, requestId, req };
+          const connection = new Connection(parts);
+          connections.add(connection);
+          countOpen(caller.keyId, 1);
+          admissions.sockets.share.take(caller);
+          opened.once('close', () => {
+            connections.delete(connection);
+            countOpen(caller.keyId, -1);
+            admissions.sockets.leave(caller);
+          });
+          connection.begin();
+        });
+      };
+      open(deps, req, keyCheck)
+        .then(accept)
+        .catch((error: unknown) => {
+          if (isWithoutKey(error)) deps.audit.refusals.noteWithoutKey();
+          const requestId = requestIdOf(req);
+          refuseRaw(socket, responseError(showError(error, deps.logger, requestId)), requestId);
+        });
+    },
+    stop() {
+      for (const connection of connections) connection.stop();
+    },
+    cutOff() {
+      for (const socket of server.clients) socket.terminate();
+    },
+  };
+}
+
+async function open(deps: Deps, req: IncomingMessage, keyCheck: KeyCheck): Promise<Caller> {
+  const caller = await authenticate(req, keyCheck);
+  requireRate(deps, caller);
+  try {
+    requireScope(caller, operation);
+  } catch (error) {
+    const origin = { requestId: requestIdOf(req), address: addressOf(req, deps.settings.TRUSTED_PROXY_HOPS) };
+    if (error instanceof DomainError)
+      deps.audit.refusals.note(caller, operation.slice(operation.indexOf('.') + 1), error, [], origin);
+    throw error;
+  }
+  return caller;
+}
+
+/** Counts an upgrade or a message as a request. @throws DomainError RATE_LIMIT_EXCEEDED. */
+function requireRate({ rates }: Deps, caller: Caller): void {
+  const verdict = rates.take(caller, performance.now());
+  if (verdict?.isAllowed === false) throw rateLimitError(verdict);
+}
+
+/** Each connection remembers responses and waiting requests: what one key may have of them is bounded. */
+function requireFree({ settings }: Deps, open: number): void {
+  if (open < settings.SOCKETS_PER_KEY_MAX) return;
+  const message = `This key has as many WebSockets open as it may (${settings.SOCKETS_PER_KEY_MAX}); close one, or use it for several requests`;
+  throw new DomainError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: busyRetrySeconds });
+}
+
+interface ConnectionParts {
+  readonly deps: Deps;
+  readonly admissions: Admissions;
+  readonly read: Reader;
+  readonly names: MemberNames;
+  readonly caller: Caller;
+  readonly socket: WebSocket;
+  /** What the socket writes to. */
+  readonly stream: Duplex;
+  readonly requestId: string;
+  readonly req: IncomingMessage;
+}
+
+class Connection {
+  readonly #parts: ConnectionParts;
+  readonly #memory: ConnectionMemory;
+  readonly #left = new AbortController();
+  #waiting = 0;
+  #waitingBytes = 0;
+  #tail: Promise<void> = Promise.resolve();
+  #isStopping = false;
+  #isOver = false;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    // As much as a client could send again that remembers by itself.
+    this.#memory = new ConnectionMemory(parts.deps.settings.BODY_MAX_BYTES);
+  }
+
+  begin(): void {
+    const { socket, deps, caller } = this.#parts;
+    const stopWatching = watchKey(deps, caller, () =>
+      this.#end('INVALID_API_KEY', 'The API key was revoked or has expired', 1008),
+    );
+    const ping = setInterval(() => socket.ping(), pingEveryMs).unref();
+    const limit = setTimeout(() => this.#reachLimit(), deps.settings.SOCKET_LIFETIME_MS).unref();
+    socket.on('error', () => socket.terminate());
+    socket.on('close', () => {
+      clearInterval(ping);
+      clearTimeout(limit);
+      stopWatching();
+      this.#left.abort();
+    });
+    socket.on('message', (data, isBinary) => {
+      if (this.#isOver) return;
+      const text = String(data);
+      const sizeBytes = Buffer.byteLength(text);
+      const refusal = isBinary ? new DomainError('INVALID_TYPE', 'Messages must be text') : this.#refusal(sizeBytes);
+      if (refusal !== undefined) {
+        this.#error(refusal);
+        return;
+      }
+      this.#waiting += 1;
+      this.#waitingBytes += sizeBytes;
+      this.#tail = this.#tail
+        .then(() => this.#answer(text))
+        .finally(() => {
+          this.#waiting -= 1;
+          this.#waitingBytes -= sizeBytes;
+          if (this.#isStopping && this.#waiting === 0) this.#close();
+        });
+    });
+  }
+
+  /** Why a request may not wait behind the others. */
+  #refusal(sizeBytes: number): DomainError | undefined {
+    if (this.#waiting === 0) return undefined;
+    const { BODY_MAX_BYTES: bytesMax } = this.#parts.deps.settings;
+    if (this.#waiting < waitingMax && this.#waitingBytes + sizeBytes <= bytesMax) return undefined;
+    const message = `At most ${waitingMax} requests, of ${bytesMax} bytes together, may wait on one connection`;
+    return new DomainError('RATE_LIMIT_EXCEEDED', message);
+  }
+
+  /** Takes nothing new; what is being answered is answered. */
+  stop(): void {
+    this.#isStopping = true;
+    if (this.#waiting === 0) this.#close();
+  }
+
+  /** As the format has it: what was asked before is answered, what comes now is not read. The client connects again. */
+  #reachLimit(): void {
+    this.#isOver = true;
+    const message = 'This connection is as old as it may get; connect again';
+    this.#tail = this.#tail.then(() => this.#end('WEBSOCKET_CONNECTION_LIMIT_REACHED', message, 1000));
+  }
+
+  /** Tells why before it closes. */
+  #end(code: ErrorCode, message: string, closeCode: number): void {
+    this.#error(new DomainError(code, message));
+    this.#parts.socket.close(closeCode, message);
+  }
+
+  #close(): void {
+    this.#parts.socket.close(1001, 'The service stops');
+  }
+
+  async #answer(text: string): Promise<void> {
+    if (this.#left.signal.aborted) return;
+    const { caller, admissions } = this.#parts;
+    let input: ResponseInput | undefined;
+    try {
+      if (this.#isStopping) throw new DomainError('OVERLOADED', 'The service is stopping; connect again');
+      requireRate(this.#parts.deps, caller);
+      input = this.#read(text);
+      admissions.runs.enter(caller);
+      try {
+        await this.#run(input);
+      } finally {
+        admissions.runs.leave(caller);
+      }
+    } catch (error) {
+      this.#memory.forget(input?.previousResponseId);
+      this.#error(error);
+    }
+  }
+
+  async #run(input: ResponseInput): Promise<void> {
+    const { deps, caller, req } = this.#parts;
+    const { streamOptions } = input as { readonly streamOptions?: { readonly include_extensions?: unknown } | null };
+    const isTaken = takesExtensions((name) => [req.headers[name]].flat()[0]);
+    const hasExtensions = isTaken && streamOptions?.include_extensions !== false;
+    // One event is one write: some clients parse each read on its own.
+    const projection = new ResponseProjection(
+      (_type, json) => {
+        this.#send(json);
+        return '';
+      },
+      { hasExtensions, startingAfter: -1, seenSequence: -1 },
+    );
+    // Of this request alone: a connection lives for many, and what listens for the end of one must go with it.
+    const request = new AbortController();
+    const leave = () => request.abort();
+    this.#left.signal.addEventListener('abort', leave, { once: true });
+    try {
+      const begun = await beginResponse(deps, caller, { ...input, stream: true }, request.signal, this.#memory);
+      const fold = new RunFold();
+      for await (const batch of begun.events.batches()) {
+        projection.project(batch);
+        fold.add(batch);
+        release(batch);
+        if (this.#parts.stream.writableNeedDrain) await this.#drained();
+      }
+      const run = fold.snapshot();
+      if (run.status === 'failed') this.#memory.forget(input.previousResponseId);
+      else if (run.status !== 'cancelled' && begun.transcript !== undefined) this.#memory.keep(run, begun.transcript);
+    } catch (error) {
+      leave();
+      throw error;
+    } finally {
+      this.#left.signal.removeEventListener('abort', leave);
+    }
+  }
+
+  /** Resolves when the client has read on, or is gone. One that does not read is cut off with its connection (http/connections/connections.ts). */
+  async #drained(): Promise<void> {
+    const { signal } = this.#left;
+    await once(this.#parts.stream, 'drain', { signal }).catch(() => undefined);
+  }
+
+  /** @throws DomainError for a message that is no request. */
+  #read(text: string): ResponseInput {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      throw new DomainError('INVALID_JSON', 'A message must be one JSON object');
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new DomainError('INVALID_TYPE', 'A message must be one JSON object');
+    }
+    const { type, response, ...members } = value as Record<string, unknown>;
+    if (type !== 'response.create') {
+      throw new DomainError('INVALID_VALUE', 'type must be response.create', { param: 'type' });
+    }
+    const faults = new Faults();
+    const body = typeof response === 'object' && response !== null ? response : members;
+    const input = this.#parts.read(body, faults) as ResponseInput;
+    if (faults.found.length > 0) throwFaults(faults);
+    return input;
+  }
+
+  #error(error: unknown): void {
+    const { deps, requestId, names } = this.#parts;
+    const shown = responseError(showError(error, deps.logger, requestId));
+    const { message, type, param, code } = errorBody(renamedFault(shown, wireParam(shown.param, names))).error;
+    this.#send(
+      JSON.stringify({ type: 'error', status: shown.status, code, message, param, error: { type, code, message, param } }),
+    );
+  }
+
+  #send(json: string): void {
+    const { socket, deps } = this.#parts;
+    if (socket.readyState !== socket.OPEN) return;
+    // Runs wait for a slow client; refusals of what it sends meanwhile do not.
+    if (socket.bufferedAmount > deps.settings.SSE_BUFFER_MAX_BYTES * 4) socket.terminate();
+    else socket.send(json);
+  }
+}
+
+function wireParam(param: string | null, names: MemberNames): string | null {
+  return param?.replace(/[A-Za-z0-9_]+/g, names.wire) ?? null;
+}

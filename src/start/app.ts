@@ -1,0 +1,147 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { GraphQLSchema } from 'graphql';
+import packageJson from '../../package.json' with { type: 'json' };
+import { operationScopes } from '../domain/access/policy.ts';
+import type { Deps } from '../domain/deps.ts';
+import { DomainError } from '../entities/errors.ts';
+import { buildSchema } from '../graphql/schema.ts';
+import { createGraphqlHandler } from '../graphql/server/server.ts';
+import { Connection } from '../http/connections/connection.ts';
+import { Connections } from '../http/connections/connections.ts';
+import { hasHost, refuseUnreadable, refuseWithoutHost } from '../http/connections/unreadable.ts';
+import { requestIdOf } from '../http/context.ts';
+import { sendError, showError } from '../http/errors.ts';
+import { healthHandler, type Readiness, readyHandler } from '../http/health.ts';
+import { type Admissions, createAdmissions } from '../http/limits.ts';
+import { createAccessLog } from '../http/log/access-log.ts';
+import { Metrics, metricsHandler } from '../http/log/metrics.ts';
+import { SseStreams } from '../http/reply/sse.ts';
+import { checkRoutes, compileRoutes, type Route } from '../rest/compile.ts';
+import { declarations } from '../rest/openapi/declared/index.ts';
+import { createReference } from '../rest/reference.ts';
+import { createRestRouter } from '../rest/router.ts';
+import { allRoutes } from '../rest/routes/index.ts';
+import { createResponseSocket } from '../rest/socket.ts';
+
+export interface App {
+  readonly handle: RequestListener;
+  /** Watches the connections of the server whose requests `handle` gets, before it listens. */
+  watch(server: Server): void;
+  /** Whether a request that offers another protocol gets it; any other is answered like one that offers none (`Upgrade: h2c` is a common offer). */
+  takesUpgrade(req: IncomingMessage): boolean;
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Answers what could not be read as a request. */
+  refuse(error: Error, socket: Duplex): void;
+  /** Tells balancers to send no more and ends the streams that follow something without an end of its own. May be told again. */
+  stop(): void;
+  /**
+   * Loads what a start leaves out and only some calls need, so that the first of those does not wait for it, and checks the documents of the
+   * rows, which takes a tenth of a second.
+   *
+   * @throws Error naming a row that lies.
+   */
+  warm(): Promise<void>;
+  /** Breaks off every connection, also those that the server does not count among its own. */
+  cutOff(): void;
+}
+
+/** What both faces are over: the one schema, and the rows, checked against it. Needs nothing that a start has to wait for. */
+export interface Faces {
+  readonly schema: GraphQLSchema;
+  readonly routes: readonly Route[];
+}
+
+/** @throws Error naming everything of the schema that is not complete, and every row that does not hold; `App.warm` checks their documents. */
+export function createFaces(): Faces {
+  const schema = buildSchema();
+  return { schema, routes: compileRoutes(schema, allRoutes, operationScopes, declarations, { checksDocuments: false }) };
+}
+
+/** Joins both faces over one schema. The only file that sees every layer. */
+export function createApp(deps: Deps, { schema, routes }: Faces): App {
+  let isStopping = false;
+  const { settings } = deps;
+  const metrics = new Metrics();
+  const streams = new SseStreams({
+    heartbeatMs: settings.SSE_HEARTBEAT_MS,
+    bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
+  });
+  const admissions = createAdmissions(deps.pools, settings);
+  const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admissions });
+  const rest = createRestRouter({ routes, deps, metrics, streams, admissions });
+  const sockets = createResponseSocket(deps, schema, admissions);
+  const reference = createReference(schema, routes, packageJson.version);
+  const pages = createPages(deps, metrics, () => isStopping);
+  const log = createAccessLog(deps.logger, (req, res) => {
+    if (!hasHost(req)) return refuseWithoutHost(res, requestIdOf(req));
+    rest(req, res, () => graphql.handle(req, res, () => reference(req, res, () => pages(req, res))));
+  });
+  const connections = new Connections(settings, log.handle);
+  measure(metrics, deps, streams, admissions);
+  metrics.gauge('replies_unsent_bytes', 'Bytes of finished replies that wait for their readers.', () => connections.unsentBytes);
+  return {
+    handle: connections.handle,
+    watch: (server) => connections.watch(server),
+    // Behind a request that is still being answered, the two replies would run into each other.
+    takesUpgrade: (req) => sockets.takes(req) && Connection.of(req)?.isAnswering !== true,
+    upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),
+    refuse: (error, socket) => refuseUnreadable(error, socket, deps.logger),
+    stop() {
+      isStopping = true;
+      log.stop();
+      graphql.stop();
+      sockets.stop();
+    },
+    async warm() {
+      await Promise.all([graphql.warm(), metrics.open()]);
+      await checkRoutes(schema, routes);
+    },
+    cutOff() {
+      connections.breakOff();
+      sockets.cutOff();
+    },
+  };
+}
+
+/** What the process does, for dashboards. No label has more values than a list of ours. */
+function measure(metrics: Metrics, { runs, jobs, pools }: Deps, streams: SseStreams, admissions: Admissions): void {
+  metrics.gauge('streams_open', 'Open event streams.', () => streams.openCount);
+  metrics.gauge('runs_active', 'Requests that hold a run at this moment.', () => admissions.runs.activeCount);
+  metrics.counter('pool_refusals_total', 'Requests refused for want of a place, by pool.', 'pool', () => pools.refused);
+  metrics.counter('runs_total', 'Runs that ended in this process, by status.', 'status', () => runs.counts.ended);
+  metrics.counter('tokens_total', 'Tokens of upstream calls, by direction.', 'direction', () => runs.counts.tokens);
+  metrics.gauge('jobs_running', 'Jobs this process works on at this moment.', () => jobs.counts.running);
+  metrics.counter('jobs_completed_total', 'Jobs done, by name.', 'job', () => jobs.counts.completed);
+  metrics.counter('jobs_failed_total', 'Tries of jobs that failed, by name.', 'job', () => jobs.counts.failed);
+}
+
+/** @throws Error when the database does not answer. */
+async function readinessOf({ db, signals }: Deps['storage']): Promise<Readiness> {
+  await db.pool.query('SELECT 1');
+  const full = await db.room.shortage();
+  if (full !== undefined) return { unavailable: { reason: 'storage_full', detail: `There is no room left on ${full}.` } };
+  const state = signals.state();
+  if (state === 'lost') {
+    const detail = 'Changes of other instances do not arrive: the database answers neither notifications nor look-ups in time.';
+    return { unavailable: { reason: 'signals', detail } };
+  }
+  return state === 'live' ? {} : { degraded: 'No notifications arrive from the database; changes are looked up twice a second.' };
+}
+
+/** What is neither face: health, metrics, and the answer to every other path. */
+function createPages(deps: Deps, metrics: Metrics, isStopping: () => boolean): RequestListener {
+  const ready = readyHandler(() => readinessOf(deps.storage), isStopping);
+  const pages = new Map<string, (req: IncomingMessage, res: ServerResponse) => void | Promise<void>>([
+    ['/healthz', healthHandler()],
+    ['/readyz', ready],
+    ['/metrics', metricsHandler(metrics)],
+  ]);
+  return (req, res) => {
+    const path = (req.url ?? '/').split('?')[0] ?? '/';
+    const page = req.method === 'GET' || req.method === 'HEAD' ? pages.get(path) : undefined;
+    const fail = (error: unknown) => sendError(res, showError(error, deps.logger, requestIdOf(req)), requestIdOf(req));
+    if (page === undefined) return fail(new DomainError('NOT_FOUND', `There is nothing at ${req.method} ${path}`));
+    void Promise.try(page, req, res).catch(fail);
+  };
+}

@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { registerPurges } from '../domain/accounts/administration.ts';
+import { rotateSecrets } from '../domain/agents/secret-rotation.ts';
+import { registerAuditSweep } from '../domain/audit/audit.ts';
+import { AuditTrail } from '../domain/audit/trail.ts';
+import { registerOrphanSweep } from '../domain/blobs.ts';
+import { registerChatFileSweep } from '../domain/chats/files.ts';
+import type { Deps } from '../domain/deps.ts';
+import { registerIdempotencySweep } from '../domain/idempotency.ts';
+import { registerRunEventSweep } from '../domain/runs/runs.ts';
+import { parseDnsServers } from '../engine/egress/dns-servers.ts';
+import { createEgress } from '../engine/egress/egress.ts';
+import { createPgBossJobs } from '../engine/jobs/pg-boss.ts';
+import { createKnowledge } from '../engine/knowledge/knowledge.ts';
+import { createModelRouter } from '../engine/models/router.ts';
+import { createRunEngine } from '../engine/runs/engine.ts';
+import { createUsageLimits } from '../engine/runs/usage/limits.ts';
+import { Pools } from '../engine/sharing/pools.ts';
+import { RateLimits } from '../engine/sharing/rate-limits.ts';
+import { createAgentTools } from '../engine/tools/agent-tools.ts';
+import { createPythonTool } from '../engine/tools/python/python.ts';
+import type { ServerTools } from '../engine/tools/server-tool.ts';
+import { type IdKind, makeId } from '../entities/ids.ts';
+import type { Settings } from '../settings.ts';
+import type { EmbeddedServer } from '../storage/database/embedded/embedded.ts';
+import { openStorage } from '../storage/storage.ts';
+import { createUsageJournal } from '../storage/usage/journal.ts';
+
+const rateSweepMs = 600_000;
+
+export interface ComposeOptions {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  /** Base of links that Parley hands out, without a slash at the end; asked when one is made. */
+  publicUrl(): string;
+  /** Reads variables that a models file names for keys. */
+  readonly environment?: (name: string) => string | undefined;
+  /** Called when the database is gone for good. */
+  readonly onFatal: (error: Error) => void;
+  /** The embedded database of the settings, when it has been started already. */
+  readonly embedded?: Promise<EmbeddedServer> | undefined;
+}
+
+/** A start waits this long at most for secrets to be put under the newest master key. */
+const rotationWaitMs = 2_000;
+
+/** Makes everything the domain works with, from the bottom up. `closeDeps` takes it down again. */
+export async function createDeps({ settings, logger, publicUrl, environment, onFatal, embedded }: ComposeOptions): Promise<Deps> {
+  const storage = await openStorage(settings, {
+    embedded,
+    onError(error, isFatal) {
+      if (isFatal) onFatal(error);
+      else logger.warn({ err: error }, 'the database connection failed and is replaced');
+    },
+  });
+  try {
+    const newId = (kind: IdKind) => {
+      const id = makeId(kind, Date.now());
+      storage.db.currentRecord()?.made(id);
+      return id;
+    };
+    const basics = { settings, storage, logger, now: () => new Date(), newId };
+    const pools = new Pools({
+      tenantPercent: settings.SHARE_TENANT_MAX_PERCENT,
+      organizationPercent: settings.SHARE_ORGANIZATION_MAX_PERCENT,
+    });
+    const jobs = createPgBossJobs({
+      pools,
+      inBackground: (work) => storage.db.runAs('background', work),
+      pool: storage.db.pool,
+      isWorker: settings.ROLE !== 'web',
+      isOnlyProcess: storage.db.kind === 'embedded',
+      logger,
+    });
+    const models = createModelRouter(settings, logger, basics.now, environment);
+    const knowledge = createKnowledge({ ...basics, jobs, pools, publicUrl });
+    const limits = createUsageLimits({
+      ...basics,
+      store: storage.usageLimits,
+      leaseMs: settings.USAGE_LEASE_MS,
+      blockTokens: settings.USAGE_BLOCK_TOKENS,
+    });
+    const rates = createRates(basics);
+    if (storage.rateBuckets !== undefined) jobs.every('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
+    const egress = createEgress({
+      allow: settings.EGRESS_ALLOW,
+      dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
+      connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
+      lookupTimeoutMs: settings.EGRESS_LOOKUP_TIMEOUT_MS,
+      lookups: pools.queue('egress-lookups', settings.EGRESS_LOOKUPS_MAX, Math.ceil(settings.EGRESS_LOOKUPS_MAX / 8)),
+      calls: pools.queue('egress-calls', settings.EGRESS_CALLS_MAX, Math.ceil(settings.EGRESS_CALLS_MAX / 4)),
+    });
+    const agentTools = createAgentTools({ ...basics, egress });
+    const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
+    const runs = createRunEngine({
+      ...basics,
+      ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
+      tools: serverTools(settings, pools),
+    });
+    const audit = new AuditTrail(basics);
+    const deps: Deps = { ...basics, audit, pools, rates, jobs, models, knowledge, runs, egress, publicUrl };
+    knowledge.registerJobs();
+    registerIdempotencySweep(deps);
+    registerAuditSweep(deps);
+    registerOrphanSweep(deps);
+    registerRunEventSweep(deps);
+    registerChatFileSweep(deps);
+    registerPurges(deps);
+    await jobs.start();
+    await runs
+      .recoverUsage()
+      .catch((error: unknown) => logger.error({ err: error }, 'usage of a killed process is not written yet'));
+    await rotateSecrets(deps, rotationWaitMs);
+    return deps;
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+/** Ends running work, at most `graceMs`, then closes what `createDeps` opened. */
+export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
+  await deps.runs.stop(graceMs);
+  await deps.jobs.stop(graceMs);
+  await deps.knowledge.close();
+  await deps.models.close();
+  await deps.egress.close();
+  await deps.rates.stop();
+  await deps.audit.flush();
+  await deps.storage.close();
+}
+
+/** Limits of requests; one process on its database has nobody to share them with. */
+function createRates({ settings, storage, logger }: Pick<Deps, 'settings' | 'storage' | 'logger'>): RateLimits {
+  return new RateLimits({
+    keyPerMinute: settings.RATE_LIMIT_REQUESTS_PER_MINUTE_KEY,
+    organizationPerMinute: settings.RATE_LIMIT_REQUESTS_PER_MINUTE_ORGANIZATION,
+    store: storage.rateBuckets,
+    logger,
+  });
+}
+
+/** Tools of the service that a request may switch on. */
+function serverTools(settings: Settings, pools: Pools): ServerTools {
+  const python = createPythonTool({
+    programs: pools.queue('python', settings.PYTHON_PROGRAMS_MAX),
+    timeoutMs: settings.PYTHON_TIMEOUT_MS,
+    memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
+  });
+  return new Map([['python', python]]);
+}

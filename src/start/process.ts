@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { publicError } from '../entities/errors.ts';
+import { createLogger } from '../http/log/logging.ts';
+import { optimizeEarly } from '../lib/optimize-early.ts';
+import { loadSettings, type Settings } from '../settings.ts';
+import { startEmbeddedOf } from '../storage/database/embedded/embedded.ts';
+import { StartRefusal } from '../storage/database/start-refusal.ts';
+import type { Service } from './service.ts';
+import { welcome } from './welcome.ts';
+
+/** The first requests go before. */
+const warmAfterMs = 500;
+
+const settings = readSettings();
+const logger = createLogger(settings);
+
+process.on('unhandledRejection', (error) => logger.error({ err: error }, 'a promise failed unheard'));
+process.on('uncaughtException', (error) => {
+  logger.fatal({ err: error }, 'stopping after an unexpected failure');
+  process.exitCode = 1;
+  process.exit();
+});
+
+const service = await start().catch((error: unknown) => refuse(error));
+optimizeEarly();
+
+let isStopping = false;
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, async () => {
+    // The second one is somebody who does not want to wait.
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    logger.info({ signal }, 'stopping: replies in flight may end');
+    await service.close(settings.SHUTDOWN_GRACE_MS).catch((error: unknown) => logger.error({ err: error }, 'stopping failed'));
+    logger.info('stopped');
+    process.exit(0);
+  });
+}
+
+// Whoever waits for this line may send a signal at once.
+console.log(welcome(service.url, service.firstKey, settings));
+setTimeout(() => {
+  service.warm().catch((error: unknown) => {
+    logger.fatal({ err: error }, 'stopping: this Parley is not whole');
+    process.exit(1);
+  });
+}, warmAfterMs).unref();
+
+async function start(): Promise<Service> {
+  const onFatal = (error: Error) => {
+    logger.fatal({ err: error }, 'the embedded database ended; start Parley again');
+    process.exit(1);
+  };
+  // The database starts in its own thread while this one loads everything else.
+  const embedded = startEmbeddedOf(settings, onFatal);
+  const { startService } = await import('./service.ts');
+  return startService(settings, logger, onFatal, { environment: readEnvironment, embedded });
+}
+
+/** A variable that the operator's models file names for a key: no setting of its own. */
+function readEnvironment(name: string): string | undefined {
+  const value = process.env[name]?.trim();
+  return value === '' ? undefined : value;
+}
+
+function readSettings(): Settings {
+  try {
+    if (existsSync('.env')) process.loadEnvFile('.env');
+    return loadSettings(process.env);
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
+/** What the operator can mend is said in plain words, without a stack. */
+function refuse(error: unknown): never {
+  const plain = plainWords(error);
+  console.error(plain === undefined ? error : `Parley cannot start: ${plain}`);
+  process.exit(1);
+}
+
+function plainWords(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('code' in error && error.code === 'EADDRINUSE')
+    return 'the port is taken. Stop what listens there, or set PORT; 0 takes any free one.';
+  if (publicError(error).code === 'STORAGE_FULL')
+    return 'a disk is full. Make room on the disk of DATA_DIR or of the database, and start again.';
+  return error instanceof StartRefusal || error.message.startsWith('bad configuration') ? error.message : undefined;
+}

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { type FirstKey, prepareFirstStart } from '../domain/accounts/first-start.ts';
+import type { Deps } from '../domain/deps.ts';
+import { lastWordsMs } from '../engine/runs/engine.ts';
+import { closing } from '../http/connections/closing.ts';
+import type { Settings } from '../settings.ts';
+import type { EmbeddedServer } from '../storage/database/embedded/embedded.ts';
+import { createApp, createFaces } from './app.ts';
+import { closeDeps, createDeps } from './compose.ts';
+
+export interface Service {
+  /** `http://host:port`, without a slash at the end. */
+  readonly url: string;
+  /** At the first start on an empty database only. */
+  readonly firstKey: FirstKey | undefined;
+  readonly deps: Deps;
+  /** Loads what a start leaves out and only some calls need. */
+  warm(): Promise<void>;
+  /**
+   * Stops listening, lets what runs come to its end, ends it itself a little before `graceMs` is over so that every stream has its proper
+   * last frame, cuts off who does not read that, and closes everything.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Imported, it would load all of fetch at once, for the names that this module exports besides: 30 ms of each start. */
+const { createServer } = process.getBuiltinModule('node:http');
+
+/** Longer than balancers and clients keep a connection (60 s at most, as a rule): one that is closed just as a request comes loses it. */
+const keepAliveMs = 72_000;
+
+/** How long the first listing of the providers' models may hold up the start. */
+const modelsWarmMs = 750;
+
+export interface StartOptions {
+  /** Reads the variables that a models file names for keys. */
+  readonly environment?: (name: string) => string | undefined;
+  /** The embedded database of the settings, when it has been started already. */
+  readonly embedded?: Promise<EmbeddedServer> | undefined;
+}
+
+/** Starts one Parley: storage, engine, app, listen. What fails on the way takes down what was started before it. */
+export async function startService(
+  settings: Settings,
+  logger: Logger,
+  onFatal: (error: Error) => void,
+  options: StartOptions = {},
+): Promise<Service> {
+  let publicUrl = settings.PUBLIC_URL?.replace(/\/+$/, '');
+  const address = (port: number) => `http://${urlHost(settings.HOST)}:${port}`;
+  const opening = createDeps({
+    settings,
+    logger,
+    publicUrl: () => publicUrl ?? address(settings.PORT),
+    onFatal,
+    ...options,
+  });
+  // In this thread while the database opens in its own. A failure here is told once the database can be closed.
+  const making = Promise.try(createFaces);
+  making.catch(() => undefined);
+  const deps = await opening;
+  try {
+    const [firstKey] = await Promise.all([prepareFirstStart(deps), deps.models.warm(modelsWarmMs)]);
+    const app = createApp(deps, await making);
+    // A request without a host is refused by the app: Node would do it without a word.
+    const server = createServer({ shouldUpgradeCallback: app.takesUpgrade, requireHostHeader: false }, app.handle);
+    server.on('upgrade', app.upgrade);
+    server.on('clientError', app.refuse);
+    // An expectation that is not known here asks for nothing.
+    server.on('checkExpectation', app.handle);
+    // Uploads and long bodies are bounded by size and by their own idle limits, not by a total time.
+    server.requestTimeout = 0;
+    server.keepAliveTimeout = keepAliveMs;
+    app.watch(server);
+    const { port } = await listen(server, settings);
+    publicUrl ??= address(port);
+    return {
+      url: address(port),
+      firstKey,
+      deps,
+      warm: () => app.warm(),
+      async close(graceMs) {
+        const deadlineMs = performance.now() + graceMs;
+        const leftMs = () => Math.max(0, deadlineMs - performance.now());
+        app.stop();
+        const closed = closing(server);
+        if (!(await isWithin(closed, graceMs - lastWordsMs(graceMs)))) {
+          deps.runs.endAll();
+          // What came in meanwhile on connections that were open.
+          app.stop();
+        }
+        if (!(await isWithin(closed, leftMs()))) {
+          app.cutOff();
+          server.closeAllConnections();
+          await closed;
+        }
+        await closeDeps(deps, leftMs());
+      },
+    };
+  } catch (error) {
+    await closeDeps(deps, 0);
+    throw error;
+  }
+}
+
+async function listen(server: Server, { HOST, PORT }: Settings): Promise<AddressInfo> {
+  server.listen(PORT, HOST);
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return address;
+}
+
+function isWithin(event: Promise<unknown>, timeMs: number): Promise<boolean> {
+  return Promise.race([event.then(() => true), wait(timeMs, false, { ref: false })]);
+}
+
+/** An address for people: the wildcard ones cannot be visited. */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}

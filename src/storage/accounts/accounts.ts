@@ -1,0 +1,42 @@
+import type { Organization, User } from '../../entities/accounts/account.ts';
+import type { MemberRole } from '../../entities/accounts/caller.ts';
+import type { Database } from '../database/database.ts';
+import { organizationOf } from './organizations.ts';
+
+/** Users and organizations by id, many at once; what is missing is left out. */
+export interface AccountStore {
+  findUsers(ids: readonly string[]): Promise<readonly User[]>;
+  findOrganizations(ids: readonly string[]): Promise<readonly Organization[]>;
+  /** What a user is in an organization; undefined for one who is no member. */
+  findRole(orgId: string, userId: string): Promise<MemberRole | undefined>;
+  /** Members of an organization among the given users, named by id or by e-mail (any case). */
+  findMembers(
+    orgId: string,
+    named: { readonly ids: readonly string[]; readonly emails: readonly string[] },
+  ): Promise<readonly User[]>;
+  /** Users of a tenant by e-mail (any case). */
+  findUsersByEmail(tenantId: string, emails: readonly string[]): Promise<readonly User[]>;
+}
+
+export function createAccountStore({ prisma }: Database): AccountStore {
+  return {
+    findUsers: (ids) => prisma.user.findMany({ where: { id: { in: [...ids] } } }),
+    findRole: async (orgId, userId) => {
+      const row = await prisma.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select: { role: true } });
+      return row === null ? undefined : (row.role as MemberRole);
+    },
+    findMembers: (orgId, { ids, emails }) =>
+      prisma.user.findMany({
+        where: {
+          memberships: { some: { orgId } },
+          OR: [{ id: { in: [...ids] } }, { email: { in: emails.map((email) => email.toLowerCase()) } }],
+        },
+      }),
+    findUsersByEmail: (tenantId, emails) =>
+      prisma.user.findMany({ where: { tenantId, email: { in: emails.map((email) => email.toLowerCase()) } } }),
+    findOrganizations: async (ids) => {
+      const rows = await prisma.organization.findMany({ where: { id: { in: [...ids] } } });
+      return rows.map(organizationOf);
+    },
+  };
+}

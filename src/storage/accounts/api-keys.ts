@@ -1,0 +1,132 @@
+import type { ApiKey } from '../../entities/accounts/api-key.ts';
+import type { AccessLevel, Caller, Scope } from '../../entities/accounts/caller.ts';
+import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import type { Database } from '../database/database.ts';
+import type { Signals } from '../database/signals/signals.ts';
+import { afterTime } from '../database/sql/paging.ts';
+import { createKeyCallers } from './key-callers.ts';
+import { createKeyUses } from './key-uses.ts';
+import { createKeyWatch } from './key-watch.ts';
+
+export interface ApiKeyStore {
+  /** See key-callers.ts: a value when warm, a promise when the database must be asked. */
+  findCaller(hash: string, nowMs: number): Caller | undefined | Promise<Caller | undefined>;
+  /** Whether the caller of this key is remembered here. Asks no database. */
+  isFamiliar(hash: string): boolean;
+  /** The same by the id of a key, for what it signed or began earlier. */
+  findCallerById(keyId: string, nowMs: number): Promise<Caller | undefined>;
+  /** Notes that a key was used; written behind, in batches. */
+  noteUse(keyId: string, atMs: number): void;
+  /** See key-watch.ts: calls once, within 5 seconds after the key ended. */
+  watch(keyId: string, onEnd: () => void): () => void;
+  /** The same, but a key that expired has not ended. */
+  watchRevocation(keyId: string, onRevoked: () => void): () => void;
+  create(key: NewApiKey): Promise<ApiKey>;
+  find(id: string): Promise<ApiKey | undefined>;
+  /** Living and expired keys, newest first; revoked ones are gone from every list. */
+  list(of: { readonly orgId: string; readonly userId: string | undefined }, page: PageRequest): Promise<Page<ApiKey>>;
+  /** Whether somebody holds a key of one of the levels that may still be used. */
+  hasLiving(of: { readonly orgId?: string; readonly userId?: string; readonly levels: readonly AccessLevel[] }): Promise<boolean>;
+  /** @returns false when it was revoked before. */
+  revoke(id: string, at: Date): Promise<boolean>;
+  /** Flushes what was noted. */
+  close(): Promise<void>;
+}
+
+export interface NewApiKey {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly level: AccessLevel;
+  readonly prefix: string;
+  readonly hash: string;
+  readonly expiresAt: Date | null;
+  readonly createdByUserId?: string;
+  readonly createdByKeyId?: string;
+}
+
+export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
+  const { prisma } = db;
+  const callers = createKeyCallers(db, signals);
+  const uses = createKeyUses(db);
+  const keyWatch = createKeyWatch(db, signals);
+
+  async function withEmails(rows: readonly KeyRow[]): Promise<ApiKey[]> {
+    const ids = [...new Set(rows.map(({ userId }) => userId))];
+    const users = await prisma.user.findMany({ where: { id: { in: ids } }, select: { id: true, email: true } });
+    const emails = new Map(users.map(({ id, email }) => [id, email]));
+    return rows.map((row) => apiKeyOf(row, emails.get(row.userId) ?? ''));
+  }
+
+  async function first(rows: readonly KeyRow[]): Promise<ApiKey | undefined> {
+    return (await withEmails(rows))[0];
+  }
+
+  return {
+    findCaller: callers.find,
+    isFamiliar: callers.isFamiliar,
+    findCallerById: callers.findById,
+    noteUse: uses.note,
+    watch: keyWatch.watch,
+    watchRevocation: keyWatch.watchRevocation,
+    async create(key) {
+      const row = await prisma.apiKey.create({ data: { ...key, scopes: [...key.scopes], updatedAt: key.createdAt } });
+      signals.publish('key-changed', key.id);
+      const [created] = await withEmails([row]);
+      if (created === undefined) throw new Error('a key that was just made is missing');
+      return created;
+    },
+    async find(id) {
+      const row = await prisma.apiKey.findUnique({ where: { id } });
+      return row === null ? undefined : first([row]);
+    },
+    async list({ orgId, userId }, page) {
+      const where = { orgId, revokedAt: null, ...(userId === undefined ? {} : { userId }) };
+      const rows = await prisma.apiKey.findMany({
+        where: { AND: [where, afterTime(page)] },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take: page.limit + 1,
+      });
+      return pageOf(await withEmails(rows), page, timeKey, () => prisma.apiKey.count({ where }));
+    },
+    async hasLiving({ levels, ...of }) {
+      const isInTime = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
+      const where = { ...of, revokedAt: null, level: { in: [...levels] }, ...isInTime };
+      return (await prisma.apiKey.findFirst({ where, select: { id: true } })) !== null;
+    },
+    async revoke(id, at) {
+      const { count } = await prisma.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: at } });
+      signals.publish('key-changed', id);
+      return count > 0;
+    },
+    async close() {
+      keyWatch.close();
+      await uses.close();
+    },
+  };
+}
+
+type KeyRow = Omit<ApiKey, 'userEmail' | 'scopes' | 'level'> & { readonly scopes: readonly string[]; readonly level: string };
+
+function apiKeyOf({ id, createdAt, updatedAt, orgId, userId, name, ...row }: KeyRow, userEmail: string): ApiKey {
+  return {
+    id,
+    createdAt,
+    updatedAt,
+    orgId,
+    userId,
+    userEmail,
+    name,
+    scopes: row.scopes as readonly Scope[],
+    level: row.level as AccessLevel,
+    prefix: row.prefix,
+    lastUsedAt: row.lastUsedAt,
+    expiresAt: row.expiresAt,
+    revokedAt: row.revokedAt,
+    createdByUserId: row.createdByUserId,
+    createdByKeyId: row.createdByKeyId,
+  };
+}

@@ -1,0 +1,112 @@
+import type { GroupFilter } from '../../entities/accounts/access.ts';
+import type { Group, GroupMember } from '../../entities/accounts/group.ts';
+import { settled } from '../database/conflicts.ts';
+import type { Database } from '../database/database.ts';
+import type { Signals } from '../database/signals/signals.ts';
+import { readWhole } from '../database/sql/bounded-rows.ts';
+import { byOwner, type Linked, linksSql } from '../database/sql/links.ts';
+import { Parameters, prepared } from '../database/sql/where.ts';
+import { groupCondition } from './group-filter.ts';
+
+/** A member to be; `userId` null while nobody of the tenant has this e-mail. */
+export interface NewMember {
+  readonly email: string;
+  readonly userId: string | null;
+}
+
+export interface GroupStore {
+  find(id: string, filter: GroupFilter): Promise<Group | undefined>;
+  /** Those of the ids that exist and match. */
+  findMany(ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]>;
+  /** Newest first. */
+  list(filter: GroupFilter, limit: number): Promise<readonly Group[]>;
+  /** The groups of many agents in one statement, in the order they were given to each. */
+  ofAgents(agentIds: readonly string[], filter: GroupFilter): Promise<ReadonlyMap<string, readonly Group[]>>;
+  /** The members of many groups in one statement, oldest first. */
+  membersOf(groupIds: readonly string[]): Promise<readonly GroupMember[]>;
+  countMembers(groupId: string): Promise<number>;
+  create(group: Omit<Group, 'updatedAt'>, members: readonly NewMember[]): Promise<Group>;
+  update(
+    id: string,
+    changes: Partial<Pick<Group, 'name' | 'availability'>>,
+    members: { readonly add: readonly NewMember[]; readonly removeEmails: readonly string[] },
+  ): Promise<Group>;
+  delete(id: string): Promise<void>;
+}
+
+const agentGroups = { table: 'agent_groups', owner: 'agentId', thing: 'groupId', order: 'x."createdAt", x."groupId"' };
+
+export function createGroupStore(db: Database, signals: Signals): GroupStore {
+  const { pool, prisma } = db;
+  async function findMany(ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]> {
+    const parameters = new Parameters();
+    const text = `select g.* from groups g where g.id = any(${parameters.add(ids)}::text[]) and ${groupCondition(filter, parameters)}`;
+    return (await pool.query<Group>(prepared(text, parameters.values))).rows;
+  }
+
+  return {
+    find: async (id, filter) => (await findMany([id], filter))[0],
+    findMany,
+    async list(filter, limit) {
+      const parameters = new Parameters();
+      const text = `select g.* from groups g where ${groupCondition(filter, parameters)}
+        order by g."createdAt" desc, g.id desc limit ${parameters.add(limit)}`;
+      return (await pool.query<Group>(prepared(text, parameters.values))).rows;
+    },
+    async ofAgents(agentIds, filter) {
+      const parameters = new Parameters();
+      const text = `select g.*, given.links from ${linksSql(agentGroups, parameters.add(agentIds))} given
+        join groups g on g.id = given.id where ${groupCondition(filter, parameters)}`;
+      const { rows } = await pool.query<Group & Linked>(prepared(text, parameters.values));
+      return byOwner(rows, ({ links: _links, ...group }) => group);
+    },
+    membersOf: (groupIds) =>
+      readWhole(
+        db,
+        {
+          text: 'select * from group_members where "groupId" = any($1::text[]) order by "createdAt", email',
+          values: [groupIds],
+        },
+        ['email'],
+      ),
+    countMembers: (groupId) => prisma.groupMember.count({ where: { groupId } }),
+    async create(group, members) {
+      const row = await prisma.group.create({
+        data: {
+          ...group,
+          updatedAt: group.createdAt,
+          members: { create: members.map((member) => ({ ...member, createdAt: group.createdAt })) },
+        },
+      });
+      return groupOf(row);
+    },
+    async update(id, changes, { add, removeEmails }) {
+      const removed = { email: { in: [...removeEmails] } };
+      const update = prisma.group.update({
+        where: { id },
+        data: {
+          ...changes,
+          members: {
+            ...(removeEmails.length === 0 ? {} : { deleteMany: removed }),
+            upsert: add.map((member) => ({
+              where: { groupId_email: { groupId: id, email: member.email } },
+              create: member,
+              update: { userId: member.userId },
+            })),
+          },
+        },
+      });
+      const row = await settled(update, 'group');
+      signals.publish('group-changed', id);
+      return groupOf(row);
+    },
+    async delete(id) {
+      await prisma.group.deleteMany({ where: { id } });
+      signals.publish('group-changed', id);
+    },
+  };
+}
+
+function groupOf(row: Omit<Group, 'availability'> & { readonly availability: string }): Group {
+  return { ...row, availability: row.availability as Group['availability'] };
+}

@@ -1,0 +1,75 @@
+import type { AccessLevel, Caller, MemberRole, Scope } from '../../entities/accounts/caller.ts';
+import type { Database } from '../database/database.ts';
+import { createNewsCache } from '../database/news-cache.ts';
+import type { Signals } from '../database/signals/signals.ts';
+
+/** Who a key stands for. */
+export interface KeyCallers {
+  /**
+   * The caller of the key with this hash, or undefined when there is none: unknown, revoked, expired, or its user left the
+   * organization. A value when it is known here, a promise when the database must be asked.
+   */
+  find(hash: string, nowMs: number): Caller | undefined | Promise<Caller | undefined>;
+  /** Whether a caller is remembered for this hash. Asks no database. */
+  isFamiliar(hash: string): boolean;
+  /** The same by the id of the key. Always asks the database. */
+  findById(keyId: string, nowMs: number): Promise<Caller | undefined>;
+}
+
+interface KnownKey {
+  readonly caller: Caller;
+  readonly expiresAtMs: number;
+}
+
+interface KeyRow {
+  readonly keyId: string;
+  readonly userId: string;
+  readonly orgId: string;
+  readonly tenantId: string;
+  readonly level: AccessLevel;
+  readonly role: MemberRole;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date | null;
+}
+
+const keysMax = 20_000;
+
+const keyRows = `select k.id as "keyId", k."userId", k."orgId", o."tenantId", k.level, m.role, k.scopes, k."expiresAt"
+    from api_keys k
+    join organizations o on o.id = k."orgId"
+    join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
+    where k."revokedAt" is null`;
+const findKey = { name: 'key_caller', text: `${keyRows} and k.hash = $1` };
+const findKeyById = { name: 'key_caller_by_id', text: `${keyRows} and k.id = $1` };
+
+/** Callers by the hash of their key, remembered as news-cache.ts says. */
+export function createKeyCallers({ pool }: Database, signals: Signals): KeyCallers {
+  const cache = createNewsCache<KnownKey>(signals, keysMax);
+  signals.subscribe('key-changed', (keyId) => cache.forget(({ caller }) => caller.keyId === keyId));
+  signals.subscribe('user-changed', (userId) => cache.forget(({ caller }) => caller.userId === userId));
+  signals.subscribe('organization-changed', (orgId) => cache.forget(({ caller }) => caller.orgId === orgId));
+
+  async function load(value: string, query = findKey): Promise<KnownKey | undefined> {
+    const { rows } = await pool.query<KeyRow>(query, [value]);
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    const { expiresAt, scopes, ...caller } = row;
+    return {
+      caller: Object.freeze({ ...caller, scopes: new Set(scopes) }),
+      expiresAtMs: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
+    };
+  }
+
+  return {
+    isFamiliar: (hash) => cache.has(hash),
+    findById: async (keyId, nowMs) => callerAt(await load(keyId, findKeyById), nowMs),
+    find: (hash, nowMs) => {
+      const found = cache.find(hash, nowMs, (value) => load(value));
+      return found instanceof Promise ? found.then((key) => callerAt(key, nowMs)) : callerAt(found, nowMs);
+    },
+  };
+}
+
+function callerAt(key: KnownKey | undefined, nowMs: number): Caller | undefined {
+  return key !== undefined && nowMs < key.expiresAtMs ? key.caller : undefined;
+}

@@ -1,0 +1,54 @@
+import type { Database } from '../database/database.ts';
+
+/** When keys were last used, written behind the replies in batches. */
+export interface KeyUses {
+  note(keyId: string, atMs: number): void;
+  /** Writes what was noted. Called at stop, so nothing is lost. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const flushEveryMs = 2_000;
+
+/** The time is shown to people, so a second more or less does not matter: the newest of a batch wins, and never moves backwards. */
+const writeUses = `update api_keys k set "lastUsedAt" = greatest(k."lastUsedAt", u.at)
+  from (
+    select id, to_timestamp(ms / 1000.0)::timestamptz(3) as at
+    from unnest($1::text[], $2::float8[]) as noted(id, ms)
+  ) u
+  where k.id = u.id`;
+
+export function createKeyUses({ pool }: Database): KeyUses {
+  let noted = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  async function write(): Promise<void> {
+    if (noted.size === 0) return;
+    const batch = noted;
+    noted = new Map();
+    try {
+      await pool.query(writeUses, [[...batch.keys()], [...batch.values()]]);
+    } catch {
+      // The database is away: keep what is newest for the next round.
+      for (const [keyId, atMs] of batch) if (!noted.has(keyId)) noted.set(keyId, atMs);
+    }
+  }
+
+  function flush(): Promise<void> {
+    writing = writing.then(write);
+    return writing;
+  }
+
+  return {
+    note(keyId, atMs) {
+      noted.set(keyId, atMs);
+      timer ??= setInterval(() => void flush(), flushEveryMs).unref();
+    },
+    flush,
+    async close() {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import type { AgentFilter, AgentViewer } from '../../entities/accounts/access.ts';
+import type { Agent, AgentView, RunnableAgent } from '../../entities/agents/agent.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { everything } from '../../entities/filter.ts';
+import type { Members } from '../../entities/members.ts';
+import type { Page, PageRequest } from '../../entities/page.ts';
+import { settled } from '../database/conflicts.ts';
+import type { Database } from '../database/database.ts';
+import type { Signals } from '../database/signals/signals.ts';
+import { Prisma } from '../generated/client.ts';
+import { countAgents, findAgents, listAgents } from './queries.ts';
+import { createRunnableAgents } from './runnable.ts';
+
+/** What a caller may write of an agent. Absent members are kept. */
+export type AgentChanges = Partial<
+  Omit<
+    Agent,
+    | 'id'
+    | 'createdAt'
+    | 'updatedAt'
+    | 'orgId'
+    | 'userId'
+    | 'messageCount'
+    | 'ratingCount'
+    | 'ratingSum'
+    | 'isDeleted'
+    | 'categoryId'
+  >
+> & {
+  /** Replaces all editors. */
+  readonly editorIds?: readonly string[];
+  /** Replaces all groups. */
+  readonly groupIds?: readonly string[];
+};
+export type NewAgent = AgentChanges &
+  Pick<Agent, 'id' | 'createdAt' | 'orgId' | 'userId' | 'name' | 'description' | 'instructions' | 'src'>;
+
+/** `viewer` in all of it: whom `hasUserChats` and `visibleGroupIds` are about. */
+export interface AgentStore {
+  /** An agent for a run, without asking who runs it: that is decided from its facts. A value when warm: no database round trip. */
+  findRunnable(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined>;
+  /** The agent if it exists and matches. */
+  find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined>;
+  /** Those of the ids that exist and match, in no order. */
+  findMany(ids: readonly string[], filter: AgentFilter, viewer: AgentViewer): Promise<readonly AgentView[]>;
+  /** Newest first. One statement, whatever the page holds; the count is another, when it is asked for. */
+  list(
+    filter: AgentFilter,
+    narrow: AgentFilter,
+    viewer: AgentViewer,
+    page: PageRequest,
+    members?: Members<AgentView>,
+  ): Promise<Page<AgentView>>;
+  create(agent: NewAgent, viewer: AgentViewer): Promise<AgentView>;
+  update(id: string, changes: AgentChanges, viewer: AgentViewer): Promise<AgentView>;
+  /** @returns false when it was deleted before. */
+  markDeleted(id: string): Promise<boolean>;
+}
+
+export function createAgentStore(db: Database, signals: Signals): AgentStore {
+  const { prisma } = db;
+  const runnable = createRunnableAgents(db, signals);
+
+  async function find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined> {
+    return (await findAgents(db, [id], filter, viewer))[0];
+  }
+
+  async function written(id: string, viewer: AgentViewer): Promise<AgentView> {
+    signals.publish('agent-changed', id);
+    const agent = await find(id, everything, viewer);
+    if (agent === undefined) throw new DomainError('NOT_FOUND', 'The agent was deleted at the same time');
+    return agent;
+  }
+
+  return {
+    findRunnable: runnable.find,
+    find,
+    findMany: (ids, filter, viewer) => findAgents(db, ids, filter, viewer),
+    list: (filter, narrow, viewer, page, members) =>
+      listAgents(db, { filter, narrow, viewer, page, members, countAll: () => countAgents(db, filter, narrow) }),
+    async create({ editorIds = [], groupIds = [], ...agent }, viewer) {
+      const creation = prisma.agent.create({
+        data: {
+          // Prisma would leave a list that is not given null, which SQL does not read as empty.
+          publicCategories: [],
+          orgCategoryIds: [],
+          ...columnsOf(agent),
+          ...agentIdentity(agent),
+          updatedAt: agent.createdAt,
+          editors: { create: editorIds.map((userId) => ({ userId })) },
+          groups: { create: groupIds.map((groupId) => ({ groupId })) },
+        },
+      });
+      await settled(creation, 'agent');
+      return written(agent.id, viewer);
+    },
+    async update(id, { editorIds, groupIds, ...changes }, viewer) {
+      const update = prisma.agent.update({
+        where: { id, isDeleted: false },
+        data: {
+          ...columnsOf(changes),
+          ...(editorIds === undefined ? {} : { editors: { deleteMany: {}, create: editorIds.map((userId) => ({ userId })) } }),
+          ...(groupIds === undefined ? {} : { groups: { deleteMany: {}, create: groupIds.map((groupId) => ({ groupId })) } }),
+        },
+      });
+      await settled(update, 'agent');
+      return written(id, viewer);
+    },
+    async markDeleted(id) {
+      const { count } = await prisma.agent.updateMany({ where: { id, isDeleted: false }, data: { isDeleted: true } });
+      signals.publish('agent-changed', id);
+      return count > 0;
+    },
+  };
+}
+
+type Columns = Omit<AgentChanges, 'editorIds' | 'groupIds'>;
+
+/** Members as Prisma writes them: mutable arrays, JSON apart. */
+function columnsOf({ options, profile, publicCategories, orgCategoryIds, ...rest }: Columns) {
+  return {
+    ...rest,
+    ...(options === undefined ? {} : { options: { ...options } as Prisma.InputJsonObject }),
+    ...(profile === undefined ? {} : { profile: profile === null ? Prisma.DbNull : ({ ...profile } as Prisma.InputJsonObject) }),
+    ...(publicCategories === undefined ? {} : { publicCategories: [...publicCategories] }),
+    ...(orgCategoryIds === undefined ? {} : { orgCategoryIds: [...orgCategoryIds] }),
+  };
+}
+
+function agentIdentity({ id, createdAt, orgId, userId, name, description, instructions, src }: NewAgent) {
+  return { id, createdAt, orgId, userId, name, description, instructions, src };
+}

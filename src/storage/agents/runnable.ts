@@ -1,0 +1,59 @@
+import type { Agent, RunnableAgent } from '../../entities/agents/agent.ts';
+import type { AgentRunParts } from '../../entities/agents/part.ts';
+import type { Database } from '../database/database.ts';
+import { createNewsCache } from '../database/news-cache.ts';
+import type { Signals } from '../database/signals/signals.ts';
+
+const agentsMax = 5_000;
+
+interface RunnableRow extends Agent, AgentRunParts {
+  readonly tenantId: string;
+  readonly editorIds: readonly string[];
+  readonly groupIds: readonly string[];
+  readonly groupMemberIds: readonly string[];
+  readonly dataSourceIds: readonly string[];
+}
+
+const findRunnable = {
+  name: 'runnable_agent',
+  text: `select a.*, o."tenantId",
+      array(select e."userId" from agent_editors e where e."agentId" = a.id) as "editorIds",
+      array(select g."groupId" from agent_groups g where g."agentId" = a.id) as "groupIds",
+      array(select distinct m."userId" from agent_groups g join group_members m on m."groupId" = g."groupId"
+        where g."agentId" = a.id and a.visibility = 'GROUP' and m."userId" is not null) as "groupMemberIds",
+      array(select s.id from agent_data_sources d join data_sources s on s.id = d."dataSourceId"
+        where d."agentId" = a.id and s."deletingAt" is null and s."orgId" = a."orgId" order by s.id) as "dataSourceIds",
+      coalesce((select json_agg(json_build_object('id', t.id, 'name', t.name, 'type', t.type, 'data', t.data) order by t.name)
+        from agent_tools t where t."agentId" = a.id), '[]') as tools,
+      coalesce((select json_agg(json_build_object('variableName', v."variableName", 'type', v.type, 'configuration', v.configuration,
+          'showOnChatCreate', v."showOnChatCreate") order by v."orderIndex", v."variableName")
+        from agent_user_inputs v where v."agentId" = a.id), '[]') as "userInputs"
+    from agents a join organizations o on o.id = a."orgId"
+    where a.id = $1 and not a."isDeleted"`,
+};
+
+/** Agents as runs need them, remembered as news-cache.ts says: a warm one costs no database round trip. */
+export function createRunnableAgents(
+  { pool }: Database,
+  signals: Signals,
+): { find(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined> } {
+  const cache = createNewsCache<RunnableAgent>(signals, agentsMax);
+  signals.subscribe('agent-changed', (id) => cache.forget((agent) => agent.id === id));
+  signals.subscribe('group-changed', (groupId) => cache.forget((agent) => agent.groupIds.has(groupId)));
+  signals.subscribe('data-source-changed', (sourceId) => cache.forget((agent) => agent.dataSourceIds.includes(sourceId)));
+
+  async function load(id: string): Promise<RunnableAgent | undefined> {
+    const { rows } = await pool.query<RunnableRow>(findRunnable, [id]);
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    const { editorIds, groupIds, groupMemberIds, ...agent } = row;
+    return {
+      ...agent,
+      editorIds: new Set(editorIds),
+      groupIds: new Set(groupIds),
+      groupMemberIds: new Set(groupMemberIds),
+    };
+  }
+
+  return { find: (id, nowMs) => cache.find(id, nowMs, load) };
+}

@@ -1,0 +1,90 @@
+import type { PoolClient } from 'pg';
+import type { AuditEntry, AuditFilter } from '../../entities/audit.ts';
+import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import type { Database } from '../database/database.ts';
+import { readPage } from '../database/sql/bounded-rows.ts';
+import { Parameters } from '../database/sql/where.ts';
+
+/** An entry before the database added what it knows of the actor. */
+export type NewAuditEntry = Omit<AuditEntry, 'actorEmail'>;
+
+export interface AuditEntryStore {
+  /** Writes entries; one that is there already gets the new target, outcome and count, so a write may be repeated. */
+  write(entries: readonly NewAuditEntry[]): Promise<void>;
+  /** Writes an entry inside a transaction, when that has changed a row. @returns whether it is written. */
+  writeWithChange(entry: NewAuditEntry, client: Pick<PoolClient, 'query'>): Promise<boolean>;
+  /** Newest first. */
+  list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>;
+  /** Deletes entries older than so many days, at most 5,000 at a time. @returns how many. */
+  sweep(days: number): Promise<number>;
+}
+
+export function createAuditEntryStore(db: Database): AuditEntryStore {
+  const { pool } = db;
+  return {
+    async write(entries) {
+      await pool.query(insertSql('true'), [JSON.stringify(entries)]);
+    },
+    async writeWithChange(entry, client) {
+      // A transaction gets its number with the first row that it writes or locks.
+      const { rowCount } = await client.query(insertSql('pg_current_xact_id_if_assigned() is not null'), [
+        JSON.stringify([entry]),
+      ]);
+      return rowCount !== 0;
+    },
+    async list(filter, page) {
+      const parameters = new Parameters();
+      const where = conditionOf(filter, parameters);
+      const countValues = [...parameters.values];
+      const [time, id] = page.after ?? [];
+      const after =
+        time === undefined ? 'true' : `("createdAt", id) < (${parameters.add(time)}::timestamptz, ${parameters.add(id)}::text)`;
+      const text = `select * from audit_entries where ${where} and ${after}
+        order by "createdAt" desc, id desc limit ${parameters.add(page.limit + 1)}`;
+      const { rows, foundCount } = await readPage<AuditEntry>(db, { text, values: parameters.values }, ['changes']);
+      const countAll = async () => {
+        const counted = await pool.query<{ count: number }>(
+          `select count(*)::int as count from audit_entries where ${where}`,
+          countValues,
+        );
+        return counted.rows[0]?.count ?? 0;
+      };
+      return pageOf(rows, page, timeKey, countAll, foundCount);
+    },
+    async sweep(days) {
+      const { rowCount } = await pool.query(
+        `delete from audit_entries where ctid = any(array(
+           select ctid from audit_entries where "createdAt" < now() - $1::double precision * interval '1 day' limit 5000))`,
+        [days],
+      );
+      return rowCount ?? 0;
+    },
+  };
+}
+
+function insertSql(condition: string): string {
+  return `insert into audit_entries (id, "createdAt", "orgId", "actorUserId", "actorEmail", "actorKeyId", action, kind, outcome, count,
+      "targetKind", "targetId", "targetIds", changes, "requestId", address)
+    select e.id, e."createdAt", e."orgId", e."actorUserId", coalesce((select u.email from users u where u.id = e."actorUserId"), ''),
+      e."actorKeyId", e.action, e.kind, e.outcome, e.count, e."targetKind", e."targetId", e."targetIds", e.changes, e."requestId", e.address
+    from jsonb_populate_recordset(null::audit_entries, $1::jsonb) e
+    where ${condition}
+    on conflict (id) do update set "orgId" = excluded."orgId", outcome = excluded.outcome, count = excluded.count,
+      "targetKind" = excluded."targetKind", "targetId" = excluded."targetId", "targetIds" = excluded."targetIds"`;
+}
+
+function conditionOf({ orgId, actorUserId, targetId, action, kind, from, to }: AuditFilter, parameters: Parameters): string {
+  const equal = (column: string, value: string | undefined) =>
+    value === undefined ? [] : [`"${column}" = ${parameters.add(value)}`];
+  return [
+    ...equal('orgId', orgId),
+    ...equal('actorUserId', actorUserId),
+    ...(targetId === undefined
+      ? []
+      : [`("targetId" = ${parameters.add(targetId)} or ${parameters.add(targetId)} = any("targetIds"))`]),
+    ...equal('action', action),
+    ...equal('kind', kind),
+    ...(from === undefined ? [] : [`"createdAt" >= ${parameters.add(from)}`]),
+    ...(to === undefined ? [] : [`"createdAt" < ${parameters.add(to)}`]),
+  ].join(' and ');
+}

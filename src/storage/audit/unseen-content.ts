@@ -1,0 +1,54 @@
+// SQL: one statement for each kind of thing, with the same conditions as the queries that read them.
+import type { AgentFilter, ChatFilter, DataSourceFilter } from '../../entities/accounts/access.ts';
+import { agentCondition } from '../agents/filter.ts';
+import { chatCondition } from '../chats/filter.ts';
+import type { Database } from '../database/database.ts';
+import { Parameters, prepared } from '../database/sql/where.ts';
+import { dataSourceCondition } from '../knowledge/source-filter.ts';
+
+/** A thing and the organization it belongs to. */
+export interface PlacedThing {
+  readonly id: string;
+  readonly orgId: string;
+}
+
+/** Tells which of the things that a caller was shown do not match a rule. Things that are gone are left out. */
+export interface UnseenContent {
+  agents(ids: readonly string[], visible: AgentFilter): Promise<readonly PlacedThing[]>;
+  dataSources(ids: readonly string[], visible: DataSourceFilter): Promise<readonly PlacedThing[]>;
+  chats(ids: readonly string[], visible: ChatFilter): Promise<readonly PlacedThing[]>;
+  /** The chats of runs. */
+  chatsOfRuns(runIds: readonly string[], visible: ChatFilter): Promise<readonly PlacedThing[]>;
+}
+
+export function createUnseenContent({ pool }: Database): UnseenContent {
+  const found = async (write: (parameters: Parameters) => string): Promise<readonly PlacedThing[]> => {
+    const parameters = new Parameters();
+    const text = write(parameters);
+    return (await pool.query<PlacedThing>(prepared(text, parameters.values))).rows;
+  };
+  return {
+    agents: (ids, visible) =>
+      found(
+        (given) => `select a.id, a."orgId" from agents a
+          where a.id = any(${given.add(ids)}::text[]) and (${agentCondition(visible, given)}) is not true`,
+      ),
+    dataSources: (ids, visible) =>
+      found(
+        (given) => `select s.id, s."orgId" from data_sources s
+          where s.id = any(${given.add(ids)}::text[]) and (${dataSourceCondition(visible, given)}) is not true`,
+      ),
+    chats: (ids, visible) =>
+      found(
+        (given) => `select c.id, c."orgId" from chats c left join agents a on a.id = c."agentId"
+          where c.id = any(${given.add(ids)}::text[]) and (${chatCondition(visible, given)}) is not true`,
+      ),
+    chatsOfRuns: (runIds, visible) =>
+      found(
+        (
+          given,
+        ) => `select distinct c.id, c."orgId" from runs r join chats c on c.id = r."chatId" left join agents a on a.id = c."agentId"
+          where r.id = any(${given.add(runIds)}::text[]) and (${chatCondition(visible, given)}) is not true`,
+      ),
+  };
+}

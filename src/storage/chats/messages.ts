@@ -1,0 +1,55 @@
+import type { Pool, PoolClient } from 'pg';
+import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
+import type { Database } from '../database/database.ts';
+import { readWhole } from '../database/sql/bounded-rows.ts';
+
+/**
+ * Adds messages at the end of a chat and keeps its agent's `messageCount` true: user and assistant messages count. The chat's row must be
+ * locked by the transaction, so that no other one takes the same places.
+ */
+export async function addMessages(client: PoolClient, chatId: string, messages: readonly NewMessage[]): Promise<void> {
+  if (messages.length === 0) return;
+  const rows = messages.map((message, index) => ({ ...message, index }));
+  await client.query(
+    `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "toolCalls", "toolCallId",
+       "toolStatus", citations, "runId", status, context, "isHidden")
+     select m.id, m."createdAt", m."createdAt", $1, m.index + (select coalesce(max(ordinal) + 1, 0) from messages where "chatId" = $1),
+       m.role, m.content, m.parts, m."toolCalls", m."toolCallId", m."toolStatus", m.citations, m."runId", m.status, m.context, m."isHidden"
+     from jsonb_to_recordset($2::jsonb) as m(id text, "createdAt" timestamptz, index int, role text, content text, parts jsonb,
+       "toolCalls" jsonb, "toolCallId" text, "toolStatus" text, citations jsonb, "runId" text, status text, context jsonb, "isHidden" boolean)`,
+    [chatId, JSON.stringify(rows)],
+  );
+  const spoken = messages.filter(isSpoken).length;
+  if (spoken === 0) return;
+  await client.query(
+    `update agents set "messageCount" = "messageCount" + $2 where id = (select "agentId" from chats where id = $1)`,
+    [chatId, spoken],
+  );
+}
+
+/** Every message of some chats, in order; of each chat the last `limit`. Hidden ones are for models only. */
+export async function findMessages(
+  client: Pick<Pool, 'query'>,
+  chatIds: readonly string[],
+  limit: number,
+  withHidden: boolean,
+): Promise<readonly ChatMessage[]> {
+  const { rows } = await client.query<ChatMessage>(lastMessagesSql, [chatIds, limit, withHidden]);
+  return rows;
+}
+
+/** The same for people, without hidden ones. @throws DomainError REPLY_TOO_LARGE when they are more than a reply can hold. */
+export function listMessages(db: Database, chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]> {
+  const long = ['content', 'parts', 'toolCalls', 'citations', 'context', 'compression'];
+  return readWhole(db, { text: lastMessagesSql, values: [chatIds, limit, false] }, long);
+}
+
+const lastMessagesSql = `select m.* from unnest($1::text[]) as wanted(id)
+  cross join lateral (
+    select * from messages where "chatId" = wanted.id and ($3 or not "isHidden") order by ordinal desc limit $2) m
+  order by m."chatId", m.ordinal`;
+
+function isSpoken({ role, isHidden }: NewMessage): boolean {
+  if (isHidden) return false;
+  return role === 'user' || role === 'assistant';
+}

@@ -1,0 +1,220 @@
+import type { PoolClient } from 'pg';
+import type { NewMessage, ThreadMode } from '../../entities/chats/chat.ts';
+import type { RunEvent } from '../../entities/runs/event.ts';
+import type { ResponseItem } from '../../entities/runs/response.ts';
+import type { NewRun } from '../../entities/runs/run.ts';
+import type { Database } from '../database/database.ts';
+import type { Signals } from '../database/signals/signals.ts';
+import {
+  addEvents,
+  endQuietly,
+  nextPosition,
+  type Resumption,
+  resumeRun,
+  type Settling,
+  setRequest,
+  settleRun,
+} from '../runs/idle.ts';
+import { addItems } from '../runs/responses.ts';
+import { addRun } from '../runs/runs.ts';
+import { addChat, type NewChat } from './chats.ts';
+import { addMessages } from './messages.ts';
+
+/** A request on a thread, ready to be written. */
+export interface ThreadTurn {
+  readonly run: NewRun;
+  /** The first events of its log: a reader has something to read at once, also while the run waits. */
+  readonly events: readonly RunEvent[];
+  readonly messages: readonly NewMessage[];
+  readonly items: readonly ResponseItem[];
+  /** A thread that begins with this run, with what its chat begins with; else the run's chat is there already. */
+  readonly newChat?: { readonly chat: NewChat; readonly messages: readonly NewMessage[] };
+  /** The response that the caller goes on from. */
+  readonly previousId: string | null;
+  /** The caller only said which response it goes on from: on another thread when something was said since. */
+  readonly mustBeNewest: boolean;
+  readonly isBackground: boolean;
+  readonly mode: ThreadMode;
+  readonly chatMode: string;
+  /** Waiting requests that are equal in this are gathered in one run. */
+  readonly likeness: string;
+  /** Requests that may wait on one thread, and that may be put into one run: what is more waits. */
+  readonly waitingMax: number;
+  readonly leaseMs: number;
+  /** The process that alone has the secrets of the request; null when there are none. The run is left to it while it lives. */
+  readonly holder: string | null;
+}
+
+/**
+ * `waiting` with `stop`: that run must be stopped first, `force` without waiting for it. `attached`: the request became part of another
+ * run. `moved`: the response the caller named is not the newest of its thread any more.
+ */
+export type ThreadResult =
+  | { readonly kind: 'started' }
+  | { readonly kind: 'waiting'; readonly stop?: { readonly runId: string; readonly how: 'cancel' | 'force' } }
+  | { readonly kind: 'attached'; readonly runId: string; readonly how: 'collect' | 'steer' }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'full' };
+
+export interface ThreadStore {
+  /** Writes a request at its place in a thread, in one transaction. */
+  begin(turn: ThreadTurn): Promise<ThreadResult>;
+  /**
+   * Sets a paused run to work again; it waits first when another one holds its thread.
+   *
+   * @returns undefined when it is not paused; `full`: nothing was done.
+   */
+  resume(runId: string, resumption: Resumption): Promise<{ readonly kind: 'started' | 'waiting' | 'full' } | undefined>;
+  /** Ends or pauses a run that nobody works on: one that waits, or one that is paused. @returns false when there is no such one. */
+  settle(runId: string, how: Settling): Promise<boolean>;
+}
+
+interface ActiveRow {
+  readonly id: string;
+  readonly chatMode: string | null;
+  readonly takesSteers: boolean;
+  /** How many times something was put into it. */
+  readonly steerCount: number;
+  readonly leaseOwner: string | null;
+  readonly request: object;
+}
+
+export function createThreadStore(db: Database, signals: Signals): ThreadStore {
+  return {
+    async begin(turn) {
+      const result = await db.transaction((client) => beginTurn(client, turn));
+      if (result.kind === 'started' || result.kind === 'waiting') signals.publish('chat-changed', turn.run.chatId);
+      return result;
+    },
+    resume: (runId, resumption) => db.transaction((client) => resumeRun(client, runId, resumption)),
+    async settle(runId, how) {
+      const wasSettled = await db.transaction((client) => settleRun(client, runId, how));
+      if (wasSettled) signals.publish('run-changed', runId);
+      return wasSettled;
+    },
+  };
+}
+
+async function beginTurn(client: PoolClient, turn: ThreadTurn): Promise<ThreadResult> {
+  const { run, newChat } = turn;
+  const { chatId } = run;
+  let activeRunId: string | null = null;
+  if (newChat === undefined) {
+    const { rows } = await client.query<{ activeRunId: string | null; lastRunId: string | null }>(
+      `select "activeRunId", "lastRunId" from chats where id = $1 and "userId" = $2 and "orgId" = $3 and "deletedAt" is null for update`,
+      [chatId, run.userId, run.orgId],
+    );
+    if (rows[0] === undefined) return { kind: 'missing' };
+    if (turn.mustBeNewest && rows[0].lastRunId !== turn.previousId && !(await waitsHere(client, turn))) return { kind: 'moved' };
+    activeRunId = rows[0].activeRunId;
+  } else {
+    await addChat(client, newChat.chat);
+    await addMessages(client, chatId, newChat.messages);
+  }
+  const active = activeRunId === null ? undefined : await activeRun(client, activeRunId);
+  if (active !== undefined) return joinBusy(client, turn, active);
+  await addMessages(client, chatId, turn.messages);
+  await addTurn(client, turn);
+  await client.query('update chats set "activeRunId" = $2, "lastRunId" = $2, "updatedAt" = now() where id = $1', [
+    chatId,
+    run.id,
+  ]);
+  return { kind: 'started' };
+}
+
+async function waitsHere(client: PoolClient, { previousId, run }: ThreadTurn): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `select 1 from runs where id = $1 and "chatId" = $2 and "isWaiting" and status = 'in_progress'`,
+    [previousId, run.chatId],
+  );
+  return rowCount === 1;
+}
+
+async function activeRun(client: PoolClient, id: string): Promise<ActiveRow | undefined> {
+  const { rows } = await client.query<ActiveRow>(
+    `select id, request, "leaseOwner", request->>'chatMode' as "chatMode",
+       id like 'resp\\_%' and "pauseRequestedAt" is null and "cancelRequestedAt" is null and not "isSteerClosed" as "takesSteers",
+       jsonb_array_length(steers) as "steerCount"
+     from runs where id = $1 and status = 'in_progress' for update`,
+    [id],
+  );
+  return rows[0];
+}
+
+/** What the thread mode says while another run is at work. */
+async function joinBusy(client: PoolClient, turn: ThreadTurn, active: ActiveRow): Promise<ThreadResult> {
+  const { run, mode, holder } = turn;
+  // Secrets reach the run only in the process that works on it.
+  const isReachable = holder === null || holder === active.leaseOwner;
+  const takesThis = active.takesSteers && active.chatMode === turn.chatMode && active.steerCount < turn.waitingMax;
+  if (mode === 'steer' && takesThis && isReachable) {
+    const messages = turn.messages.map((message) => ({ ...message, runId: active.id }));
+    if (holder !== null) await setRequest(client, active.id, { ...active.request, needsSecrets: true });
+    await client.query('update runs set steers = steers || jsonb_build_array($2::jsonb) where id = $1', [
+      active.id,
+      JSON.stringify(messages),
+    ]);
+    await addItems(client, active.id, turn.items);
+    return { kind: 'attached', runId: active.id, how: 'steer' };
+  }
+  if (mode === 'force') {
+    await cancelWaiting(client, run.chatId);
+    await addWaiting(client, turn, true);
+    return { kind: 'waiting', stop: { runId: active.id, how: 'force' } };
+  }
+  const { rows } = await client.query<{ id: string; likeness: string | null; queuedRequests: number }>(
+    `select id, likeness, "queuedRequests" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
+     order by "queuePosition", id for update`,
+    [run.chatId],
+  );
+  if (rows.reduce((sum, { queuedRequests }) => sum + queuedRequests, 0) >= turn.waitingMax) return { kind: 'full' };
+  if (mode === 'interrupt') {
+    await addWaiting(client, turn, true);
+    return { kind: 'waiting', stop: { runId: active.id, how: 'cancel' } };
+  }
+  const last = rows.at(-1);
+  if (last?.likeness !== turn.likeness) {
+    await addWaiting(client, turn, false);
+    return { kind: 'waiting' };
+  }
+  const messages = turn.messages.map((message) => ({ ...message, runId: last.id }));
+  await client.query(
+    `update runs set "queuedRequests" = "queuedRequests" + 1,
+       "pendingMessages" = (coalesce("pendingMessages", '[]')::jsonb || $2::jsonb)::json where id = $1`,
+    [last.id, JSON.stringify(messages)],
+  );
+  await addItems(client, last.id, turn.items);
+  return { kind: 'attached', runId: last.id, how: 'collect' };
+}
+
+async function addTurn(client: PoolClient, turn: ThreadTurn): Promise<void> {
+  const { run, events, items, previousId, isBackground, leaseMs, holder } = turn;
+  await addRun(client, run, leaseMs);
+  await client.query('update runs set "previousId" = $2, "isBackground" = $3, "leaseOwner" = $4 where id = $1', [
+    run.id,
+    previousId,
+    isBackground,
+    holder,
+  ]);
+  await addItems(client, run.id, items);
+  await addEvents(client, run.id, events);
+}
+
+async function addWaiting(client: PoolClient, turn: ThreadTurn, isFirst: boolean): Promise<void> {
+  await addTurn(client, turn);
+  await client.query(
+    `update runs set "isWaiting" = true, "leaseUntil" = case when "leaseOwner" is not null then "leaseUntil" end, likeness = $2,
+       "pendingMessages" = $3::json, "queuePosition" = ${nextPosition(isFirst)}
+     where id = $1`,
+    [turn.run.id, turn.likeness, JSON.stringify(turn.messages)],
+  );
+}
+
+async function cancelWaiting(client: PoolClient, chatId: string): Promise<void> {
+  const { rows } = await client.query<{ id: string }>(
+    `select id from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress' for update`,
+    [chatId],
+  );
+  for (const { id } of rows) await endQuietly(client, id, 'cancelled');
+}

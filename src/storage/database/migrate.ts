@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Pool, PoolClient } from 'pg';
+import { withClient } from './pool.ts';
+
+export interface Migration {
+  /** `<number>_<what it does>`, the name of its folder. */
+  readonly name: string;
+  readonly sql: string;
+  /** SHA-256 of `sql` in hex. */
+  readonly checksum: string;
+}
+
+export const migrationsFolder = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
+
+/** Any number will do, as long as every Parley takes the same one. */
+const migrationLock = 7_215_533;
+
+/**
+ * Applies what is missing, in order, each in a transaction of its own. Processes that start together on one server take turns.
+ *
+ * @returns the names of those applied now.
+ * @throws Error when an applied migration was edited afterwards, or the database is newer than this Parley.
+ */
+export async function migrate(pool: Pool, folder: string = migrationsFolder): Promise<readonly string[]> {
+  const migrations = readMigrations(folder);
+  return withClient(pool, async (client) => {
+    const pending = pendingOf(migrations, await appliedIn(client));
+    if (pending.length === 0) return [];
+    await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
+    try {
+      const applied: string[] = [];
+      for (const migration of pending) if (await apply(client, migration)) applied.push(migration.name);
+      return applied;
+    } finally {
+      await client.query('SELECT pg_advisory_unlock($1)', [migrationLock]);
+    }
+  });
+}
+
+/** All migrations of a folder, oldest first. */
+export function readMigrations(folder: string = migrationsFolder): readonly Migration[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => {
+      const sql = readFileSync(join(folder, name, 'migration.sql'), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    })
+    .sort((a, b) => Number.parseInt(a.name, 10) - Number.parseInt(b.name, 10));
+}
+
+/** Name to checksum; empty on a new database. */
+async function appliedIn(client: PoolClient): Promise<ReadonlyMap<string, string>> {
+  const table = await client.query<{ is_there: boolean }>(
+    "SELECT to_regclass('public.parley_migrations') IS NOT NULL AS is_there",
+  );
+  if (table.rows[0]?.is_there !== true) return new Map();
+  const { rows } = await client.query<{ name: string; checksum: string }>('SELECT name, checksum FROM parley_migrations');
+  return new Map(rows.map((row) => [row.name, row.checksum]));
+}
+
+function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): readonly Migration[] {
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = [...applied.keys()].filter((name) => !known.has(name));
+  if (unknown.length > 0) throw new Error(`The database is of a newer Parley: it has ${unknown.join(', ')}. Start that version.`);
+  const edited = migrations.filter(({ name, checksum }) => (applied.get(name) ?? checksum) !== checksum);
+  if (edited.length > 0) {
+    throw new Error(`Applied migrations must stay as they are; edited: ${edited.map(({ name }) => name).join(', ')}`);
+  }
+  return migrations.filter(({ name }) => !applied.has(name));
+}
+
+/** @returns false when somebody else applied it while this process waited for its turn. */
+async function apply(client: PoolClient, { name, sql, checksum }: Migration): Promise<boolean> {
+  await client.query('BEGIN');
+  try {
+    await client.query(
+      'CREATE TABLE IF NOT EXISTS parley_migrations (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())',
+    );
+    const isMine = !(await appliedIn(client)).has(name);
+    if (isMine) {
+      await client.query(sql);
+      await client.query('INSERT INTO parley_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
+    }
+    await client.query('COMMIT');
+    return isMine;
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw new Error(`migration ${name} failed`, { cause: error });
+  }
+}

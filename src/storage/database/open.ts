@@ -1,0 +1,149 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { ClientBase, Pool, PoolConfig } from 'pg';
+import type { Settings } from '../../settings.ts';
+import { recordChanges } from '../audit/recorded-pool.ts';
+import { PrismaClient } from '../generated/client.ts';
+import type { Database } from './database.ts';
+import { type EmbeddedServer, startEmbeddedOf } from './embedded/embedded.ts';
+import { prepareFolder } from './folders.ts';
+import { migrate } from './migrate.ts';
+import { openPool, transaction } from './pool.ts';
+import { createRoom } from './room.ts';
+import { StatementLimits } from './statement-limits.ts';
+
+export interface OpenDatabaseOptions {
+  /** Called for failures outside any call: a lost idle connection (it is replaced), or the end of the embedded database (it is not). */
+  readonly onError: (error: Error, isFatal: boolean) => void;
+  /** The embedded database of these settings, when somebody has started it already. */
+  readonly embedded?: Promise<EmbeddedServer> | undefined;
+}
+
+/** More connections only queue in front of the embedded database, which works through one query at a time. */
+const embeddedConnectionsMax = 10;
+
+/** A process that stops in the middle of a transaction holds its locks no longer than this. Ours never wait for anything but the database. */
+const idleTransactionMs = 10_000;
+
+/**
+ * Opens the database that the settings name, brings it to the newest schema, and connects the one pool and the one Prisma client on it.
+ *
+ * @throws StartRefusal when the data folder cannot be used, or another process has the embedded database in it.
+ */
+export async function openDatabase(settings: Settings, options: OpenDatabaseOptions): Promise<Database> {
+  const starting = options.embedded ?? startEmbeddedOf(settings, (error) => options.onError(error, true));
+  if (starting === undefined) {
+    prepareFolder(settings.DATA_DIR, 'DATA_DIR');
+    const connection = {
+      connectionString: settings.DATABASE_URL,
+      max: settings.DATABASE_POOL_MAX,
+      connectionTimeoutMillis: settings.DATABASE_CHECKOUT_TIMEOUT_MS,
+    };
+    const limits = new StatementLimits({
+      readMs: settings.DATABASE_READ_TIMEOUT_MS,
+      writeMs: settings.DATABASE_WRITE_TIMEOUT_MS,
+      backgroundMs: settings.DATABASE_BACKGROUND_TIMEOUT_MS,
+    });
+    return connect(settings, connection, limits, options, undefined);
+  }
+  const embedded = await starting;
+  const connection = {
+    ...embedded.connection,
+    max: Math.min(settings.DATABASE_POOL_MAX, embeddedConnectionsMax),
+    connectionTimeoutMillis: settings.DATABASE_CHECKOUT_TIMEOUT_MS,
+  };
+  return connect(settings, connection, new StatementLimits(undefined), options, embedded);
+}
+
+async function connect(
+  settings: Settings,
+  connection: PoolConfig,
+  limits: StatementLimits,
+  { onError }: OpenDatabaseOptions,
+  embedded: EmbeddedServer | undefined,
+): Promise<Database> {
+  let isClosing = false;
+  const room = createRoom(settings, embedded, () => pool);
+  const config = {
+    ...connection,
+    application_name: 'parley',
+    idleTimeoutMillis: 60_000,
+    // Not as a parameter of the connection: poolers in between refuse those that they do not know.
+    ...(embedded === undefined ? { onConnect: (client: ClientBase) => prepareSession(client, limits) } : {}),
+  };
+  const pool: Pool = openPool(config, {
+    onLost(error) {
+      if (!isClosing) onError(error, false);
+    },
+    onFull: () => room.noteFull(),
+  });
+  const { recorded, current } = recordChanges(pool, () => limits.begin);
+  const close = async () => {
+    isClosing = true;
+    await pool.end();
+    await embedded?.close();
+  };
+  try {
+    // While the database works: the client takes some 50 ms to be made.
+    const preparing = prepareSchema(pool, embedded, connection);
+    limits.bind(pool);
+    const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+    const hasVectors = await preparing;
+    return {
+      kind: embedded === undefined ? 'server' : 'embedded',
+      pool,
+      prisma,
+      hasVectors,
+      room,
+      pageMaxBytes: settings.LIST_PAGE_MAX_BYTES,
+      listMaxBytes: settings.REPLY_MAX_BYTES,
+      transaction: (work) => transaction(pool, work, limits.begin),
+      runAs: (kind, work) => limits.runAs(kind, work),
+      recorded,
+      currentRecord: current,
+      close: async () => {
+        await prisma.$disconnect();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function prepareSession(client: ClientBase, limits: StatementLimits): Promise<void> {
+  await client.query(`SET idle_in_transaction_session_timeout = ${idleTransactionMs}`);
+  await limits.prepare(client);
+}
+
+/** Migrations and extensions, on a connection of their own: they take the time they take, and wait for other instances that do the same. */
+async function prepareSchema(pool: Pool, embedded: EmbeddedServer | undefined, connection: PoolConfig): Promise<boolean> {
+  if (embedded !== undefined) return migrate(pool).then(() => prepareExtensions(pool));
+  const own = openPool({ ...connection, max: 1, application_name: 'parley-migrations' }, { onLost: () => undefined });
+  try {
+    await migrate(own);
+    return await prepareExtensions(own);
+  } finally {
+    await own.end();
+  }
+}
+
+/**
+ * Adds the extensions that this server has and this database lacks; one that may not be added is done without. At each start rather than in
+ * a migration, so that an extension installed later is found.
+ *
+ * @returns whether vectors can be kept.
+ */
+async function prepareExtensions(pool: Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ name: string; is_added: boolean }>(
+    "SELECT name, installed_version IS NOT NULL AS is_added FROM pg_available_extensions WHERE name IN ('vector', 'pg_trgm', 'unaccent')",
+  );
+  const added = new Set(rows.filter((row) => row.is_added).map((row) => row.name));
+  for (const { name } of rows.filter((row) => !row.is_added)) {
+    await pool.query(`CREATE EXTENSION IF NOT EXISTS ${name}`).then(
+      () => added.add(name),
+      () => undefined,
+    );
+  }
+  return added.has('vector');
+}

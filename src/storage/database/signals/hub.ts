@@ -1,0 +1,48 @@
+import type { SignalTopic } from './signals.ts';
+
+/** Who listens to what in this process. */
+export class SignalHub {
+  readonly #listeners = new Map<SignalTopic, Set<(payload: string) => void>>();
+  readonly #gapListeners = new Set<() => void>();
+  readonly #resetListeners = new Set<() => void>();
+
+  deliver(topic: SignalTopic, payload: string): void {
+    for (const listener of this.#listeners.get(topic) ?? []) listener(payload);
+  }
+
+  subscribe(topic: SignalTopic, listener: (payload: string) => void): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, listeners);
+    return added(listeners, listener);
+  }
+
+  deliverGap(): void {
+    for (const listener of this.#gapListeners) listener();
+  }
+
+  onGap(listener: () => void): () => void {
+    return added(this.#gapListeners, listener);
+  }
+
+  deliverReset(): void {
+    for (const listener of this.#resetListeners) listener();
+  }
+
+  onReset(listener: () => void): () => void {
+    return added(this.#resetListeners, listener);
+  }
+
+  clear(): void {
+    this.#listeners.clear();
+    this.#gapListeners.clear();
+    this.#resetListeners.clear();
+  }
+}
+
+/** @returns takes it out again. */
+function added<T>(set: Set<T>, item: T): () => void {
+  set.add(item);
+  return () => {
+    set.delete(item);
+  };
+}

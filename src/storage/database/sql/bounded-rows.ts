@@ -1,0 +1,94 @@
+import type { QueryResultRow } from 'pg';
+import { DomainError } from '../../../entities/errors.ts';
+import type { Database } from '../database.ts';
+import { prepared } from './where.ts';
+
+/** A statement that ends with its order. */
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** The first rows of a statement that fit a number of bytes. */
+export interface BoundedRows<Row> {
+  /** At least one, unless the statement found none. */
+  readonly rows: readonly Row[];
+  /** How many the statement found: more than `rows` when some did not fit. */
+  readonly foundCount: number;
+}
+
+/**
+ * Reads a page of a list. Rows past LIST_PAGE_MAX_BYTES stay in the database: the page is shorter, and its cursor goes on behind it.
+ *
+ * @param longColumns  columns of the statement whose values may be long; the others are taken to be short.
+ *
+ * Cost: one statement; the sizes of the long values, without the values themselves.
+ */
+export function readPage<Row>(db: Database, statement: Statement, longColumns: readonly string[]): Promise<BoundedRows<Row>> {
+  return readBounded(db, statement, longColumns, db.pageMaxBytes);
+}
+
+/**
+ * Reads a list that has no pages.
+ *
+ * @throws DomainError REPLY_TOO_LARGE when its rows take more than REPLY_MAX_BYTES; they stay in the database.
+ */
+export async function readWhole<Row>(
+  db: Database,
+  statement: Statement,
+  longColumns: readonly string[],
+): Promise<readonly Row[]> {
+  const { rows, foundCount } = await readBounded<Row>(db, statement, longColumns, db.listMaxBytes);
+  if (rows.length < foundCount) {
+    const message = `The list takes more than ${db.listMaxBytes} bytes; ask for it of fewer things (limit, first), or for its items one by one`;
+    throw new DomainError('REPLY_TOO_LARGE', message);
+  }
+  return rows;
+}
+
+/**
+ * Refuses a page that is asked for by its number and does not fit: the next number begins where it would have ended.
+ *
+ * @throws DomainError REPLY_TOO_LARGE
+ */
+export function requireWholePage({ pageMaxBytes }: Database, { rows, foundCount }: BoundedRows<unknown>, limit: number): void {
+  if (rows.length >= Math.min(foundCount, limit)) return;
+  const message = `The page takes more than ${pageMaxBytes} bytes; ask for a shorter one, or read on by cursor instead of by number`;
+  throw new DomainError('REPLY_TOO_LARGE', message, { param: 'first' });
+}
+
+async function readBounded<Row>(
+  { pool }: Database,
+  { text, values }: Statement,
+  longColumns: readonly string[],
+  maxBytes: number,
+): Promise<BoundedRows<Row>> {
+  if (longColumns.length === 0) {
+    const { rows } = await pool.query<Row & QueryResultRow>(prepared(text, [...values]));
+    return { rows, foundCount: rows.length };
+  }
+  const bounded = `select * from (
+      select l.*, row_number() over () as "listPlace", count(*) over () as "listCount",
+        sum(l."listBytes") over (rows unbounded preceding) - l."listBytes" as "listBytesBefore"
+      from (select t.*, ${longColumns.map(bytesOf).join(' + ')} as "listBytes" from (${text}) t) l
+    ) b where b."listBytesBefore" < $${values.length + 1} order by b."listPlace"`;
+  const { rows } = await pool.query<Row & Counted>(prepared(bounded, [...values, maxBytes]));
+  return { rows, foundCount: Number(rows[0]?.listCount ?? 0) };
+}
+
+interface Counted {
+  /** bigint travels as text. */
+  readonly listCount: string;
+}
+
+/** The database packs a repeated text to a ninetieth: above this size in the table, a value may be long. */
+const packedMaxBytes = 100;
+
+/**
+ * The bytes of a value as text. A stored text knows its size without being read; JSON that may be long is written out once, to be measured.
+ */
+function bytesOf(column: string): string {
+  const value = `t."${column}"`;
+  const size = `pg_column_size(${value})`;
+  return `coalesce(case when ${size} > ${packedMaxBytes} then octet_length(${value}::text) else ${size} end, 0)`;
+}

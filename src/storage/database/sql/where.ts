@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { type Filter, isAll, isAny } from '../../../entities/filter.ts';
+import { BoundedMap } from '../../../lib/bounded-map.ts';
+
+/** The values of a statement under construction: `add` gives the placeholder to write. Nothing of a caller is ever written itself. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  add(value: unknown): string {
+    return `$${this.values.push(value)}`;
+  }
+}
+
+/** A rule as a condition in SQL; `leafSql` writes one leaf. */
+export function conditionOf<Leaf>(filter: Filter<Leaf>, leafSql: (leaf: Leaf) => string): string {
+  if (isAll(filter)) return joined(filter.all, 'and', 'true', leafSql);
+  if (isAny(filter)) return joined(filter.any, 'or', 'false', leafSql);
+  return leafSql(filter);
+}
+
+function joined<Leaf>(parts: readonly Filter<Leaf>[], word: string, empty: string, leafSql: (leaf: Leaf) => string): string {
+  return parts.length === 0 ? empty : `(${parts.map((part) => conditionOf(part, leafSql)).join(` ${word} `)})`;
+}
+
+/** A pattern for ILIKE that finds the text anywhere, whatever wildcards it holds. */
+export function containing(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** A statement that a connection plans once: its name follows from its text. The number of shapes is small, whatever callers send. */
+export function prepared(text: string, values: unknown[]): { name: string; text: string; values: unknown[] } {
+  let name = names.get(text);
+  if (name === undefined) {
+    name = createHash('sha256').update(text).digest('base64url').slice(0, 24);
+    names.set(text, name);
+  }
+  return { name, text, values };
+}
+
+/** A name hangs on nothing but its text: kept because hashing costs more than the rest of `prepared`. */
+const names = new BoundedMap<string, string>(1_000);

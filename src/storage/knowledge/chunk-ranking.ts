@@ -1,0 +1,235 @@
+import type { Database } from '../database/database.ts';
+import { prepared } from '../database/sql/where.ts';
+import { lexemeKey } from './lexeme-key.ts';
+
+/** BM25 over the passages of some sources: two statements, the second does all the work and all the filtering. */
+export interface ChunkRanking {
+  /** What the sources hold, and which lexemes a question has in each of their languages. */
+  findTerms(dataSourceIds: readonly string[], question: string): Promise<QuestionTerms>;
+  /** Lexemes of the sources that begin with `prefix` and have a length within the bounds, with their key in each source. */
+  findSimilarTerms(
+    dataSourceIds: readonly string[],
+    config: string,
+    prefix: string,
+    lengths: Bounds,
+  ): Promise<readonly SourceTerm[]>;
+  /**
+   * Ranks the live passages of the sources: candidates from the lists of some terms, then the exact score of each by all terms. What is
+   * not of an allowed source, or not of its item's live generation, cannot come back: the same statement says so.
+   */
+  rank(plan: RankingPlan): Promise<readonly RankedChunk[]>;
+}
+
+export interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface QuestionTerms {
+  /** How many chunks the sources have in each language. */
+  readonly chunks: ReadonlyMap<string, number>;
+  /** Lexemes of all chunks together. */
+  readonly sumLength: number;
+  readonly terms: readonly SourceTerm[];
+}
+
+/** A lexeme of the question in one source. */
+export interface SourceTerm {
+  readonly dataSourceId: string;
+  readonly config: string;
+  readonly term: string;
+  readonly key: number;
+  /** How often the question has it. */
+  readonly count: number;
+  /** In how many chunks of the source it stands; 0 in none. */
+  readonly df: number;
+}
+
+export interface RankingPlan {
+  readonly orgId: string;
+  readonly dataSourceIds: readonly string[];
+  /** All terms that count, rarest first. */
+  readonly terms: readonly RankingTerm[];
+  /** How many of the first terms give candidates. */
+  readonly candidateTerms: number;
+  /** Most rows taken from the list of one term. */
+  readonly rowsPerTermMax: number;
+  /** Candidates that are scored exactly. */
+  readonly candidatesMax: number;
+  readonly averageLength: number;
+  readonly limit: number;
+}
+export interface RankingTerm {
+  readonly weight: number;
+  /** Its key in each source that has it. */
+  readonly keys: ReadonlyMap<string, number>;
+}
+
+export interface RankedChunk {
+  readonly chunkId: string;
+  readonly itemId: string;
+  readonly dataSourceId: string;
+  readonly ordinal: number;
+  readonly score: number;
+  readonly title: string;
+  readonly itemType: string;
+  readonly contentUrl: string | null;
+  readonly mayCite: boolean;
+  readonly headingPath: string;
+  readonly text: string;
+  readonly gapBefore: string;
+  readonly tokenCount: number;
+  readonly contentHash: string;
+  readonly page: number | null;
+  readonly charStart: number;
+  readonly charEnd: number;
+}
+
+/** BM25's constants: how fast repetition stops counting, and how much length counts. */
+const k1 = 1.2;
+const b = 0.75;
+
+export function createChunkRanking({ pool }: Database): ChunkRanking {
+  return {
+    async findTerms(dataSourceIds, question) {
+      const { rows } = await pool.query<TermRow>(prepared(findTermsSql, [dataSourceIds, question]));
+      const collections = new Map(rows.map((row) => [`${row.data_source_id} ${row.config}`, row]));
+      const chunks = new Map<string, number>();
+      let sumLength = 0;
+      for (const row of collections.values()) {
+        chunks.set(row.config, (chunks.get(row.config) ?? 0) + row.chunks);
+        sumLength += row.sum_length;
+      }
+      return {
+        chunks,
+        sumLength,
+        terms: rows.flatMap((row) => (row.term === null ? [] : [sourceTermOf(row, row.term)])),
+      };
+    },
+    async findSimilarTerms(dataSourceIds, config, prefix, { min, max }) {
+      const { rows } = await pool.query<SimilarRow>(similarSql, [dataSourceIds, config, prefix, min, max]);
+      return rows.map((row) => ({ ...row, dataSourceId: row.data_source_id, config, count: 1 }));
+    },
+    async rank({ orgId, dataSourceIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit }) {
+      if (terms.length === 0) return [];
+      const { rows } = await pool.query<RankedChunk>(
+        prepared(rankSql(terms.length), [
+          dataSourceIds,
+          terms.slice(0, candidateTerms).map(({ keys }) => arrayText([...keys.values()])),
+          terms.slice(0, candidateTerms).map(({ weight }) => weight),
+          rowsPerTermMax,
+          candidatesMax,
+          dataSourceIds.map((id) => arrayText(terms.map(({ keys }) => keys.get(id) ?? absentKey))),
+          terms.map(({ weight }) => weight),
+          Math.max(averageLength, 1),
+          limit,
+          orgId,
+        ]),
+      );
+      return rows;
+    },
+  };
+}
+
+/** No lexeme has it: keys are not negative. */
+const absentKey = -1;
+
+interface TermRow {
+  readonly data_source_id: string;
+  readonly config: string;
+  readonly chunks: number;
+  readonly sum_length: number;
+  readonly term: string | null;
+  readonly count: number;
+  readonly key: number;
+  readonly df: number;
+}
+interface SimilarRow {
+  readonly data_source_id: string;
+  readonly term: string;
+  readonly key: number;
+  readonly df: number;
+}
+
+function sourceTermOf({ data_source_id, config, key, count, df }: TermRow, term: string): SourceTerm {
+  return { dataSourceId: data_source_id, config, term, key, count, df };
+}
+
+function arrayText(values: readonly number[]): string {
+  return `{${values.join(',')}}`;
+}
+
+const findTermsSql = `
+WITH sources AS MATERIALIZED (
+  SELECT data_source_id, config, chunks::float8 AS chunks, sum_length::float8 AS sum_length
+  FROM lexeme_statistics WHERE data_source_id = ANY($1::text[])
+), question AS MATERIALIZED (
+  SELECT configs.config, word.lexeme AS term, cardinality(word.positions) AS count
+  FROM (SELECT DISTINCT config FROM sources) AS configs
+  CROSS JOIN LATERAL unnest(to_tsvector(configs.config::regconfig, $2)) AS word
+)
+SELECT sources.*, question.term, question.count, hashed.key, coalesce(known.df, 0) AS df
+FROM sources
+LEFT JOIN question USING (config)
+LEFT JOIN LATERAL (SELECT ${lexemeKey('sources.data_source_id', 'sources.config', 'question.term')} AS key) AS hashed ON true
+LEFT JOIN lexeme_frequencies AS known ON known.data_source_id = sources.data_source_id AND known.key = hashed.key`;
+
+const similarSql = `
+SELECT data_source_id, term, key, df FROM lexeme_frequencies
+WHERE data_source_id = ANY($1::text[]) AND term >= $3 AND term < $3 || chr(1114111) AND config = $2
+  AND length(term) BETWEEN $4 AND $5 AND df > 0
+LIMIT 20000`;
+
+/** Divides the weight of a term: 1 + norm / count, where norm is k1 at an average length. */
+const norm = (length: string) => `(${k1}::float8 * (${1 - b}::float8 + ${b}::float8 * ${length}::float8 / $8::float8))`;
+
+/** BM25 of a chunk as one expression, a summand for each term, so that no subplan runs for each chunk. */
+function scoreSql(terms: number): string {
+  const summand = (n: number) => `coalesce(weights[${n}] / (1 + norm / term_counts[array_position(term_keys, keys[${n}])]), 0)`;
+  return Array.from({ length: terms }, (_, index) => summand(index + 1)).join(' + ');
+}
+
+/**
+ * `OFFSET 0` keeps the planner from turning the order around: without statistics (the embedded database has nobody who gathers them) it
+ * would read every chunk of every item to find four hundred.
+ */
+const rankSql = (terms: number) => `
+WITH candidates AS MATERIALIZED (
+  SELECT hit.id
+  FROM unnest($2::text[], $3::float8[]) AS term(keys, weight)
+  CROSS JOIN LATERAL (
+    SELECT id, length FROM chunks
+    WHERE term_keys && term.keys::int[] AND data_source_id = ANY($1::text[])
+    LIMIT $4
+  ) AS hit
+  GROUP BY hit.id, hit.length
+  ORDER BY sum(term.weight) / (1 + ${norm('hit.length')}) DESC, hit.id
+  LIMIT $5
+), sources AS MATERIALIZED (
+  SELECT source.id AS source_id, source.cite AS source_cites, allowed.keys::int[] AS keys, $7::float8[] AS weights
+  FROM unnest($1::text[], $6::text[]) AS allowed(id, keys)
+  JOIN data_sources AS source ON source.id = allowed.id AND source."orgId" = $10 AND source."deletingAt" IS NULL
+), found AS (
+  SELECT chunk.*, item.*, sources.*, ${norm('chunk.length')} AS norm
+  FROM candidates
+  CROSS JOIN LATERAL (SELECT * FROM chunks WHERE chunks.id = candidates.id OFFSET 0) AS chunk
+  CROSS JOIN LATERAL (
+    SELECT coalesce(metadata->>'title', name) AS title, type, "contentUrl", cite FROM knowledge_items AS live
+    WHERE live.id = chunk.item_id AND "liveGeneration" = chunk.generation
+    OFFSET 0
+  ) AS item
+  JOIN sources ON source_id = chunk.data_source_id
+  OFFSET 0
+), scored AS MATERIALIZED (
+  SELECT id, item_id, data_source_id, ordinal, title, type, "contentUrl", cite AND source_cites AS may_cite, ${k1 + 1}::float8 * (${scoreSql(terms)}) AS score
+  FROM found
+  ORDER BY score DESC, id
+  LIMIT $9
+)
+SELECT scored.id::text AS "chunkId", scored.item_id AS "itemId", scored.data_source_id AS "dataSourceId", scored.ordinal, scored.score,
+  scored.title, scored.type AS "itemType", scored."contentUrl", scored.may_cite AS "mayCite",
+  words.heading_path AS "headingPath", words.text, words.gap_before AS "gapBefore", words.token_count AS "tokenCount",
+  words.content_hash AS "contentHash", words.page, words.char_start AS "charStart", words.char_end AS "charEnd"
+FROM scored
+CROSS JOIN LATERAL (SELECT * FROM chunk_texts WHERE chunk_id = scored.id OFFSET 0) AS words
+ORDER BY scored.score DESC, scored.id`;

@@ -1,0 +1,167 @@
+import type { PoolClient } from 'pg';
+import type { Database } from '../database/database.ts';
+import { type ChunkRanking, createChunkRanking } from './chunk-ranking.ts';
+import { lexemeKey } from './lexeme-key.ts';
+
+/** The passages of items, and what ranks them. */
+export interface ChunkStore extends ChunkRanking {
+  /**
+   * Adds chunks to a generation, and their lexemes to the source's counts, in the caller's transaction. They are found once the generation
+   * is the item's live one.
+   */
+  add(client: PoolClient, generation: ChunkGeneration, chunks: readonly NewChunk[]): Promise<void>;
+  /**
+   * Removes at most `chunksMax` chunks of an item that stand in a generation below `generation` and are not of `liveGeneration`, and takes
+   * their lexemes out of the source's counts.
+   *
+   * @returns how many went; fewer than `chunksMax` when nothing is left.
+   */
+  removeDead(client: PoolClient, of: DeadChunks, chunksMax: number): Promise<number>;
+  /** Forgets what lexemes a source has: the first step of its deletion, which makes removing its chunks cheap. */
+  removeLexemes(dataSourceId: string): Promise<void>;
+  /** Writes what the index of the ranking gathered: searches then need not read it entry by entry. */
+  flush(): Promise<void>;
+  /** Gives back the room of removed chunks, once there are many, on the embedded database; a server does so by itself. */
+  vacuum(): Promise<void>;
+  /** Lets the planner know what the tables hold; the embedded database has nobody else who does. */
+  refreshStatistics(): Promise<void>;
+}
+
+export interface ChunkGeneration {
+  readonly dataSourceId: string;
+  readonly itemId: string;
+  readonly generation: number;
+  /** Text-search configuration, as in pg_ts_config. */
+  readonly config: string;
+}
+
+export interface NewChunk {
+  readonly ordinal: number;
+  readonly headingPath: string;
+  readonly text: string;
+  readonly gapBefore: string;
+  /** What is searched: title, headings and text, made ready for the text-search parser. */
+  readonly searchText: string;
+  readonly tokenCount: number;
+  readonly contentHash: string;
+  readonly page: number | null;
+  readonly charStart: number;
+  readonly charEnd: number;
+}
+
+export interface DeadChunks {
+  readonly dataSourceId: string;
+  readonly itemId: string;
+  readonly generation: number;
+  readonly liveGeneration: number | null;
+}
+
+export function createChunkStore(db: Database): ChunkStore {
+  const { pool } = db;
+  let removedSinceVacuum = 0;
+  return {
+    ...createChunkRanking(db),
+    async add(client, { dataSourceId, itemId, generation, config }, chunks) {
+      if (chunks.length === 0) return;
+      await lockCounts(client, dataSourceId);
+      await client.query(addSql, [dataSourceId, itemId, generation, config, JSON.stringify(chunks)]);
+    },
+    async removeDead(client, { dataSourceId, itemId, generation, liveGeneration }, chunksMax) {
+      await lockCounts(client, dataSourceId);
+      const values = [dataSourceId, itemId, generation, liveGeneration ?? -1, chunksMax];
+      const { rows } = await client.query<{ removed: number; unused: number[] }>(removeSql, values);
+      const { removed, unused } = rows[0] ?? { removed: 0, unused: [] };
+      if (unused.length > 0) {
+        await client.query('DELETE FROM lexeme_frequencies WHERE data_source_id = $1 AND key = ANY($2::int[])', [
+          dataSourceId,
+          unused,
+        ]);
+        await client.query('DELETE FROM lexeme_statistics WHERE data_source_id = $1 AND chunks <= 0', [dataSourceId]);
+      }
+      removedSinceVacuum += removed;
+      return removed;
+    },
+    async removeLexemes(dataSourceId) {
+      await pool.query('DELETE FROM lexeme_statistics WHERE data_source_id = $1', [dataSourceId]);
+      for (;;) {
+        const { rowCount } = await pool.query(removeLexemesSql, [dataSourceId]);
+        if ((rowCount ?? 0) < lexemesAtOnce) return;
+      }
+    },
+    async flush() {
+      await pool.query("SELECT gin_clean_pending_list('chunks_term_keys_idx')");
+    },
+    async vacuum() {
+      if (db.kind !== 'embedded' || removedSinceVacuum < vacuumAfter) return;
+      removedSinceVacuum = 0;
+      for (const table of ['chunks', 'chunk_texts', 'lexeme_frequencies']) await pool.query(`VACUUM ${table}`);
+    },
+    async refreshStatistics() {
+      await pool.query('ANALYZE chunks (item_id, generation, data_source_id)');
+    },
+  };
+}
+
+/**
+ * Counts of a source change under its lock, so that two workers never wait for each other's rows in a circle. The embedded database runs one
+ * transaction at a time, and needs no lock.
+ */
+async function lockCounts(client: PoolClient, dataSourceId: string): Promise<void> {
+  await client.query("SELECT pg_advisory_xact_lock(hashtextextended('lexemes ' || $1, 0))", [dataSourceId]);
+}
+
+const addSql = `
+WITH input AS MATERIALIZED (
+  SELECT nextval(pg_get_serial_sequence('chunks', 'id')) AS id, chunk.*
+  FROM jsonb_to_recordset($5::jsonb) AS chunk("ordinal" int, "headingPath" text, "text" text, "gapBefore" text, "searchText" text,
+    "tokenCount" int, "contentHash" text, "page" int, "charStart" int, "charEnd" int)
+), lexemes AS MATERIALIZED (
+  SELECT input.id, word.lexeme AS term, cardinality(word.positions)::smallint AS count, ${lexemeKey('$1', '$4', 'word.lexeme')} AS key
+  FROM input CROSS JOIN LATERAL unnest(to_tsvector($4::regconfig, input."searchText")) AS word
+), documents AS (
+  SELECT id, array_agg(key) AS keys, array_agg(count) AS counts, sum(count)::int AS length FROM lexemes GROUP BY id
+), chunk_rows AS (
+  INSERT INTO chunks (id, data_source_id, item_id, generation, ordinal, length, term_keys, term_counts)
+  SELECT id, $1, $2, $3, input."ordinal", coalesce(length, 0), coalesce(keys, '{}'), coalesce(counts, '{}')
+  FROM input LEFT JOIN documents USING (id)
+), text_rows AS (
+  INSERT INTO chunk_texts (chunk_id, heading_path, text, gap_before, config, token_count, content_hash, page, char_start, char_end)
+  SELECT id, "headingPath", "text", "gapBefore", $4, "tokenCount", "contentHash", "page", "charStart", "charEnd" FROM input
+), frequencies AS (
+  INSERT INTO lexeme_frequencies AS known (data_source_id, key, config, term, df)
+  SELECT $1, key, $4, min(term), count(*) FROM lexemes GROUP BY key
+  ON CONFLICT (data_source_id, key) DO UPDATE SET df = known.df + excluded.df
+)
+INSERT INTO lexeme_statistics AS known (data_source_id, config, chunks, sum_length)
+SELECT $1, $4, count(*), coalesce(sum(length), 0) FROM input LEFT JOIN documents USING (id)
+ON CONFLICT (data_source_id, config) DO UPDATE SET chunks = known.chunks + excluded.chunks, sum_length = known.sum_length + excluded.sum_length`;
+
+const removeSql = `
+WITH dead AS MATERIALIZED (
+  SELECT id, length, term_keys, config
+  FROM chunks JOIN chunk_texts ON chunk_id = id
+  WHERE item_id = $2 AND generation < $3 AND generation <> $4
+  ORDER BY id LIMIT $5
+), chunk_rows AS (
+  DELETE FROM chunks WHERE id IN (SELECT id FROM dead)
+), text_rows AS (
+  DELETE FROM chunk_texts WHERE chunk_id IN (SELECT id FROM dead)
+), frequencies AS (
+  UPDATE lexeme_frequencies AS known SET df = known.df - gone.count
+  FROM (SELECT key, count(*)::int AS count FROM dead CROSS JOIN unnest(term_keys) AS key GROUP BY key) AS gone
+  WHERE known.data_source_id = $1 AND known.key = gone.key
+  RETURNING known.key, known.df
+), statistics AS (
+  UPDATE lexeme_statistics AS known SET chunks = known.chunks - gone.chunks, sum_length = known.sum_length - gone.sum_length
+  FROM (SELECT config, count(*) AS chunks, sum(length) AS sum_length FROM dead GROUP BY config) AS gone
+  WHERE known.data_source_id = $1 AND known.config = gone.config
+)
+SELECT count(*)::int AS removed, ARRAY(SELECT key FROM frequencies WHERE df <= 0) AS unused FROM dead`;
+
+/** Removed chunks whose room is worth the second that giving it back may take. */
+const vacuumAfter = 2_000;
+
+const lexemesAtOnce = 5_000;
+const removeLexemesSql = `
+DELETE FROM lexeme_frequencies
+WHERE data_source_id = $1 AND key IN (SELECT key FROM lexeme_frequencies WHERE data_source_id = $1 LIMIT ${lexemesAtOnce})`;

@@ -1,0 +1,109 @@
+import type { Connection, ConnectionKind, ConnectionProvider } from '../../entities/knowledge/connection.ts';
+import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import { settled } from '../database/conflicts.ts';
+import type { Database } from '../database/database.ts';
+import { afterTime } from '../database/sql/paging.ts';
+
+/** Whose connections: absent members do not narrow. */
+export interface ConnectionScope {
+  readonly orgId?: string;
+  readonly ownerUserId?: string;
+}
+export interface ConnectionListQuery {
+  readonly kind?: ConnectionKind;
+  readonly provider?: ConnectionProvider;
+}
+/** `sealed` was sealed for the place `connectionPlace`. */
+export type NewConnection = Omit<Connection, 'updatedAt'> & { readonly sealed: string };
+export type ConnectionChanges = Partial<Pick<Connection, 'name' | 'scopes' | 'expiresAt'>> & { readonly sealed?: string };
+
+export interface ConnectionStore {
+  find(id: string, scope: ConnectionScope): Promise<Connection | undefined>;
+  /** The installation of that number at a repository host. */
+  findInstallation(installationId: number, scope: ConnectionScope): Promise<Connection | undefined>;
+  /** Newest first. */
+  list(scope: ConnectionScope, query: ConnectionListQuery, page: PageRequest): Promise<Page<Connection>>;
+  count(scope: ConnectionScope): Promise<number>;
+  /** What is sealed of it, to be opened by the vault. */
+  findSealed(id: string): Promise<string | undefined>;
+  create(connection: NewConnection): Promise<Connection>;
+  update(id: string, changes: ConnectionChanges): Promise<Connection>;
+  /** @returns false when it was gone before. */
+  delete(id: string): Promise<boolean>;
+}
+
+/** Where the secrets of a connection are sealed for. */
+export function connectionPlace({ id, orgId }: Pick<Connection, 'id' | 'orgId'>) {
+  return { orgId, table: 'connections', rowId: id };
+}
+
+/** Everything but what is sealed: that is asked for by itself, so that no list can carry it along. */
+const shown = {
+  id: true,
+  createdAt: true,
+  updatedAt: true,
+  orgId: true,
+  ownerUserId: true,
+  kind: true,
+  provider: true,
+  name: true,
+  baseUrl: true,
+  installationId: true,
+  scopes: true,
+  expiresAt: true,
+} as const;
+
+export function createConnectionStore({ prisma }: Database): ConnectionStore {
+  return {
+    async find(id, scope) {
+      const row = await prisma.connection.findFirst({ where: { ...scope, id }, select: shown });
+      return row === null ? undefined : connectionOf(row);
+    },
+    async findInstallation(installationId, scope) {
+      const where = { ...scope, kind: 'REPO_HOST_INSTALLATION', installationId };
+      const row = await prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
+      return row === null ? undefined : connectionOf(row);
+    },
+    async list(scope, query, page) {
+      const where = { ...scope, ...query };
+      const rows = await prisma.connection.findMany({
+        where: { AND: [where, afterTime(page)] },
+        select: shown,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        take: page.limit + 1,
+      });
+      return pageOf(rows.map(connectionOf), page, timeKey, () => prisma.connection.count({ where }));
+    },
+    count: (scope) => prisma.connection.count({ where: scope }),
+    async findSealed(id) {
+      const row = await prisma.connection.findUnique({ where: { id }, select: { sealed: true } });
+      return row?.sealed;
+    },
+    async create(connection) {
+      const data = { ...connection, scopes: [...connection.scopes], updatedAt: connection.createdAt };
+      return connectionOf(await settled(prisma.connection.create({ data, select: shown }), 'connection'));
+    },
+    async update(id, { scopes, ...changes }) {
+      const data = { ...changes, ...(scopes === undefined ? {} : { scopes: [...scopes] }) };
+      return connectionOf(await settled(prisma.connection.update({ where: { id }, data, select: shown }), 'connection'));
+    },
+    async delete(id) {
+      return (await prisma.connection.deleteMany({ where: { id } })).count > 0;
+    },
+  };
+}
+
+type ConnectionRow = Omit<Connection, 'kind' | 'provider' | 'installationId'> & {
+  readonly kind: string;
+  readonly provider: string;
+  readonly installationId: bigint | null;
+};
+
+function connectionOf(row: ConnectionRow): Connection {
+  return {
+    ...row,
+    kind: row.kind as ConnectionKind,
+    provider: row.provider as ConnectionProvider,
+    installationId: row.installationId === null ? null : Number(row.installationId),
+  };
+}

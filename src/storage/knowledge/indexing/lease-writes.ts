@@ -1,0 +1,130 @@
+import type { PoolClient } from 'pg';
+import type { Database } from '../../database/database.ts';
+import type { ChunkGeneration, ChunkStore } from '../chunks.ts';
+import { type IndexingStore, type IndexLease, LeaseLostError, removedAtOnce } from './lease.ts';
+
+/** What whoever holds an item writes. */
+export type LeaseWrites = Pick<
+  IndexingStore,
+  'lease' | 'progress' | 'renew' | 'addChunks' | 'complete' | 'completeUnchanged' | 'fail' | 'release' | 'cleanLeased'
+>;
+
+/** @param announce  tells the readers of a source that it changed. */
+export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (dataSourceId: string) => void): LeaseWrites {
+  const { pool } = db;
+
+  /** Writes with the lease as a condition. */
+  async function leased<Row extends object = object>(
+    client: Pick<PoolClient, 'query'>,
+    { itemId, owner, generation }: IndexLease,
+    set: string,
+    values: readonly unknown[] = [],
+    returning = 'id',
+  ): Promise<Row> {
+    const { rows } = await client.query<Row>(
+      `update knowledge_items set "updatedAt" = now(), ${set}
+       where id = $1 and "leaseOwner" = $2 and "lastGeneration" = $3 returning ${returning}`,
+      [itemId, owner, generation, ...values],
+    );
+    const [row] = rows;
+    if (row === undefined) throw new LeaseLostError(`the lease of ${itemId} is lost`);
+    return row;
+  }
+
+  const until = (placeholder: string) => `"leaseUntil" = now() + ${placeholder}::int * interval '1 millisecond'`;
+  const ended = `"leaseOwner" = null, "leaseUntil" = null, attempt = 0, "isForced" = "isForced" and "isRunWanted", "indexPercentage" = 100`;
+  const wanted = '"isRunWanted"';
+
+  return {
+    async lease(itemId, owner, leaseMs) {
+      const { rows } = await pool.query<IndexLease>(
+        `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'FETCHING', "indexPercentage" = 0, "leaseOwner" = $2, ${until('$3')},
+           attempt = attempt + 1, "lastGeneration" = "lastGeneration" + 1, "needsCleaning" = true, "isRunWanted" = false
+         from data_sources s
+         where i.id = $1 and i."indexStatus" in ('INITIALIZED', 'QUEUED') and s.id = i."dataSourceId" and s."deletingAt" is null
+         returning i.id as "itemId", i."dataSourceId", i."orgId", s."ownerUserId", i."leaseOwner" as owner, i."lastGeneration" as generation,
+           i.attempt, i."liveGeneration", i."isForced", i."contentHash", i."contentBlobKey", i.name, coalesce(i.filename, '') as filename,
+           coalesce(i."mimeType", '') as "mimeType"`,
+        [itemId, owner, leaseMs],
+      );
+      const [lease] = rows;
+      if (lease !== undefined) announce(lease.dataSourceId);
+      return lease;
+    },
+    async progress(lease, { status, percentage }, leaseMs) {
+      await leased(pool, lease, `"indexStatus" = $4, "indexPercentage" = $5, ${until('$6')}`, [status, percentage, leaseMs]);
+      announce(lease.dataSourceId);
+    },
+    async renew(lease, leaseMs) {
+      await leased(pool, lease, until('$4'), [leaseMs]);
+    },
+    async addChunks(lease, config, newChunks, percentage, leaseMs) {
+      const generation: ChunkGeneration = { ...lease, config };
+      await db.transaction(async (client) => {
+        await leased(client, lease, `"indexPercentage" = $4, ${until('$5')}`, [percentage, leaseMs]);
+        await chunks.add(client, generation, newChunks);
+      });
+      announce(lease.dataSourceId);
+    },
+    async complete(lease, content) {
+      const { itemId, dataSourceId, generation } = lease;
+      const result = await db.transaction(async (client) => {
+        const row = await leased<{ isRunWanted: boolean }>(
+          client,
+          lease,
+          `"indexStatus" = 'INDEXED', "liveGeneration" = "lastGeneration", "documentCount" = $4, "tokenCount" = $5, "contentHash" = $6,
+           "mimeType" = $7, metadata = case when $8::text is null then metadata - 'title' else metadata || jsonb_build_object('title', $8::text) end,
+           "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), ${ended}`,
+          [content.documentCount, content.tokenCount, content.contentHash, content.mimeType, content.title],
+          wanted,
+        );
+        await client.query('update data_sources set "lastIndexedAt" = now() where id = $1', [dataSourceId]);
+        await client.query(
+          `insert into usage_entries (id, "orgId", "userId", purpose, "modelId", "inputTokens", "outputTokens")
+           values ($1, $2, $3, 'indexing', 'parley/index', $4, 0)`,
+          [content.usageEntryId, lease.orgId, lease.ownerUserId, content.tokenCount],
+        );
+        await chunks.removeDead(client, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
+        return row;
+      });
+      announce(dataSourceId);
+      return result;
+    },
+    async completeUnchanged(lease) {
+      const row = await leased<{ isRunWanted: boolean }>(
+        pool,
+        lease,
+        `"indexStatus" = 'INDEXED', "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "lastCheckedAt" = now(), ${ended}`,
+        [],
+        wanted,
+      );
+      announce(lease.dataSourceId);
+      return row;
+    },
+    async fail(lease, { status, errorCode, errorMessage, isRetryable }) {
+      const row = await leased<{ isRunWanted: boolean }>(
+        pool,
+        lease,
+        `"indexStatus" = $4, "errorCode" = $5, "errorMessage" = $6, "isRetryable" = $7, "lastCheckedAt" = now(), ${ended}`,
+        [status, errorCode, errorMessage, isRetryable],
+        wanted,
+      );
+      announce(lease.dataSourceId);
+      return row;
+    },
+    async release(lease) {
+      await leased(pool, lease, `"indexStatus" = 'QUEUED', "indexPercentage" = 0, "leaseOwner" = null, "leaseUntil" = null`);
+      announce(lease.dataSourceId);
+    },
+    async cleanLeased(lease, leaseMs) {
+      const { itemId, dataSourceId, generation, liveGeneration } = lease;
+      for (;;) {
+        const removed = await db.transaction(async (client) => {
+          await leased(client, lease, until('$4'), [leaseMs]);
+          return chunks.removeDead(client, { dataSourceId, itemId, generation, liveGeneration }, removedAtOnce);
+        });
+        if (removed < removedAtOnce) return;
+      }
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
+import type { Database } from '../../database/database.ts';
+import type { ChunkStore } from '../chunks.ts';
+import { type IndexingStore, type OwnedId, removedAtOnce } from './lease.ts';
+import type { LeaseWrites } from './lease-writes.ts';
+
+/** What keeps items moving that nobody holds: the queue, what fell silent, what is due, and what is to go. */
+export function createUpkeep(
+  db: Database,
+  chunks: ChunkStore,
+  announce: (dataSourceId: string) => void,
+): Omit<IndexingStore, keyof LeaseWrites> {
+  const { pool } = db;
+
+  async function removeDead(itemId: string, dataSourceId: string, generation: number, live: number | null): Promise<void> {
+    for (;;) {
+      const removed = await db.transaction((client) =>
+        chunks.removeDead(client, { dataSourceId, itemId, generation, liveGeneration: live }, removedAtOnce),
+      );
+      if (removed < removedAtOnce) return;
+    }
+  }
+
+  return {
+    async requeueSource(dataSourceId, isForced) {
+      const { rows } = await pool.query<OwnedId & { readonly isQueued: boolean }>(
+        `update knowledge_items i set "updatedAt" = now(), "isForced" = i."isForced" or $2,
+           "isRunWanted" = i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING'),
+           "indexStatus" = case when i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING') then i."indexStatus" else 'QUEUED' end,
+           "indexPercentage" = case when i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING') then i."indexPercentage" else 0 end,
+           attempt = case when i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING') then i.attempt else 0 end
+         from data_sources s join organizations o on o.id = s."orgId"
+         where i."dataSourceId" = $1 and i."indexStatus" <> 'DELETING' and s.id = i."dataSourceId" and s."deletingAt" is null
+         returning i.id, i."orgId", o."tenantId", i."indexStatus" = 'QUEUED' as "isQueued"`,
+        [dataSourceId, isForced],
+      );
+      announce(dataSourceId);
+      return rows.filter(({ isQueued }) => isQueued).map(ownedId);
+    },
+    async requeueItem(itemId) {
+      const { rows } = await pool.query<{ dataSourceId: string }>(
+        `update knowledge_items set "updatedAt" = now(), "indexStatus" = 'QUEUED', "indexPercentage" = 0
+         where id = $1 and "indexStatus" in ('INDEXED', 'FAILED', 'SKIPPED', 'CANCELLED', 'QUEUED') returning "dataSourceId"`,
+        [itemId],
+      );
+      for (const { dataSourceId } of rows) announce(dataSourceId);
+      return rows.length > 0;
+    },
+    async sweepExpired(attemptsMax) {
+      const { rows } = await pool.query<OwnedId & { readonly dataSourceId: string; readonly indexStatus: IndexStatus }>(
+        `update knowledge_items i set "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "indexPercentage" = 0,
+           "indexStatus" = case when attempt < $1 then 'QUEUED' else 'FAILED' end,
+           "errorCode" = case when attempt < $1 then "errorCode" else 'INTERRUPTED' end,
+           "errorMessage" = case when attempt < $1 then "errorMessage"
+             else 'Indexing was cut off ' || attempt || ' times; refresh the source to try again.' end,
+           "isRetryable" = attempt >= $1
+         where "leaseUntil" < now() and "indexStatus" in ('FETCHING', 'PARSING', 'INDEXING')
+         returning i.id, i."orgId", ${tenantOf('i')}, i."dataSourceId", i."indexStatus"`,
+        [attemptsMax],
+      );
+      for (const { dataSourceId } of rows) announce(dataSourceId);
+      return rows.filter(({ indexStatus }) => indexStatus === 'QUEUED').map(ownedId);
+    },
+    async expireOthers(owner) {
+      await pool.query(
+        `update knowledge_items set "leaseUntil" = 'epoch' where "leaseOwner" is not null and "leaseOwner" <> $1`,
+        [owner],
+      );
+    },
+    findStale: (ageMs) =>
+      owned(
+        pool,
+        `select i.id, i."orgId", ${tenantOf('i')} from knowledge_items i where "indexStatus" in ('INITIALIZED', 'QUEUED') and "leaseUntil" is null
+           and "updatedAt" < now() - $1::int * interval '1 millisecond' order by "updatedAt" limit 500`,
+        [ageMs],
+      ),
+    findDue: () => owned(pool, dueSql),
+    findDeleting: () =>
+      owned(pool, `select s.id, s."orgId", ${tenantOf('s')} from data_sources s where s."deletingAt" is not null limit 500`),
+    findUnclean: () =>
+      ids(
+        pool,
+        `select id from knowledge_items where "needsCleaning" and "indexStatus" in ('INDEXED', 'FAILED', 'SKIPPED', 'CANCELLED') limit 100`,
+      ),
+    async clean(itemId) {
+      const { rows } = await pool.query<{ dataSourceId: string; generation: number; liveGeneration: number | null }>(
+        `select "dataSourceId", "lastGeneration" + 1 as generation, "liveGeneration" from knowledge_items
+         where id = $1 and "indexStatus" in ('INDEXED', 'FAILED', 'SKIPPED', 'CANCELLED')`,
+        [itemId],
+      );
+      const [item] = rows;
+      if (item === undefined) return;
+      await removeDead(itemId, item.dataSourceId, item.generation, item.liveGeneration);
+      // A lease taken meanwhile has a higher generation, and cleans for itself.
+      await pool.query('update knowledge_items set "needsCleaning" = false where id = $1 and "lastGeneration" < $2', [
+        itemId,
+        item.generation,
+      ]);
+    },
+    async deleteSource(dataSourceId, onBlob) {
+      await pool.query(
+        `update knowledge_items set "indexStatus" = 'DELETING', "leaseOwner" = null, "leaseUntil" = null, "lastGeneration" = "lastGeneration" + 1
+         where "dataSourceId" = $1 and "indexStatus" <> 'DELETING'`,
+        [dataSourceId],
+      );
+      await chunks.removeLexemes(dataSourceId);
+      for (;;) {
+        const { rows } = await pool.query<{ id: string; generation: number; keys: (string | null)[] }>(
+          `select id, "lastGeneration" + 1 as generation, array["contentBlobKey", "documentsBlobKey"] as keys
+           from knowledge_items where "dataSourceId" = $1 limit 100`,
+          [dataSourceId],
+        );
+        for (const { id, generation, keys } of rows) {
+          await removeDead(id, dataSourceId, generation, null);
+          for (const key of keys) if (key !== null) await onBlob(key);
+          await pool.query('delete from knowledge_items where id = $1', [id]);
+        }
+        if (rows.length < 100) break;
+      }
+      await chunks.removeLexemes(dataSourceId);
+      await pool.query('delete from data_sources where id = $1 and "deletingAt" is not null', [dataSourceId]);
+      announce(dataSourceId);
+    },
+  };
+}
+
+/** The tenant of a row that has an organization. */
+function tenantOf(row: string): string {
+  return `coalesce((select o."tenantId" from organizations o where o.id = ${row}."orgId"), '') as "tenantId"`;
+}
+
+function ownedId({ id, orgId, tenantId }: OwnedId): OwnedId {
+  return { id, orgId, tenantId };
+}
+
+/** One tenth either way keeps sources that were made together from being due together. */
+const dueSql = `
+select s.id, s."orgId", ${tenantOf('s')} from data_sources s
+where s."deletingAt" is null and s."refreshPeriod" <> 'NEVER' and s."errorCode" is null
+  and not exists (select 1 from knowledge_items i where i."dataSourceId" = s.id and i."indexStatus" in ('QUEUED', 'FETCHING', 'PARSING', 'INDEXING'))
+  and (select coalesce(max(i."lastCheckedAt"), s."createdAt") from knowledge_items i where i."dataSourceId" = s.id)
+    < now() - (0.9 + (hashtext(s.id) & 1023) / 5120.0)
+      * case s."refreshPeriod" when 'DAILY' then interval '1 day' when 'WEEKLY' then interval '7 days' else interval '30 days' end
+limit 500`;
+
+async function owned(pool: Database['pool'], sql: string, values: unknown[] = []): Promise<readonly OwnedId[]> {
+  return (await pool.query<OwnedId>(sql, values)).rows;
+}
+
+async function ids(pool: Database['pool'], sql: string, values: unknown[] = []): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ id: string }>(sql, values);
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,35 @@
+import type { Database } from '../database/database.ts';
+
+/** How long the events of runs are kept. */
+export interface RunEventStore {
+  /** Whether any event of the run is still there. */
+  has(runId: string): Promise<boolean>;
+  /**
+   * Deletes the events of chat runs that ended so many days ago, those of at most 500 runs at a time. Those of responses stay: a response
+   * is what its events add up to.
+   *
+   * @returns of how many runs.
+   */
+  sweep(days: number): Promise<number>;
+}
+
+export function createRunEventStore({ pool }: Database): RunEventStore {
+  return {
+    async has(runId) {
+      const { rowCount } = await pool.query('select 1 from run_event_batches where "runId" = $1 limit 1', [runId]);
+      return rowCount === 1;
+    },
+    async sweep(days) {
+      const { rows } = await pool.query<{ count: number }>(
+        `with old as materialized (
+           select distinct r.id from run_event_batches b join runs r on r.id = b."runId"
+           where b."createdAt" < now() - $1::double precision * interval '1 day' and starts_with(r.id, 'run_')
+             and r.status <> 'in_progress' and r."endedAt" < now() - $1::double precision * interval '1 day' limit 500),
+         gone as (delete from run_event_batches b using old where b."runId" = old.id)
+         select count(*)::int as count from old`,
+        [days],
+      );
+      return rows[0]?.count ?? 0;
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import type { PoolClient } from 'pg';
+import type { NewMessage } from '../../entities/chats/chat.ts';
+import { isId } from '../../entities/ids.ts';
+import type { RunEvent, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
+import { addMessages } from '../chats/messages.ts';
+import type { Database } from '../database/database.ts';
+
+/** How a run ended, to be written in one transaction. */
+export interface RunEnding {
+  /** The last events; the terminal one stands at the end. */
+  readonly events: readonly RunEvent[];
+  readonly run: RunSnapshot;
+  readonly messages: readonly NewMessage[];
+  /** Given to the chat when it has no name yet. */
+  readonly chatName: string | null;
+  /** What it said leaves the chat (thread mode force); its log keeps it. */
+  readonly dropsOutput?: boolean;
+}
+
+/** What follows on a run that ended. */
+export interface Finished {
+  /** The run that waited for it and may begin now; null when none did. */
+  readonly next: NextRun | null;
+}
+export interface NextRun {
+  readonly id: string;
+  /** The process that it is left to, because it alone has the run's secrets; null: any process may begin it. */
+  readonly owner: string | null;
+}
+
+/** Holds the row against a taker of the lease until this statement is committed. */
+const heldRun = `held as (select id from runs where id = $1 and fence = $2 and status = 'in_progress' for no key update)`;
+
+const appendBatch = {
+  name: 'run_append',
+  text: `with ${heldRun}, added as (
+      insert into run_event_batches ("runId", "firstSequence", "lastSequence", events)
+      select id, $3, $4, $5::json from held on conflict do nothing)
+    select 1 from held`,
+};
+
+/** Time for a process to begin a run that was handed to it; then any process takes it. */
+const handOver = "interval '2 seconds'";
+
+/** What the holder of a run's lease says: nothing is written with an old fence. @returns false when the lease was lost. */
+export async function appendTo(
+  client: Pick<PoolClient, 'query'>,
+  id: string,
+  fence: number,
+  events: readonly RunEvent[],
+): Promise<boolean> {
+  const values = [id, fence, events[0]?.sequence, events.at(-1)?.sequence, JSON.stringify(events)];
+  const { rowCount } = await client.query({ ...appendBatch, values });
+  return rowCount === 1;
+}
+
+/** Writes the end of a run and hands its chat on, as RunStore.finish says. */
+export async function finishRun(
+  db: Database,
+  id: string,
+  fence: number,
+  { events, run, messages, chatName, dropsOutput }: RunEnding,
+): Promise<Finished | undefined> {
+  return db.transaction(async (client) => {
+    // The chat before the run, as everybody locks them who changes both.
+    await client.query('select 1 from chats where id = (select "chatId" from runs where id = $1) for update', [id]);
+    if (!(await appendTo(client, id, fence, events))) return undefined;
+    const { rows } = await client.query<{ chatId: string | null; steers: readonly (readonly NewMessage[])[] }>(
+      `update runs set status = $3, "incompleteReason" = $4, "errorCode" = $5, "errorMessage" = $6, usage = $7, selection = $8,
+         "lastSequence" = $9, "endedAt" = now(), "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null
+       where id = $1 and fence = $2 returning "chatId", steers`,
+      [
+        id,
+        fence,
+        run.status,
+        run.incompleteReason,
+        run.error?.code,
+        run.error?.message,
+        run.usage === null ? null : JSON.stringify(run.usage),
+        run.selection === null ? null : JSON.stringify(run.selection),
+        events.at(-1)?.sequence,
+      ],
+    );
+    const chatId = rows[0]?.chatId ?? null;
+    if (isId('response', id)) await keepOutput(client, id, run.output);
+    if (chatId === null) return { next: null };
+    if (dropsOutput === true) await dropWords(client, chatId, id);
+    await client.query(
+      `update chats set "activeRunId" = null, "updatedAt" = now(), name = case when name = '' then coalesce($3, name) else name end
+       where id = $1 and "activeRunId" = $2`,
+      [chatId, id, chatName],
+    );
+    // What was put into the run in its last moments, and not taken, is for the next turn.
+    const known = new Set(messages.map((message) => message.id));
+    const untaken = (rows[0]?.steers ?? []).flat().filter((message) => !known.has(message.id));
+    await addMessages(client, chatId, [...messages, ...untaken]);
+    return { next: await beginNext(client, chatId) };
+  });
+}
+
+/** Takes what a run said before a pause out of its chat. */
+async function dropWords(client: PoolClient, chatId: string, id: string): Promise<void> {
+  const { rows } = await client.query<{ isHidden: boolean }>(
+    `delete from messages where "runId" = $1 and role = 'assistant' returning "isHidden"`,
+    [id],
+  );
+  await client.query(
+    `update agents set "messageCount" = "messageCount" - $2 where id = (select "agentId" from chats where id = $1)`,
+    [chatId, rows.filter(({ isHidden }) => !isHidden).length],
+  );
+}
+
+/** Hands a chat that nobody holds to the run that waits first. The chat's row must be locked. */
+async function beginNext(client: PoolClient, chatId: string): Promise<NextRun | null> {
+  const { rows } = await client.query<{ id: string; pendingMessages: readonly NewMessage[] | null }>(
+    `select id, "pendingMessages" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
+     and exists (select 1 from chats where id = $1 and "activeRunId" is null)
+     order by "queuePosition", id limit 1 for update`,
+    [chatId],
+  );
+  if (rows[0] === undefined) return null;
+  const { id, pendingMessages } = rows[0];
+  await addMessages(client, chatId, pendingMessages ?? []);
+  const { rows: begun } = await client.query<{ owner: string | null }>(
+    `update runs set "isWaiting" = false, "pendingMessages" = null,
+       "leaseOwner" = case when "leaseUntil" > now() then "leaseOwner" end,
+       "leaseUntil" = greatest("leaseUntil", now() + ${handOver})
+     where id = $1 returning "leaseOwner" as owner`,
+    [id],
+  );
+  await client.query('update chats set "activeRunId" = $2, "lastRunId" = $2, "updatedAt" = now() where id = $1', [chatId, id]);
+  return { id, owner: begun[0]?.owner ?? null };
+}
+
+/** Output items can be referred to by later requests. A run that went on after a pause has more of them than before. */
+async function keepOutput(client: PoolClient, id: string, output: readonly RunItem[]): Promise<void> {
+  const rows = output.map((item, ordinal) => ({ ordinal, itemId: item.id, item }));
+  await client.query(
+    `insert into response_items ("runId", direction, ordinal, "itemId", "orgId", "userId", item)
+     select r.id, 'output', i.ordinal, i."itemId", r."orgId", r."userId", i.item
+     from json_to_recordset($2::json) as i(ordinal int, "itemId" text, item json), runs r where r.id = $1
+     on conflict ("runId", direction, ordinal) do update set "itemId" = excluded."itemId", item = excluded.item`,
+    [id, JSON.stringify(rows)],
+  );
+}

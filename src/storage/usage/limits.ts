@@ -1,0 +1,134 @@
+import type { OrganizationLimits, UsageKind } from '../../entities/usage.ts';
+import type { Database } from '../database/database.ts';
+import { createNewsCache } from '../database/news-cache.ts';
+import type { Signals } from '../database/signals/signals.ts';
+
+export interface TokenRequest {
+  /** The process that will give them to its calls. */
+  readonly owner: string;
+  readonly orgId: string;
+  readonly kind: UsageKind;
+  /** Nothing is granted when fewer are left. */
+  readonly tokensMin: number;
+  /** How many at most, from how many are left. */
+  want(left: number): number;
+  readonly leaseMs: number;
+}
+
+export type TokenGrant =
+  | { readonly kind: 'granted'; readonly tokens: number }
+  | { readonly kind: 'unlimited' }
+  /** `used` counts what is spent for good, `left` also takes off what others hold. */
+  | { readonly kind: 'refused'; readonly left: number; readonly used: number; readonly limit: number };
+
+export interface Holding {
+  readonly orgId: string;
+  readonly kind: UsageKind;
+}
+
+/** Limits of organizations, and the tokens that processes hold against them. */
+export interface UsageLimitStore {
+  /** A value when warm: no database round trip. Undefined for an organization that is gone. */
+  find(orgId: string, nowMs: number): OrganizationLimits | undefined | Promise<OrganizationLimits | undefined>;
+  /** Called when limits of an organization may have changed. */
+  onChange(listener: (orgId: string) => void): () => void;
+  /** Takes tokens from what is left: limit less used less what living processes hold. One transaction; instances take turns. */
+  reserve(request: TokenRequest): Promise<TokenGrant>;
+  /** Gives tokens back. */
+  release(owner: string, orgId: string, kind: UsageKind, tokens: number): Promise<void>;
+  /** Lengthens these leases of a process; others of it end. @returns what it still holds of them. */
+  extend(owner: string, holdings: readonly Holding[], leaseMs: number): Promise<readonly Holding[]>;
+  /** Forgets all that a process holds. */
+  releaseAll(owner: string): Promise<void>;
+}
+
+const organizationsMax = 20_000;
+const lease = (parameter: string) => `now() + ${parameter}::double precision * interval '1 millisecond'`;
+
+interface LimitRow {
+  readonly api: string | null;
+  readonly data: string | null;
+}
+
+export function createUsageLimitStore(db: Database, signals: Signals): UsageLimitStore {
+  const { pool } = db;
+  const cache = createNewsCache<OrganizationLimits>(signals, organizationsMax);
+  signals.subscribe('organization-changed', (orgId) => cache.forget((_limits, key) => key === orgId));
+
+  async function load(orgId: string): Promise<OrganizationLimits | undefined> {
+    const { rows } = await pool.query<LimitRow>({
+      name: 'usage_limits',
+      text: 'select "apiUsageTokenLimit" as api, "dataUsageTokenLimit" as data from organizations where id = $1',
+      values: [orgId],
+    });
+    const [row] = rows;
+    return row === undefined ? undefined : { api: toNumber(row.api), data: toNumber(row.data) };
+  }
+
+  return {
+    find: (orgId, nowMs) => cache.find(orgId, nowMs, load),
+    onChange: (listener) => signals.subscribe('organization-changed', listener),
+    reserve: ({ owner, orgId, kind, tokensMin, want, leaseMs }) =>
+      db.transaction<TokenGrant>(async (client) => {
+        // The counter's row is the turnstile: whoever holds it sees what all others took. One that was deleted leaves none behind.
+        await client.query(
+          `insert into usage_counters ("orgId", kind) select id, $2 from organizations where id = $1 for key share
+           on conflict do nothing`,
+          [orgId, kind],
+        );
+        const counter = await client.query<{ used: string }>(
+          'select used from usage_counters where "orgId" = $1 and kind = $2 for update',
+          [orgId, kind],
+        );
+        // A statement of its own: the one above may have waited, and its view is from before.
+        const { rows } = await client.query<{ limit: string | null; held: string }>(
+          `select o."${kind}UsageTokenLimit" as limit,
+             (select coalesce(sum(r.tokens), 0) from usage_reservations r
+              where r."orgId" = o.id and r.kind = $2 and r."leaseUntil" > now()) as held
+           from organizations o where o.id = $1`,
+          [orgId, kind],
+        );
+        const limit = toNumber(rows[0]?.limit ?? null);
+        if (limit === null) return { kind: 'unlimited' };
+        const used = Number(counter.rows[0]?.used ?? 0);
+        const left = limit - used - Number(rows[0]?.held ?? 0);
+        if (left < tokensMin) return { kind: 'refused', left, used, limit };
+        const tokens = Math.min(left, Math.max(tokensMin, want(left)));
+        // What a process did not renew in time was counted as free: it cannot be counted again.
+        await client.query(
+          `insert into usage_reservations as r (owner, "orgId", kind, tokens, "leaseUntil") values ($1, $2, $3, $4, ${lease('$5')})
+           on conflict (owner, "orgId", kind) do update set "leaseUntil" = excluded."leaseUntil",
+             tokens = excluded.tokens + case when r."leaseUntil" > now() then r.tokens else 0 end`,
+          [owner, orgId, kind, tokens, leaseMs],
+        );
+        await client.query(`delete from usage_reservations where "orgId" = $1 and kind = $2 and "leaseUntil" < now()`, [
+          orgId,
+          kind,
+        ]);
+        return { kind: 'granted', tokens };
+      }),
+    async release(owner, orgId, kind, tokens) {
+      await pool.query(
+        'update usage_reservations set tokens = greatest(tokens - $4, 0) where owner = $1 and "orgId" = $2 and kind = $3',
+        [owner, orgId, kind, tokens],
+      );
+    },
+    async extend(owner, holdings, leaseMs) {
+      if (holdings.length === 0) return [];
+      const { rows } = await pool.query<Holding>(
+        `update usage_reservations set "leaseUntil" = ${lease('$2')} where owner = $1 and "leaseUntil" > now()
+           and ("orgId", kind) in (select * from unnest($3::text[], $4::text[]))
+         returning "orgId", kind`,
+        [owner, leaseMs, holdings.map(({ orgId }) => orgId), holdings.map(({ kind }) => kind)],
+      );
+      return rows;
+    },
+    async releaseAll(owner) {
+      await pool.query('delete from usage_reservations where owner = $1', [owner]);
+    },
+  };
+}
+
+function toNumber(value: string | null): number | null {
+  return value === null ? null : Number(value);
+}

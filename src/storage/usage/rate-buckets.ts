@@ -1,0 +1,54 @@
+import type { Database } from '../database/database.ts';
+
+/** What one process let in for one subject since it last told. */
+export interface RateReport {
+  /** `key` or `org` and an id. */
+  readonly id: string;
+  /** Requests a minute; also the most that may be saved up. */
+  readonly perMinute: number;
+  readonly used: number;
+}
+
+/** Buckets of requests that all instances share. Raw SQL: one statement for many buckets. */
+export interface RateBucketStore {
+  /** Takes what was used off the buckets. @returns what is left in each for all instances; below zero when they let in more than there was. */
+  report(reports: readonly RateReport[]): Promise<ReadonlyMap<string, number>>;
+  /** Forgets buckets that are full again. */
+  sweep(): Promise<void>;
+}
+
+/** A bucket is full again after a minute, or after two when instances let in more than there was. */
+const sweptAfter = "interval '10 minutes'";
+
+const elapsedMinutes = `greatest(extract(epoch from now() - b."updatedAt"), 0) / 60`;
+
+/** A bucket that is not there is full: what is inserted is its limit less what is used, and so tells what is used where the bucket is there. */
+const reportSql = `
+insert into rate_buckets as b (id, tokens, "perMinute", "updatedAt")
+select id, per_minute - used, per_minute, now() from unnest($1::text[], $2::float8[], $3::float8[]) as reported (id, per_minute, used)
+on conflict (id) do update set
+  tokens = greatest(
+    least(b.tokens + ${elapsedMinutes} * excluded."perMinute", excluded."perMinute") + excluded.tokens - excluded."perMinute",
+    - excluded."perMinute"),
+  "perMinute" = excluded."perMinute",
+  "updatedAt" = greatest(b."updatedAt", now())
+returning id, tokens`;
+
+export function createRateBucketStore({ pool }: Database): RateBucketStore {
+  return {
+    async report(reports) {
+      // In one order: two instances that report the same buckets must not wait for each other in a circle.
+      const sorted = [...reports].sort((a, b) => (a.id < b.id ? -1 : 1));
+      const columns = [sorted.map(({ id }) => id), sorted.map(({ perMinute }) => perMinute), sorted.map(({ used }) => used)];
+      const { rows } = await pool.query<{ id: string; tokens: number }>({
+        name: 'rate_report',
+        text: reportSql,
+        values: columns,
+      });
+      return new Map(rows.map(({ id, tokens }) => [id, tokens]));
+    },
+    async sweep() {
+      await pool.query(`delete from rate_buckets where "updatedAt" < now() - ${sweptAfter}`);
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import type { AgentFilter } from '../../entities/accounts/access.ts';
+import type { AgentUsage, UsageDay } from '../../entities/usage.ts';
+import { agentCondition } from '../agents/filter.ts';
+import type { Database } from '../database/database.ts';
+import type { Signals } from '../database/signals/signals.ts';
+import { Parameters, prepared } from '../database/sql/where.ts';
+
+/** A row of the usage ledger: one upstream call. */
+export interface UsageRow {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly keyId: string | null;
+  readonly agentId: string | null;
+  readonly runId: string | null;
+  readonly purpose: 'run' | 'embedding' | 'indexing';
+  readonly modelId: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** From the first moment to before the second; undefined is open. */
+export interface UsagePeriod {
+  readonly from: Date | undefined;
+  readonly to: Date | undefined;
+}
+export interface UsageSums {
+  readonly dataTokensUsed: number;
+  readonly apiTokensUsed: number;
+}
+
+export interface UsageStore {
+  /**
+   * Writes all rows in one statement, with the daily sums, the counters, and what they take from the reservations of `owner`. A row that is
+   * there already stays as it is: a repeated write charges nothing twice. Rows of an organization that was deleted are left out.
+   */
+  add(rows: readonly UsageRow[], owner: string): Promise<void>;
+  total(orgId: string, period: UsagePeriod): Promise<UsageSums>;
+  /** Agents that match, most tokens first. */
+  byAgent(orgId: string, period: UsagePeriod, filter: AgentFilter, limit: number): Promise<readonly AgentUsage[]>;
+  /** Days with use, in order. `from` and `to` are days: `2026-01-31`, both included. */
+  byDay(orgId: string, from: string, to: string, agentId: string | undefined): Promise<readonly UsageDay[]>;
+}
+
+/**
+ * The sums and the counters move with the rows that are really new. Ordered, so that instances that write at one time lock in one order.
+ * The counter comes before the reservation, as in usage-limits.ts: the last condition makes it so. The reservation gives way to what it was
+ * made for. An organization is held until its rows are written: its deletion comes before and leaves them out, or behind and finds them.
+ */
+const addRows = `
+  with rows as (
+    select * from jsonb_populate_recordset(null::usage_entries, $1::jsonb)
+  ), payers as (
+    select id from organizations where id in (select "orgId" from rows) order by id for key share
+  ), added as (
+    insert into usage_entries ("id", "createdAt", "orgId", "userId", "keyId", "agentId", "runId", "purpose", "modelId",
+      "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens")
+    select "id", "createdAt", "orgId", "userId", "keyId", "agentId", "runId", "purpose", "modelId",
+      "inputTokens", "outputTokens", "cachedTokens", "reasoningTokens"
+    from rows where "orgId" in (select id from payers)
+    on conflict ("id") do nothing
+    returning *
+  ), tokens as (
+    select "orgId", ("createdAt" at time zone 'utc')::date as day, coalesce("agentId", '') as "agentId",
+      case when purpose = 'run' then 'api' else 'data' end as kind, "inputTokens"::bigint + "outputTokens" as tokens
+    from added
+  ), days as (
+    insert into usage_days as d ("orgId", "day", "agentId", "dataTokens", "apiTokens")
+    select "orgId", day, "agentId", coalesce(sum(tokens) filter (where kind = 'data'), 0), coalesce(sum(tokens) filter (where kind = 'api'), 0)
+    from tokens group by 1, 2, 3 order by 1, 2, 3
+    on conflict ("orgId", "day", "agentId") do update
+      set "dataTokens" = d."dataTokens" + excluded."dataTokens", "apiTokens" = d."apiTokens" + excluded."apiTokens"
+  ), kinds as (
+    select "orgId", kind, sum(tokens) as tokens from tokens group by 1, 2 order by 1, 2
+  ), counted as (
+    insert into usage_counters as c ("orgId", kind, used) select "orgId", kind, tokens from kinds
+    on conflict ("orgId", kind) do update set used = c.used + excluded.used
+    returning 1
+  )
+  update usage_reservations r set tokens = greatest(r.tokens - kinds.tokens, 0)
+  from kinds where r.owner = $2 and r."orgId" = kinds."orgId" and r.kind = kinds.kind
+    and (select count(*) from counted) > 0`;
+
+/** A period of whole days is read from the daily sums, any other from the ledger itself. */
+function sourceOf({ from, to }: UsagePeriod, orgId: string, parameters: Parameters): string {
+  const org = parameters.add(orgId);
+  if (isDay(from) && isDay(to)) {
+    const bounds = [
+      ...(from === undefined ? [] : [`and day >= ${parameters.add(dayOf(from))}::date`]),
+      ...(to === undefined ? [] : [`and day < ${parameters.add(dayOf(to))}::date`]),
+    ];
+    return `select "agentId", "dataTokens" as data, "apiTokens" as api from usage_days where "orgId" = ${org} ${bounds.join(' ')}`;
+  }
+  const bounds = [
+    ...(from === undefined ? [] : [`and "createdAt" >= ${parameters.add(from)}`]),
+    ...(to === undefined ? [] : [`and "createdAt" < ${parameters.add(to)}`]),
+  ];
+  const tokens = '"inputTokens"::bigint + "outputTokens"';
+  return `select coalesce("agentId", '') as "agentId", case when purpose = 'run' then 0 else ${tokens} end as data,
+    case when purpose = 'run' then ${tokens} else 0 end as api from usage_entries where "orgId" = ${org} ${bounds.join(' ')}`;
+}
+
+interface SumRow {
+  readonly data: string;
+  readonly api: string;
+}
+
+export function createUsageStore({ pool }: Database, signals: Signals): UsageStore {
+  return {
+    async add(rows, owner) {
+      // One JSON parameter instead of thirteen a row: no limit of parameters, one plan for every size.
+      await pool.query(addRows, [JSON.stringify(rows), owner]);
+      for (const orgId of new Set(rows.map((row) => row.orgId))) signals.publish('usage-changed', orgId);
+    },
+    async total(orgId, period) {
+      const parameters = new Parameters();
+      const text = `select coalesce(sum(data), 0) as data, coalesce(sum(api), 0) as api from (${sourceOf(period, orgId, parameters)}) u`;
+      const { rows } = await pool.query<SumRow>(prepared(text, parameters.values));
+      return sumsOf(rows[0]);
+    },
+    async byAgent(orgId, period, filter, limit) {
+      const parameters = new Parameters();
+      const text = `select u."agentId", sum(u.data) as data, sum(u.api) as api from (${sourceOf(period, orgId, parameters)}) u
+        where u."agentId" <> '' and exists (select 1 from agents a where a.id = u."agentId" and ${agentCondition(filter, parameters)})
+        group by 1 order by sum(u.data) + sum(u.api) desc, 1 limit ${parameters.add(limit)}`;
+      const { rows } = await pool.query<SumRow & { agentId: string }>(prepared(text, parameters.values));
+      return rows.map((row) => ({ agentId: row.agentId, ...sumsOf(row) }));
+    },
+    async byDay(orgId, from, to, agentId) {
+      const parameters = new Parameters();
+      const ofAgent = (id: string) => `and "agentId" = ${parameters.add(id)}`;
+      const text = `select to_char(day, 'YYYY-MM-DD') as day, sum("dataTokens") as data, sum("apiTokens") as api from usage_days
+        where "orgId" = ${parameters.add(orgId)} and day between ${parameters.add(from)}::date and ${parameters.add(to)}::date
+        ${agentId === undefined ? '' : ofAgent(agentId)} group by 1 order by 1`;
+      const { rows } = await pool.query<SumRow & { day: string }>(prepared(text, parameters.values));
+      return rows.map((row) => ({ day: row.day, ...sumsOf(row) }));
+    },
+  };
+}
+
+/** Sums come as text: they may be larger than an int. */
+function sumsOf(row: SumRow | undefined): UsageSums {
+  return { dataTokensUsed: Number(row?.data ?? 0), apiTokensUsed: Number(row?.api ?? 0) };
+}
+
+function isDay(time: Date | undefined): boolean {
+  return time === undefined || time.getTime() % 86_400_000 === 0;
+}
+
+function dayOf(time: Date): string {
+  return time.toISOString().slice(0, 10);
+}
