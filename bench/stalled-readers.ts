@@ -14,7 +14,7 @@ const watchedMs = 10_000;
  */
 export async function benchStalledReaders(): Promise<readonly Row[]> {
   const upstream = await start<{ url: string }>('upstream.ts', [], cores.load);
-  const service = await start<{ url: string; adminKey: string }>('start/service.ts', [upstream.ready.url], cores.service);
+  const service = await start<{ url: string; adminKey: string }>('service.ts', [upstream.ready.url], cores.service);
   const sockets: Socket[] = [];
   try {
     const residentMB = async () => (await service.ask<{ rssBytes: number }>('cpu')).rssBytes / 1024 / 1024;

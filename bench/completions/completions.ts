@@ -43,7 +43,7 @@ export async function benchCompletions(options: CompletionBenchOptions): Promise
   const upstream = await start<Ready>('upstream.ts', [], cores.load);
   const raw = await start<Ready>('raw.ts', [upstream.ready.url], cores.service);
   const profile = options.profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profileDir}`];
-  const service = await start<ServiceReady>('start/service.ts', [upstream.ready.url], cores.service, profile);
+  const service = await start<ServiceReady>('service.ts', [upstream.ready.url], cores.service, profile);
   try {
     await untilIdle(service);
     return await new Bench(upstream, raw, service, options).run();

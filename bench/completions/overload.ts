@@ -24,7 +24,7 @@ const connectingMs = 1_000;
 export async function benchOverload(): Promise<readonly Row[]> {
   const upstream = await start<{ url: string }>('upstream.ts', [], cores.load);
   const service = await start<{ url: string; adminKey: string }>(
-    'start/service.ts',
+    'service.ts',
     [upstream.ready.url, String(runsMax)],
     cores.service,
   );

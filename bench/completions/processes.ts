@@ -60,7 +60,7 @@ export async function start<Ready>(
       const exit = once(child, 'exit');
       child.send('stop');
       const timer = setTimeout(() => child.kill(), 3_000);
-      if (script !== 'start/service.ts') child.kill();
+      if (script !== 'service.ts') child.kill();
       await exit;
       clearTimeout(timer);
     },
