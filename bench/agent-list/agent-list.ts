@@ -28,7 +28,7 @@ const comparisons = [
  * which is to be a throw-away one.
  */
 export async function benchAgentList(): Promise<readonly Row[]> {
-  const child = await start<{ url: string; plainUrl: string; adminKey: string }>('./server.ts', [], cores.service);
+  const child = await start<{ url: string; plainUrl: string; adminKey: string }>('../agent-list/server.ts', [], cores.service);
   try {
     const { url, plainUrl, adminKey } = child.ready;
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${adminKey}` };
