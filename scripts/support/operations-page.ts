@@ -68,9 +68,9 @@ function rootFieldOf({ main }: Route): string {
   return `${main.rootType.name}.${main.rootField.name}`;
 }
 
-/** REST before GraphQL before all others. */
+/** Tests of the APIs come before all others. */
 function testSources(folder: string): readonly Source[] {
-  const order = ['test/rest/', 'test/graphql/', 'test/stream/', 'test/contract/', 'test/'];
+  const order = ['test/api/', 'test/contract/', 'test/'];
   const rank = (path: string) => order.findIndex((prefix) => path.startsWith(prefix));
   return globSync('test/**/*.test.ts', { cwd: folder })
     .filter((path) => !path.startsWith('test/contract/authorization/'))
@@ -93,10 +93,10 @@ function testOf(sources: readonly Source[], row: RouteRow | undefined, graphql: 
   return found ?? everyOperation;
 }
 
-/** `data-source` of the tag Data sources, so that test/rest/data-source-kinds.test.ts is found too. */
+/** `data-source` of the tag Data sources, so that test/api/knowledge/data-source-kinds.test.ts is found too. */
 function nounOf(tag: string): string {
   const noun = tag.toLowerCase().replaceAll(' ', '-').replace(/s$/, '');
-  return noun.startsWith('agent-') ? 'agent-' : noun;
+  return noun.startsWith('agent-') ? 'agent' : noun;
 }
 
 /** The last word of the path, as a part of one. */

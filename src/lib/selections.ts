@@ -33,7 +33,7 @@ export type Fragments = Readonly<Record<string, FragmentDefinitionNode>>;
  * fragment is unfolded once, so the work is that of the fields written, however often they are spread. Fields below a field are left to the
  * caller, who must keep what it knows of a selection set: the same one may stand under many fields.
  *
- * The only code of Parley that unfolds fragments of a caller's document (`test/graphql/document-walks.test.ts`).
+ * The only code of Parley that unfolds fragments of a caller's document (`test/unit/graphql/document-walks.test.ts`).
  */
 export function fieldsOf(schema: GraphQLSchema, fragments: Fragments, places: readonly Place[]): readonly SelectedField[] {
   const fields: SelectedField[] = [];

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { copyOf, type Place, testServerUrl } from '../support/databases.ts';
+import { startTcpProxy, type TcpProxy } from '../support/apis/tcp-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Person } from '../support/make.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { copyOf, type Place, testServerUrl } from '../support/storage/databases.ts';
 
 if (testServerUrl === undefined) {
   console.info('Changes over several instances are tested on a server only: set TEST_DATABASE_URL.');

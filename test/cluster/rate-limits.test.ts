@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../support/client.ts';
-import { type Cluster, type Instance, startCluster } from '../support/cluster.ts';
-import { testServerUrl } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
+import { type Cluster, type Instance, startCluster } from '../support/processes/cluster.ts';
+import { testServerUrl } from '../support/storage/databases.ts';
 
 if (testServerUrl === undefined) {
   console.info('Request limits over several instances are tested on a server only: set TEST_DATABASE_URL.');

@@ -2,10 +2,10 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SseFrame, TestClient } from '../support/client.ts';
 import { startClock, timed } from '../support/clock.ts';
-import { type Cluster, clusterLeaseMs, type Instance, startCluster } from '../support/cluster.ts';
-import { testServerUrl } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
-import { eventsOf, type WireEvent, walk } from '../support/response-walk.ts';
+import { type Cluster, clusterLeaseMs, type Instance, startCluster } from '../support/processes/cluster.ts';
+import { eventsOf, type WireEvent, walk } from '../support/runs/response-walk.ts';
+import { testServerUrl } from '../support/storage/databases.ts';
 import { heldAnswer, never, type UpstreamRequest } from '../support/upstream.ts';
 
 if (testServerUrl === undefined) {

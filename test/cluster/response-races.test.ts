@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { expectAccepted } from '../support/accepted-request.ts';
 import type { TestClient } from '../support/client.ts';
-import { clusterLeaseMs } from '../support/cluster.ts';
-import { copyOf, type Place, testServerUrl } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Person } from '../support/make.ts';
+import { clusterLeaseMs } from '../support/processes/cluster.ts';
 import { seededRandom } from '../support/random.ts';
-import { eventsOf, type WireEvent, walk } from '../support/response-walk.ts';
+import { expectAccepted } from '../support/runs/accepted-request.ts';
+import { eventsOf, type WireEvent, walk } from '../support/runs/response-walk.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { copyOf, type Place, testServerUrl } from '../support/storage/databases.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 if (testServerUrl === undefined) {

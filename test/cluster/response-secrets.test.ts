@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type ApiServer, startApiServer } from '../support/api-server.ts';
 import { TestClient } from '../support/client.ts';
-import { clusterLeaseMs } from '../support/cluster.ts';
-import { copyOf, type Place, testServerUrl } from '../support/databases.ts';
-import { databaseText } from '../support/dump.ts';
+import { type ApiServer, startApiServer } from '../support/egress/api-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Person } from '../support/make.ts';
-import { killProcesses, startProcess } from '../support/process.ts';
-import type { WireEvent } from '../support/response-walk.ts';
+import { clusterLeaseMs } from '../support/processes/cluster.ts';
+import { killProcesses, startProcess } from '../support/processes/process.ts';
+import type { WireEvent } from '../support/runs/response-walk.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { copyOf, type Place, testServerUrl } from '../support/storage/databases.ts';
+import { databaseText } from '../support/storage/dump.ts';
 import { never, startUpstream, type Upstream } from '../support/upstream.ts';
 
 if (testServerUrl === undefined) {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestClient } from '../support/client.ts';
 import { timed } from '../support/clock.ts';
-import { type Cluster, startCluster } from '../support/cluster.ts';
-import { testServerUrl } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
-import { eventsOf, type WireEvent, walk } from '../support/response-walk.ts';
+import { type Cluster, startCluster } from '../support/processes/cluster.ts';
+import { eventsOf, type WireEvent, walk } from '../support/runs/response-walk.ts';
+import { testServerUrl } from '../support/storage/databases.ts';
 import { heldAnswer, type UpstreamRequest } from '../support/upstream.ts';
 
 if (testServerUrl === undefined) {

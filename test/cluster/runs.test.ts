@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type SseFrame, TestClient } from '../support/client.ts';
 import { timed } from '../support/clock.ts';
-import { clusterLeaseMs } from '../support/cluster.ts';
-import { copyOf, type Place, testServerUrl } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Person } from '../support/make.ts';
-import { startProcess } from '../support/process.ts';
+import { clusterLeaseMs } from '../support/processes/cluster.ts';
+import { startProcess } from '../support/processes/process.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { copyOf, type Place, testServerUrl } from '../support/storage/databases.ts';
 import { heldAnswer, startUpstream, type Upstream } from '../support/upstream.ts';
 
 if (testServerUrl === undefined) {

@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Reply, TestClient } from '../support/client.ts';
-import { clusterLeaseMs } from '../support/cluster.ts';
-import { copyOf, newFolder, type Place, testServerUrl } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Person } from '../support/make.ts';
-import { killProcesses, startProcess } from '../support/process.ts';
+import { clusterLeaseMs } from '../support/processes/cluster.ts';
+import { killProcesses, startProcess } from '../support/processes/process.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { copyOf, newFolder, type Place, testServerUrl } from '../support/storage/databases.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 if (testServerUrl === undefined) {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Answer } from '../support/answers.ts';
-import { type ApiServer, startApiServer } from '../support/api-server.ts';
-import { faces, type Question } from '../support/faces.ts';
-import { indexed } from '../support/knowledge.ts';
+import { faces, type Question } from '../support/apis/faces.ts';
+import { type ApiServer, startApiServer } from '../support/egress/api-server.ts';
+import { indexed } from '../support/knowledge/knowledge.ts';
 import { makeFor, type Person } from '../support/make.ts';
+import type { Answer } from '../support/runs/answers.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { startUpstream, type Upstream, type UpstreamScript } from '../support/upstream.ts';
 

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { eventually } from '../support/eventually.ts';
 import { makeFor, type Person } from '../support/make.ts';
-import { scriptResearch } from '../support/research.ts';
+import { scriptResearch } from '../support/runs/research.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { never, startUpstream, type Upstream } from '../support/upstream.ts';
 

@@ -4,7 +4,7 @@ import type { TestProject } from 'vitest/node';
 import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { closeDeps, createDeps } from '../../src/start/compose.ts';
-import { emptyPlace, type Template } from './databases.ts';
+import { emptyPlace, type Template } from './storage/databases.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -4,7 +4,7 @@ import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { type Service, startService as start } from '../../src/start/service.ts';
 import { TestClient } from './client.ts';
-import { copyOf } from './databases.ts';
+import { copyOf } from './storage/databases.ts';
 
 export interface ServiceOptions {
   /** Settings that differ from their defaults. */

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startClock } from './clock.ts';
-import { chatBody, chatFrames } from './upstream-frames.ts';
+import { chatBody, chatFrames } from './runs/upstream-frames.ts';
 
 /** What a stand-in for a model provider does with one request. */
 export interface UpstreamScript {

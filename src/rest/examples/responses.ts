@@ -1,6 +1,6 @@
 import type { ShownExample } from '../route.ts';
 
-/** What OpenAPI shows of the responses operations; test/contract/openapi-examples.test.ts tells the same story with a running service. */
+/** What OpenAPI shows of the responses operations; test/contract/openapi/examples.test.ts tells the same story with a running service. */
 
 const id = 'resp_01ke2s7d4vfzgv0b4xw2q9a1bc';
 const message = {

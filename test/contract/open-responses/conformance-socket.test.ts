@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { socketError } from '../../support/response-schemas.ts';
-import type { WireEvent } from '../../support/response-walk.ts';
-import { addCall, addTool, responsesBench, responsesPath, testModel } from '../../support/responses.ts';
+import { socketError } from '../../support/runs/response-schemas.ts';
+import type { WireEvent } from '../../support/runs/response-walk.ts';
+import { addCall, addTool, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /**
  * The tests of the public compliance suite of Open Responses (2026-04-24) over WebSocket; those over HTTP are in conformance.test.ts.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { compactionObject, errorReply, response, streamingEvent } from '../../support/response-schemas.ts';
-import { eventsOf, type WireEvent, walk } from '../../support/response-walk.ts';
-import { testModel as model, responsesBench, responsesPath } from '../../support/responses.ts';
+import { compactionObject, errorReply, response, streamingEvent } from '../../support/runs/response-schemas.ts';
+import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk.ts';
+import { testModel as model, responsesBench, responsesPath } from '../../support/runs/responses.ts';
 
 /**
  * The tests of the public compliance suite of Open Responses (2026-04-24), request by request as it sends them, against stricter schemas than

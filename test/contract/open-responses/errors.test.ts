@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Reply } from '../../support/client.ts';
-import { deletedResponse, errorReply } from '../../support/response-schemas.ts';
-import { addTool, noAnswer, responsesBench, responsesPath, testModel } from '../../support/responses.ts';
+import { deletedResponse, errorReply } from '../../support/runs/response-schemas.ts';
+import { addTool, noAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
-/** What the Open Responses format says of failures. Which member of which request is wrong: test/rest/responses.test.ts. */
+/** What the Open Responses format says of failures. Which member of which request is wrong: test/api/responses/responses.test.ts. */
 const bench = responsesBench({ THREAD_WAITING_MAX: '1' });
 
 /** Status and type of a refusal, whose body must be the format's. */

@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { addFile, indexed } from '../../support/knowledge.ts';
-import { streamingEvent } from '../../support/response-schemas.ts';
-import { eventsOf, type WireEvent, walk } from '../../support/response-walk.ts';
-import { addCall, addTool, endlessAnswer, responsesBench, responsesPath, testModel } from '../../support/responses.ts';
+import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
+import { streamingEvent } from '../../support/runs/response-schemas.ts';
+import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk.ts';
+import { addCall, addTool, endlessAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /**
  * What the Open Responses format says of the events of a stream. That each kind of run obeys it, store or not, replayed or not:
- * test/stream/responses-walk.test.ts.
+ * test/api/responses/walk.test.ts.
  */
 const heartbeatMs = 100;
 const bufferMaxBytes = 4_096;

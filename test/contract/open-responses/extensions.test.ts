@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { addFile, indexed } from '../../support/knowledge.ts';
-import { outputItem, streamingEvent } from '../../support/response-schemas.ts';
-import { eventsOf, type WireEvent, walk } from '../../support/response-walk.ts';
-import { endlessAnswer, responsesBench, responsesPath, testModel } from '../../support/responses.ts';
+import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
+import { outputItem, streamingEvent } from '../../support/runs/response-schemas.ts';
+import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk.ts';
+import { endlessAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /** What Parley adds to the format: where it is not used, nothing of it is seen; and it is marked in the description. */
 const bench = responsesBench();

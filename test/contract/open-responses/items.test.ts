@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { WireEvent } from '../../support/response-walk.ts';
-import { addCall, addTool, responsesBench, responsesPath, testModel } from '../../support/responses.ts';
+import type { WireEvent } from '../../support/runs/response-walk.ts';
+import { addCall, addTool, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
-/** What the Open Responses format says of items. What each kind of input item tells the model: test/rest/responses.test.ts. */
+/** What the Open Responses format says of items. What each kind of input item tells the model: test/api/responses/responses.test.ts. */
 const bench = responsesBench();
 const question = { role: 'user', content: 'Add' };
 const call = { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{"a":1}' };

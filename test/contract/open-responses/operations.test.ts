@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { compactionObject } from '../../support/response-schemas.ts';
-import type { WireEvent } from '../../support/response-walk.ts';
-import { endlessAnswer, responsesBench, responsesPath, testModel } from '../../support/responses.ts';
+import { compactionObject } from '../../support/runs/response-schemas.ts';
+import type { WireEvent } from '../../support/runs/response-walk.ts';
+import { endlessAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /** What the responses format says of its operations besides creating. */
 const bench = responsesBench();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { errorReply } from '../../support/response-schemas.ts';
-import type { WireEvent } from '../../support/response-walk.ts';
-import { addCall, addTool, responsesBench, responsesPath, testModel } from '../../support/responses.ts';
+import { errorReply } from '../../support/runs/response-schemas.ts';
+import type { WireEvent } from '../../support/runs/response-walk.ts';
+import { addCall, addTool, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
-/** What the Open Responses format says of the members of a request. What each form of input tells the model: test/rest/responses.test.ts. */
+/** What the Open Responses format says of the members of a request. What each form of input tells the model: test/api/responses/responses.test.ts. */
 const bench = responsesBench();
 const asked = () => bench.asked.messages.map(({ role, content }: WireEvent) => `${role}: ${content}`);
 const refused = async (members: object) => {

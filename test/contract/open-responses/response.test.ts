@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { response } from '../../support/response-schemas.ts';
-import { addTool, endlessAnswer, noAnswer, responsesBench, responsesPath, testModel } from '../../support/responses.ts';
+import { response } from '../../support/runs/response-schemas.ts';
+import { addTool, endlessAnswer, noAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /** What the Open Responses format says of the response object. */
 const bench = responsesBench();

@@ -6,9 +6,9 @@ import { WebSocket } from 'ws';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { type Reply, TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
-import { gate } from '../../support/research.ts';
-import { errorReply } from '../../support/response-schemas.ts';
-import { responsesBench, responsesPath, testModel } from '../../support/responses.ts';
+import { gate } from '../../support/runs/research.ts';
+import { errorReply } from '../../support/runs/response-schemas.ts';
+import { responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /** Whatever refuses a request under /api/v2, before or behind the row it is for, says so in the format's words. */
 const bench = responsesBench({ BODY_MAX_BYTES: '5000', BODY_IDLE_TIMEOUT_MS: '1000', RUNS_ACTIVE_MAX: '5' });

@@ -32,7 +32,7 @@ function classOf(code: number): number {
 
 /**
  * About how many tokens a model reads `text` (or its part from `start` to `end`) as. One pass over the characters, no vocabulary: an
- * encoder would add 60 MB and 0.3 s to every start. test/engine/tokens.test.ts holds it against o200k_base.
+ * encoder would add 60 MB and 0.3 s to every start. test/unit/knowledge/tokens.test.ts holds it against o200k_base.
  */
 export function estimateTokens(text: string, start = 0, end = text.length): number {
   let tokens = 0;

@@ -1,0 +1,139 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Reply, TestClient } from '../../support/client.ts';
+import { makeFor, type Person } from '../../support/make.ts';
+import { ResponseSocket } from '../../support/runs/responses.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+const ofKey = 30;
+const ofOrganization = 60;
+const ofAddress = 20;
+let service: TestService;
+let make: ReturnType<typeof makeFor>;
+let ann: Person;
+
+beforeAll(async () => {
+  service = await startService({
+    env: {
+      RATE_LIMIT_REQUESTS_PER_MINUTE_KEY: String(ofKey),
+      RATE_LIMIT_REQUESTS_PER_MINUTE_ORGANIZATION: String(ofOrganization),
+      RATE_LIMIT_FAILED_KEYS_PER_MINUTE_ADDRESS: String(ofAddress),
+    },
+  });
+  make = makeFor(service);
+});
+beforeEach(async () => {
+  ann = await make.person();
+});
+afterAll(() => service.close());
+
+interface Asked {
+  readonly allowed: number;
+  readonly refused: Reply;
+  /** How many requests more the time that it took is good for. */
+  readonly grown: number;
+}
+
+/** Asks until it is refused. */
+async function exhaust(ask: () => Promise<Reply>, perMinute: number): Promise<Asked> {
+  const startedMs = performance.now();
+  for (let allowed = 0; ; allowed += 1) {
+    const reply = await ask();
+    if (reply.status === 429)
+      return { allowed, refused: reply, grown: ((performance.now() - startedMs) / 60_000) * perMinute + 1 };
+  }
+}
+
+function expectAbout({ allowed, grown }: Asked, limit: number): void {
+  expect(allowed).toBeGreaterThanOrEqual(limit);
+  expect(allowed).toBeLessThanOrEqual(limit + grown);
+}
+
+const rest = (who: TestClient) => who.get('/api/v1/users/me');
+const graphql = (who: TestClient) => who.post('/graphql', { query: '{ viewer { keyId } }' });
+
+describe('a key', () => {
+  it.each([
+    ['REST', rest],
+    ['GraphQL', graphql],
+  ])('may make so many requests a minute over %s, and is told what is left', async (_api, ask) => {
+    const first = await ask(ann);
+    const { headers } = first;
+    expect(first.status).not.toBe(429);
+    expect([headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual(['30', '29']);
+    expect(Number(headers.get('x-ratelimit-reset'))).toBeLessThanOrEqual(2);
+    expect(headers.get('x-ratelimit-limit-requests')).toBe('30');
+    expect(headers.get('x-ratelimit-remaining-requests')).toBe('29');
+    expect(headers.get('x-ratelimit-reset-requests')).toMatch(/^[0-2]s$/);
+    const asked = await exhaust(() => ask(ann), ofKey);
+    expectAbout(asked, ofKey - 1);
+    const { refused } = asked;
+    expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60 / ofKey);
+    expect(JSON.stringify(refused.body).toLowerCase()).toContain('rate_limit_exceeded');
+    expect(JSON.stringify(refused.body)).toContain('This key may make 30 requests a minute');
+  });
+
+  it('is refused before its body is read', async () => {
+    await exhaust(() => rest(ann), ofKey);
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      answer += text;
+    });
+    socket.on('error', () => undefined);
+    socket.write(
+      `POST /api/v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ann.key}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n`,
+    );
+    await expect.poll(() => answer, { timeout: 30_000 }).toMatch(/^HTTP\/1.1 429 [\s\S]*rate_limit_exceeded/);
+    socket.destroy();
+  });
+
+  it('has its messages over a WebSocket counted', async () => {
+    const socket = await ResponseSocket.connect(service.url, ann.key);
+    let allowed = 0;
+    for (;;) {
+      const [event] = await socket.ask({ input: 7 });
+      if (event.code === 'rate_limit_exceeded') break;
+      allowed += 1;
+    }
+    expect(allowed).toBeGreaterThanOrEqual(ofKey - 1);
+    expect((await rest(ann)).status).toBe(429);
+    socket.close();
+  });
+
+  it('leaves others alone', async () => {
+    await exhaust(() => rest(ann), ofKey);
+    expect((await rest(await make.person())).status).not.toBe(429);
+    expect((await rest(await make.withKey(ann, {}))).status).not.toBe(429);
+  });
+});
+
+it('an organization may make so many requests a minute, however many keys it has', async () => {
+  const keys = [ann, ...(await Promise.all(Array.from({ length: 9 }, () => make.withKey(ann, {}))))];
+  let turn = 0;
+  const ask = () => {
+    turn += 1;
+    return rest(keys[turn % keys.length] ?? ann);
+  };
+  const asked = await exhaust(ask, ofOrganization);
+  expectAbout(asked, ofOrganization);
+  expect(JSON.stringify(asked.refused.body)).toContain('This organization may make 60 requests a minute');
+});
+
+it('an address that tries keys is refused after some, and keys that are known go on', async () => {
+  expect((await rest(ann)).status).not.toBe(429);
+  let tried = 0;
+  const tries = [service.nobody, service.client(`${ann.key.slice(0, -1)}x`), service.client('pk_wrong')] as const;
+  const asked = await exhaust(async () => {
+    tried += 1;
+    const reply = await rest(tries[tried % 3] ?? service.nobody);
+    expect([401, 429]).toContain(reply.status);
+    return reply;
+  }, ofAddress);
+  expectAbout(asked, ofAddress);
+  expect(Number(asked.refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  expect((await rest(ann)).status).not.toBe(429);
+  await expect.poll(async () => (await rest(service.nobody)).status, { timeout: 60_000, interval: 200 }).toBe(401);
+});

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeFor, type Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { countStatements } from '../../support/storage/statements.ts';
+
+let service: TestService;
+let make: ReturnType<typeof makeFor>;
+let ann: Person;
+
+const agentsMade = 50;
+
+beforeAll(async () => {
+  // Statements are counted: none of a worker's polling among them.
+  service = await startService({ env: { ROLE: 'web' } });
+  make = makeFor(service);
+  ann = await make.person({ name: 'Ann' });
+  const groups = [];
+  for (const name of ['A', 'B', 'C']) {
+    groups.push((await ann.post('/api/v1/groups', { name, availability: 'EVERYONE', memberEmails: '' })).body.id);
+  }
+  for (let index = 0; index < agentsMade; index += 1) {
+    const agent = await make.agent({ owner: ann, name: `Agent ${index}`, groups: groups.slice(index % 3) });
+    await make.apiDataSource({ owner: ann, agentId: agent.id, data: { number: index } });
+  }
+});
+afterAll(() => service.close());
+
+describe('agents', () => {
+  it('costs at most 4 statements for 50 agents with groups, data sources, editors, names and the count', async () => {
+    const query = `{ agents(first: ${agentsMade}) {
+      totalCount
+      pageInfo { hasNextPage endCursor }
+      edges { cursor }
+      nodes { id name orgName userName hasUserChats isPremiumModel modelId groups { id name } dataSources { id name indexStatus } editors { id } options { topP } }
+    } }`;
+    await ann.graphql(query);
+    const { result, statements } = await countStatements(service, () => ann.graphql(query));
+    expect(result.errors).toBeUndefined();
+    expect(result.data.agents).toMatchObject({ totalCount: agentsMade, pageInfo: { hasNextPage: false } });
+    expect(result.data.agents.nodes).toHaveLength(agentsMade);
+    expect(result.data.agents.nodes.map(({ groups }: { groups: unknown[] }) => groups.length)).toContain(3);
+    for (const { dataSources } of result.data.agents.nodes) expect(dataSources).toHaveLength(1);
+    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(4);
+    expect(statements.length).toBeGreaterThan(1); // The counter sees them.
+  });
+
+  it('reads the members of all groups of a page in one statement', async () => {
+    const query = '{ myGroups { id users { email } } }';
+    await ann.graphql(query);
+    const { result, statements } = await countStatements(service, () => ann.graphql(query));
+    expect(result.data.myGroups).toHaveLength(3);
+    expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(2);
+  });
+
+  it('pages both ways of asking alike', async () => {
+    const first = await ann.graphql(
+      '{ agents(first: 2) { edges { cursor node { id } } pageInfo { endCursor hasPreviousPage } } }',
+    );
+    const [, second] = first.data.agents.edges;
+    expect(first.data.agents.pageInfo).toEqual({ endCursor: second.cursor, hasPreviousPage: false });
+    const next = await ann.graphql('query ($after: String) { agents(first: 1, after: $after) { nodes { name } } }', {
+      after: second.cursor,
+    });
+    expect(next.data.agents.nodes).toEqual([{ name: `Agent ${agentsMade - 3}` }]);
+  });
+
+  it.each([
+    ['a cursor of another list', JSON.stringify(['2026-01-01', 3])],
+    ['a cursor that injects', JSON.stringify(["2026-01-01T00:00:00.000Z'; drop table agents; --", 'x'])],
+    ['no cursor at all', 'zzz'],
+  ])('refuses %s', async (_case, text) => {
+    const after = Buffer.from(text).toString('base64url');
+    const { errors } = await ann.graphql('query ($after: String) { agents(after: $after) { nodes { id } } }', { after });
+    expect(errors?.[0].extensions).toMatchObject({ code: 'INVALID_VALUE', param: 'after' });
+  });
+});
+
+describe('createAgent, updateAgent and deleteAgent', () => {
+  it('answer the agent, and tell every fault of an input at once', async () => {
+    const create = 'mutation ($input: CreateAgentInput!) { createAgent(input: $input) { id name visibility } }';
+    const input = { src: '', name: 'Ada', description: '', instructions: 'x', visibility: 'ORGANIZATION' };
+    const { data } = await ann.graphql(create, { input });
+    expect(data.createAgent).toEqual({ id: expect.stringMatching(/^ai_/), name: 'Ada', visibility: 'ORGANIZATION' });
+    const update = 'mutation ($id: ID!, $input: UpdateAgentInput!) { updateAgent(id: $id, input: $input) { name introduction } }';
+    const { id } = data.createAgent;
+    const updated = await ann.graphql(update, { id, input: { introduction: 'Hi' } });
+    expect(updated.data.updateAgent).toEqual({ name: 'Ada', introduction: 'Hi' });
+    const faulty = await ann.graphql(update, { id, input: { name: ' ', modelId: 'none', options: { topP: [3] } } });
+    expect(faulty.errors?.[0].extensions).toMatchObject({ code: 'INVALID_VALUE', param: 'name' });
+    expect(JSON.stringify(faulty.errors?.[0].extensions)).toContain('options.topP[0]');
+    const removed = await ann.graphql('mutation ($id: ID!) { deleteAgent(id: $id) { id isDeleted } }', { id });
+    expect(removed.data.deleteAgent).toEqual({ id, isDeleted: true });
+    expect((await ann.graphql('query ($id: ID!) { node(id: $id) { id } }', { id })).data.node).toBeNull();
+  });
+});

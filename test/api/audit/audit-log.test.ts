@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { operationScopes } from '../../../src/domain/access/policy.ts';
+import { makeFor, type Organization, type Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+const path = '/api/v1/admin/audit-log';
+const canary = 'canary-1b9f';
+let service: TestService;
+let make: ReturnType<typeof makeFor>;
+let organization: Organization;
+let ann: Person;
+let admin: Person;
+
+beforeAll(async () => {
+  service = await startService();
+  make = makeFor(service);
+});
+beforeEach(async () => {
+  organization = await make.organization();
+  ann = await make.person({ organization });
+  admin = await make.person({ organization, role: 'ADMIN' });
+});
+afterAll(() => service.close());
+
+const entries = async (query = '') => (await admin.get(`${path}${query}`)).body.data;
+
+describe(`GET ${path}`, () => {
+  it('tells who changed what, when, with which key, on which face', async () => {
+    const agent = await make.agent({ owner: ann, name: 'Ada' });
+    await ann.patch(`/api/v1/ais/${agent.id}`, { name: 'Grace', visibility: 'ORGANIZATION', options: { temperature: [0.5] } });
+    await ann.graphql('mutation ($id: ID!) { deleteAgent(id: $id) { id } }', { id: agent.id });
+    const found = await entries();
+    expect(found.map(({ action }: { action: string }) => action)).toEqual(['deleteAgent', 'updateAgent', 'createAgent']);
+    expect(found[1]).toEqual({
+      id: expect.stringMatching(/^aud_/),
+      createdAt: expect.any(String),
+      orgId: organization.id,
+      actorUserId: ann.userId,
+      actorEmail: ann.email,
+      actorKeyId: ann.keyId,
+      action: 'updateAgent',
+      kind: 'CHANGE',
+      outcome: 'SUCCEEDED',
+      count: 1,
+      targetKind: 'agent',
+      targetId: agent.id,
+      targetIds: [agent.id],
+      changes: expect.arrayContaining([
+        { member: 'name', value: 'Grace' },
+        { member: 'visibility', value: 'ORGANIZATION' },
+        { member: 'options.temperature', value: [0.5] },
+      ]),
+      requestId: expect.any(String),
+      address: '127.0.0.1',
+    });
+    expect(Math.abs(Date.parse(found[0].createdAt) - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('says that instructions changed, not to what, and never a secret or what people talk about', async () => {
+    const agent = await make.agent({ owner: ann, instructions: `${canary} instructions`, description: `${canary} description` });
+    const chat = await make.chat({ owner: ann, agentId: agent.id, name: `${canary} chat` });
+    await ann.patch(`/api/v1/chats/${chat.id}`, { name: `${canary} renamed` });
+    await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: `${canary} prompt`, secrets: { crm: `${canary} secret` } });
+    const key = (await ann.post('/api/v1/api-keys', { name: 'Nightly', scopes: ['AGENTS:READ'] })).body;
+    const found = await entries();
+    expect(JSON.stringify(found)).not.toContain(canary);
+    expect(JSON.stringify(found)).not.toContain(key.key);
+    expect(found.map(({ action }: { action: string }) => action)).toEqual([
+      'createApiKey',
+      'updateChat',
+      'createChat',
+      'createAgent',
+    ]);
+    expect(found[0]).toMatchObject({ targetKind: 'apiKey', targetId: key.id });
+    expect(found[0].changes).toContainEqual({ member: 'scopes', value: ['AGENTS:READ'] });
+    expect(found[1].changes).toEqual([{ member: 'name', value: null }]);
+    expect(found[3].changes).toContainEqual({ member: 'instructions', value: null });
+  });
+
+  it('has no change for what was refused or failed', async () => {
+    const agent = await make.agent({ owner: admin });
+    await ann.patch(`/api/v1/ais/${agent.id}`, { name: 'Mine' });
+    await admin.patch(`/api/v1/ais/${agent.id}`, { name: ' ' });
+    await admin.patch(`/api/v1/ais/${agent.id}`, { name: 5 });
+    await admin.delete('/api/v1/ais/ai_0');
+    await service.nobody.delete(`/api/v1/ais/${agent.id}`);
+    const poor = await make.withKey(admin, { scopes: ['AGENTS:READ'] });
+    await poor.delete(`/api/v1/ais/${agent.id}`);
+    expect((await entries('?kind=CHANGE')).map(({ action }: { action: string }) => action)).toEqual(['createAgent']);
+  });
+
+  it('has no entry for completions, which change nothing', async () => {
+    await ann.post('/api/v1/chat/completions', { model: 'parley/offline', messages: [{ role: 'user', content: 'Hi' }] });
+    expect(await entries()).toEqual([]);
+  });
+
+  it('is narrowed to actor, target, action and time, and paged', async () => {
+    const one = await make.agent({ owner: ann });
+    const two = await make.agent({ owner: admin });
+    const [last] = await entries();
+    const between = new Date(Date.parse(last.createdAt) + 1).toISOString();
+    await admin.patch(`/api/v1/ais/${one.id}`, { name: 'Other' });
+    const actions = async (query: string) =>
+      (await entries(query)).map(({ action, targetId }: { action: string; targetId: string }) => [action, targetId]);
+    expect(await actions(`?actorUserId=${ann.userId}`)).toEqual([['createAgent', one.id]]);
+    expect(await actions(`?targetId=${one.id}`)).toEqual([
+      ['updateAgent', one.id],
+      ['createAgent', one.id],
+    ]);
+    expect(await actions('?action=updateAgent')).toEqual([['updateAgent', one.id]]);
+    expect(await actions(`?from=${between}`)).toEqual([['updateAgent', one.id]]);
+    expect(await actions(`?to=${between}`)).toEqual([
+      ['createAgent', two.id],
+      ['createAgent', one.id],
+    ]);
+    const first = (await admin.get(`${path}?limit=2`)).body;
+    expect(first.data).toHaveLength(2);
+    const second = (await admin.get(`${path}?limit=2&cursor=${first.nextCursor}`)).body;
+    expect(second.data.map(({ targetId }: { targetId: string }) => targetId)).toEqual([one.id]);
+    expect(await admin.get(`${path}?from=${between}&to=${between}`)).toMatchObject({
+      status: 400,
+      body: { error: { param: 'to' } },
+    });
+    const { data } = await admin.graphql('{ auditLog(first: 1) { totalCount nodes { action changes { member value } } } }');
+    expect(data.auditLog).toMatchObject({ totalCount: 3, nodes: [{ action: 'updateAgent' }] });
+  });
+
+  it('is for administrators, and shows what those from above did here', async () => {
+    await service.client().patch(`/api/v1/admin/organizations/${organization.id}`, { apiUsageTokenLimit: 5 });
+    expect(await entries()).toMatchObject([
+      { action: 'updateOrganization', targetId: organization.id, changes: [{ member: 'apiUsageTokenLimit', value: 5 }] },
+    ]);
+    expect((await ann.get(path)).status).toBe(403);
+    const stranger = await make.person({ role: 'ADMIN' });
+    expect((await stranger.get(path)).body.data).toEqual([]);
+    expect((await stranger.get(`${path}?orgId=${organization.id}`)).status).toBe(404);
+    expect((await service.client().get(`${path}?orgId=${organization.id}&kind=CHANGE`)).body.data).toHaveLength(1);
+  });
+
+  it('keeps entries for AUDIT_RETENTION_DAYS', async () => {
+    const old = await make.agent({ owner: ann });
+    const { db, auditEntries } = service.deps.storage;
+    await db.pool.query(`update audit_entries set "createdAt" = now() - interval '366 days' where "targetId" = $1`, [old.id]);
+    const recent = await make.agent({ owner: ann });
+    await auditEntries.sweep(service.deps.settings.AUDIT_RETENTION_DAYS);
+    expect((await entries()).map(({ targetId }: { targetId: string }) => targetId)).toEqual([recent.id]);
+  });
+});
+
+it('every mutation is audited, but for those that only run a model', async () => {
+  const { unauditedOperations } = await import('../../../src/domain/audit/audit.ts');
+  const mutations = Object.keys(operationScopes).flatMap((name) => (name.startsWith('Mutation.') ? [name.slice(9)] : []));
+  expect([...unauditedOperations].filter((name) => !mutations.includes(name))).toEqual([]);
+});

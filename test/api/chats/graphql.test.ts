@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { makeFor, type Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { startUpstream, type Upstream } from '../../support/upstream.ts';
+
+let upstream: Upstream;
+let service: TestService;
+let make: ReturnType<typeof makeFor>;
+let ann: Person;
+let bob: Person;
+let agent: { id: string };
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  service = await startService({
+    env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: 'openai/test-model' },
+  });
+  make = makeFor(service);
+  ann = await make.person();
+  bob = await make.person();
+  agent = await make.agent({ owner: ann });
+});
+beforeEach(() => upstream.reset());
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const create = 'mutation ($agentId: ID!) { createChat(agentId: $agentId) { id name canWrite messages { id } agent { id } } }';
+const send = `mutation ($chatId: ID!, $input: SendMessageInput!) {
+  sendMessage(chatId: $chatId, input: $input) { id status chatId message { id } }
+}`;
+const events = `subscription ($runId: ID!, $after: Int! = -1) {
+  runEvents(runId: $runId, afterSequence: $after) {
+    __typename sequence type
+    ... on TextDeltaEvent { delta itemId }
+    ... on RunEndedEvent { run { status output { type text } } }
+  }
+}`;
+const runQuery =
+  '($id: ID!) { run(id: $id) { status message { content role } messages { role } toolCalls { id } usage { totalTokens } endedAt } }';
+
+async function newChat(): Promise<string> {
+  return (await ann.graphql(create, { agentId: agent.id })).data.createChat.id;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: results of any shape; what the tests find is what they check.
+async function all(results: AsyncIterable<any>): Promise<any[]> {
+  const found = [];
+  for await (const result of results) found.push(result.errors === undefined ? result.data : result);
+  return found;
+}
+
+describe('chats on GraphQL', () => {
+  it('are made, changed, found by node, listed, and deleted', async () => {
+    const made = await ann.graphql(create, { agentId: agent.id });
+    expect(made.data.createChat).toMatchObject({ name: '', canWrite: true, messages: [], agent: { id: agent.id } });
+    const { id } = made.data.createChat;
+    const changed = await ann.graphql(
+      'mutation ($id: ID!) { updateChat(id: $id, input: { name: "Trip", pinPosition: 1 }) { name pinPosition } }',
+      { id },
+    );
+    expect(changed.data.updateChat).toEqual({ name: 'Trip', pinPosition: 1 });
+    const node = await ann.graphql('($id: ID!) { node(id: $id) { __typename id ... on Chat { name } } }'.replace(/^/, 'query '), {
+      id,
+    });
+    expect(node.data.node).toEqual({ __typename: 'Chat', id, name: 'Trip' });
+    const listed = await ann.graphql('query ($agentId: ID) { chats(agentId: $agentId, first: 1) { nodes { id } totalCount } }', {
+      agentId: agent.id,
+    });
+    expect(listed.data.chats).toMatchObject({ nodes: [{ id }], totalCount: expect.any(Number) });
+    expect((await ann.graphql('mutation ($id: ID!) { deleteChat(id: $id) { id } }', { id })).data.deleteChat).toEqual({ id });
+    expect((await ann.graphql('query ($id: ID!) { chat(id: $id) { id } }', { id })).errors?.[0]).toMatchObject({
+      extensions: { code: 'NOT_FOUND' },
+    });
+  });
+
+  it('are nobody else’s', async () => {
+    const chatId = await newChat();
+    const sent = await ann.graphql(send, { chatId, input: { prompt: 'Hi' } });
+    const runId = sent.data.sendMessage.id;
+    const asked: readonly (readonly [string, Record<string, unknown>])[] = [
+      ['query ($id: ID!) { chat(id: $id) { id } }', { id: chatId }],
+      [`query ${runQuery}`, { id: runId }],
+      ['mutation ($id: ID!) { cancelRun(id: $id) { id } }', { id: runId }],
+      [send, { chatId, input: { prompt: 'Hi' } }],
+    ];
+    for (const [query, variables] of asked) {
+      expect((await bob.graphql(query, variables)).errors?.[0]).toMatchObject({ extensions: { code: 'NOT_FOUND' } });
+    }
+    const [refused] = await all(bob.subscribe(events, { runId }));
+    expect(refused).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND' } }] });
+    expect((await bob.graphql('query ($id: ID!) { node(id: $id) { id } }', { id: chatId })).data).toEqual({ node: null });
+  });
+});
+
+describe('runs on GraphQL', () => {
+  it('begin at once and are followed to their end', async () => {
+    const chatId = await newChat();
+    upstream.next({ text: ['Hel', 'lo'] });
+    const sent = await ann.graphql(send, { chatId, input: { prompt: 'Hi' } });
+    expect(sent.data.sendMessage).toMatchObject({ status: 'in_progress', chatId, message: null });
+    const runId = sent.data.sendMessage.id;
+    const log = (await all(ann.subscribe(events, { runId }))).map((data) => data.runEvents);
+    expect(log.map((event) => event.sequence)).toEqual(log.map((_event, index) => index));
+    expect(log.flatMap((event) => event.delta ?? []).join('')).toBe('Hello');
+    expect(log.at(-1)).toMatchObject({
+      __typename: 'RunEndedEvent',
+      run: { status: 'completed', output: [{ type: 'message', text: 'Hello' }] },
+    });
+    for (const after of [0, 3, log.length - 2, log.length - 1]) {
+      expect((await all(ann.subscribe(events, { runId, after }))).map((data) => data.runEvents)).toEqual(log.slice(after + 1));
+    }
+    expect((await ann.graphql(`query ${runQuery}`, { id: runId })).data.run).toMatchObject({
+      status: 'completed',
+      message: { content: 'Hello', role: 'assistant' },
+      messages: [{ role: 'user' }, { role: 'assistant' }],
+      toolCalls: [],
+      usage: { totalTokens: 12 },
+      endedAt: expect.any(String),
+    });
+  });
+
+  it('are cancelled from elsewhere, and every follower sees the same end', async () => {
+    const chatId = await newChat();
+    upstream.next({ text: ['Half', 'never'], chunkDelayMs: 60_000 });
+    const { id } = (await ann.graphql(send, { chatId, input: { prompt: 'Hi' } })).data.sendMessage;
+    const followers = [1, 2, 3].map(() => all(ann.subscribe(events, { runId: id })));
+    await upstream.until(({ openStreams }) => openStreams === 1);
+    const cancelled = await ann.graphql('mutation ($id: ID!) { cancelRun(id: $id) { status } }', { id });
+    expect(cancelled.data.cancelRun).toEqual({ status: 'cancelled' });
+    const logs = await Promise.all(followers);
+    for (const log of logs) {
+      expect(log).toEqual(logs[0]);
+      expect(log.at(-1).runEvents).toMatchObject({ __typename: 'RunEndedEvent', run: { status: 'cancelled' } });
+    }
+  });
+
+  it('answer tool calls and go on', async () => {
+    const chatId = await newChat();
+    upstream.next({ toolCalls: [{ id: 'call_1', name: 'look', arguments: '{}' }] }, { text: 'Seen.' });
+    const tools = [{ type: 'function', function: { name: 'look', description: 'Looks' } }];
+    const first = `subscription ($chatId: ID!, $input: SendMessageInput!) { messageEvents(chatId: $chatId, input: $input) { type } }`;
+    expect((await all(ann.subscribe(first, { chatId, input: { prompt: 'Look', tools } }))).at(-1).messageEvents.type).toBe(
+      'response.completed',
+    );
+    const asking = await ann.graphql('query ($id: ID!) { chat(id: $id) { messages { id toolCalls { id name } } } }', {
+      id: chatId,
+    });
+    const message = asking.data.chat.messages[1];
+    expect(message.toolCalls).toEqual([{ id: 'call_1', name: 'look' }]);
+    const submit = `mutation ($chatId: ID!, $input: SubmitToolOutputsInput!) { submitToolOutputs(chatId: $chatId, input: $input) { id } }`;
+    const input = { systemMessageId: message.id, outputs: [{ toolCallId: 'call_1', status: 'success', output: 'a tree' }] };
+    const { id } = (await ann.graphql(submit, { chatId, input })).data.submitToolOutputs;
+    const log = await all(ann.subscribe(events, { runId: id }));
+    expect(log.at(-1).runEvents.run.output).toEqual([{ type: 'message', text: 'Seen.' }]);
+  });
+
+  it('end for a follower whose key was revoked', async () => {
+    const chatId = await newChat();
+    upstream.next({ text: ['Half', 'never'], chunkDelayMs: 60_000 });
+    const { id } = (await ann.graphql(send, { chatId, input: { prompt: 'Hi' } })).data.sendMessage;
+    const other = await make.withKey(ann, {});
+    const followed = all(other.subscribe(events, { runId: id }));
+    await upstream.until(({ openStreams }) => openStreams === 1);
+    await ann.delete(`/api/v1/api-keys/${other.keyId}`);
+    expect((await followed).at(-1)).toMatchObject({ errors: [{ extensions: { code: 'INVALID_API_KEY' } }] });
+    await ann.graphql('mutation ($id: ID!) { cancelRun(id: $id) { status } }', { id });
+  });
+});
+
+describe('chatUpdated', () => {
+  it('shows the chat at once, its turns and its name, and ends when the chat is deleted', async () => {
+    const chatId = await newChat();
+    // biome-ignore lint/suspicious/noExplicitAny: as above.
+    const seen: any[] = [];
+    const watching = (async () => {
+      const query = 'subscription ($chatId: ID!) { chatUpdated(chatId: $chatId) { name activeRunId messages { content } } }';
+      for await (const { data } of ann.subscribe(query, { chatId })) seen.push(data.chatUpdated);
+    })();
+    await eventually(() => expect(seen).toHaveLength(1));
+    upstream.next({ text: 'Hello' });
+    await ann.graphql(send, { chatId, input: { prompt: 'Hi there' } });
+    await eventually(() =>
+      expect(seen.at(-1)).toEqual({
+        name: 'Hi there',
+        activeRunId: null,
+        messages: [{ content: 'Hi there' }, { content: 'Hello' }],
+      }),
+    );
+    await ann.graphql('mutation ($id: ID!) { deleteChat(id: $id) { id } }', { id: chatId });
+    await watching;
+  });
+});

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { makeFor, type Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { startUpstream, type Upstream } from '../../support/upstream.ts';
+
+const runsMax = 5;
+let upstream: Upstream;
+let service: TestService;
+let ann: Person;
+let bob: Person;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  service = await startService({
+    env: { OPENAI_BASE_URL: upstream.url, RUNS_ACTIVE_MAX: String(runsMax), MODEL_RETRIES_MAX: '0' },
+  });
+  const make = makeFor(service);
+  ann = await make.person();
+  bob = await make.person();
+});
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const input = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] };
+const subscription = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { __typename } }';
+const mutation = 'mutation ($input: CompletionInput!) { ... { createCompletion(input: $input) { id } } }';
+
+it('runs over GraphQL count with those over REST: no key takes more than its share of a busy process', async () => {
+  upstream.otherwise({ text: ['Hel', 'lo'], hangAtByte: 1 });
+  const leaving = new AbortController();
+  const body = { query: subscription, variables: { input } };
+  const open = Array.from({ length: runsMax - 1 }, () =>
+    ann.fetch('POST', '/graphql', body, { accept: 'text/event-stream' }, leaving.signal).catch(() => undefined),
+  );
+  await upstream.until(({ openStreams }) => openStreams === runsMax - 1);
+  const refusal = { errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }] };
+  expect(await ann.graphql(mutation, { input })).toMatchObject({ status: 429, ...refusal });
+  expect((await ann.post('/graphql', body, { accept: 'text/event-stream' })).status).toBe(429);
+  expect((await ann.post('/api/v1/chat/completions', input)).status).toBe(429);
+  expect((await ann.graphql('{ viewer { keyId } }')).status).toBe(200);
+  upstream.otherwise({ text: 'Hello' });
+  expect((await bob.graphql(mutation, { input })).data.createCompletion.id).toMatch(/^chatcmpl/);
+  leaving.abort();
+  await Promise.all(open);
+  await eventually(async () => expect((await ann.graphql(mutation, { input })).status).toBe(200));
+});
+
+it('a document that doubles itself is looked through in a moment', async () => {
+  const doubled = Array.from({ length: 26 }, (_, n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`);
+  const before = process.cpuUsage().user;
+  const reply = await ann.graphql(`{ ...F0 } ${doubled.join(' ')} fragment F26 on Query { viewer { keyId } }`);
+  // However often it is spread, it is one field of the reply.
+  expect(reply).toMatchObject({ errors: undefined, data: { viewer: { keyId: ann.keyId } } });
+  expect(process.cpuUsage().user - before).toBeLessThan(5_000_000);
+});

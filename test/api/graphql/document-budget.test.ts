@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildSchema } from '../../../src/graphql/schema.ts';
+import { Documents, isFaults } from '../../../src/graphql/server/documents/documents.ts';
+import { loadSettings } from '../../../src/settings.ts';
+import { type DocumentShape, documentShapes } from '../../support/apis/document-shapes.ts';
+import type { Reply } from '../../support/client.ts';
+import { cpuMs } from '../../support/clock.ts';
+import { makeFor, type Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+/** Parse, validation, limits and plan of one document, in milliseconds of one thread. */
+const documentBudgetMs = 250;
+/** A whole request with its client in this same thread. What it is against is seconds. */
+const requestBudgetMs = 2_000;
+
+const shapes = Object.entries(documentShapes);
+let service: TestService;
+let ann: Person;
+beforeAll(async () => {
+  service = await startService({ env: { ROLE: 'web' } });
+  const make = makeFor(service);
+  ann = await make.person();
+  await make.agent({ owner: ann });
+  // Loaded when they are first needed.
+  for (const call of Object.values(entries)) await call({ query: '{ nope }', ends: '' });
+});
+afterAll(() => service.close());
+
+/** The ways in, each to the code that a request ends with. */
+const entries: Readonly<Record<string, (shape: DocumentShape) => Promise<string>>> = {
+  POST: async (shape) => endOf(await ann.post('/graphql', body(shape), json)),
+  'POST for graphql-response+json': async (shape) =>
+    endOf(await ann.post('/graphql', body(shape), { ...json, accept: 'application/graphql-response+json' })),
+  GET: async ({ query, variables = '{}' }) => endOf(await ann.get(`/graphql?${new URLSearchParams({ query, variables })}`)),
+  multipart: async (shape) => {
+    const form = new FormData();
+    form.append('operations', body(shape));
+    form.append('map', '{}');
+    return endOf(await ann.post('/graphql', form, { 'x-graphql-yoga-csrf': '1' }));
+  },
+  'SSE on /graphql': (shape) => streamed('/graphql', shape),
+  'SSE of a distinct connection': (shape) => streamed('/graphql/stream', shape),
+  'SSE of a single connection': async (shape) => {
+    const { body: token } = await ann.call('PUT', '/graphql/stream');
+    const frames = ann.sse('GET', `/graphql/stream?token=${token}`);
+    const accepted = await ann.post(`/graphql/stream?token=${token}`, body(shape, { operationId: 'one' }), json);
+    if (accepted.status !== 202) return endOf(accepted);
+    for await (const frame of frames) if (frame.event === 'next') return codeOf(JSON.parse(frame.data).payload);
+    return 'nothing';
+  },
+};
+/** Longer ones do not fit an address. */
+const addressMaxChars = 12_000;
+
+const json = { 'content-type': 'application/json' };
+
+/** A request as JSON text. */
+function body({ query, variables = '{}' }: DocumentShape, extensions: object = {}): string {
+  return `{ "query": ${JSON.stringify(query)}, "variables": ${variables}, "extensions": ${JSON.stringify(extensions)} }`;
+}
+
+async function streamed(path: string, shape: DocumentShape): Promise<string> {
+  const response = await ann.fetch('POST', path, body(shape), { ...json, accept: 'text/event-stream' });
+  const text = await response.text();
+  if (!response.ok) return codeOf(JSON.parse(text));
+  return codeOf(JSON.parse(/^data: (\{.*)$/m.exec(text)?.[1] ?? '{}'));
+}
+
+const endOf = ({ body: replied }: Reply) => codeOf(replied);
+
+function codeOf({ data, errors }: { data?: unknown; errors?: readonly { extensions: { code: string } }[] }): string {
+  return data === undefined ? (errors?.[0]?.extensions.code ?? 'nothing') : 'runs';
+}
+
+describe.each(Object.keys(entries))('by %s', (entry) => {
+  it.each(shapes)('ends soon: %s', async (_name, shape) => {
+    if (entry === 'GET' && encodeURIComponent(body(shape)).length > addressMaxChars) return;
+    const before = process.threadCpuUsage();
+    const end = await entries[entry]?.(shape);
+    const { user, system } = process.threadCpuUsage(before);
+    expect(end).toMatch(new RegExp(shape.ends));
+    expect((user + system) / 1_000).toBeLessThan(requestBudgetMs);
+  });
+});
+
+describe('parse, validation, limits and plan', () => {
+  const schema = buildSchema();
+  const settings = loadSettings({});
+  it.each(shapes)('stay within their budget: %s', (_name, { query, variables: text = '{}' }) => {
+    const variables: Readonly<Record<string, unknown>> = JSON.parse(text);
+    const params = { query, operationName: undefined, variables, extensions: {} };
+    // Of a machine that is busy with something else, the best of three tells what Parley takes.
+    const costs = [1, 2, 3].map(() =>
+      cpuMs(() => {
+        const operation = new Documents(schema, settings).request(params).operation();
+        if (!isFaults(operation)) operation.compiled.coerce(variables);
+      }),
+    );
+    expect(Math.min(...costs)).toBeLessThan(documentBudgetMs);
+  });
+
+  it('are done once for a document, however often it comes', () => {
+    const documents = new Documents(schema, loadSettings({ GRAPHQL_FIELDS_MAX: '10' }));
+    const query = 'query ($first: Int) { agents(first: $first) { nodes { id name } } }';
+    for (let first = 1; first <= 100; first += 1) {
+      const operation = documents.request({ query, operationName: undefined, variables: { first }, extensions: {} }).operation();
+      expect(isFaults(operation)).toBe(false);
+    }
+  });
+
+  it('answer the introspection query of tools', async () => {
+    const { getIntrospectionQuery } = await import('graphql');
+    const { data, errors } = await ann.graphql(getIntrospectionQuery());
+    expect(errors).toBeUndefined();
+    expect(data.__schema.types.length).toBeGreaterThan(100);
+  });
+});
+
+describe('a refused document', () => {
+  it('is told what is too much, and how much is allowed', async () => {
+    const { query } = documentShapes['one fragment of many fields in many places'] ?? expect.fail();
+    const { errors } = await ann.graphql(query);
+    expect(errors?.[0].message).toBe(
+      'The document unfolds to more than 20000 fields; at most 20000 are allowed. Spread fewer fragments',
+    );
+  });
+
+  it('is told no more of what it sent than a line', async () => {
+    for (const shape of Object.values(documentShapes)) {
+      const { body: replied } = await ann.post('/graphql', body(shape), json);
+      for (const { message } of replied.errors ?? []) expect(message.length).toBeLessThan(1_100);
+    }
+  });
+});

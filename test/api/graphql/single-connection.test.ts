@@ -1,0 +1,45 @@
+import { createClient } from 'graphql-sse';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { makeFor } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+const query = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { sequence type delta finishReason } }';
+const variables = { input: { model: 'parley/offline', messages: [{ role: 'user', content: 'Who are you?' }] } };
+
+describe.each([
+  ['distinct connections', false],
+  ['a single connection', true],
+])('completionEvents through the graphql-sse client with %s', (_mode, singleConnection) => {
+  it('streams an answer without gaps to its one end', async () => {
+    const headers = { authorization: `Bearer ${service.adminKey}` };
+    const client = createClient({ url: `${service.url}/graphql/stream`, singleConnection, headers, retryAttempts: 0 });
+    // biome-ignore lint/suspicious/noExplicitAny: what is found is what is checked.
+    const results = await Array.fromAsync(client.iterate<any>({ query, variables }));
+    client.dispose();
+    const events = results.map((result) => result.data?.completionEvents);
+    expect(events.map((event) => event.sequence)).toEqual(events.map((_event, index) => index));
+    expect(events.map((event) => event.delta ?? '').join('')).not.toBe('');
+    expect(events.at(-1)).toMatchObject({ type: 'response.completed', finishReason: 'stop' });
+  });
+});
+
+describe('a key that is revoked', () => {
+  it('loses its open subscription within five seconds', async () => {
+    const ann = await makeFor(service).person();
+    const reserved = await ann.call('PUT', '/graphql/stream');
+    const stream = await ann.fetch('GET', `/graphql/stream?token=${reserved.body}`, undefined, { accept: 'text/event-stream' });
+    let isEnded = false;
+    void stream.text().then(() => {
+      isEnded = true;
+    });
+    expect((await service.client().delete(`/api/v1/api-keys/${ann.keyId}`)).status).toBeLessThan(300);
+    await eventually(() => expect(isEnded).toBe(true), 5_000);
+  });
+});

@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { buildSchema } from '../../../src/graphql/schema.ts';
+import { compileRoutes } from '../../../src/rest/compile.ts';
+import { noDeclarations } from '../../../src/rest/openapi/declarations.ts';
+import { printOpenApi } from '../../../src/rest/openapi/document.ts';
+import { allRoutes } from '../../../src/rest/routes/index.ts';
+import { frameRows, frameSchema, frameScopes } from '../../support/apis/rest-frame.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** Follows `a/b/c` through objects. */
+function at(node: unknown, ...keys: string[]): unknown {
+  return keys.reduce<unknown>((value, key) => (value as Node | undefined)?.[key], node);
+}
+
+describe('openapi.json', () => {
+  const schema = buildSchema();
+  const printed = printOpenApi(schema, compileRoutes(schema, allRoutes), packageJson.version);
+
+  it('is what the rows and the schema print (rewrite with: npm run openapi)', async () => {
+    await expect(`${JSON.stringify(printed, null, 2)}\n`).toMatchFileSnapshot('../../../openapi.json');
+  });
+  it('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(structuredClone(printed) as Record<string, unknown>);
+    expect(result.errors ?? []).toEqual([]);
+    expect(result.valid).toBe(true);
+  });
+  it('refers to nothing that it does not hold', () => {
+    const references = [...JSON.stringify(printed).matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1] ?? '');
+    const missing = references.filter((reference) => at(printed, ...reference.split('/')) === undefined);
+    expect(missing).toEqual([]);
+  });
+  it('leaves no member of the common formats and of chats to guessing', () => {
+    const tags = ['Responses', 'Completions', 'Chats'];
+    const operations = Object.values(printed.paths as Record<string, Record<string, Node>>).flatMap((place) =>
+      Object.values(place),
+    );
+    const own = operations.filter((operation) => tags.includes(String(at(operation, 'tags', '0'))));
+    const seen = new Set<string>();
+    const bare: string[] = [];
+    const visit = (node: unknown, place: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      const { $ref, properties } = node as { $ref?: string; properties?: Node };
+      const name = $ref?.split('/').at(-1);
+      if (name !== undefined && !seen.has(name)) {
+        seen.add(name);
+        visit(at(printed, 'components', 'schemas', name), name);
+      }
+      for (const [member, schema] of Object.entries(properties ?? {})) {
+        const says = Object.keys(schema as Node).some((key) => ['type', '$ref', 'anyOf', 'oneOf', 'const', 'enum'].includes(key));
+        if (!says) bare.push(`${place}.${member}`);
+      }
+      for (const [key, value] of Object.entries(node))
+        if (key !== 'example' && key !== 'examples') visit(value, `${place}/${key}`);
+    };
+    for (const operation of own) visit(operation, String(operation.operationId));
+    expect(own.length).toBeGreaterThan(20);
+    expect(bare).toEqual([]);
+  });
+  it('explains every behavior that it names', () => {
+    const named = new Set(
+      [...JSON.stringify(printed).matchAll(/"x-parley-extension-behavior":"([^"]+)"/g)].map((match) => match[1] ?? ''),
+    );
+    const explained = readFileSync('docs/responses.md', 'utf8');
+    expect([...named].filter((id) => !explained.includes(`\`${id}\``))).toEqual([]);
+    expect(named.size).toBeGreaterThan(10);
+  });
+  it('describes every stream by its events', () => {
+    const bare = allRoutes.filter(({ stream }) => stream !== undefined && stream.event === undefined);
+    expect(bare.map(({ operationId }) => operationId)).toEqual([]);
+  });
+  it('tells the scope of every operation', () => {
+    const routes = compileRoutes(schema, allRoutes);
+    const told = routes.map(({ row }) => at(printed, 'paths', row.path, row.method, 'security'));
+    // The ticket of a signed link stands for a key: `{}` says that none need be sent.
+    const orNone = (ticket: string | undefined) => (ticket === undefined ? [] : [{}]);
+    expect(told).toEqual(routes.map(({ scope, row }) => [{ apiKey: scope === null ? [] : [scope] }, ...orNone(row.ticket)]));
+  });
+});
+
+describe('the description of a row', () => {
+  const schema = frameSchema({ runEvents: () => undefined });
+  const printed = printOpenApi(schema, compileRoutes(schema, frameRows, frameScopes, noDeclarations), '1.2.3', noDeclarations);
+  const operation = (method: string, path: string) => at(printed, 'paths', path, method);
+  const named = (reference: unknown) => at(printed, ...String(at(reference, '$ref')).slice(2).split('/'));
+
+  it('names the members of its body as callers write them', () => {
+    const media = at(operation('post', '/api/v1/things'), 'requestBody', 'content', 'application/json');
+    const body = named(at(media, 'schema'));
+    expect(Object.keys(at(body, 'properties') as Node)).toContain('is_loud');
+    expect(at(body, 'required')).toEqual(['name']);
+    expect(at(body, 'properties', 'count', 'default')).toBe(1);
+    expect(at(media, 'example', 'name')).toBe('Ada');
+  });
+  it('shows the members that its reply may leave out', () => {
+    const reply = named(
+      at(operation('get', '/api/v1/things/{thingId}'), 'responses', '200', 'content', 'application/json', 'schema'),
+    );
+    expect(at(reply, 'required')).toEqual(['id', 'name', 'color', 'count', 'tags']);
+    expect(at(reply, 'properties', 'note', 'type')).toBe('string');
+  });
+  it('shows lists in their envelope', () => {
+    const reply = at(operation('get', '/api/v1/things'), 'responses', '200', 'content', 'application/json', 'schema');
+    expect(at(reply, 'required')).toEqual(['data', 'pagination']);
+  });
+  it('keeps the members in camel case that the row keeps', () => {
+    const body = named(at(operation('post', '/api/v1/runs'), 'requestBody', 'content', 'application/json', 'schema'));
+    expect(Object.keys(at(body, 'properties') as Node)).toEqual(['prompt', 'max_tokens', 'stream', 'metaData']);
+  });
+  it('shows streams, uploads and parameters', () => {
+    const contents = at(operation('post', '/api/v1/runs'), 'responses', '200', 'content') as Node;
+    expect(Object.keys(contents)).toEqual(['application/json', 'text/event-stream']);
+    const form = at(
+      operation('post', '/api/v1/things/{thingId}/file'),
+      'requestBody',
+      'content',
+      'multipart/form-data',
+      'schema',
+    );
+    expect([at(form, 'properties', 'file', 'format'), at(form, 'required')]).toEqual(['binary', ['file']]);
+    const parameters = at(operation('get', '/api/v1/things'), 'parameters') as Node[];
+    expect(parameters.map(({ name, in: place, required }) => [name, place, required])).toContainEqual(['limit', 'query', false]);
+  });
+});
+
+describe('the reference', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.close());
+
+  it('is open to anybody, with the description it is made from', async () => {
+    const reply = await service.nobody.get('/openapi.json');
+    expect([reply.status, reply.body.openapi]).toEqual([200, '3.1.0']);
+  });
+  it('loads nothing from anywhere else', async () => {
+    const { status, headers, body } = await service.nobody.get('/docs');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    const loaded = [...String(body).matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
+    for (const path of loaded.filter((address) => address !== 'data:,')) {
+      expect(path).toMatch(/^\//);
+      expect((await service.nobody.get(path)).status).toBe(200);
+    }
+  });
+});

@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest';
+import type { JobName } from '../../../src/engine/jobs/jobs.ts';
+import { createPgBossJobs } from '../../../src/engine/jobs/pg-boss.ts';
+import { loadSettings } from '../../../src/settings.ts';
+import { openDatabase } from '../../../src/storage/database/open.ts';
+import { type DnsServer, startDnsServer } from '../../support/egress/dns-server.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeFor } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { greedyTenant } from '../../support/sharing/greedy.ts';
+import { poolEnv, poolScenarios } from '../../support/sharing/pool-scenarios.ts';
+import { testPools } from '../../support/sharing/pools.ts';
+import { copyOf } from '../../support/storage/databases.ts';
+import { startUpstream, type Upstream } from '../../support/upstream.ts';
+
+/**
+ * Every pool of a running service against one tenant that makes itself keys and organizations: another tenant still gets its first place.
+ * The pools are those that the service has opened, so a new one fails here until it has a scenario.
+ */
+let upstream: Upstream;
+let site: Server & { url: string };
+let dns: DnsServer;
+let service: TestService;
+let names: readonly string[];
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  dns = await startDnsServer(({ name }) => (name.startsWith('silent') ? 'silent' : ['127.0.0.1']));
+  const server = createServer((request, response) => {
+    if (request.url === '/page') response.end('The fair opens on 9 May.');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  site = Object.assign(server, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+});
+beforeEach(async () => {
+  upstream.reset();
+  service = await startService({
+    env: { ...poolEnv, OPENAI_BASE_URL: upstream.url, EGRESS_ALLOW: '127.0.0.1', EGRESS_DNS_SERVERS: dns.address },
+  });
+  names = service.deps.pools.names;
+});
+afterEach(() => service.close());
+afterAll(async () => {
+  await Promise.all([upstream.close(), dns.close()]);
+  site.closeAllConnections();
+  site.close();
+});
+
+it('every pool that the service has opened has a scenario', () => {
+  const missing = names.filter((name) => poolScenarios[name] === undefined && !name.startsWith('jobs '));
+  expect(missing).toEqual([]);
+  expect(names).toEqual(expect.arrayContaining(Object.keys(poolScenarios)));
+});
+
+it('nothing but the pools shares places', () => {
+  const makers = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /new (FairShare|FairQueue)\(/.test(readFileSync(`src/${file}`, 'utf8')));
+  expect(makers.sort()).toEqual(['engine/sharing/pools.ts', 'lib/fair-queue.ts']);
+});
+
+it.each(Object.keys(poolScenarios))('the pool %s has a place for another tenant', async (name) => {
+  const make = makeFor(service);
+  const leave: (() => unknown)[] = [];
+  const scene = { service, upstream, site, make, greedy: await greedyTenant(make), newcomer: await make.person(), leave };
+  await poolScenarios[name]?.(scene).finally(() => {
+    for (const end of leave) end();
+  });
+});
+
+it('every job queue begins the first job of another tenant beside those of a greedy one', async () => {
+  const queues = names.filter((name) => name.startsWith('jobs ')).map((name) => name.slice('jobs '.length));
+  expect(queues.length).toBeGreaterThan(3);
+  for (const queue of queues) await jobsOfAnother(queue as JobName);
+});
+
+/** Any queue: its jobs of one tenant, which never end, beside the first of another. */
+async function jobsOfAnother(name: JobName): Promise<void> {
+  const place = await copyOf(inject('template'));
+  const db = await openDatabase(loadSettings(place.env), { onError: () => {} });
+  const pools = testPools();
+  const jobs = createPgBossJobs({
+    pool: db.pool,
+    isWorker: true,
+    isOnlyProcess: db.kind === 'embedded',
+    pools,
+    inBackground: (work) => work(),
+    logger: pino({ level: 'silent' }),
+  });
+  const begun: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  jobs.work(name, { concurrency: 2, retriesMax: 1, timeoutMs: 600_000 }, async (_payload, _signal, { tenantId, orgId }) => {
+    begun.push(`${tenantId} ${orgId}`);
+    await gate.promise;
+  });
+  try {
+    await jobs.start();
+    const queue = (tenantId: string, orgId: string) => jobs.enqueue(name, {} as never, { owner: { tenantId, orgId } });
+    for (let job = 0; job < 30; job += 1) await queue('greedy', `org_${job % 3}`);
+    await eventually(() => expect(begun.length).toBe(2));
+    await queue('next', 'org_next');
+    await eventually(() => expect(begun).toContain('next org_next'));
+    expect(begun.length).toBe(3);
+    // Then organizations take turns.
+    gate.resolve();
+    await eventually(() => expect(begun.length).toBe(31));
+    expect(new Set(begun.filter((who) => who.startsWith('greedy')).slice(0, 4)).size).toBe(3);
+  } finally {
+    gate.resolve();
+    await jobs.stop(1_000);
+    await db.close();
+    await place.remove();
+  }
+}

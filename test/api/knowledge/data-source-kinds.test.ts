@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { makeFor, type Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+let service: TestService;
+let make: ReturnType<typeof makeFor>;
+let ann: Person;
+let colleague: Person;
+let stranger: Person;
+let aiId: string;
+const tokens: Record<string, string> = {};
+
+beforeAll(async () => {
+  service = await startService({ env: { AGENT_DATA_SOURCES_MAX: '60' } });
+  make = makeFor(service);
+  const organization = await make.organization();
+  ann = await make.person({ organization });
+  colleague = await make.person({ organization, role: 'ADMIN' });
+  stranger = await make.person();
+  aiId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
+  for (const provider of ['DRIVE_A', 'DRIVE_B', 'WIKI', 'TRACKER']) tokens[provider] = await tokenOf(ann, provider);
+  await ann.post('/api/v1/connections/repo-host-installations', { installationId: 4711, accountName: 'acme' });
+});
+afterAll(() => service.close());
+
+async function tokenOf(who: Person, provider: string): Promise<string> {
+  const token = { provider, accountName: `${provider} of ${who.userId}`, accessToken: 'token' };
+  return (await who.post('/api/v1/connections', token)).body.id;
+}
+const add = (kind: string, body: object, who = ann, id = aiId) => who.post(`/api/v1/ais/${id}/data-sources/${kind}`, body);
+
+const web = {
+  url: 'https://example.com/docs',
+  dataRefreshPeriod: 'DAILY',
+  includeFiles: true,
+  includedFileTypes: ['PDF', 'PDF', 'XLS'],
+};
+const wiki = () => ({ oauthTokenId: tokens.WIKI, pageName: 'Handbook', spaceId: '17', indexChildPages: true });
+const tracker = () => ({
+  oauthTokenId: tokens.TRACKER,
+  projectName: 'Help desk',
+  projectKey: 'HELP',
+  dataRefreshPeriod: 'MONTHLY',
+});
+const driveA = () => ({
+  oauthTokenId: tokens.DRIVE_A,
+  files: [
+    { id: '1', name: 'One' },
+    { id: '2', name: 'Two' },
+  ],
+});
+const driveB = () => ({ oauthTokenId: tokens.DRIVE_B, fileId: '01A', filename: 'Plan.docx' });
+const repos = { mode: 'repos', repoHostAppInstallationId: 4711, repos: ['acme/handbook'] };
+
+describe('a source of a connected kind', () => {
+  it.each<[string, () => object, object]>([
+    [
+      'web-url',
+      () => web,
+      {
+        type: 'WEB_URL',
+        name: 'example.com/docs',
+        refreshPeriod: 'DAILY',
+        data: {
+          url: 'https://example.com/docs',
+          includeFiles: true,
+          includedFileTypes: ['PDF', 'XLS'],
+          includeUrlGlobs: [],
+          excludeUrlGlobs: [],
+          maxPages: 100,
+          maxMemory: 1024,
+          timeout: 3600,
+        },
+      },
+    ],
+    [
+      'drive-b',
+      driveB,
+      { type: 'DRIVE_B', name: 'Plan.docx', refreshPeriod: 'NEVER', data: { fileId: '01A', filename: 'Plan.docx' } },
+    ],
+    [
+      'wiki',
+      wiki,
+      { type: 'WIKI', name: 'Handbook', data: { pageName: 'Handbook', spaceId: '17', indexChildPages: true, archive: false } },
+    ],
+    ['tracker', tracker, { type: 'TRACKER', name: 'Help desk', refreshPeriod: 'MONTHLY', data: { projectKey: 'HELP' } }],
+    ['repo-host', () => repos, { type: 'REPO_HOST', name: 'acme/handbook', data: { mode: 'repos', repos: ['acme/handbook'] } }],
+  ])('is kept as it was added, then tells why it cannot be read: %s', async (kind, body, shown) => {
+    const reply = await add(kind, body());
+    const begun = { indexStatus: 'INITIALIZED', indexPercentage: '0', errorCode: null, ownerUserId: ann.userId };
+    expect(reply).toMatchObject({ status: 200, body: { ...shown, ...begun } });
+    const source = await eventually(async () => {
+      const { body } = await ann.get(`/api/v1/data-sources/${reply.body.id}`);
+      expect(body.indexStatus).toBe('FAILED');
+      return body;
+    });
+    expect(source).toMatchObject({ ...shown, errorCode: 'CONNECTOR_UNAVAILABLE', ais: [{ id: aiId }] });
+    expect(source.errorMessage).toContain('not available in this version');
+    expect((await ann.post(`/api/v1/data-sources/${source.id}/refresh`)).status).toBe(200);
+    const counts = (await ann.get(`/api/v1/data-sources/${source.id}/indexing-statistics`)).body;
+    expect(counts).toEqual({ doneCount: 0, failedCount: 0, pendingCount: 0, indexingCount: 0, totalCount: 0 });
+    expect((await ann.delete(`/api/v1/data-sources/${source.id}`)).status).toBe(200);
+  });
+
+  it('is made for each file of drive A, all or none, with the newest token where none is named', async () => {
+    const reply = await add('drive-a', driveA());
+    expect(reply.body.data).toMatchObject([
+      { type: 'DRIVE_A', name: 'One', data: { oauthTokenId: tokens.DRIVE_A, fileId: '1', filename: 'One' } },
+      { type: 'DRIVE_A', name: 'Two', data: { fileId: '2' } },
+    ]);
+    const newest = await tokenOf(ann, 'DRIVE_A');
+    const { files } = driveA();
+    expect((await add('drive-a', { files })).body.data[0].data.oauthTokenId).toBe(newest);
+    const count = async () => (await ann.get(`/api/v1/ais/${aiId}/data-sources`)).body.data.length;
+    const before = await count();
+    const many = Array.from({ length: 61 - before }, (_, index) => ({ id: `${index}`, name: `F${index}` }));
+    expect(await add('drive-a', { ...driveA(), files: many })).toMatchObject({ status: 409 });
+    expect(await count()).toBe(before);
+  });
+
+  it('may take all repositories of an installation', async () => {
+    const { body } = await add('repo-host', { mode: 'all', repoHostAppInstallationId: 4711 });
+    expect(body).toMatchObject({ name: 'All repositories', data: { mode: 'all', repos: [] } });
+  });
+
+  it('is not added to an agent that the caller may not edit', async () => {
+    expect((await add('web-url', web, stranger)).status).toBe(404);
+    const other = await make.agent({ owner: colleague, visibility: 'ORGANIZATION' });
+    expect((await add('web-url', web, ann, other.id)).status).toBe(403);
+  });
+});
+
+describe("a connection that is not the caller's own looks missing", () => {
+  it.each<[string, string, string, () => object]>([
+    ['drive-a', 'DRIVE_A', 'oauthTokenId', driveA],
+    ['drive-b', 'DRIVE_B', 'oauthTokenId', driveB],
+    ['wiki', 'WIKI', 'oauthTokenId', wiki],
+    ['tracker', 'TRACKER', 'oauthTokenId', tracker],
+  ])('%s', async (kind, provider, param, body) => {
+    const missing = await add(kind, { ...body(), [param]: 'oat_01jd0000000000000000000000' });
+    expect(missing).toMatchObject({ status: 400, body: { error: { param } } });
+    const wrongKind = tokens[provider === 'WIKI' ? 'TRACKER' : 'WIKI'];
+    // The colleague administers the organization, and still may not have knowledge read with it.
+    for (const id of [await tokenOf(colleague, provider), await tokenOf(stranger, provider), wrongKind, 'x']) {
+      expect((await add(kind, { ...body(), [param]: id })).body).toEqual(missing.body);
+    }
+    expect((await add(kind, body(), colleague)).body).toEqual(missing.body);
+  });
+
+  it('an installation, and the drive account of a wiki', async () => {
+    expect(await add('repo-host', repos, colleague)).toMatchObject({
+      status: 400,
+      body: { error: { param: 'repoHostAppInstallationId' } },
+    });
+    const selectedDriveAccount = await tokenOf(colleague, 'DRIVE_A');
+    const reply = await add('wiki', { ...wiki(), selectedDriveAccount });
+    expect(reply).toMatchObject({ status: 400, body: { error: { param: 'selectedDriveAccount' } } });
+  });
+});
+
+describe('a source of a connected kind is refused, and the member named', () => {
+  it.each<[string, () => object, string]>([
+    ['web-url', () => ({ ...web, url: 'ftp://example.com' }), 'url'],
+    ['web-url', () => ({ ...web, url: 'https://a:b@example.com' }), 'url'],
+    ['web-url', () => ({ ...web, dataRefreshPeriod: 'HOURLY' }), 'dataRefreshPeriod'],
+    ['web-url', () => ({ ...web, dataRefreshPeriod: undefined }), 'dataRefreshPeriod'],
+    ['web-url', () => ({ ...web, includedFileTypes: undefined }), 'includedFileTypes'],
+    ['web-url', () => ({ ...web, includedFileTypes: ['EXE'] }), 'includedFileTypes[0]'],
+    ['web-url', () => ({ ...web, includeUrlGlobs: ['**', '{a'] }), 'includeUrlGlobs[1]'],
+    ['web-url', () => ({ ...web, excludeUrlGlobs: [' '] }), 'excludeUrlGlobs[0]'],
+    ['web-url', () => ({ ...web, excludeUrlGlobs: ['*a'.repeat(21)] }), 'excludeUrlGlobs[0]'],
+    ['web-url', () => ({ ...web, includeUrlGlobs: Array(101).fill('**') }), 'includeUrlGlobs'],
+    ['web-url', () => ({ ...web, maxPages: 0 }), 'maxPages'],
+    ['web-url', () => ({ ...web, maxMemory: 8_193 }), 'maxMemory'],
+    ['web-url', () => ({ ...web, timeout: 86_401 }), 'timeout'],
+    ['drive-a', () => ({ ...driveA(), files: [] }), 'files'],
+    ['drive-a', () => ({ ...driveA(), files: [{ id: '1' }] }), 'files[0].name'],
+    ['drive-b', () => ({ ...driveB(), fileId: ' ' }), 'fileId'],
+    ['wiki', () => ({ ...wiki(), pageName: '' }), 'pageName'],
+    ['wiki', () => ({ ...wiki(), pageId: 'x'.repeat(501) }), 'pageId'],
+    ['tracker', () => ({ ...tracker(), projectKey: 'A" OR 1=1' }), 'projectKey'],
+    ['repo-host', () => ({ ...repos, mode: 'some' }), 'mode'],
+    ['repo-host', () => ({ ...repos, repos: [] }), 'repos'],
+    ['repo-host', () => ({ ...repos, repos: ['../etc'] }), 'repos[0]'],
+    ['repo-host', () => ({ ...repos, mode: 'all' }), 'repos'],
+    ['repo-host', () => ({ ...repos, repoHostAppInstallationId: 1.5 }), 'repoHostAppInstallationId'],
+  ])('%s: %#', async (kind, body, param) => {
+    expect(await add(kind, body())).toMatchObject({ status: 400, body: { error: { param } } });
+  });
+});
+
+it('the same over GraphQL', async () => {
+  const reply = await ann.graphql(
+    `mutation ($id: ID!, $input: AddRepoHostDataSourceInput!) { addRepoHostDataSource(agentId: $id, input: $input) { type indexStatus } }`,
+    { id: aiId, input: repos },
+  );
+  expect(reply.data).toEqual({ addRepoHostDataSource: { type: 'REPO_HOST', indexStatus: 'INITIALIZED' } });
+});

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { makeFor, type Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { heldAnswer, startUpstream, type Upstream } from '../../support/upstream.ts';
+
+let upstream: Upstream;
+let service: TestService;
+let ann: Person;
+const model = 'openai/test-model';
+/** Says a word, and then nothing more. */
+const endless = heldAnswer({ text: ['one ', 'two '] }).script;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'error' } });
+  ann = await makeFor(service).person();
+});
+beforeEach(() => {
+  upstream.reset();
+  upstream.otherwise({ text: 'Done.' });
+});
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+async function ask(query: string, variables: Record<string, unknown> = {}) {
+  const { body } = await ann.post('/graphql', { query, variables });
+  if (body.errors !== undefined) throw new Error(JSON.stringify(body.errors));
+  return body.data;
+}
+const creating =
+  'mutation ($input: ResponseInput!) { createResponse(input: $input) { id status conversation { id } items { __typename } } }';
+
+it('a response is begun at once, followed, and read with its items', async () => {
+  const gate = Promise.withResolvers<void>();
+  upstream.next({ text: 'Done.', gate: gate.promise });
+  const { createResponse: begun } = await ask(creating, { input: { model, input: 'Hi' } });
+  gate.resolve();
+  expect(begun).toMatchObject({ status: 'in_progress', items: [] });
+  const query =
+    'subscription ($id: ID!) { responseEvents(id: $id) { __typename sequence type ... on TextDeltaEvent { delta } } }';
+  const events = await Array.fromAsync(ann.subscribe(query, { id: begun.id }), ({ data }) => data.responseEvents);
+  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_event, index) => index));
+  expect(events.at(-1).type).toBe('response.completed');
+  const { response } = await ask(
+    'query ($id: ID!) { response(id: $id) { status output items { __typename } usage { totalTokens } } }',
+    {
+      id: begun.id,
+    },
+  );
+  expect(response).toMatchObject({ status: 'completed', items: [{}], output: [{ content: [{ text: 'Done.' }] }] });
+});
+
+it('one that is not stored is answered at its end', async () => {
+  const { createResponse: whole } = await ask(creating, { input: { model, input: 'Hi', store: false } });
+  expect(whole).toMatchObject({ status: 'completed', conversation: null, items: [{}] });
+});
+
+it('a response is paused, resumed with its new events only, and cancelled', async () => {
+  upstream.next(endless);
+  const { createResponse: begun } = await ask(creating, { input: { model, input: 'Hi' } });
+  await eventually(async () => {
+    const { response } = await ask('query ($id: ID!) { response(id: $id) { items { id } } }', { id: begun.id });
+    expect(response.items).toHaveLength(1);
+  });
+  const controls = (name: string) =>
+    ask(`mutation ($id: ID!) { ${name}(id: $id) { status incompleteDetails { reason } } }`, { id: begun.id });
+  expect(await controls('pauseResponse')).toEqual({
+    pauseResponse: { status: 'incomplete', incompleteDetails: { reason: 'paused' } },
+  });
+  const query = 'subscription ($id: ID!) { resumedResponseEvents(id: $id) { type } }';
+  const events = await Array.fromAsync(ann.subscribe(query, { id: begun.id }), ({ data }) => data.resumedResponseEvents.type);
+  expect([events[0], events.at(-1)]).toEqual(['response.in_progress', 'response.completed']);
+  expect(await controls('cancelResponse')).toMatchObject({ cancelResponse: { status: 'completed' } });
+});
+
+it('dashboards see runs begin and end', async () => {
+  const seen: string[][] = [];
+  const watching = (async () => {
+    for await (const { data } of ann.subscribe('subscription { runsUpdated { id } }')) {
+      seen.push(data.runsUpdated.map(({ id }: { id: string }) => id));
+      if (seen.length >= 3 && seen.at(-1)?.length === 0) return;
+    }
+  })();
+  await eventually(() => expect(seen).toHaveLength(1));
+  upstream.next(endless);
+  const { createResponse: begun } = await ask(creating, { input: { model, input: 'Hi' } });
+  await eventually(() => expect(seen.at(-1)).toEqual([begun.id]));
+  expect(await ask('{ activeRuns { id status } }')).toMatchObject({ activeRuns: [{ id: begun.id }] });
+  await ask('mutation ($id: ID!) { cancelResponse(id: $id) { id } }', { id: begun.id });
+  await watching;
+  expect(seen.at(-1)).toEqual([]);
+});
+
+describe('answers as JSON', () => {
+  const text = { format: { type: 'json_object' } };
+  const query = `subscription ($input: ResponseInput!) {
+    newResponseEvents(input: $input) { type ... on TextDeltaEvent { delta } ... on RunEndedEvent { run { status } } }
+  }`;
+  const events = (members: object) =>
+    ann.subscribe(query, { input: { model, input: 'Hi', text, ...members } })[Symbol.asyncIterator]();
+  async function all(members: object) {
+    const seen = [];
+    for (const read = events(members); ; ) {
+      const { value, done } = await read.next();
+      if (done === true) return seen;
+      seen.push(value.data.newResponseEvents);
+    }
+  }
+  const said = (seen: readonly { delta?: string }[]) => seen.map(({ delta }) => delta ?? '').join('');
+
+  it.each([{}, { store: false }, { background: true }])('leave as they come to who subscribes, unasked: %j', async (members) => {
+    const { script, goOn } = heldAnswer({ text: ['{"a":', '1}'] });
+    upstream.next(script);
+    const read = events(members);
+    const seen: { type: string; delta?: string; run?: object }[] = [];
+    for (;;) {
+      const { value, done } = await read.next();
+      if (done === true) break;
+      seen.push(value.data.newResponseEvents);
+      // The rest of the text is not said before its beginning was seen.
+      if (seen.at(-1)?.delta === '{"a":') goOn();
+    }
+    expect(said(seen)).toBe('{"a":1}');
+    expect(seen.at(-1)).toMatchObject({ type: 'response.completed', run: { status: 'completed' } });
+  });
+
+  it('that do not fit end what was seen as failed', async () => {
+    upstream.otherwise({ text: 'No.' });
+    expect((await all({})).at(-1)).toMatchObject({ run: { status: 'failed' } });
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('wait until they fit for who says that nothing is to stream', async () => {
+    upstream.next({ text: 'No.' }, { text: '{}' });
+    const seen = await all({ stream: false });
+    expect([said(seen), seen.at(-1).run.status, upstream.requests.length]).toEqual(['{}', 'completed', 2]);
+  });
+});

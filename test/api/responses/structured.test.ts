@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeFor, type Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { never, startUpstream, type Upstream } from '../../support/upstream.ts';
+
+let upstream: Upstream;
+let service: TestService;
+let make: ReturnType<typeof makeFor>;
+let ann: Person;
+const model = 'openai/test-model';
+const path = '/api/v2/responses';
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0' } });
+  make = makeFor(service);
+  ann = await make.person();
+});
+beforeEach(() => upstream.reset());
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const schema = {
+  type: 'object',
+  properties: { items: { type: 'array', items: { $ref: '#/$defs/item' } } },
+  required: ['items'],
+  additionalProperties: false,
+  $defs: { item: { type: 'object', properties: { price: { type: 'number' } }, required: ['price'] } },
+};
+const format = { type: 'json_schema', name: 'order', schema, strict: true };
+const good = '{"items":[{"price":2.5}]}';
+const bad = '{"items":[{"price":2.5},{"price":"3"}]}';
+const fault = 'must be number at items[1].price (text.format.schema.properties.items.items.$ref.properties.price.type)';
+const create = (members: Record<string, unknown> = {}) =>
+  ann.post(path, { model, input: 'What is in it?', text: { format }, ...members });
+const textOf = (body: { output: { type: string; content: { text: string }[] }[] }) =>
+  body.output.filter(({ type }) => type === 'message').map(({ content }) => content[0]?.text);
+const asked = (place: number) => upstream.requests[place]?.body as { messages: { role: string; content: string }[] };
+
+async function ended(id: string) {
+  for (;;) {
+    const { body } = await ann.get(`${path}/${id}`);
+    if (body.status !== 'in_progress') return body;
+  }
+}
+async function streamed(members: Record<string, unknown> = {}) {
+  const frames = await ann.stream(path, { model, input: 'What is in it?', text: { format }, stream: true, ...members });
+  return frames.flatMap(({ data }) => (data === '[DONE]' ? [] : [JSON.parse(data)]));
+}
+
+describe.each<[string, Record<string, unknown>]>([
+  ['stored', { store: true }],
+  ['not stored', { store: false }],
+  ['in the background', { background: true }],
+])('an answer in one piece, %s', (_name, members) => {
+  const answer = async () => {
+    const { status, body } = await create(members);
+    expect(status).toBe(200);
+    return members.background === true ? ended(body.id) : body;
+  };
+
+  it('that fits is the answer, and the model was told the schema', async () => {
+    upstream.next({ text: ['{"items":', '[{"price":2.5}]}'] });
+    expect(await answer()).toMatchObject({ status: 'completed', error: null });
+    expect(upstream.requests).toHaveLength(1);
+    expect(asked(0)).toMatchObject({ response_format: { type: 'json_schema', json_schema: { name: 'order', schema } } });
+  });
+
+  it('that does not fit is asked for once more, with the place; nobody sees the first one', async () => {
+    upstream.next({ text: bad }, { text: good });
+    const body = await answer();
+    expect([body.status, textOf(body)]).toEqual(['completed', [good]]);
+    expect(asked(1).messages).toMatchObject([
+      { role: 'user', content: 'What is in it?' },
+      { role: 'assistant', content: bad },
+      { role: 'user', content: expect.stringContaining(fault) },
+    ]);
+    // Both were paid for.
+    expect(body.usage.input_tokens).toBe(20);
+  });
+
+  it('that never fits fails the response, which shows what was said', async () => {
+    upstream.otherwise({ text: bad });
+    const body = await answer();
+    expect(body).toMatchObject({
+      status: 'failed',
+      error: { code: 'model_error', type: 'model_error', message: `The model did not keep to text.format: its answer ${fault}` },
+      output: [{ type: 'message', status: 'incomplete', content: [{ text: bad }] }],
+    });
+    expect(upstream.requests).toHaveLength(2);
+  });
+});
+
+describe('an answer that streams', () => {
+  it('leaves as it comes', async () => {
+    upstream.next({ text: ['{"items":', '[]}'], chunkDelayMs: 5 });
+    const events = await streamed();
+    expect(events.filter(({ type }) => type === 'response.output_text.delta').map(({ delta }) => delta)).toEqual([
+      '{"items":',
+      '[]}',
+    ]);
+    expect(events.at(-1)).toMatchObject({ type: 'response.completed' });
+  });
+
+  it.each([true, false])('fails when it does not fit: what was seen cannot be unsaid (store: %s)', async (store) => {
+    upstream.next({ text: ['{"items":[{"price":2.5},', '{"price":"3"}]}'] });
+    const events = await streamed({ store });
+    expect(upstream.requests).toHaveLength(1);
+    const done = events.find(({ type }) => type === 'response.output_item.done');
+    expect(done.item).toMatchObject({ status: 'incomplete', content: [{ text: bad }] });
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: { error: { code: 'model_error', message: expect.stringContaining(fault) } },
+    });
+    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_event, index) => index));
+  });
+
+  it('of which others want the whole may be joined', async () => {
+    upstream.next({ text: bad }, { text: good });
+    const { body } = await create();
+    const frames = await Array.fromAsync(ann.sse('GET', `${path}/${body.id}?stream=true`));
+    const whole = frames.map(({ data }) => data).join('');
+    expect(whole).not.toContain('"3"');
+    expect(whole).toContain('response.completed');
+  });
+});
+
+describe('what is an answer', () => {
+  it('is the text behind the calls of tools, not the one beside them', async () => {
+    upstream.next(
+      { text: 'Let me see.', toolCalls: [{ id: 'call_1', name: 'python', arguments: '{}' }] },
+      { text: 'Well' },
+      { text: good },
+    );
+    const { body } = await create({ tools: [{ type: 'python' }] });
+    expect([body.status, textOf(body)]).toEqual(['completed', ['Let me see.', good]]);
+    expect(body.output.map(({ type }: { type: string }) => type)).toEqual([
+      'message',
+      'server_tool_call',
+      'server_tool_call_output',
+      'message',
+    ]);
+  });
+
+  it('is none while the caller is to answer calls; the next turn is', async () => {
+    const tools = [{ type: 'function', name: 'find', parameters: { type: 'object' } }];
+    upstream.next(
+      { text: 'Asking.', toolCalls: [{ id: 'call_1', name: 'find', arguments: '{}' }] },
+      { text: bad },
+      { text: bad },
+    );
+    const first = (await create({ tools })).body;
+    expect(first.status).toBe('completed');
+    const input = [{ type: 'function_call_output', call_id: 'call_1', output: '1' }];
+    expect((await create({ tools, input, previous_response_id: first.id })).body.status).toBe('failed');
+  });
+
+  it.each([{}, { store: false }])(
+    'is none that the model refuses: the response is completed, with the refusal (%j)',
+    async (members) => {
+      upstream.otherwise({ refusal: 'I will not.' });
+      const { body } = await create(members);
+      expect([body.status, upstream.requests.length]).toEqual(['completed', 1]);
+      expect(body.output[0].content).toEqual([{ type: 'refusal', refusal: 'I will not.' }]);
+      const events = await streamed(members);
+      expect(events.slice(2, -1)).toMatchObject([
+        { type: 'response.output_item.added', item: { content: [] } },
+        { type: 'response.content_part.added', part: { type: 'refusal', refusal: '' } },
+        { type: 'response.refusal.delta', delta: 'I will not.' },
+        { type: 'response.refusal.done', refusal: 'I will not.' },
+        { type: 'response.content_part.done', part: { type: 'refusal', refusal: 'I will not.' } },
+        { type: 'response.output_item.done', item: { content: [{ type: 'refusal', refusal: 'I will not.' }] } },
+      ]);
+      if (members.store === false) return;
+      upstream.next({ text: good });
+      await create({ previous_response_id: body.id });
+      expect(asked(upstream.requests.length - 1).messages[1]).toEqual({ role: 'assistant', content: 'I will not.' });
+      expect(
+        (
+          await create({
+            input: [
+              { type: 'item_reference', id: body.output[0].id },
+              { role: 'user', content: 'Why?' },
+            ],
+          })
+        ).status,
+      ).toBe(200);
+    },
+  );
+
+  it.each(['length', 'content_filter'])('is none that was cut: %s', async (finish) => {
+    upstream.next({ text: '{"items":[', finish });
+    const { body } = await create();
+    expect([body.status, body.error]).toEqual(['incomplete', null]);
+    expect(textOf(body)).toEqual(['{"items":[']);
+  });
+
+  it('may be said in two parts around a pause', async () => {
+    upstream.next({ text: ['{"items":', '[', '{"price":2.5}', ']', '}'], restGate: never });
+    const request = { model, input: 'Hi', text: { format }, background: true, stream: true };
+    let id = '';
+    for await (const { data } of ann.sse('POST', path, request)) {
+      const event = JSON.parse(data);
+      id = event.response?.id ?? id;
+      if (event.type === 'response.output_text.delta') break;
+    }
+    const paused = (await ann.post(`${path}/${id}/pause`)).body;
+    expect(paused.incomplete_details).toEqual({ reason: 'paused' });
+    const said = textOf(paused).join('');
+    upstream.next({ text: good.slice(said.length) });
+    const resumed = (await ann.post(`${path}/${id}/resume`, {})).body;
+    expect([resumed.status, textOf(resumed).join('')]).toEqual(['completed', good]);
+  });
+});
+
+describe('json_object', () => {
+  const text = { format: { type: 'json_object' } };
+  it.each([
+    ['{"any":"thing"}', 'completed'],
+    ['[1]', 'failed'],
+    ['Sure! {"a":1}', 'failed'],
+    ['{"a":', 'failed'],
+  ])('%s: %s', async (said, status) => {
+    upstream.otherwise({ text: said });
+    expect((await create({ text })).body.status).toBe(status);
+    expect((await streamed({ text })).at(-1)).toMatchObject({ type: `response.${status}` });
+  });
+
+  it('completions pass it on and leave the answer as it is', async () => {
+    upstream.next({ text: 'no JSON' });
+    const messages = [{ role: 'user', content: 'Hi' }];
+    const { body } = await ann.post('/api/v1/chat/completions', { model, messages, response_format: { type: 'json_object' } });
+    expect(body.choices[0].message.content).toBe('no JSON');
+  });
+});
+
+describe('schemas', () => {
+  const withSchema = (given: unknown) => create({ text: { format: { type: 'json_schema', name: 'n', schema: given } } });
+  it.each([
+    ['another address', { properties: { a: { $ref: 'https://example.com/s.json' } } }, '.properties.a.$ref'],
+    ['nothing', { $ref: '#/$defs/none' }, '.$ref'],
+  ])('a reference to %s is refused with its place', async (_name, given, place) => {
+    const { status, body } = await withSchema(given);
+    expect([status, body.error.param]).toEqual([400, 'text.format.schema']);
+    expect(body.error.message).toContain(place);
+  });
+
+  it('one that is too long is refused', async () => {
+    const { status, body } = await withSchema({ enum: ['a'.repeat(500_000)] });
+    expect([status, body.error.param]).toEqual([400, 'text.format.schema']);
+    expect(body.error.message).toContain('more than 500000 characters');
+  });
+
+  it.each([500, 5_000, 100_000])('one that is nested %i deep is refused', async (depth) => {
+    const nested = `${'{"not":'.repeat(depth)}{}${'}'.repeat(depth)}`;
+    const text = `{"format":{"type":"json_schema","name":"n","schema":${nested}}}`;
+    const request = `{"model":"${model}","input":"Hi","text":${text}}`;
+    const { status, body } = await ann.call('POST', path, request, { 'content-type': 'application/json' });
+    expect([status, body.error.type]).toEqual([400, 'invalid_request']);
+  });
+
+  it('may lead back to themselves, and hold patterns that only models judge', async () => {
+    const node = {
+      type: 'object',
+      properties: { mail: { type: 'string', pattern: '^(?!\\.).+@.+$' }, next: { $ref: '#' } },
+    };
+    upstream.next({ text: '{"mail":"a@b.c","next":{"next":{}}}' });
+    expect((await withSchema(node)).body.status).toBe('completed');
+    upstream.otherwise({ text: '{"next":{"next":1}}' });
+    expect((await withSchema(node)).body.error.message).toContain('at next.next');
+  });
+
+  it('a hostile one is answered in time', async () => {
+    upstream.otherwise({ text: `["${'a'.repeat(50_000)}!"]` });
+    const { body } = await withSchema({ items: { pattern: '^(a+)+$' } });
+    expect(body).toMatchObject({ status: 'failed', error: { code: 'model_error' } });
+  });
+});
+
+describe('a schema', () => {
+  it('of many values is read in a moment', async () => {
+    const many = { enum: Array.from({ length: 30_000 }, (_, index) => ({ place: index })) };
+    const startedMs = process.cpuUsage().user;
+    const { body } = await create({ text: { format: { ...format, schema: many } }, background: true });
+    expect(body.status).toBe('in_progress');
+    expect(process.cpuUsage().user - startedMs).toBeLessThan(5_000_000);
+    expect(await ended(body.id)).toMatchObject({ status: 'failed', error: { code: 'model_error' } });
+  });
+
+  it.each([{ enum: 'red' }, { type: 'text' }, { properties: { a: { enum: 3 } } }, { anyOf: [{ required: 1 }] }])(
+    'that is none is refused: %j',
+    async (none) => {
+      const { status, body } = await create({ text: { format: { ...format, schema: none } } });
+      expect(status).toBe(400);
+      expect(body.error).toMatchObject({ param: 'text.format.schema', code: 'invalid_value' });
+    },
+  );
+});

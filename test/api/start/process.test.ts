@@ -1,0 +1,142 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { Pool } from 'pg';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { TestClient } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { killProcesses, startProcess } from '../../support/processes/process.ts';
+import { copyOf, emptyPlace, newFolder, type Place, testServerUrl } from '../../support/storage/databases.ts';
+
+const madeKey = /pk_[0-9A-Za-z]{33}/g;
+
+describe('the process', () => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await copyOf(inject('template'));
+  });
+  afterEach(async () => {
+    await killProcesses();
+    await place.remove();
+  });
+
+  it('makes a key at the first start, prints it once, and never again', async () => {
+    const empty = await emptyPlace();
+    const first = startProcess(empty.env);
+    const url = await first.url();
+    const [key, ...more] = first.output().match(madeKey) ?? [];
+    expect(more).toEqual([]);
+    expect(first.output()).toContain('Try next');
+    expect((await new TestClient(() => url, key).graphql('{ viewer { user { name } } }')).data).toEqual({
+      viewer: { user: { name: 'Administrator' } },
+    });
+    expect(await first.kill('SIGTERM')).toBe(0);
+
+    const second = startProcess(empty.env);
+    const secondUrl = await second.url();
+    expect(second.output().match(madeKey)).toBeNull();
+    expect((await new TestClient(() => secondUrl, key).graphql('{ viewer { keyId: __typename } }')).status).toBe(200);
+    await second.kill('SIGTERM');
+    await empty.remove();
+  });
+
+  it('takes the first key from PARLEY_ADMIN_KEY and prints no key then', async () => {
+    const key = 'chosen-by-the-operator-40-characters-long';
+    const parley = startProcess({ ...place.env, PARLEY_ADMIN_KEY: key });
+    const url = await parley.url();
+    expect(parley.output()).not.toContain(key);
+    expect((await new TestClient(() => url, key).graphql('{ __typename }')).status).toBe(200);
+  });
+
+  it('starts without the packages that only some calls need, and serves those calls all the same', async () => {
+    const key = 'chosen-by-the-operator-40-characters-long';
+    const watched = { NODE_OPTIONS: `--import=${new URL('../../support/processes/loaded-packages.mjs', import.meta.url)}` };
+    const parley = startProcess({ ...place.env, ...watched, PARLEY_ADMIN_KEY: key });
+    const url = await parley.url();
+    const client = new TestClient(() => url, key);
+    const [beforeListening = ''] = parley.output().split('Parley listens');
+    const loaded = (output: string) => [...output.matchAll(/^loads (.+)$/gm)].map(([, name]) => name);
+    expect(loaded(beforeListening)).toContain('graphql');
+    const late = ['graphql-yoga', '@graphql-tools/utils', 'prom-client', 'ajv', 'pino-pretty', '@ai-sdk/google', 'node:http'];
+    expect(loaded(beforeListening).filter((name) => late.includes(name ?? ''))).toEqual([]);
+    expect((await client.fetch('GET', '/metrics', undefined, {})).status).toBe(200);
+    expect((await client.fetch('POST', '/graphql', { query: '{ nothing }' }, {})).status).toBe(200);
+    await eventually(() => expect(loaded(parley.output())).toEqual(expect.arrayContaining(['graphql-yoga', 'prom-client'])));
+  });
+
+  it('names every bad setting at once and starts nothing', async () => {
+    const parley = startProcess({ ...place.env, PORT: 'http', LOG_LEVEL: 'loud', PARLEY_ADMIN_KEY: 'short' });
+    expect(await parley.ended()).toBe(1);
+    for (const name of ['PORT', 'LOG_LEVEL', 'PARLEY_ADMIN_KEY']) expect(parley.output()).toContain(`→ at ${name}`);
+    expect(parley.output()).not.toContain('    at ');
+  });
+
+  it('reads .env of the folder it is started in; the environment wins', async () => {
+    const folder = newFolder();
+    writeFileSync(`${folder}/.env`, 'LOG_LEVEL=loud\nPORT=http\n');
+    const parley = startProcess({ ...place.env, PORT: '0' }, folder);
+    expect(await parley.ended()).toBe(1);
+    expect(parley.output()).toContain('→ at LOG_LEVEL');
+    expect(parley.output()).not.toContain('→ at PORT');
+    rmSync(folder, { recursive: true });
+  });
+
+  it('stops on SIGTERM: says so, lets go of its data, and ends well', async () => {
+    const parley = startProcess(place.env);
+    await parley.url();
+    expect(await parley.kill('SIGTERM')).toBe(0);
+    expect(parley.output()).toContain('stopped');
+    const next = startProcess(place.env);
+    await next.url();
+  });
+
+  it('keeps every acknowledged write through kill -9, and starts again by itself', async () => {
+    const key = 'chosen-by-the-operator-40-characters-long';
+    const env = { ...place.env, PARLEY_ADMIN_KEY: key };
+    const parley = startProcess(env);
+    const url = await parley.url();
+    const client = new TestClient(() => url, key);
+    const acknowledged: string[] = [];
+    const writing = (async () => {
+      for (let index = 0; ; index += 1) {
+        const reply = await client.post('/api/v1/groups', { name: `Group ${index}`, availability: 'EVERYONE', memberEmails: '' });
+        expect(reply).toMatchObject({ status: 200 });
+        acknowledged.push(reply.body.id);
+        if (acknowledged.length === 30) void parley.kill('SIGKILL');
+      }
+    })();
+    await expect(writing).rejects.toThrow('fetch failed');
+
+    const next = startProcess(env);
+    const nextUrl = await next.url();
+    const kept = await new TestClient(() => nextUrl, key).get('/api/v1/groups');
+    const keptIds = new Set(kept.body.map(({ id }: { id: string }) => id));
+    expect(acknowledged.length).toBeGreaterThanOrEqual(30);
+    expect(acknowledged.filter((id) => !keptIds.has(id))).toEqual([]);
+  });
+
+  if (testServerUrl === undefined) {
+    it('refuses a data folder that another process has, and says what to do', async () => {
+      const first = startProcess(place.env);
+      await first.url();
+      const second = startProcess(place.env);
+      expect(await second.ended()).toBe(1);
+      expect(second.output()).toContain(`${place.env.DATA_DIR} is in use by another Parley process (pid ${first.pid})`);
+      expect(second.output()).toContain('DATA_DIR');
+      expect(await first.kill('SIGKILL')).toBe(null);
+      await startProcess(place.env).url();
+    });
+  } else {
+    it('shares a server with others: two processes, one first key, both serve', async () => {
+      const empty = await emptyPlace();
+      const both = [startProcess(empty.env), startProcess(empty.env)];
+      const urls = await Promise.all(both.map((parley) => parley.url()));
+      const keys = both.flatMap((parley) => parley.output().match(madeKey) ?? []);
+      expect(keys.length).toBe(1);
+      for (const url of urls) expect((await new TestClient(() => url, keys[0]).graphql('{ __typename }')).status).toBe(200);
+      await Promise.all(both.map((parley) => parley.kill('SIGTERM')));
+      const pool = new Pool({ connectionString: empty.env.DATABASE_URL });
+      expect((await pool.query('SELECT count(*)::int AS count FROM tenants')).rows).toEqual([{ count: 1 }]);
+      await pool.end();
+      await empty.remove();
+    });
+  }
+});

@@ -1,0 +1,74 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { schemaChanges } from '../../../scripts/support/schema-engine.ts';
+import { loadSettings } from '../../../src/settings.ts';
+import type { Database } from '../../../src/storage/database/database.ts';
+import { migrate, readMigrations } from '../../../src/storage/database/migrate.ts';
+import { openDatabase } from '../../../src/storage/database/open.ts';
+import { emptyPlace, type Place } from '../../support/storage/databases.ts';
+
+describe('migrations', () => {
+  let place: Place;
+  let db: Database;
+  let folder: string;
+  beforeAll(async () => {
+    place = await emptyPlace();
+    db = await openDatabase(loadSettings(place.env), { onError: () => {} });
+  });
+  afterAll(async () => {
+    await db.close();
+    await place.remove();
+  });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'parley-migrations-'));
+    for (const { name, sql } of readMigrations()) addMigration(name, sql);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('make exactly what prisma/schema.prisma says', async () => {
+    expect(await schemaChanges(db.pool.options)).toBe('');
+  });
+
+  it('have a number each', () => {
+    const numbers = readMigrations().map(({ name }) => Number.parseInt(name, 10));
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+  });
+
+  it('are applied once, also by processes that start together', async () => {
+    addMigration('900_together', 'CREATE TABLE together (id int); INSERT INTO together VALUES (1);');
+    const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(db.pool, folder)));
+    expect(applied.flat()).toEqual(['900_together']);
+    expect((await db.pool.query('SELECT * FROM together')).rows).toEqual([{ id: 1 }]);
+    expect(await migrate(db.pool, folder)).toEqual([]);
+    await forget('900_together');
+  });
+
+  it('leave nothing behind when one fails', async () => {
+    addMigration('901_broken', 'CREATE TABLE half (id int); SELECT nothing;');
+    await expect(migrate(db.pool, folder)).rejects.toThrow('migration 901_broken failed');
+    expect((await db.pool.query("SELECT to_regclass('half') AS half")).rows).toEqual([{ half: null }]);
+  });
+
+  it('refuse to go on when an applied one was edited', async () => {
+    addMigration('1_init', '-- something else');
+    await expect(migrate(db.pool, folder)).rejects.toThrow('edited: 1_init');
+  });
+
+  it('refuse a database of a newer version', async () => {
+    addMigration('902_future', 'SELECT 1');
+    await migrate(db.pool, folder);
+    await expect(migrate(db.pool)).rejects.toThrow('newer Parley: it has 902_future');
+    await forget('902_future');
+  });
+
+  function addMigration(name: string, sql: string): void {
+    mkdirSync(join(folder, name), { recursive: true });
+    writeFileSync(join(folder, name, 'migration.sql'), sql);
+  }
+
+  async function forget(name: string): Promise<void> {
+    await db.pool.query('DELETE FROM parley_migrations WHERE name = $1', [name]);
+  }
+});

@@ -1,0 +1,301 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createUsageLimits } from '../../../src/engine/runs/usage/limits.ts';
+import type { Scope } from '../../../src/entities/accounts/caller.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeFor, type Organization, type Person } from '../../support/make.ts';
+import { silent } from '../../support/runs/runs.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { countStatements } from '../../support/storage/statements.ts';
+import { heldAnswer, startUpstream, type Upstream } from '../../support/upstream.ts';
+
+let upstream: Upstream;
+let service: TestService;
+let make: ReturnType<typeof makeFor>;
+let organization: Organization;
+let ann: Person;
+let admin: Person;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  service = await startService({
+    env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: 'openai/test-model' },
+  });
+  make = makeFor(service);
+});
+beforeEach(async () => {
+  upstream.reset();
+  upstream.otherwise({ text: 'Hello', usage: { prompt_tokens: 10, completion_tokens: 5 } });
+  organization = await make.organization();
+  ann = await make.person({ organization });
+  admin = await make.person({ organization, role: 'ADMIN' });
+});
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const ask = (who: Person, more: object = {}) =>
+  who.post('/api/v1/chat/completions', { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }], ...more });
+const usageOf = async (who: Person, query = '') => (await who.get(`/api/v1/usage${query}`)).body;
+const used = (who: Person, tokens: number) =>
+  eventually(async () => expect((await usageOf(who)).orgUsage.apiTokensUsed).toBe(tokens));
+const limit = (members: object, orgId = organization.id) =>
+  service.client().patch(`/api/v1/admin/organizations/${orgId}`, members);
+
+describe('GET /api/v1/usage', () => {
+  it('is zero, without limits, before anything was used', async () => {
+    expect(await ann.get('/api/v1/usage')).toMatchObject({
+      status: 200,
+      body: {
+        orgUsage: {
+          orgId: organization.id,
+          dataTokensUsed: 0,
+          dataUsageTokenLimit: null,
+          apiTokensUsed: 0,
+          apiUsageTokenLimit: null,
+        },
+        aiUsages: [],
+      },
+    });
+  });
+
+  it('is the sum of the ledger: runs by agent, and in the totals runs of a bare model too', async () => {
+    const one = await make.agent({ owner: ann });
+    const two = await make.agent({ owner: ann });
+    await Promise.all([ask(ann, { model: one.id }), ask(ann, { model: one.id }), ask(ann, { model: two.id }), ask(ann)]);
+    await eventually(async () =>
+      expect(await usageOf(admin)).toEqual({
+        orgUsage: {
+          orgId: organization.id,
+          dataTokensUsed: 0,
+          dataUsageTokenLimit: null,
+          apiTokensUsed: 60,
+          apiUsageTokenLimit: null,
+        },
+        aiUsages: [
+          { aiId: one.id, aiDataTokensUsed: 0, aiApiTokensUsed: 30 },
+          { aiId: two.id, aiDataTokensUsed: 0, aiApiTokensUsed: 15 },
+        ],
+      }),
+    );
+    const { rows } = await service.deps.storage.db.pool.query(
+      'select sum("inputTokens" + "outputTokens")::int as sum from usage_entries where "orgId" = $1',
+      [organization.id],
+    );
+    expect(rows).toEqual([{ sum: 60 }]);
+  });
+
+  it('counts chats, and embedding and indexing as data tokens', async () => {
+    const agent = await make.agent({ owner: ann });
+    const chat = await make.chat({ owner: ann, agentId: agent.id });
+    await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Hi' });
+    await service.deps.storage.usage.add(
+      [
+        {
+          ...{ id: service.deps.newId('usageEntry'), createdAt: new Date(), orgId: organization.id, userId: ann.userId },
+          ...{ keyId: null, agentId: agent.id, runId: null, purpose: 'indexing', modelId: 'openai/embed' },
+          ...{ inputTokens: 7, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
+        },
+      ],
+      'nobody',
+    );
+    await eventually(async () =>
+      expect(await usageOf(admin)).toMatchObject({
+        orgUsage: { dataTokensUsed: 7, apiTokensUsed: 15 },
+        aiUsages: [{ aiId: agent.id, aiDataTokensUsed: 7, aiApiTokensUsed: 15 }],
+      }),
+    );
+  });
+
+  it('shows others of the organization the totals, and the agents that they may use', async () => {
+    const hidden = await make.agent({ owner: ann, visibility: 'PRIVATE' });
+    const open = await make.agent({ owner: ann, visibility: 'ORGANIZATION' });
+    await Promise.all([ask(ann, { model: hidden.id }), ask(ann, { model: open.id })]);
+    await used(ann, 30);
+    const bob = await make.person({ organization });
+    expect(await usageOf(bob)).toMatchObject({
+      orgUsage: { apiTokensUsed: 30 },
+      aiUsages: [{ aiId: open.id, aiDataTokensUsed: 0, aiApiTokensUsed: 15 }],
+    });
+    const stranger = await make.person();
+    expect(await usageOf(stranger)).toMatchObject({ orgUsage: { apiTokensUsed: 0 }, aiUsages: [] });
+  });
+
+  it('takes a period, of whole days or not', async () => {
+    const iso = (ms: number) => encodeURIComponent(new Date(ms).toISOString());
+    const day = 86_400_000;
+    const today = Math.floor(Date.now() / day) * day;
+    await ask(ann);
+    await used(ann, 15);
+    expect((await usageOf(ann, `?from=${iso(today)}`)).orgUsage.apiTokensUsed).toBe(15);
+    expect((await usageOf(ann, `?to=${iso(today)}`)).orgUsage.apiTokensUsed).toBe(0);
+    expect((await usageOf(ann, `?from=${iso(Date.now() - 60_000)}`)).orgUsage.apiTokensUsed).toBe(15);
+    expect((await usageOf(ann, `?from=${iso(Date.now() + 60_000)}`)).orgUsage.apiTokensUsed).toBe(0);
+    expect(await ann.get(`/api/v1/usage?from=${iso(today)}&to=${iso(today)}`)).toMatchObject({
+      status: 400,
+      body: { error: { param: 'to' } },
+    });
+  });
+
+  it('needs the scope USAGE:READ', async () => {
+    const poor = await make.withKey(ann, { scopes: ['AGENTS:READ', 'ADMIN:READ'] as Scope[] });
+    expect(await poor.get('/api/v1/usage')).toMatchObject({ status: 403, body: { error: { code: 'insufficient_scope' } } });
+  });
+
+  it('survives a restart', async () => {
+    await ask(ann);
+    await service.restart();
+    expect((await usageOf(ann)).orgUsage.apiTokensUsed).toBe(15);
+    expect((await ann.get('/api/v1/usage/daily')).body.data.at(-1).apiTokensUsed).toBe(15);
+  });
+});
+
+describe('GET /api/v1/usage/daily', () => {
+  it('has every day, oldest first, today last', async () => {
+    const agent = await make.agent({ owner: ann });
+    await Promise.all([ask(ann), ask(ann, { model: agent.id })]);
+    await used(ann, 30);
+    const { data } = (await ann.get('/api/v1/usage/daily')).body;
+    expect(data).toHaveLength(30);
+    expect(data.at(-1)).toEqual({ day: new Date().toISOString().slice(0, 10), dataTokensUsed: 0, apiTokensUsed: 30 });
+    expect(data.slice(0, -1).every((day: { apiTokensUsed: number }) => day.apiTokensUsed === 0)).toBe(true);
+    const ofAgent = (await ann.get(`/api/v1/usage/daily?aiId=${agent.id}`)).body.data;
+    expect(ofAgent.at(-1).apiTokensUsed).toBe(15);
+  });
+
+  it.each([
+    ['more than 366 days', '?from=2020-01-01T00:00:00Z', 400, 'from'],
+    ['a first day that is not there yet', '?from=2100-01-01T00:00:00Z', 400, 'from'],
+    ['an agent of nobody', '?aiId=ai_0', 404, 'aiId'],
+  ])('refuses %s', async (_case, query, status, param) => {
+    expect(await ann.get(`/api/v1/usage/daily${query}`)).toMatchObject({ status, body: { error: { param } } });
+  });
+});
+
+describe('the subscription usageUpdated', () => {
+  it('shows the report at once and after a change', async () => {
+    const reports = ann.subscribe('subscription { usageUpdated { organization { apiTokensUsed apiUsageTokenLimit } } }');
+    const next = async () => (await reports.next()).value.data.usageUpdated.organization;
+    expect(await next()).toEqual({ apiTokensUsed: 0, apiUsageTokenLimit: null });
+    await ask(ann);
+    expect(await next()).toEqual({ apiTokensUsed: 15, apiUsageTokenLimit: null });
+    await limit({ apiUsageTokenLimit: 5_000_000_000 });
+    expect(await next()).toEqual({ apiTokensUsed: 15, apiUsageTokenLimit: 5_000_000_000 });
+    await reports.return(undefined);
+  });
+});
+
+describe('a limit of an organization', () => {
+  const refusal = { status: 429, body: { error: { type: 'insufficient_quota', code: 'insufficient_quota' } } };
+
+  it('refuses what exceeds it with 429 before anything is sent upstream, on every path', async () => {
+    const agent = await make.agent({ owner: ann });
+    const chat = await make.chat({ owner: ann, agentId: agent.id });
+    await limit({ apiUsageTokenLimit: 0 });
+    const refused = await ask(ann);
+    expect(refused).toMatchObject(refusal);
+    expect([refused.headers.get('retry-after'), refused.headers.get('x-should-retry')]).toEqual(['3600', 'false']);
+    expect(await ask(ann, { stream: true })).toMatchObject(refusal);
+    expect(await ask(ann, { model: agent.id })).toMatchObject(refusal);
+    expect(await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Hi' })).toMatchObject(refusal);
+    const mutation = 'mutation ($chatId: ID!) { sendMessage(chatId: $chatId, input: { prompt: "Hi" }) { id } }';
+    expect((await ann.graphql(mutation, { chatId: chat.id })).errors).toMatchObject([
+      { extensions: { code: 'INSUFFICIENT_QUOTA' } },
+    ]);
+    expect(upstream.requests).toEqual([]);
+    expect((await ann.get(`/api/v1/chats/${chat.id}`)).body.messages).toEqual([]);
+  });
+
+  it('lets calls in until it is used up, one after the other, and not beyond', async () => {
+    await limit({ apiUsageTokenLimit: 200 });
+    const statuses: number[] = [];
+    for (let call = 0; call < 20; call += 1) statuses.push((await ask(ann, { max_tokens: 5 })).status);
+    const good = statuses.filter((status) => status === 200).length;
+    // Each costs 15, and is let in while 15 and a little for the estimate of the prompt are left.
+    expect(good).toBeGreaterThanOrEqual(11);
+    expect(good * 15).toBeLessThanOrEqual(200);
+    expect(statuses.slice(good).every((status) => status === 429)).toBe(true);
+    await used(ann, good * 15);
+  });
+
+  it('is not exceeded by calls at one time', async () => {
+    await limit({ apiUsageTokenLimit: 300 });
+    upstream.otherwise({ text: 'Hello', usage: { prompt_tokens: 10, completion_tokens: 5 }, headDelayMs: 50 });
+    const replies = await Promise.all(Array.from({ length: 60 }, () => ask(ann, { max_tokens: 10 })));
+    const good = replies.filter(({ status }) => status === 200).length;
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 429]));
+    expect(good).toBeGreaterThanOrEqual(10);
+    expect(good * 15).toBeLessThanOrEqual(300);
+    expect(upstream.requests.length).toBe(good);
+    await used(ann, good * 15);
+  });
+
+  it('cuts the answer that would exceed it to what is left', async () => {
+    await limit({ apiUsageTokenLimit: 100 });
+    expect((await ask(ann)).status).toBe(200);
+    const asked = upstream.requests[0]?.body ?? {};
+    const most = Number(asked.max_tokens ?? asked.max_completion_tokens);
+    expect(most).toBeGreaterThan(16);
+    expect(most).toBeLessThan(100);
+  });
+
+  it('of another organization, or for indexing, stands in no run’s way', async () => {
+    await limit({ dataUsageTokenLimit: 0 });
+    await limit({ apiUsageTokenLimit: 0 }, (await make.organization()).id);
+    expect((await ask(ann)).status).toBe(200);
+  });
+
+  it('that is lowered lets what runs finish, and that is lifted lets everybody in again', async () => {
+    await limit({ apiUsageTokenLimit: 1_000_000 });
+    const { script, goOn } = heldAnswer({ text: ['Hel', 'lo'] });
+    upstream.next(script);
+    const running = ask(ann, { stream: true });
+    await upstream.until(({ requests }) => requests.length === 1);
+    await limit({ apiUsageTokenLimit: 0 });
+    expect(await ask(ann)).toMatchObject(refusal);
+    goOn();
+    expect((await running).body).toContain('[DONE]');
+    await limit({ apiUsageTokenLimit: null });
+    expect((await ask(ann)).status).toBe(200);
+  });
+
+  it('gives back what a call held and did not use, also when it failed', async () => {
+    await limit({ apiUsageTokenLimit: 150 });
+    upstream.next({ status: 500, body: '{}' });
+    expect((await ask(ann, { max_tokens: 100 })).status).toBe(502);
+    await eventually(async () => expect((await ask(ann, { max_tokens: 100 })).status).toBe(200));
+  });
+
+  it('that a process holds and cannot give back is free again after its lease', async () => {
+    const store = service.deps.storage.usageLimits;
+    const release = () => Promise.reject(new Error('the connection broke'));
+    const parts = { logger: silent, leaseMs: 300, blockTokens: 100, now: () => new Date() };
+    const limits = createUsageLimits({ ...parts, store: { ...store, release } });
+    await limit({ apiUsageTokenLimit: 1_000 });
+    const hold = await limits.reserve(ann.orgId, 'api', () => ({ input: 10, outputMax: 10 }));
+    hold.release();
+    const whole = {
+      owner: 'another',
+      orgId: ann.orgId,
+      kind: 'api',
+      tokensMin: 1_000,
+      want: () => 1_000,
+      leaseMs: 1_000,
+    } as const;
+    expect(await store.reserve(whole)).toMatchObject({ kind: 'refused' });
+    await eventually(async () => expect(await store.reserve(whole)).toMatchObject({ kind: 'granted' }));
+    await limits.stop();
+  });
+
+  it('costs a warm completion no statement, with or without one', async () => {
+    const statementsOf = async () => {
+      await ask(ann);
+      const { statements } = await countStatements(service, () => ask(ann));
+      return statements.filter((text) => !/usage_entries|lastUsedAt|pgboss|select 1/i.test(text));
+    };
+    // What a worker asks by itself may come in between; what a completion costs, it costs every time.
+    await eventually(async () => expect(await statementsOf()).toEqual([]));
+    await limit({ apiUsageTokenLimit: 100_000_000 });
+    await eventually(async () => expect(await statementsOf()).toEqual([]));
+  });
+});

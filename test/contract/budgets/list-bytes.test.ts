@@ -1,0 +1,219 @@
+import { type GraphQLField, getNamedType, getNullableType, isListType, isObjectType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildSchema } from '../../../src/graphql/schema.ts';
+import { compileRoutes } from '../../../src/rest/compile.ts';
+import { allRoutes } from '../../../src/rest/routes/index.ts';
+import { makeLongLists, rowBytes, rowCount } from '../../support/apis/long-lists.ts';
+import { makeFor, type Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+
+/** Twelve rows of 20,000 bytes make four pages, and are more than a list without pages may be. */
+const pageMaxBytes = 60_000;
+const replyMaxBytes = 200_000;
+
+/** How a list ends that is longer than what may be read: pages that are shorter, a refusal, or rows that cannot be long. */
+type End = 'shorter' | 'refused' | { readonly rowMaxBytes: number; readonly because: string };
+const short = (rowMaxBytes: number, because: string): End => ({ rowMaxBytes, because });
+
+/** Every root field of the schema that lists things, and every list of things below a thing. One that is new must be added. */
+const ends: Readonly<Record<string, End>> = {
+  'Query.agents': 'shorter',
+  'Query.auditLog': 'shorter',
+  'Query.chats': 'shorter',
+  'Query.dataSources': 'shorter',
+  'Query.knowledgeItems': 'shorter',
+  'Query.responseInputItems': 'shorter',
+  'Query.agentDataSources': 'refused',
+  'Query.agentSecrets': 'refused',
+  'Query.agentTools': 'refused',
+  'Query.chatFiles': 'refused',
+  'Query.flows': 'refused',
+  'Query.skills': 'refused',
+  'Query.userInputs': 'refused',
+  'Agent.dataSources': 'refused',
+  'Chat.files': 'refused',
+  'Chat.messages': 'refused',
+  'DataSource.ais': 'refused',
+  'Group.users': 'refused',
+  'Agent.editors': short(100 * 800, 'at most 100, read with the row of the agent and counted with it'),
+  'Agent.groups': short(100 * 400, 'at most 100 of a name of 200 characters'),
+  'Query.activeRuns': short(2_000, 'at most 500 rows of ids, times and counts'),
+  'Query.agentCategories': short(500, 'at most 500 names of 100 characters'),
+  'Query.apiKeys': short(5_000, 'a name of 200 characters and scopes of our own'),
+  'Query.connections': short(60_000, 'at most 500 of an organization; 100 scopes of 500 characters'),
+  'Query.memberships': short(500, 'ids'),
+  'Query.models': short(5_000, 'what the operator configured'),
+  'Query.myGroups': short(1_000, 'at most 1,000 names of 200 characters; their members are a list of their own'),
+  'Query.organizations': short(2_000, 'a name of 200 characters'),
+  'Query.tenants': short(2_000, 'a name of 200 characters'),
+  'Query.usageDays': short(500, 'two counts of a day'),
+  'Query.users': short(2_000, 'a name of 200 characters and an e-mail of 320'),
+  'Run.citations': short(0, 'of one run: bounded by ANSWER_MAX_CHARS'),
+  'Run.messages': short(0, 'of one run: bounded by ANSWER_MAX_CHARS'),
+  'Run.toolCalls': short(0, 'of one run: bounded by ANSWER_MAX_CHARS'),
+};
+
+/** A list as GraphQL asks for it. `$after` is its cursor. */
+const queries: Readonly<Record<string, string>> = {
+  'Query.agents': 'agents(first: 100, after: $after) { nodes { id instructions } PAGE }',
+  'Query.auditLog': 'auditLog(first: 100, after: $after) { nodes { id changes { value } } PAGE }',
+  'Query.chats': 'chats(first: 100, after: $after) { nodes { id userInputs } PAGE }',
+  'Query.dataSources': 'dataSources(first: 100, after: $after) { nodes { id data } PAGE }',
+  'Query.knowledgeItems':
+    'knowledgeItems(dataSourceId: "{dataSourceId}", first: 100, after: $after) { nodes { id metadata } PAGE }',
+  'Query.agentDataSources': 'agentDataSources(agentId: "{aiId}") { id }',
+  'Query.agentSecrets': 'agentSecrets(agentId: "{aiId}") { id }',
+  'Query.agentTools': 'agentTools(agentId: "{aiId}") { id }',
+  'Query.chatFiles': 'chatFiles(chatId: "{chatId}") { id }',
+  'Query.flows': 'flows(agentId: "{aiId}") { id }',
+  'Query.skills': 'skills(agentId: "{aiId}") { id }',
+  'Query.userInputs': 'userInputs(agentId: "{aiId}") { id }',
+  'Agent.dataSources': 'agent(id: "{aiId}") { dataSources { id data } }',
+  'Chat.files': 'chat(id: "{chatId}") { files { id } }',
+  'Chat.messages': 'chat(id: "{chatId}") { messages { id } }',
+  'DataSource.ais': 'dataSource(id: "{dataSourceId}") { ais { id } }',
+  'Group.users': 'myGroups { users { email } }',
+};
+
+const schema = buildSchema();
+const routes = compileRoutes(schema, allRoutes);
+let service: TestService;
+let ann: Person;
+let names: ReadonlyMap<string, string>;
+
+beforeAll(async () => {
+  const env = { ROLE: 'web', LIST_PAGE_MAX_BYTES: String(pageMaxBytes), REPLY_MAX_BYTES: String(replyMaxBytes) };
+  service = await startService({ env });
+  ann = await makeFor(service).person({ role: 'ADMIN' });
+  names = await makeLongLists(service, ann);
+});
+afterAll(() => service.close());
+
+describe('the table of lists', () => {
+  it('has every list of the schema', () => {
+    const query = schema.getQueryType()?.getFields() ?? {};
+    const roots = Object.values(query)
+      .filter(isPageOrList)
+      .map(({ name }) => `Query.${name}`);
+    const below = Object.values(schema.getTypeMap()).flatMap((type) =>
+      isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node')
+        ? Object.values(type.getFields())
+            .filter(isListOfThings)
+            .map(({ name }) => `${type.name}.${name}`)
+        : [],
+    );
+    expect([...roots, ...below].sort()).toEqual(Object.keys(ends).sort());
+  });
+
+  it('has a query for each that may be long', () => {
+    const long = Object.keys(ends).filter((name) => typeof ends[name] === 'string' && name !== 'Query.responseInputItems');
+    expect(Object.keys(queries).sort()).toEqual(long.sort());
+  });
+
+  it('names only short rows whose largest page is bounded', () => {
+    for (const [name, end] of Object.entries(ends)) {
+      if (typeof end !== 'string') expect(end.rowMaxBytes * 100, name).toBeLessThan(16 * 1024 * 1024);
+    }
+  });
+
+  it('knows REST lists with pages only by cursor', () => {
+    for (const { row, main } of routes) {
+      const isPage = getNamedType(main.rootField.type).name.endsWith('Connection');
+      if (isPage) expect(row.page, row.operationId).toBeDefined();
+    }
+  });
+});
+
+const paged = Object.keys(ends).filter((name) => ends[name] === 'shorter' && queries[name] !== undefined);
+const whole = Object.keys(ends).filter((name) => ends[name] === 'refused');
+
+describe('a list by GraphQL', () => {
+  it.each(paged)('%s has shorter pages, and its cursor misses nothing', async (name) => {
+    const query = written(
+      `query ($after: String) { ${queries[name]} }`.replace('PAGE', 'pageInfo { hasNextPage endCursor } totalCount'),
+    );
+    const seen: string[] = [];
+    let total = 0;
+    for (let after: string | null = null, pages = 0; pages === 0 || after !== null; pages += 1) {
+      const { data, errors } = await ann.graphql(query, { after });
+      expect(errors).toBeUndefined();
+      const page = data[name.slice('Query.'.length)];
+      expect(JSON.stringify(page.nodes).length).toBeLessThan(pageMaxBytes + 2 * rowBytes);
+      expect(page.nodes.length).toBeGreaterThan(0);
+      seen.push(...page.nodes.map(({ id }: { id: string }) => id));
+      total = page.totalCount;
+      after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+    }
+    expect(seen.length).toBe(total);
+    expect(new Set(seen).size).toBe(total);
+    expect(total).toBeGreaterThanOrEqual(rowCount);
+  });
+
+  it.each(whole)('%s is refused', async (name) => {
+    const { errors } = await ann.graphql(written(`{ ${queries[name]} }`));
+    expect(errors?.[0].extensions.code).toBe('REPLY_TOO_LARGE');
+    expect(errors?.[0].message).toContain(`${replyMaxBytes} bytes`);
+  });
+});
+
+const lists = routes.filter(({ row, main }) => row.method === 'get' && `Query.${main.rootField.name}` in ends);
+const longLists = lists.filter(({ main }) => typeof ends[`Query.${main.rootField.name}`] === 'string');
+
+describe('a list by REST', () => {
+  it.each(longLists.map((route) => [route.row.operationId, route] as const))('%s is shorter or refused', async (_id, route) => {
+    const path = written(route.row.path);
+    const end = ends[`Query.${route.main.rootField.name}`];
+    const size = 'first' in (route.row.query ?? {}) ? 'first' : 'limit';
+    const { status, body } = await ann.get(end === 'shorter' ? `${path}?${size}=100` : path);
+    if (end === 'refused') return expect({ status, code: body.error?.code }).toEqual({ status: 400, code: 'reply_too_large' });
+    expect(status).toBe(200);
+    expect(JSON.stringify(body).length).toBeLessThan(replyMaxBytes);
+    expect(body.data.length).toBeLessThan(rowCount);
+    expect(body.nextCursor ?? body.pagination?.nextCursor ?? body.has_more).toBeTruthy();
+  });
+
+  it('by number is refused instead: the next number would leave out what this page could not hold', async () => {
+    for (const path of [
+      `/api/v1/data-sources?limit=12&page=1`,
+      `/api/v1/data-sources/${names.get('dataSourceId')}/knowledge?first=12&page=1`,
+    ]) {
+      const { status, body } = await ann.get(path);
+      expect({ status, code: body.error.code, param: body.error.param }).toEqual({
+        status: 400,
+        code: 'reply_too_large',
+        param: path.includes('first') ? 'first' : 'limit',
+      });
+    }
+  });
+
+  it('of input items goes on behind its last', async () => {
+    const seen: string[] = [];
+    for (let after = '', hasMore = true; hasMore; ) {
+      const { body } = await ann.get(`/api/v2/responses/${names.get('responseId')}/input_items?limit=100&order=asc${after}`);
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      after = `&after=${body.last_id}`;
+      hasMore = body.has_more;
+    }
+    expect(seen).toEqual(Array.from({ length: rowCount }, (_, index) => `msg_in_${index + 1}`));
+  });
+});
+
+function written(text: string): string {
+  return text.replaceAll(/\{(\w+Id)\}/g, (_match, name) => names.get(name) ?? expect.fail(name));
+}
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** A connection, a list, or a page in the form of the responses format. */
+function isPageOrList(field: Field): boolean {
+  const type = getNamedType(field.type);
+  return (
+    isListType(getNullableType(field.type)) ||
+    type.name.endsWith('Connection') ||
+    (isObjectType(type) && 'hasMore' in type.getFields())
+  );
+}
+
+function isListOfThings(field: Field): boolean {
+  return isListType(getNullableType(field.type)) && isObjectType(getNamedType(field.type));
+}

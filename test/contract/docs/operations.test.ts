@@ -1,0 +1,36 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { operationLines, operationsPage } from '../../../scripts/support/operations-page.ts';
+import { buildSchema } from '../../../src/graphql/schema.ts';
+import { allRoutes } from '../../../src/rest/routes/index.ts';
+import { contractOperations, missingOperations } from '../../support/apis/contract-operations.ts';
+
+const page = readFileSync('docs/operations.md', 'utf8');
+const lines = operationLines(buildSchema(), allRoutes, '.');
+
+describe('operations', () => {
+  it('docs/operations.md lists what the rows and the schema have (rewrite with: npm run operations)', () => {
+    expect(withoutTests(page)).toEqual(withoutTests(operationsPage(lines, missingOperations)));
+  });
+
+  // A test that comes or moves makes no page stale: only one that goes does.
+  it('docs/operations.md names tests that are there', () => {
+    const named = new Set([...page.matchAll(/\| (test\/\S+) \|$/gm)].map((match) => match[1] ?? ''));
+    expect(named.size).toBeGreaterThan(10);
+    expect([...named].filter((path) => !existsSync(path))).toEqual([]);
+  });
+
+  it('of the contract all have a row, or a reason', () => {
+    const named = new Set(lines.map(({ contract }) => contract));
+    expect(contractOperations.filter((name) => !named.has(name))).toEqual(Object.keys(missingOperations));
+  });
+
+  it('name only what the contract names', () => {
+    const known = new Set(['', ...contractOperations]);
+    expect(lines.filter(({ contract }) => !known.has(contract)).map(({ contract }) => contract)).toEqual([]);
+  });
+});
+
+function withoutTests(text: string): readonly string[] {
+  return text.split('\n').map((line) => line.replace(/[^|]*\|$/, ''));
+}

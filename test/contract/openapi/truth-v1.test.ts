@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DomainError } from '../../../src/entities/errors.ts';
+import { chatEventEncoder } from '../../../src/rest/encode/chat-events.ts';
+import { completionEncoder } from '../../../src/rest/encode/completion.ts';
+import { type DescribedClient, expectComponent, openapi } from '../../support/apis/described.ts';
+import {
+  addCall,
+  type DescribedBench,
+  endless,
+  knowing,
+  python,
+  scenarios,
+  startDescribed,
+  testModel,
+} from '../../support/apis/described-bench.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Upstream, UpstreamScript } from '../../support/upstream.ts';
+
+/** Whatever a running service answers must be what openapi.json says, with no member beyond it: completions and chats. */
+
+let bench: DescribedBench;
+let upstream: Upstream;
+let client: DescribedClient;
+
+beforeAll(async () => {
+  bench = await startDescribed();
+  ({ upstream, client } = bench);
+});
+beforeEach(() => upstream.reset());
+afterAll(() => bench.close());
+
+const completions = '/api/v1/chat/completions';
+const messages = [{ role: 'user', content: 'What is 1 + 2?' }];
+const completion = { model: testModel, messages };
+
+describe.each(scenarios)('a completion of %s', (name, script, { tools: serviceTools } = {}) => {
+  it('is as described, streamed and whole', async () => {
+    const question = [{ role: 'user', content: 'What does a puncture repair cost?' }];
+    const ask = {
+      ...completion,
+      ...(name === knowing ? { model: bench.agentId, messages: question } : {}),
+      tools: serviceTools ?? [{ type: 'function', function: { name: 'add' } }],
+      stream_options: { include_usage: true },
+    };
+    for (const stream of [false, true]) {
+      upstream.reset();
+      upstream.next(script);
+      upstream.otherwise({ text: 'It is 3.' });
+      if (stream) await client.stream('POST', completions, { ...ask, stream });
+      else await client.post(completions, { ...ask, stream });
+    }
+  });
+});
+
+it('a completion with every member is taken as described', async () => {
+  const add = { name: 'add', description: 'Adds', parameters: {}, strict: false };
+  const body = {
+    ...completion,
+    messages: [
+      { role: 'developer', content: 'Be kind' },
+      { role: 'system', content: [{ type: 'text', text: 'Be brief' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Look' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'low' } },
+          { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'add', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c', content: '3' },
+    ],
+    stream: false,
+    stream_options: { include_usage: false },
+    options: { flow: { override: { force: true } } },
+    tools: [{ type: 'function', function: add }, { type: 'web_search' }],
+    tool_choice: { type: 'function', function: { name: 'add' } },
+    parallel_tool_calls: true,
+    generateCitations: false,
+    max_tokens: 5,
+    max_completion_tokens: 5,
+    temperature: 1,
+    top_p: 1,
+    top_k: 5,
+    frequency_penalty: 0,
+    presence_penalty: 0,
+    stop: ['x'],
+    seed: 5,
+    n: 1,
+    response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {}, strict: false } },
+    reasoning_effort: 'low',
+    user: 'u',
+    safety_identifier: 's',
+    prompt_cache_key: 'k',
+  };
+  expect(Object.keys(openapi.components.schemas.CompletionInput.properties).filter((name) => !(name in body))).toEqual([]);
+  upstream.next({ toolCalls: [{ id: 'c2', name: 'add', arguments: '{}' }] });
+  expect((await client.post(completions, body)).status).toBe(200);
+  await client.get('/api/v1/models');
+});
+
+it('a chat is as described: its messages, its events, its refusals', async () => {
+  const { body: chat } = await client.post(`/api/v1/ais/${bench.agentId}/chats`, {});
+  const place = `/api/v1/chats/${chat.id}`;
+  const prompt = [{ type: 'text', text: 'What does a puncture repair cost?' }];
+  const add = { type: 'function', function: { name: 'add', parameters: {} } };
+  const answers: readonly UpstreamScript[] = [
+    { text: 'It costs 15 € [1].' },
+    { toolCalls: python },
+    { text: 'It', finish: 'length' },
+    { status: 500 },
+  ];
+  for (const answer of answers) {
+    for (const stream of [true, false]) {
+      upstream.reset();
+      upstream.next(answer);
+      const ask = { prompt, tools: [add, { type: 'python' }], secrets: {}, options: {}, threadMode: 'collect' };
+      if (stream) await client.stream('POST', `${place}/messages`, { ...ask, stream });
+      else await client.post(`${place}/messages`, { ...ask, stream });
+    }
+  }
+  for (const stream of [false, true]) {
+    upstream.next({ toolCalls: [addCall('call_1')] });
+    const { body: asked } = await client.post(`${place}/messages`, { prompt, tools: [add] });
+    const outputs = [{ toolCallId: 'call_1', status: 'success', output: '3' }];
+    const submission = { systemMessageId: asked.systemMessageId, outputs, stream };
+    if (stream) await client.stream('POST', `${place}/tool-outputs`, submission);
+    else await client.post(`${place}/tool-outputs`, submission);
+    await client.stream('GET', `${place}/runs/${asked.runId}/events`);
+  }
+  upstream.next(endless);
+  const [{ body: cancelled }] = await Promise.all([client.post(`${place}/messages`, { prompt }), cancelSoon(place)]);
+  expect(cancelled.status).toBe('cancelled');
+  await client.stream('GET', `${place}/runs/${cancelled.runId}/events`);
+  await client.get(place);
+  expect((await client.post(`${place}/messages`, { prompt: '' })).status).toBe(400);
+  expect((await client.post(`${place}/tool-outputs`, { systemMessageId: 'x', outputs: [] })).status).toBe(400);
+});
+
+async function cancelSoon(place: string): Promise<void> {
+  let runId: string | null = null;
+  await eventually(async () => {
+    runId = (await client.get(place)).body.activeRunId;
+    expect(runId).not.toBe(null);
+  });
+  await client.post(`${place}/runs/${runId}/cancel`);
+}
+it('a completion that the upstream refuses is as described', async () => {
+  upstream.otherwise({ status: 500 });
+  expect((await client.post(completions, completion)).status).toBe(502);
+});
+
+it.each([
+  ['CompletionFrame', completionEncoder({ input: completion }, { requestId: 'req_1', nowMs: 0 })],
+  ['ChatStreamEvent', chatEventEncoder({ chatId: 'chat_1', runId: 'run_1' }, { requestId: 'req_1', nowMs: 0 })],
+])('the failure that ends a stream is a %s', (name, encoder) => {
+  const [frame = ''] = encoder.fail(new DomainError('OVERLOADED', 'The service is stopping')).split('\n\n');
+  expectComponent(JSON.parse(frame.slice(frame.indexOf('data: ') + 6)), name);
+});
+
+it('every event that is described was seen', () => {
+  const types = Object.keys(openapi.components.schemas.ChatStreamEvent.discriminator.mapping);
+  expect(types.filter((type) => !client.seen.has(type) && type !== 'error')).toEqual([]);
+});

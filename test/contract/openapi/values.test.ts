@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Json, openapi } from '../../support/apis/described.ts';
+import { makeFor, type Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { startUpstream, type Upstream, type UpstreamRequest, type UpstreamScript } from '../../support/upstream.ts';
+
+/** Every value that openapi.json names for a member of a request is taken, and any other refused by the name of that member. */
+
+let upstream: Upstream;
+let service: TestService;
+let ann: Person;
+let knownItem = '';
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  upstream.otherwise(obedient);
+  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, LOG_LEVEL: 'fatal' } });
+  ann = await makeFor(service).person();
+  const { body } = await ann.post('/api/v2/responses', { model: 'openai/test-model', input: 'Hello' });
+  knownItem = body.output[0].id;
+});
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+/** Calls the tool that it must call, and says something else where it need not. */
+function obedient({ body }: UpstreamRequest): UpstreamScript {
+  const { tool_choice: choice, tools } = body as Json;
+  const name = choice === 'required' ? tools[0].function.name : choice?.function?.name;
+  return name === undefined ? { text: '{}' } : { toolCalls: [{ id: 'call_1', name, arguments: '{}' }] };
+}
+
+interface Site {
+  readonly path: string;
+  readonly values: readonly string[];
+  /** The member's value in a request that is right otherwise. */
+  readonly within: (value: unknown) => unknown;
+}
+
+const named = (schema: Json): Json =>
+  schema.$ref === undefined ? schema : openapi.components.schemas[schema.$ref.split('/').at(-1)];
+
+/** All places of a schema where only certain texts are right. */
+function* sitesOf(schema: Json, path: string, within: Site['within'], depth = 0): Generator<Site> {
+  const own = named(schema);
+  if (depth > 12) return;
+  const values = own.const === undefined ? own.enum : [own.const];
+  if (values?.some((value: unknown) => typeof value === 'string')) {
+    yield { path, values: values.filter((value: unknown) => value !== null), within };
+  }
+  for (const variant of [...(own.oneOf ?? []), ...(own.anyOf ?? [])]) yield* sitesOf(variant, path, within, depth + 1);
+  if (own.items !== undefined) yield* sitesOf(own.items, `${path}[0]`, (value) => within([value]), depth + 1);
+  for (const [name, member] of Object.entries<Json>(own.properties ?? {})) {
+    const place = path === '' ? name : `${path}.${name}`;
+    yield* sitesOf(member, place, (value) => within({ ...sample(own), [name]: value }), depth + 1);
+  }
+}
+
+/** The service fetches pictures: those of the examples come with the request instead. */
+function withOwnPictures(example: unknown): unknown {
+  return JSON.parse(JSON.stringify(example).replaceAll('https://example.com/photo.png', 'data:image/png;base64,iVBORw0KGgo='));
+}
+
+/** A value that the schema allows: of objects, what they need. */
+function sample(schema: Json): Json {
+  const own = named(schema);
+  if (own.examples !== undefined) return withOwnPictures(own.examples[0]);
+  if (own.const !== undefined) return own.const;
+  if (own.enum !== undefined) return own.enum[0];
+  if (own.oneOf !== undefined || own.anyOf !== undefined) return sample((own.oneOf ?? own.anyOf)[0]);
+  const type = Array.isArray(own.type) ? own.type[0] : own.type;
+  if (type === 'object') {
+    return Object.fromEntries((own.required ?? []).map((name: string) => [name, sample(own.properties[name])]));
+  }
+  if (type === 'array') return own.minItems > 0 ? [sample(own.items)] : [];
+  return { string: 'sample', integer: own.minimum ?? 0, number: own.minimum ?? 0, boolean: false }[String(type)] ?? {};
+}
+
+const { ResponseInput, CompletionInput } = openapi.components.schemas;
+const serverTools = openapi.components.schemas.ToolChoiceServerTool.properties.type.enum;
+const call = { type: 'function_call', call_id: 'sample', name: 'sample', arguments: '{}' };
+
+function responseBody(members: Json): Json {
+  const tools = [{ type: 'function', name: 'sample' }, ...serverTools.map((type: string) => ({ type }))];
+  const input = Array.isArray(members.input) ? [{ role: 'user', content: 'Hello' }, call, ...members.input] : 'Hello';
+  return { model: 'openai/test-model', store: false, tools, ...members, input };
+}
+function completionBody(members: Json): Json {
+  const tools = members.tools?.map((tool: Json) => ({ function: { name: 'sample' }, ...tool })) ?? [
+    { type: 'function', function: { name: 'sample' } },
+  ];
+  const messages = members.messages.map((message: Json) => {
+    const role = Array.isArray(message.content) ? 'user' : message.role;
+    return { content: 'Hello', ...message, role };
+  });
+  return { ...members, tools, messages, model: 'openai/test-model' };
+}
+/** With a reference to an item that is there. */
+function referring(body: Json): Json {
+  if (!Array.isArray(body.input)) return body;
+  const isReference = (item: Json) => item.type === 'item_reference' || (item.type === undefined && item.role === undefined);
+  return { ...body, input: body.input.map((item: Json) => (isReference(item) ? { ...item, id: knownItem } : item)) };
+}
+
+const faces = [
+  ['/api/v2/responses', [...sitesOf(ResponseInput, '', (value) => responseBody(value as Json))]],
+  ['/api/v1/chat/completions', [...sitesOf(CompletionInput, '', (value) => completionBody(value as Json))]],
+] as const;
+
+describe.each(faces)('%s', (path, sites) => {
+  const places = [...Map.groupBy(sites, (site) => site.path)].map(([place, same]) => [place, same] as const);
+  it('has members that take certain values only', () => {
+    expect(places.length).toBeGreaterThan(5);
+  });
+  // Messages of the role tool need the call that they answer; other tests send them.
+  const needsMore = (place: string, value: string) => place === 'messages[0].role' && value === 'tool';
+
+  it.each(places)('%s takes what is described, and nothing else', async (place, same) => {
+    for (const { values, within } of same) {
+      for (const value of values) {
+        if (needsMore(place, value)) continue;
+        const { status, body } = await ann.post(path, referring(within(value) as Json));
+        expect([status, body.error ?? null], `${place}: ${value}`).toEqual([200, null]);
+      }
+      const { status, body } = await ann.post(path, referring(within('nonsense') as Json));
+      const faults = body.error?.errors ?? [body.error];
+      const told = faults.map((fault: Json) => String(fault?.param).replace(/^input\[2\]/, 'input[0]'));
+      const isNamed = told.some((param: string) => place === param || /^[.[]/.test(place.replace(param, '')));
+      expect([status, isNamed], `${place}: ${JSON.stringify(body.error ?? body.status)}`).toEqual([400, true]);
+    }
+  });
+});

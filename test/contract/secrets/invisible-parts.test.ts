@@ -1,0 +1,215 @@
+import { type GraphQLOutputType, getNamedType, isAbstractType, isNonNullType, isObjectType, parse, print } from 'graphql';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildSchema } from '../../../src/graphql/schema.ts';
+import { allRoutes } from '../../../src/rest/routes/index.ts';
+import type { TestClient } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeFor, type Person } from '../../support/make.ts';
+import { ResponseSocket } from '../../support/runs/responses.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { startUpstream, type Upstream } from '../../support/upstream.ts';
+
+/** Parts of a request that are for the model alone: it is given them, and no operation shows them to anybody. */
+const path = '/api/v2/responses';
+const model = 'openai/test-model';
+const canary = 'CANARY-4711';
+/** A picture of one dot. */
+const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+let upstream: Upstream;
+let service: TestService;
+let ann: Person;
+let agentId: string;
+const lines: string[] = [];
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: model, LOG_LEVEL: 'trace' };
+  service = await startService({ env, onLog: (line) => void lines.push(line) });
+  const make = makeFor(service);
+  ann = await make.person({ role: 'ADMIN' });
+  agentId = (await make.agent({ owner: ann, modelId: model })).id;
+});
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const hidden = (part: object) => ({ ...part, invisible: true });
+const text = { type: 'input_text', text: `The word is ${canary}.` };
+const file = { type: 'input_file', filename: `${canary}.txt`, file_data: `data:text/plain;base64,${btoa(`It says ${canary}.`)}` };
+const image = { type: 'input_image', image_url: `data:image/png;base64,${dot}` };
+const user = (...content: object[]) => ({ role: 'user', content });
+const seen = { type: 'input_text', text: 'What everybody may see.' };
+
+/** What is left behind: everything that a reader may name. */
+interface Left {
+  readonly response: string;
+  readonly chat: string;
+}
+type Give = (who: Person, input: readonly object[]) => Promise<Left>;
+const leftOf = ({ id, conversation }: { id: string; conversation: { id: string } }): Left => ({
+  response: id,
+  chat: conversation.id,
+});
+const giving: readonly (readonly [string, Give])[] = [
+  ['REST', async (who, input) => leftOf((await who.post(path, { model: agentId, input })).body)],
+  [
+    'REST, streamed',
+    async (who, input) => {
+      const frames = await who.stream(path, { model: agentId, input, stream: true });
+      expect(JSON.stringify(frames)).not.toContain(canary);
+      return leftOf(JSON.parse(frames.at(-2)?.data ?? '').response);
+    },
+  ],
+  [
+    'GraphQL',
+    async (who, input) => {
+      const query = 'mutation ($input: ResponseInput!) { createResponse(input: $input) { id conversation { id } } }';
+      const { data, errors } = await who.graphql(query, { input: { model: agentId, input } });
+      expect(errors).toBeUndefined();
+      await Array.fromAsync(who.sse('GET', `${path}/${data.createResponse.id}?stream=true`));
+      return leftOf(data.createResponse);
+    },
+  ],
+  [
+    'a socket',
+    async (who, input) => {
+      const socket = await ResponseSocket.connect(service.url, who.key);
+      socket.socket.send(JSON.stringify({ type: 'response.create', model: agentId, input }));
+      const last = await eventually(() => {
+        const found = socket.messages.find((message) => message.includes('"response.completed"'));
+        expect(found).toBeDefined();
+        return String(found);
+      });
+      socket.socket.close();
+      expect(socket.messages.join('')).not.toContain(canary);
+      return leftOf(JSON.parse(last).response);
+    },
+  ],
+  [
+    'a later turn',
+    async (who, input) => {
+      const { id } = (await who.post(path, { model: agentId, input: [user(hidden({ ...seen, text: 'Hush.' }))] })).body;
+      return leftOf((await who.post(path, { model: agentId, input, previous_response_id: id })).body);
+    },
+  ],
+];
+const call = { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{}' };
+const inputs: readonly (readonly [string, readonly object[]])[] = [
+  ['a text alone', [user(hidden(text))]],
+  ['a text beside another', [user(seen, hidden(text))]],
+  ['a text before another', [user(hidden(text), seen)]],
+  ['a file alone', [user(hidden(file))]],
+  ['a file beside a text', [user(seen, hidden(file))]],
+  ['an image', [user(hidden(image), hidden(text))]],
+  ['a turn before a turn that is seen', [user(hidden(text)), user(seen)]],
+  ['a turn behind one that is seen', [user(seen), user(hidden(text))]],
+  ['a part of an output', [user(seen), call, { type: 'function_call_output', call_id: 'call_1', output: [seen, hidden(text)] }]],
+];
+
+it.each(giving)('what is hidden of a request on %s goes to the model, and no operation shows it', async (api, give) => {
+  // All that can be hidden is walked behind one API; behind the others, what their own ways to a chat could spoil.
+  for (const [what, input] of api === 'REST' ? inputs : inputs.filter(([name]) => /alone|output/.test(name))) {
+    upstream.reset();
+    lines.length = 0;
+    const left = await give(ann, input);
+    expect(JSON.stringify(upstream.requests.map(({ body }) => body)), what).toContain(canary);
+    const chat = `/api/v1/chats/${left.chat}`;
+    // What is made of a chat: a copy, its summary, its short form. The model that makes them is not given it either.
+    const before = upstream.requests.length;
+    const copy = await ann.post(`${chat}/duplicate`);
+    expect(copy.status, what).toBe(200);
+    const made = [copy, await ann.post(`${chat}/summarize`), await ann.post(`${chat}/compress`)];
+    expectNothingOf(
+      made.map(({ body }) => body),
+      what,
+    );
+    expectNothingOf(
+      upstream.requests.slice(before).map(({ body }) => body),
+      what,
+    );
+    for (const id of [left.chat, copy.body.id]) await readAll(ann, { ...left, chat: id }, what);
+    expectNothingOf(lines, what);
+  }
+  await readAll(ann, undefined, 'lists');
+});
+
+function expectNothingOf(shown: unknown, what: string): void {
+  const text = JSON.stringify(shown);
+  for (const secret of [canary, dot]) expect(text, what).not.toContain(secret);
+}
+
+/** Every operation that reads, on both APIs: those with the ids of what was left, or those without an id. */
+async function readAll(who: TestClient, left: Left | undefined, what: string): Promise<void> {
+  const { response = '', chat = '' } = left ?? {};
+  const ids: Readonly<Record<string, string>> = { chatId: chat, runId: response };
+  const reads = allRoutes.filter(({ method, path: place }) => method === 'get' && place.includes('{') === (left !== undefined));
+  for (const { operationId, path: place } of reads) {
+    const url = place.replaceAll(/\{(\w+)\}/g, (_match, name: string) => ids[name] ?? response);
+    const isStream = url.startsWith(path) && url === `${path}/${response}`;
+    const format = operationId === 'exportChat' ? ['?format=json'] : [];
+    for (const query of ['', `?search=${canary}`, ...format, ...(isStream ? ['?stream=true'] : [])]) {
+      const reply = await who.get(url + query);
+      expectNothingOf(withoutFlagged(reply.body), `${what}: ${operationId}${query}`);
+      if (operationId === 'getChat' || operationId === 'exportChat') expect(reply.status, operationId).toBe(200);
+      // A search for it finds nothing.
+      if (query.startsWith('?search') && operationId === 'listChats') expect(reply.body.data).toEqual([]);
+    }
+  }
+  for (const { name, query, takesId } of queries) {
+    if (takesId !== (left !== undefined)) continue;
+    let isShown = !takesId || !['chat', 'response'].includes(name);
+    for (const id of takesId ? [response, chat] : ['']) {
+      const { data, errors } = await who.graphql(query, { id });
+      expectNothingOf(withoutFlagged(data ?? {}), `${what}: ${name}(${id})`);
+      isShown ||= errors === undefined;
+    }
+    // A query that is refused shows nothing, and tells nothing.
+    expect(isShown, `${name} is answered`).toBe(true);
+  }
+}
+
+/** The list of input items gives its owner what the owner gave, with the flag; nothing else does. */
+function withoutFlagged(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutFlagged).filter((one) => one !== undefined);
+  if (typeof value !== 'object' || value === null) return value;
+  if ('invisible' in value && value.invisible === true) return undefined;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutFlagged(one)]));
+}
+
+/** A query for each root field that takes an id, or nothing, with all that it can show three levels deep. */
+const schema = buildSchema();
+const queries = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap(({ name, args, type }) => {
+  const required = args.filter((argument) => isNonNullType(argument.type));
+  if (required.some(({ type: needed }) => String(needed) !== 'ID!')) return [];
+  const given = required.map((argument) => `${argument.name}: $id`).join(', ');
+  const selection = selectionOf(type, 3);
+  const head = required.length === 0 ? 'query' : 'query ($id: ID!)';
+  return [
+    {
+      name,
+      takesId: required.length > 0,
+      query: print(parse(`${head} { ${name}${given === '' ? '' : `(${given})`} ${selection} }`)),
+    },
+  ];
+});
+
+/** Members of different types may have fields of one name and different types: within them, names are made their own. */
+function selectionOf(type: GraphQLOutputType, depth: number, suffix = ''): string {
+  const named = getNamedType(type);
+  if (isAbstractType(named)) {
+    const members = schema
+      .getPossibleTypes(named)
+      .map((member) => `... on ${member.name} ${selectionOf(member, depth - 1, `_${member.name}: `)}`);
+    return `{ __typename ${members.filter((member) => !member.endsWith('{ __typename }')).join(' ')} }`;
+  }
+  if (!isObjectType(named)) return '';
+  const fields = Object.values(named.getFields()).flatMap((field) => {
+    if (field.args.some((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined)) return [];
+    const isLeaf = !isObjectType(getNamedType(field.type)) && !isAbstractType(getNamedType(field.type));
+    const shown = suffix === '' ? field.name : `${field.name}${suffix}${field.name}`;
+    if (isLeaf) return [shown];
+    return depth <= 1 ? [] : [`${shown} ${selectionOf(field.type, depth - 1)}`];
+  });
+  return `{ __typename ${fields.join(' ')} }`;
+}

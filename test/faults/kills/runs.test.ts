@@ -1,0 +1,168 @@
+import type { Pool } from 'pg';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { TestClient } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { killProcesses, type ParleyProcess, startProcess } from '../../support/processes/process.ts';
+import { startService } from '../../support/service.ts';
+import { copyOf, type Place } from '../../support/storage/databases.ts';
+import { heldAnswer, never, startUpstream, type Upstream } from '../../support/upstream.ts';
+
+const key = 'chosen-by-the-operator-40-characters-long';
+
+let place: Place;
+let upstream: Upstream;
+beforeEach(async () => {
+  place = await copyOf(inject('template'));
+  upstream = await startUpstream();
+});
+afterEach(async () => {
+  await killProcesses();
+  await upstream.close();
+  await place.remove();
+});
+
+async function launch(): Promise<{ parley: ParleyProcess; ann: TestClient }> {
+  const parley = startProcess({
+    ...place.env,
+    PARLEY_ADMIN_KEY: key,
+    OPENAI_BASE_URL: upstream.url,
+    DEFAULT_MODEL: 'openai/test-model',
+    RUN_LEASE_MS: '2000',
+    LOG_LEVEL: 'warn',
+  });
+  const url = await parley.url();
+  return { parley, ann: new TestClient(() => url, key) };
+}
+
+async function newChat(ann: TestClient): Promise<string> {
+  const agent = await ann.post('/api/v1/ais', { src: 'x', name: 'Ada', description: 'Knows', instructions: 'Be brief.' });
+  return (await ann.post(`/api/v1/ais/${agent.body.id}/chats`)).body.id;
+}
+
+/** Sends a message and comes back once the stream has shown `event`; the stream is left open. */
+async function sendUntil(ann: TestClient, chatId: string, event: string) {
+  const frames = ann.sse('POST', `/api/v1/chats/${chatId}/messages`, { prompt: 'Hi', stream: true });
+  const seen = [];
+  for (;;) {
+    const { value, done } = await frames.next();
+    if (done === true) throw new Error(`no ${event} in ${JSON.stringify(seen)}`);
+    seen.push({ ...value, data: JSON.parse(value.data) });
+    if (value.event === event) return seen;
+  }
+}
+
+async function allFrames(ann: TestClient, chatId: string, runId: string, last?: string) {
+  const headers: Record<string, string> = last === undefined ? {} : { 'last-event-id': last };
+  const frames = [];
+  for await (const frame of ann.sse('GET', `/api/v1/chats/${chatId}/runs/${runId}/events`, undefined, headers)) {
+    frames.push({ ...frame, data: JSON.parse(frame.data) });
+  }
+  return frames;
+}
+
+describe('a process that is killed while it answers', () => {
+  it('leaves a run that ends by itself, with what was said, and a chat that takes the next turn', async () => {
+    upstream.next({ text: ['Half', ' of it', ' never'], chunkDelayMs: 150, hangAtByte: 700 }, { text: 'Next answer' });
+    const first = await launch();
+    const chatId = await newChat(first.ann);
+    const seen = await sendUntil(first.ann, chatId, 'message.delta');
+    await first.parley.kill('SIGKILL');
+
+    const { ann } = await launch();
+    const runId = seen[0]?.data.runId;
+    const last = seen.at(-1);
+    const frames = await allFrames(ann, chatId, runId, last?.id);
+    // The log goes on where the client lost it, without a gap.
+    expect(frames.map(({ data }) => data.sequence)).toEqual(frames.map((_frame, index) => seen.length + index));
+    expect(frames.slice(-3).map(({ event }) => event)).toEqual(['message.completed', 'run.failed', 'done']);
+    expect(frames.at(-3)?.data).toMatchObject({ status: 'incomplete', content: expect.stringMatching(/^Half/) });
+    const next = await ann.post(`/api/v1/chats/${chatId}/messages`, { prompt: 'Go on' });
+    expect(next.body).toMatchObject({ status: 'completed', message: { content: 'Next answer' } });
+    expect((await ann.get(`/api/v1/chats/${chatId}`)).body.messages).toMatchObject([
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: expect.stringMatching(/^Half/), isComplete: false },
+      { role: 'user', content: 'Go on' },
+      { role: 'assistant', content: 'Next answer', isComplete: true },
+    ]);
+  });
+
+  it('has its run begun again when nothing was said yet', async () => {
+    upstream.next({ gate: never }, { text: 'Here I am' });
+    const first = await launch();
+    const chatId = await newChat(first.ann);
+    const [started] = await sendUntil(first.ann, chatId, 'run.started');
+    await upstream.until(({ requests }) => requests.length === 1);
+    await first.parley.kill('SIGKILL');
+
+    const { ann } = await launch();
+    const frames = await allFrames(ann, chatId, started?.data.runId);
+    expect(frames.map(({ event }) => event)).toEqual([
+      'run.started',
+      'message.started',
+      'message.delta',
+      'message.completed',
+      'run.completed',
+      'done',
+    ]);
+    expect((await ann.get(`/api/v1/chats/${chatId}`)).body).toMatchObject({
+      activeRunId: null,
+      messages: [{ content: 'Hi' }, { content: 'Here I am' }],
+    });
+  });
+
+  it('told to stop, finishes its answer and writes every row of the ledger', async () => {
+    upstream.otherwise({ text: ['a', 'b', 'c', 'd'], chunkDelayMs: 50 });
+    const { parley, ann } = await launch();
+    const chatId = await newChat(ann);
+    const calls = 20;
+    const completions = Array.from({ length: calls }, () =>
+      ann.post('/api/v1/chat/completions', { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] }),
+    );
+    await sendUntil(ann, chatId, 'message.delta');
+    await upstream.until(({ requests }) => requests.length === calls + 1);
+    const ended = parley.kill('SIGTERM');
+    expect((await Promise.all(completions)).map(({ status }) => status)).toEqual(completions.map(() => 200));
+    expect(await ended).toBe(0);
+
+    const service = await startService({ env: { ...place.env, PARLEY_ADMIN_KEY: key } });
+    const { rows } = await service.deps.storage.db.pool.query('select "runId", "inputTokens" from usage_entries');
+    expect(rows).toHaveLength(calls + 1);
+    expect((await service.client(key).get(`/api/v1/chats/${chatId}`)).body.messages).toMatchObject([
+      {},
+      { content: 'abcd', isComplete: true },
+    ]);
+    await service.close();
+  });
+});
+
+describe('a worker that lost its lease', () => {
+  it('commits nothing when it wakes up late', async () => {
+    const service = await startService({ env: { OPENAI_BASE_URL: upstream.url, DEFAULT_MODEL: 'openai/test-model' } });
+    const ann = service.client();
+    const chatId = await newChat(ann);
+    const pool: Pool = service.deps.storage.db.pool;
+    const { script, goOn } = heldAnswer({ text: ['Mine', ' late'] });
+    upstream.next(script);
+    const [started] = await sendUntil(ann, chatId, 'message.delta');
+    const runId: string = started?.data.runId;
+    // What another instance does once the lease is over.
+    const taken = await service.deps.storage.runs.lease(runId, 'another instance', 15_000, 'forced');
+    goOn();
+    await upstream.until(({ openStreams }) => openStreams === 0);
+    const written = await eventually(async () => {
+      const { rows } = await pool.query('select "lastSequence" from run_event_batches where "runId" = $1 order by 1 desc', [
+        runId,
+      ]);
+      return rows;
+    });
+    const run = await service.deps.storage.runs.find(runId);
+    expect(run).toMatchObject({ status: 'in_progress' });
+    expect((await ann.get(`/api/v1/chats/${chatId}`)).body.messages).toHaveLength(1);
+    const { runs } = service.deps.storage;
+    const [event] = (await runs.readEvents(runId, -1, 10))?.events ?? [];
+    const late = { ...event, sequence: Number(written[0]?.lastSequence) + 1 } as never;
+    expect(await runs.append(runId, (taken?.fence ?? 0) - 1, [late])).toBe(false);
+    expect(await runs.append(runId, taken?.fence ?? 0, [late])).toBe(true);
+    await service.close();
+  });
+});

@@ -1,0 +1,99 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { TestClient } from '../../support/client.ts';
+import { killProcesses, startProcess } from '../../support/processes/process.ts';
+import { copyOf, type Place, testServerUrl } from '../../support/storage/databases.ts';
+import { followSynced } from '../../support/storage/power-failure.ts';
+
+const key = 'chosen-by-the-operator-40-characters-long';
+const clients = 8;
+const agentsEach = 20;
+/** More than a page of a table. */
+const instructionsBytes = 20_000;
+
+if (testServerUrl !== undefined) it('is the server’s own matter there', () => expect(testServerUrl).toBeDefined());
+else
+  describe('a power failure', () => {
+    let place: Place;
+    let env: Readonly<Record<string, string>>;
+    beforeEach(async () => {
+      place = await copyOf(inject('template'));
+      env = { ...place.env, PARLEY_ADMIN_KEY: key, LOG_LEVEL: 'warn' };
+      const first = startProcess(env);
+      await first.url();
+      expect(await first.kill('SIGTERM')).toBe(0);
+    });
+    afterEach(async () => {
+      await killProcesses();
+      await place.remove();
+    });
+
+    it.each<[string, () => boolean]>([
+      ['nothing that was not flushed is on the disk', () => false],
+      ['any part of what was not flushed is on the disk', () => Math.random() < 0.5],
+    ])('loses nothing that was acknowledged: %s', async (_case, takes) => {
+      const synced = followSynced(join(place.env.DATA_DIR ?? '', 'database'));
+      const parley = startProcess({ ...env, ...synced.env });
+      const url = await parley.url();
+      const acknowledged = await workUntilKilled(new TestClient(() => url, key), {
+        // Writes to tables and to the state of the database, not only to its log.
+        checkpoint: () => checkpoint(place.env.DATA_DIR ?? ''),
+        kill: () => parley.kill('SIGKILL'),
+      });
+      synced.fail(takes);
+
+      const after = startProcess(env);
+      const afterUrl = await after.url();
+      const admin = new TestClient(() => afterUrl, key);
+      const found = await Promise.all(acknowledged.map(async ({ id }) => (await admin.get(`/api/v1/ais/${id}`)).body));
+      expect(found.map(({ id, instructions }) => ({ id, instructions }))).toEqual(acknowledged);
+      expect(acknowledged.length).toBeGreaterThan(clients);
+      expect((await admin.post('/api/v1/ais', agent('afterwards'))).status).toBe(200);
+    });
+  });
+
+interface Acknowledged {
+  readonly id: string;
+  readonly instructions: string;
+}
+
+interface Events {
+  checkpoint(): Promise<unknown>;
+  kill(): Promise<unknown>;
+}
+
+/** Creates agents with several clients, has a checkpoint made on the way, and kills the service while some are under way. */
+async function workUntilKilled(admin: TestClient, { checkpoint, kill }: Events): Promise<readonly Acknowledged[]> {
+  const acknowledged: Acknowledged[] = [];
+  const checkpointAt = randomInt(clients, 4 * clients);
+  const killedAt = clients * agentsEach - randomInt(clients, 8 * clients);
+  let checked: Promise<unknown> | undefined;
+  let killed: Promise<unknown> | undefined;
+  const work = async () => {
+    for (let made = 0; made < agentsEach && killed === undefined; made += 1) {
+      const instructions = randomBytes(instructionsBytes).toString('base64url').slice(0, instructionsBytes);
+      const reply = await admin.post('/api/v1/ais', { ...agent('before'), instructions }).catch(() => undefined);
+      if (reply?.status === 200) acknowledged.push({ id: reply.body.id, instructions });
+      if (acknowledged.length >= checkpointAt) checked ??= checkpoint();
+      if (acknowledged.length >= killedAt) killed ??= kill();
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, work));
+  await checked;
+  await killed;
+  return acknowledged;
+}
+
+async function checkpoint(dataDir: string): Promise<void> {
+  const client = new Client({ host: readFileSync(join(dataDir, 'parley.socket'), 'utf8'), user: 'postgres' });
+  await client.connect();
+  await client.query('CHECKPOINT');
+  await client.end();
+}
+
+function agent(name: string) {
+  return { name, description: '', instructions: 'Answer.', src: '' };
+}

@@ -1,0 +1,205 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { TestClient } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { killProcesses, type ParleyProcess, startProcess } from '../../support/processes/process.ts';
+import { copyOf, type Place } from '../../support/storage/databases.ts';
+
+/** Hundreds of megabytes go through one process before all buffers on the way are full. */
+const limitMs = 240_000;
+/** Half of the promised hundred, with half of what those may cost: it takes eight megabytes to make one stall. */
+const readerCount = 50;
+const MiB = 1024 * 1024;
+const key = 'chosen-by-the-operator-40-characters-long';
+
+/** A provider that has no end of things to say, as fast as it is listened to. */
+class EndlessUpstream {
+  open = 0;
+  saidBytes = 0;
+  private readonly server: Server;
+  private readonly piece = Buffer.from(`data: {"choices":[{"delta":{"content":"${'x'.repeat(60_000)}"}}]}\n\n`);
+
+  constructor() {
+    this.server = createServer((request, response) => {
+      request.resume();
+      if (request.method === 'GET') {
+        response.setHeader('content-type', 'application/json').end('{"data":[{"id":"test-model"}]}');
+        return;
+      }
+      this.open += 1;
+      response.on('close', () => {
+        this.open -= 1;
+      });
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const speak = () => {
+        do this.saidBytes += this.piece.length;
+        while (!response.destroyed && response.write(this.piece));
+      };
+      response.on('drain', () => setImmediate(speak));
+      speak();
+    });
+  }
+  async listen(): Promise<string> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
+  }
+  close(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+}
+
+let place: Place;
+let upstream: EndlessUpstream;
+let sockets: Socket[];
+beforeEach(async () => {
+  place = await copyOf(inject('template'));
+  upstream = new EndlessUpstream();
+  sockets = [];
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  await killProcesses();
+  upstream.close();
+  await place.remove();
+});
+
+let parley: ParleyProcess;
+
+async function launch(env: Readonly<Record<string, string>> = {}): Promise<TestClient> {
+  const OPENAI_BASE_URL = await upstream.listen();
+  const NODE_OPTIONS = `--import ${new URL('../../support/processes/collects-garbage.mjs', import.meta.url)}`;
+  parley = startProcess({ ...place.env, NODE_OPTIONS, PARLEY_ADMIN_KEY: key, OPENAI_BASE_URL, LOG_LEVEL: 'warn', ...env });
+  const url = await parley.url();
+  return new TestClient(() => url, key);
+}
+
+/** The least of several looks, each behind a collection: what is in use and no garbage. */
+async function heldBytes(client: TestClient): Promise<number> {
+  const looks: number[] = [];
+  for (let turn = 0; turn < 5; turn += 1) {
+    parley.signal('SIGUSR2');
+    const { body } = await client.get('/metrics');
+    const bytesOf = (name: string) => Number(new RegExp(`^parley_${name}_bytes (\\S+)`, 'm').exec(body)?.[1]);
+    looks.push(bytesOf('nodejs_heap_size_used') + bytesOf('nodejs_external_memory'));
+  }
+  return Math.min(...looks);
+}
+
+type Wire = readonly [path: string, body: object];
+const model = 'openai/test-model';
+const messages = [{ role: 'user', content: 'Hi' }];
+const completion: Wire = ['/api/v1/chat/completions', { model, stream: true, messages }];
+const subscription: Wire = [
+  '/graphql',
+  {
+    query: 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { delta } }',
+    variables: { input: { model, messages } },
+  },
+];
+const response: Wire = ['/api/v2/responses', { model, stream: true, store: false, input: 'Hi' }];
+
+/** Asks for a stream and reads the head of it, then nothing. */
+async function stalledReader(url: string, [path, members]: Wire = completion): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  sockets.push(socket);
+  socket.on('error', () => undefined);
+  const body = JSON.stringify(members);
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\naccept: text/event-stream\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  const [head] = await once(socket, 'data');
+  expect(String(head)).toContain('200 OK');
+  socket.pause();
+  return socket;
+}
+
+function openReaders(client: TestClient, count: number): Promise<Socket[]> {
+  return Promise.all(Array.from({ length: count }, () => stalledReader(client.url)));
+}
+
+describe(`${readerCount} readers that stop reading`, () => {
+  it('cost bounded memory, and the service serves on', { timeout: limitMs }, async () => {
+    const client = await launch({ SSE_STALL_TIMEOUT_MS: '120000' });
+    const before = await heldBytes(client);
+    await openReaders(client, readerCount);
+    await nothingMoreIsSaid();
+    const held = (await heldBytes(client)) - before;
+    // All are still there, and the provider has had to stop.
+    expect(upstream.open).toBe(readerCount);
+    expect(held).toBeGreaterThan(0);
+    expect(held).toBeLessThan((readerCount * MiB) / 2);
+  });
+
+  it('are cut off, and hold no provider from then on', { timeout: limitMs }, async () => {
+    const client = await launch({ SSE_STALL_TIMEOUT_MS: '1000' });
+    await openReaders(client, 10);
+    // Closed by the service: no reader has left.
+    await eventually(() => expect(upstream.open).toBe(0), 30_000);
+    await eventually(async () => {
+      const { body } = await client.get('/metrics');
+      expect(body).toMatch(/^parley_streams_open 0$/m);
+      expect(body).toMatch(/^parley_runs_active 0$/m);
+    });
+  });
+});
+
+describe.each<[string, Wire]>([
+  ['a subscription of GraphQL', subscription],
+  ['a response', response],
+])('a reader of %s that stops reading', (_wire, wire) => {
+  it('is cut off, and holds no provider from then on', { timeout: limitMs }, async () => {
+    const client = await launch({ SSE_STALL_TIMEOUT_MS: '1000' });
+    await stalledReader(client.url, wire);
+    await eventually(() => expect(upstream.open).toBe(0), 60_000);
+  });
+});
+
+describe('a reader of a WebSocket that stops reading', () => {
+  /** What all buffers on the way hold, and what is said while they fill. */
+  const saidMaxBytes = 60 * MiB;
+  it('holds back its provider, and is cut off', { timeout: limitMs }, async () => {
+    const client = await launch({ SSE_STALL_TIMEOUT_MS: '5000' });
+    const headers = { authorization: `Bearer ${key}` };
+    const socket = new WebSocket(`${client.url.replace('http', 'ws')}/api/v2/responses`, { headers });
+    const closed = once(socket, 'close');
+    socket.on('error', () => undefined);
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'response.create', model, store: false, input: 'Hi' }));
+    await once(socket, 'message');
+    socket.pause();
+    await nothingMoreIsSaid();
+    expect(upstream.saidBytes).toBeLessThan(saidMaxBytes);
+    await eventually(() => expect(upstream.open).toBe(0));
+    socket.resume();
+    await closed;
+  });
+});
+
+/** All buffers on the way are full: for a second and a half no reader was told anything. */
+async function nothingMoreIsSaid(): Promise<void> {
+  let before = -1;
+  let quietTurns = 0;
+  await eventually(async () => {
+    await wait(500);
+    quietTurns = upstream.saidBytes === before ? quietTurns + 1 : 0;
+    before = upstream.saidBytes;
+    expect(quietTurns).toBeGreaterThanOrEqual(3);
+  });
+}
+
+describe('readers that leave', () => {
+  it('have their provider connections closed at once', { timeout: limitMs }, async () => {
+    const client = await launch();
+    const readers = await openReaders(client, 30);
+    expect(upstream.open).toBe(30);
+    for (const reader of readers) reader.destroy();
+    await eventually(() => expect(upstream.open).toBe(0));
+  });
+});

@@ -1,0 +1,78 @@
+import { indexed } from '../knowledge/knowledge.ts';
+import { makeFor, type Person } from '../make.ts';
+import { startService, type TestService } from '../service.ts';
+import { never, startUpstream, type Upstream, type UpstreamScript } from '../upstream.ts';
+import { DescribedClient } from './described.ts';
+
+/** A service whose every answer is compared with openapi.json, and what models do in it. */
+export interface DescribedBench {
+  readonly upstream: Upstream;
+  readonly service: TestService;
+  readonly ann: Person;
+  readonly client: DescribedClient;
+  /** An agent that cites what it knows. */
+  readonly agentId: string;
+  close(): Promise<void>;
+}
+
+export const testModel = 'openai/test-model';
+
+export async function startDescribed(): Promise<DescribedBench> {
+  const upstream = await startUpstream();
+  const service = await startService({
+    env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'fatal', PYTHON_TIMEOUT_MS: '1' },
+  });
+  const make = makeFor(service);
+  const ann = await make.person({ role: 'ADMIN' });
+  const { id: agentId } = await make.agent({
+    owner: ann,
+    modelId: testModel,
+    generateCitations: true,
+    intermediateStepsVisible: true,
+  });
+  const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
+  await indexed(ann, (await make.apiDataSource({ owner: ann, agentId, name: 'Prices', data })).id);
+  return {
+    ...{ upstream, service, ann, agentId },
+    client: new DescribedClient(ann),
+    async close() {
+      await service.close();
+      await upstream.close();
+    },
+  };
+}
+
+export const addCall = (id: string) => ({ id, name: 'add', arguments: '{"a":1,"b":2}' });
+/** A word, and no end. */
+export const endless: UpstreamScript = { text: ['word ', 'word '], restGate: never };
+export const knowing = 'an agent with knowledge';
+/** No program comes to its end in 1 ms. */
+export const python = [{ id: 'call_1', name: 'python', arguments: '{"code":"1"}' }];
+const research = [{ id: 'call_1', name: 'deep_research', arguments: '{"task":"Compare","questions":["What is it?","Why?"]}' }];
+const likely = {
+  text: ['It ', 'is'],
+  logprobs: ['It ', 'is'].map((token) => {
+    const told = { token, logprob: -0.5, bytes: [1] };
+    return { ...told, top_logprobs: [told] };
+  }),
+};
+/** What the model does, and members of the request for it. */
+export const scenarios: readonly [string, UpstreamScript, Readonly<Record<string, unknown>>?][] = [
+  ['text', { text: ['It ', 'is ', '3.'] }],
+  ['nothing', { text: '' }],
+  ['a refusal', { refusal: 'I will not.' }],
+  [
+    'text with how likely it was',
+    { text: 'It', logprobs: [{ token: 'It', logprob: -0.1, bytes: [73, 116], top_logprobs: [{ token: 'He', logprob: -2 }] }] },
+    { top_logprobs: 1 },
+  ],
+  ['thinking, then text', { reasoning: 'Let me see', text: 'It is 3.' }, { reasoning: { effort: 'low', summary: 'auto' } }],
+  ['text and calls', { text: 'One moment', toolCalls: [addCall('call_1'), addCall('call_2')] }],
+  ['an answer that is too long', { text: 'It is', finish: 'length' }, { max_output_tokens: 2 }],
+  ['likely tokens', likely, { include: ['message.output_text.logprobs'], top_logprobs: 1 }],
+  ['research', { toolCalls: research }, { tools: [{ type: 'deep_research' }] }],
+  ['a filtered answer', { text: 'It is', finish: 'content_filter' }],
+  ['an upstream that breaks off', { text: ['It ', 'is ', '3.'], chunkDelayMs: 5, cutAtByte: 420 }],
+  ['a tool of the service that fails', { toolCalls: python }, { tools: [{ type: 'python' }] }],
+  [knowing, { text: ['It costs 15 € [', '1', '].'] }, { input: 'What does a puncture repair cost?', tools: [] }],
+];

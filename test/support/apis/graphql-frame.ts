@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { buildSchema, GraphQLObjectType, GraphQLScalarType, type GraphQLSchema } from 'graphql';
+import { pino } from 'pino';
+import type { Deps } from '../../../src/domain/deps.ts';
+import type { UploadedFile } from '../../../src/entities/chats/uploaded-file.ts';
+import { DomainError } from '../../../src/entities/errors.ts';
+import { createGraphqlHandler } from '../../../src/graphql/server/server.ts';
+import { Connections } from '../../../src/http/connections/connections.ts';
+import { createAdmissions } from '../../../src/http/limits.ts';
+import { Metrics } from '../../../src/http/log/metrics.ts';
+import { SseStreams } from '../../../src/http/reply/sse.ts';
+import { loadSettings } from '../../../src/settings.ts';
+import { TestClient } from '../client.ts';
+import { testPools, testRates } from '../sharing/pools.ts';
+import { forgetfulAudit } from '../storage/forgetful-audit.ts';
+import { callerWith } from './rest-frame.ts';
+
+/** A small schema of our own, so that the transport is tested apart from the features it carries. */
+const sdl = `
+  scalar File
+  type Node { id: ID! child: Node! children(first: Int = 20): NodeConnection! parts: [Node!]! }
+  type NodeConnection { nodes: [Node!]! }
+  type Query { hello: String! node: Node! fail: String refuse: String long(size: Int!): String! }
+  type Mutation { bump: Int! upload(file: File!, name: String): String! }
+  type Tick { value: Int! text(size: Int = 0): String! }
+  input TicksInput { count: Int! everyMs: Int = 0 batch: Int = 1 }
+  type Subscription { ticks(input: TicksInput!): Tick! silent: Tick! refused: Tick! broken: Tick! }
+`;
+
+interface TicksInput {
+  readonly count: number;
+  readonly everyMs: number;
+  readonly batch: number;
+}
+
+export interface GraphqlFrame {
+  readonly url: string;
+  /** `all` and `other` are keys. */
+  client(key: string): TestClient;
+  /** Subscriptions whose source has not been let go of. */
+  readonly openSources: () => number;
+  readonly logs: string[];
+  endKey(): void;
+  /** What the process does first when it stops. */
+  stop(): void;
+  close(): Promise<void>;
+}
+
+/** The GraphQL face over the small schema, on a port of its own. */
+export async function startGraphqlFrame(env: Readonly<Record<string, string>> = {}): Promise<GraphqlFrame> {
+  const settings = loadSettings(env);
+  const sources = { open: 0 };
+  const logs: string[] = [];
+  const watchers = new Set<() => void>();
+  const logger = pino({ level: 'error' }, { write: (line: string) => void logs.push(line) });
+  const deps = { settings, logger, audit: forgetfulAudit(settings), now: () => new Date(), rates: testRates() } as Deps;
+  const streams = new SseStreams({
+    heartbeatMs: settings.SSE_HEARTBEAT_MS,
+    bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
+  });
+  const graphql = createGraphqlHandler({
+    admissions: createAdmissions(testPools(), settings),
+    schema: testSchema(sources),
+    deps,
+    metrics: new Metrics(),
+    streams,
+    keys: {
+      authenticate: (secret) => (secret === 'all' || secret === 'other' ? callerWith(`key_${secret}`, []) : undefined),
+      watch: (_caller, onEnd) => {
+        watchers.add(onEnd);
+        return () => watchers.delete(onEnd);
+      },
+    },
+  });
+  const connections = new Connections(settings, (req, res) => {
+    graphql.handle(req, res, () => {
+      res.writeHead(418);
+      res.end();
+    });
+  });
+  const server = createServer(connections.handle);
+  connections.watch(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    logs,
+    client: (key) => new TestClient(() => url, key),
+    openSources: () => sources.open,
+    endKey: () => {
+      for (const onEnd of [...watchers]) onEnd();
+    },
+    stop: () => graphql.stop(),
+    close: async () => {
+      streams.close();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+type Context = { readonly signal: AbortSignal };
+
+function testSchema(sources: { open: number }): GraphQLSchema {
+  const schema = buildSchema(sdl);
+  const file = schema.getType('File');
+  if (file instanceof GraphQLScalarType) file.parseValue = (value) => value;
+  const node = () => ({ id: '1' });
+  resolve(schema, 'Query', {
+    hello: () => 'world',
+    node,
+    fail: () => {
+      throw new Error('the password of the database is swordfish');
+    },
+    refuse: () => {
+      const faults = [{ code: 'INVALID_VALUE', message: 'name is bad', param: 'input.name' }] as const;
+      throw new DomainError('INVALID_VALUE', 'name is bad', { param: 'input.name', faults });
+    },
+    long: (_root: unknown, { size }: { size: number }) => 'x'.repeat(size),
+  });
+  resolve(schema, 'Node', { child: node, children: () => ({ nodes: [node()] }), parts: () => [node()] });
+  resolve(schema, 'Tick', { text: (_root: unknown, { size }: { size: number }) => 'x'.repeat(size) });
+  resolve(schema, 'Mutation', {
+    bump: () => 1,
+    upload: async (_root: unknown, { file: sent, name }: { file: UploadedFile; name?: string }) =>
+      `${name ?? ''} ${sent.filename} ${sent.mimeType} ${sent.sizeBytes} ${(await text(sent.stream())).slice(0, 20)}`,
+  });
+  const subscription = schema.getSubscriptionType();
+  const sourcesOf: Record<string, (args: { input: TicksInput }, context: Context) => unknown> = {
+    ticks: ({ input }, { signal }) => counted(sources, ticks(input, signal)),
+    silent: (_args, { signal }) => counted(sources, silence(signal)),
+    refused: () => {
+      throw new DomainError('NOT_FOUND', 'There is no such thing');
+    },
+    broken: () => counted(sources, breaking()),
+  };
+  for (const field of Object.values(subscription?.getFields() ?? {})) {
+    field.subscribe = (_root, args, context) => sourcesOf[field.name]?.(args as never, context as never);
+    field.resolve = (event) => event;
+  }
+  return schema;
+}
+
+function resolve(schema: GraphQLSchema, typeName: string, resolvers: Record<string, unknown>): void {
+  const type = schema.getType(typeName);
+  if (!(type instanceof GraphQLObjectType)) throw new Error(`no type ${typeName}`);
+  for (const [name, resolver] of Object.entries(resolvers)) {
+    const field = type.getFields()[name];
+    if (field !== undefined) field.resolve = resolver as never;
+  }
+}
+
+interface Tick {
+  readonly value: number;
+}
+
+/** A source as the run engine's: single events, and the batches they came in. */
+function ticks({ count, everyMs, batch }: TicksInput, signal: AbortSignal) {
+  async function* batches(): AsyncGenerator<readonly Tick[]> {
+    for (let value = 1; value <= count && !signal.aborted; value += batch) {
+      if (everyMs > 0) await new Promise((wake) => setTimeout(wake, everyMs));
+      yield Array.from({ length: Math.min(batch, count - value + 1) }, (_, index) => ({ value: value + index }));
+    }
+  }
+  return batches();
+}
+
+async function* silence(signal: AbortSignal): AsyncGenerator<readonly Tick[]> {
+  await new Promise((wake) => signal.addEventListener('abort', wake, { once: true }));
+  yield* [];
+}
+
+async function* breaking(): AsyncGenerator<readonly Tick[]> {
+  yield [{ value: 1 }];
+  throw new Error('the password of the database is swordfish');
+}
+
+function counted(sources: { open: number }, batches: AsyncGenerator<readonly Tick[]>) {
+  async function* watched() {
+    sources.open += 1;
+    try {
+      yield* batches;
+    } finally {
+      sources.open -= 1;
+    }
+  }
+  return {
+    batches: watched,
+    async *[Symbol.asyncIterator]() {
+      for await (const batch of watched()) yield* batch;
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { makeFor, type Person } from '../make.ts';
+import type { TestService } from '../service.ts';
+
+export const rowCount = 12;
+export const rowBytes = 20_000;
+const responseId = 'resp_01h00000000000000000000000';
+
+/**
+ * Makes lists of long rows: short things over HTTP, which are then made long in the database, because what matters is what is read of them.
+ *
+ * @returns the ids of the things that hold lists, by the names of path parameters.
+ */
+export async function makeLongLists(service: TestService, ann: Person): Promise<ReadonlyMap<string, string>> {
+  const make = makeFor(service);
+  const { db } = service.deps.storage;
+  const made = <T>(one: (index: number) => Promise<T>) => Promise.all(Array.from({ length: rowCount }, (_, index) => one(index)));
+  const agents = await made(() => make.agent({ owner: ann }));
+  const agentId: string = agents[0]?.id;
+  const chats = await made(() => make.chat({ owner: ann, agentId }));
+  const chatId: string = chats[0]?.id;
+  const sources = [];
+  for (let index = 0; index < rowCount; index += 1)
+    sources.push(await make.apiDataSource({ owner: ann, agentId, data: { index } }));
+  const sourceId: string = sources[0]?.id;
+  const { body: group } = await ann.post('/api/v1/groups', { name: 'All', availability: 'EVERYONE', memberEmails: '' });
+  const at = "now() + n * interval '1 millisecond'";
+  const text = `repeat('x', ${rowBytes})`;
+  const json = `jsonb_build_object('text', ${text})`;
+  const rows = `generate_series(1, ${rowCount}) n`;
+  const statements: readonly (readonly [string, ...unknown[]])[] = [
+    [
+      `update agents set instructions = ${text}, src = ${text}, name = n || '' from (select id, row_number() over () n from agents) x where x.id = agents.id`,
+    ],
+    [`update chats set "userInputs" = ${json}`],
+    [`update data_sources set data = ${json}`],
+    [`update audit_entries set changes = jsonb_build_array(jsonb_build_object('member', 'a', 'value', ${text}))`],
+    [`insert into agent_data_sources ("agentId", "dataSourceId") select id, $1 from agents on conflict do nothing`, sourceId],
+    [
+      `insert into knowledge_items (id, "createdAt", "updatedAt", "orgId", "dataSourceId", name, "uniqueId", type, metadata)
+       select 'ki_' || n, ${at}, now(), $2, $1, 'item', 'item ' || n, 'API', ${json} from ${rows}`,
+      sourceId,
+      ann.orgId,
+    ],
+    [
+      `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content)
+       select 'msg_' || n, ${at}, now(), $1, n, 'user', ${text} from ${rows}`,
+      chatId,
+    ],
+    [
+      `insert into chat_files (id, "createdAt", "chatId", source, filename, "sizeBytes", "mimeType", metadata, status)
+       select 'file_' || n, ${at}, $1, 'USER', 'f', 0, 'text/plain', ${json}, 'UPLOADED' from ${rows}`,
+      chatId,
+    ],
+    [
+      `insert into agent_tools (id, "updatedAt", "agentId", name, type, data)
+       select 'tool_' || n, now(), $1, 'tool' || n, 'CLIENT_FUNCTION', ${json}::json from ${rows}`,
+      agentId,
+    ],
+    [
+      `insert into agent_skills (id, "updatedAt", "agentId", name, description, content)
+       select 'skill_' || n, now(), $1, 'skill' || n, '', ${text} from ${rows}`,
+      agentId,
+    ],
+    [
+      `insert into agent_user_inputs (id, "updatedAt", "agentId", "variableName", type, label, configuration)
+       select 'uin_' || n, now(), $1, 'v' || n, 'SHORT_TEXT', ${text}, '{}' from ${rows}`,
+      agentId,
+    ],
+    [
+      `insert into agent_secrets (id, "updatedAt", "agentId", key, description, "secretType")
+       select 'sec_' || n, now(), $1, 'key' || n, ${text}, 'apiKey' from ${rows}`,
+      agentId,
+    ],
+    [`insert into agent_flows (id, "updatedAt", "agentId", name) values ('flow_1', now(), $1, 'flow')`, agentId],
+    [`insert into agent_flow_versions ("flowId", version, data) select 'flow_1', n, ${json}::json from ${rows}`],
+    [`insert into group_members ("groupId", email, "updatedAt") select $1, n || '@' || ${text}, now() from ${rows}`, group.id],
+    [
+      `insert into runs (id, "updatedAt", "orgId", "userId", "keyId", "modelId", status, request, "chatId")
+       values ('${responseId}', now(), $1, $2, $3, 'parley/offline', 'completed', '{}', $4)`,
+      ann.orgId,
+      ann.userId,
+      ann.keyId,
+      chatId,
+    ],
+    [
+      `insert into response_items ("runId", direction, ordinal, "itemId", "orgId", "userId", item)
+       select '${responseId}', 'input', n, 'msg_in_' || n, $1, $2,
+         json_build_object('id', 'msg_in_' || n, 'type', 'message', 'text', ${text}) from ${rows}`,
+      ann.orgId,
+      ann.userId,
+    ],
+  ];
+  for (const [statement, ...values] of statements) await db.pool.query(statement, values);
+  return new Map([
+    ['aiId', agentId],
+    ['chatId', chatId],
+    ['dataSourceId', sourceId],
+    ['responseId', responseId],
+  ]);
+}

@@ -1,0 +1,311 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buildSchema, GraphQLObjectType, GraphQLScalarType, type GraphQLSchema } from 'graphql';
+import { type Logger, pino } from 'pino';
+import type { Deps } from '../../../src/domain/deps.ts';
+import type { Caller, Scope } from '../../../src/entities/accounts/caller.ts';
+import { DomainError } from '../../../src/entities/errors.ts';
+import { makeId } from '../../../src/entities/ids.ts';
+import type { RunEvent, RunEventStream, RunSnapshot } from '../../../src/entities/runs/event.ts';
+import { Connections } from '../../../src/http/connections/connections.ts';
+import { createAdmissions, type RunAdmission } from '../../../src/http/limits.ts';
+import { Metrics } from '../../../src/http/log/metrics.ts';
+import { SseStreams } from '../../../src/http/reply/sse.ts';
+import { compileRoutes } from '../../../src/rest/compile.ts';
+import { noDeclarations } from '../../../src/rest/openapi/declarations.ts';
+import type { RouteRow, RunFold, StreamEncoderFactory } from '../../../src/rest/route.ts';
+import { createRestRouter } from '../../../src/rest/router.ts';
+import { loadSettings, type Settings } from '../../../src/settings.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
+import { testPools, testRates } from '../sharing/pools.ts';
+import { forgetfulAudit } from '../storage/forgetful-audit.ts';
+
+/** A small schema of our own, so that the frame is tested apart from the features it carries. */
+export const frameSdl = `
+  scalar JSON
+  scalar File
+  enum Color { RED GREEN }
+  type Thing { id: ID! name: String! color: Color note: String count: Int! tags: [String!]! }
+  type PageInfo { hasNextPage: Boolean! endCursor: String }
+  type ThingConnection { nodes: [Thing!]! pageInfo: PageInfo! totalCount: Int! }
+  input PartInput { text: String! weight: Float }
+  input ThingInput {
+    name: String!
+    color: Color
+    note: String
+    count: Int = 1
+    isLoud: Boolean
+    tags: [String!]
+    parts: [PartInput!]
+    extra: JSON
+    child: ThingInput
+  }
+  input RunInput { prompt: String! maxTokens: Int stream: Boolean metaData: JSON }
+  type Query {
+    thing(id: ID!): Thing!
+    things(first: Int = 2, after: String, color: Color, tags: [String!], isLoud: Boolean): ThingConnection!
+  }
+  type Mutation {
+    createThing(input: ThingInput!): Thing!
+    uploadThing(id: ID!, file: File!, name: String, color: Color): Thing!
+    startRun(input: RunInput!, after: Int): Thing!
+  }
+  type Subscription { runEvents(input: RunInput!, after: Int): Thing! }
+`;
+
+export const frameScopes: Readonly<Record<string, Scope | null>> = {
+  'Query.thing': 'AGENTS:READ',
+  'Query.things': 'AGENTS:READ',
+  'Mutation.createThing': 'AGENTS:WRITE',
+  'Mutation.uploadThing': 'AGENTS:WRITE',
+  'Mutation.startRun': 'CHATS:WRITE',
+  'Subscription.runEvents': 'CHATS:WRITE',
+};
+
+export type Resolver = (
+  args: Record<string, unknown>,
+  context: { readonly signal: AbortSignal; readonly caller: Caller },
+) => unknown;
+
+export function frameSchema(resolvers: Readonly<Record<string, Resolver>>): GraphQLSchema {
+  const schema = buildSchema(frameSdl);
+  const file = schema.getType('File');
+  if (file instanceof GraphQLScalarType) file.parseValue = (value) => value;
+  for (const type of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]) {
+    if (!(type instanceof GraphQLObjectType)) continue;
+    for (const field of Object.values(type.getFields())) {
+      const resolve = resolvers[field.name];
+      if (resolve === undefined) continue;
+      const call = (_root: unknown, args: Record<string, unknown>, context: unknown) => resolve(args, context as never);
+      if (type.name === 'Subscription') field.subscribe = call;
+      else field.resolve = call;
+    }
+  }
+  return schema;
+}
+
+const thingSelection = '{ id name color note count tags }';
+const runDocument = 'subscription ($input: RunInput!) { runEvents(input: $input) { id } }';
+
+export const frameEncoder: StreamEncoderFactory = () => ({
+  encode: (events) => events.map((event) => `data: ${event.sequence}\n\n`).join(''),
+  end: () => 'data: [DONE]\n\n',
+  fail: (error) => `data: {"error":"${error instanceof DomainError ? error.code : 'SERVER_ERROR'}"}\n\ndata: [DONE]\n\n`,
+});
+
+export const frameFold: RunFold = {
+  document: runDocument,
+  create: (variables) => {
+    let count = 0;
+    return {
+      add: (events) => {
+        count += events.length;
+      },
+      body: () => JSON.stringify({ count, variables }),
+      headers: () => ({ 'x-model': 'tiny' }),
+    };
+  },
+};
+
+export const frameRows: readonly RouteRow[] = [
+  {
+    operationId: 'getThing',
+    method: 'get',
+    path: '/api/v1/things/{thingId}',
+    summary: 'Get a thing',
+    tag: 'Things',
+    document: `query ($thingId: ID!) { thing(id: $thingId) ${thingSelection} }`,
+    omitNull: ['note'],
+  },
+  {
+    operationId: 'listThings',
+    method: 'get',
+    path: '/api/v1/things',
+    summary: 'List things',
+    tag: 'Things',
+    document: `query ($limit: Int, $cursor: String, $color: Color, $tags: [String!], $isLoud: Boolean) {
+      things(first: $limit, after: $cursor, color: $color, tags: $tags, isLoud: $isLoud) {
+        nodes ${thingSelection} pageInfo { hasNextPage endCursor } totalCount
+      }
+    }`,
+    query: { limit: 'How many', cursor: 'Where to go on', color: 'Of this color', tags: 'With these', isLoud: 'Loud ones' },
+    wrap: 'data',
+    page: 'pagination',
+  },
+  {
+    operationId: 'createThing',
+    method: 'post',
+    path: '/api/v1/things',
+    summary: 'Create a thing',
+    tag: 'Things',
+    document: `mutation ($input: ThingInput!) { createThing(input: $input) ${thingSelection} }`,
+    body: 'input',
+    bodyCase: 'snake',
+    status: 201,
+    example: { name: 'Ada', color: 'RED', is_loud: true, tags: ['a'], parts: [{ text: 't', weight: 0.5 }], extra: { a: [1] } },
+  },
+  {
+    operationId: 'uploadThing',
+    method: 'post',
+    path: '/api/v1/things/{thingId}/file',
+    summary: 'Upload a file',
+    tag: 'Things',
+    document: `mutation ($thingId: ID!, $file: File!, $name: String, $color: Color) {
+      uploadThing(id: $thingId, file: $file, name: $name, color: $color) ${thingSelection}
+    }`,
+    upload: { file: 'file', sizeBytesMaxSetting: 'CHAT_FILE_MAX_BYTES' },
+  },
+  {
+    operationId: 'putThing',
+    method: 'put',
+    path: '/api/v1/things/{thingId}/content',
+    summary: 'Send the bytes of a thing',
+    tag: 'Things',
+    document: `mutation ($thingId: ID!, $file: File!, $color: Color) {
+      uploadThing(id: $thingId, file: $file, color: $color) ${thingSelection}
+    }`,
+    query: { color: 'Of this color' },
+    upload: { file: 'file', sizeBytesMaxSetting: 'CHAT_FILE_MAX_BYTES', isRaw: true },
+  },
+  {
+    operationId: 'run',
+    method: 'post',
+    path: '/api/v1/runs',
+    summary: 'Run',
+    tag: 'Runs',
+    document: 'mutation ($input: RunInput!) { startRun(input: $input) { id } }',
+    body: 'input',
+    bodyCase: 'snake',
+    camelMembers: ['metaData'],
+    fold: frameFold,
+    stream: { when: 'stream', document: runDocument, encoder: frameEncoder },
+    headers: { 'x-row': 'run' },
+    example: { prompt: 'hello', max_tokens: 5 },
+  },
+];
+
+const snapshot: RunSnapshot = {
+  runId: 'run_1',
+  status: 'in_progress',
+  incompleteReason: null,
+  error: null,
+  usage: null,
+  selection: null,
+  output: [],
+};
+
+export function eventOf(sequence: number): RunEvent {
+  return { type: 'response.in_progress', sequence, run: snapshot };
+}
+
+/** A stream of the batches that a generator yields. */
+export function streamOf(batches: () => AsyncIterable<readonly RunEvent[]>): RunEventStream {
+  return {
+    batches,
+    async *[Symbol.asyncIterator]() {
+      for await (const batch of batches()) yield* batch;
+    },
+  };
+}
+
+export function callerWith(keyId: string, scopes: readonly Scope[], tenant = 1): Caller {
+  return {
+    keyId,
+    userId: `user_${tenant}`,
+    orgId: `org_${tenant}`,
+    tenantId: `ten_${tenant}`,
+    level: 'ORGANIZATION',
+    role: 'MEMBER',
+    scopes: new Set(scopes),
+  };
+}
+
+export interface FrameOptions {
+  readonly resolvers: Readonly<Record<string, Resolver>>;
+  readonly rows?: readonly RouteRow[];
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly storage?: Storage;
+  readonly logger?: Logger;
+}
+
+export interface Frame {
+  readonly url: string;
+  readonly server: Server;
+  readonly settings: Settings;
+  readonly metrics: Metrics;
+  readonly admission: RunAdmission;
+  /** Ends the streams of a key, as its revocation does. */
+  endKey(keyId: string): void;
+  close(): Promise<void>;
+}
+
+/** The REST face over the small schema, on a port of its own. Keys: `all` has every scope of it, as has `other` in another tenant, `reader` reads, `none` nothing. */
+export async function startFrame(options: FrameOptions): Promise<Frame> {
+  const settings = loadSettings({ ...options.settings });
+  const callers = new Map([
+    ['all', callerWith('key_all', ['AGENTS:READ', 'AGENTS:WRITE', 'CHATS:WRITE'])],
+    ['other', callerWith('key_other', ['AGENTS:READ', 'AGENTS:WRITE', 'CHATS:WRITE'], 2)],
+    ['reader', callerWith('key_reader', ['AGENTS:READ'])],
+    ['none', callerWith('key_none', [])],
+  ]);
+  const watchers = new Map<string, Set<() => void>>();
+  const metrics = new Metrics();
+  const admissions = createAdmissions(testPools(), settings);
+  const streams = new SseStreams({
+    heartbeatMs: settings.SSE_HEARTBEAT_MS,
+    bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
+  });
+  // What the frame uses of them; features need more and are tested over a whole service.
+  const deps = {
+    settings,
+    audit: forgetfulAudit(settings),
+    storage: options.storage,
+    logger: options.logger ?? pino({ level: 'silent' }),
+    now: () => new Date(),
+    newId: (kind) => makeId(kind, Date.now()),
+    rates: testRates(),
+  } as Deps;
+  const schema = frameSchema(options.resolvers);
+  const router = createRestRouter({
+    routes: compileRoutes(schema, options.rows ?? frameRows, frameScopes, noDeclarations),
+    deps,
+    metrics,
+    streams,
+    admissions,
+    keys: {
+      authenticate: (secret) => callers.get(secret),
+      watch: (caller, onEnd) => {
+        const own = watchers.get(caller.keyId) ?? new Set();
+        watchers.set(caller.keyId, own.add(onEnd));
+        return () => own.delete(onEnd);
+      },
+    },
+  });
+  const connections = new Connections(settings, (req, res) => {
+    router(req, res, () => {
+      res.writeHead(418);
+      res.end();
+    });
+  });
+  const server = createServer(connections.handle);
+  connections.watch(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    server,
+    settings,
+    metrics,
+    admission: admissions.runs,
+    endKey: (keyId) => {
+      for (const onEnd of watchers.get(keyId) ?? []) onEnd();
+    },
+    close: async () => {
+      streams.close();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

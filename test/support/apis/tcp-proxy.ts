@@ -1,0 +1,61 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { notificationFilter } from '../storage/postgres-frames.ts';
+
+/** Stands between a service and its database, so that a test can take the database away. */
+export interface TcpProxy {
+  readonly port: number;
+  /** Breaks every connection and refuses new ones. */
+  cut(): void;
+  restore(): void;
+  /** Swallows the notifications of the database, and nothing else: as behind a pooler that gives each statement another connection. */
+  mute(isMuted: boolean): void;
+  close(): Promise<void>;
+}
+
+export async function startTcpProxy(targetPort: number, targetHost: string): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let isMuted = false;
+  const server = createServer((near) => {
+    if (isCut) {
+      near.destroy();
+      return;
+    }
+    const far = connect({ port: targetPort, host: targetHost, noDelay: true });
+    near.setNoDelay(true);
+    near.pipe(far);
+    far.pipe(notificationFilter(() => isMuted)).pipe(near);
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+  });
+  const breakAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      isCut = true;
+      breakAll();
+    },
+    restore() {
+      isCut = false;
+    },
+    mute(muted) {
+      isMuted = muted;
+    },
+    async close() {
+      breakAll();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}

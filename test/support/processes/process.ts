@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../eventually.ts';
+
+/** `node src/main.ts` as a process of its own, for what only a process can show: kill -9, SIGTERM, first start, the lock. */
+export interface ParleyProcess {
+  readonly pid: number;
+  /** All it wrote so far, both outputs. */
+  output(): string;
+  /** Where it listens, once it said so. @throws Error with its output when it ends or a minute passes before. */
+  url(): Promise<string>;
+  /** @returns the exit code; null after a kill. */
+  ended(): Promise<number | null>;
+  kill(signal: NodeJS.Signals): Promise<number | null>;
+  /** Sends a signal that does not end it: SIGSTOP, SIGCONT. */
+  signal(signal: NodeJS.Signals): void;
+}
+
+const mainPath = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+/** No process of a test lives long enough to win back what optimizing the code of the database costs it: a second at its start. */
+const briefly = ['--liftoff-only'];
+const running = new Set<ChildProcess>();
+
+/** Starts Parley with these settings and nothing else of this environment. */
+export function startProcess(env: Readonly<Record<string, string>>, cwd?: string): ParleyProcess {
+  const child = spawn(process.execPath, [...briefly, mainPath], {
+    env: { PATH: process.env.PATH ?? '', PORT: '0', LOG_FORMAT: 'json', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  running.add(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+  const ended = once(child, 'close').then(() => {
+    running.delete(child);
+    return child.exitCode;
+  });
+  return {
+    pid: child.pid ?? 0,
+    output: () => output,
+    url: () =>
+      eventually(() => {
+        const address = /listens on (http:\S+)/.exec(output)?.[1];
+        if (address !== undefined) return address;
+        if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}:\n${output}`, { cause: 'final' });
+        throw new Error(`does not listen yet:\n${output}`);
+      }, 60_000),
+    ended: () => ended,
+    kill(signal) {
+      child.kill(signal);
+      return ended;
+    },
+    signal(signal) {
+      child.kill(signal);
+    },
+  };
+}
+
+/** Ends what a failed test left behind; call it in `afterEach`. */
+export async function killProcesses(): Promise<void> {
+  const left = [...running];
+  for (const child of left) child.kill('SIGKILL');
+  await Promise.all(left.map((child) => child.exitCode ?? once(child, 'close')));
+}

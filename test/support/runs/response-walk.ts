@@ -1,0 +1,197 @@
+import { expect } from 'vitest';
+import type { SseFrame } from '../client.ts';
+import { SubagentWalk } from './subagent-walk.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: events of the wire, walked member by member.
+export type WireEvent = any;
+
+/** The events of a stream; its last frame must be the end of the format. */
+export function eventsOf(frames: readonly SseFrame[]): readonly WireEvent[] {
+  expect(frames.at(-1)).toEqual({ event: 'done', id: undefined, data: '[DONE]' });
+  return frames.slice(0, -1).map(({ event, id, data }) => {
+    const parsed = JSON.parse(data);
+    expect(event).toBe(parsed.type);
+    expect(id).toBeUndefined();
+    return parsed;
+  });
+}
+
+/** What every stream of the responses format obeys, however the run went. @returns the response of its last event. */
+export function walk(events: readonly WireEvent[], firstNumber = 0): WireEvent {
+  expect(events.map((event) => event.sequence_number)).toEqual(events.map((_event, index) => firstNumber + index));
+  if (firstNumber === 0) {
+    expect(events.slice(0, 2).map(({ type }) => type)).toEqual(['response.created', 'response.in_progress']);
+    expect(events[0].response).toMatchObject({ status: 'in_progress', output: [], usage: null, error: null });
+  }
+  const states = new WalkStates();
+  const items = new WalkItems();
+  for (const event of events) {
+    expect(event.error, 'no top-level error in any event').toBeUndefined();
+    if ('response' in event) {
+      expect(items.open, `${event.type} while an item is open`).toBeUndefined();
+      states.take(event);
+      if (firstNumber === 0) expect(event.response.output, event.type).toEqual(items.done);
+    } else items.take(event);
+  }
+  const last = events.at(-1);
+  expect(ends, 'the last event').toHaveProperty([last.type]);
+  const { status, usage } = last.response;
+  // Null: the server died, and nobody knows.
+  if (firstNumber === 0 && (usage !== null || status === 'completed')) {
+    expect(usage.total_tokens).toBeGreaterThanOrEqual(items.subagents.tokens);
+  }
+  return last.response;
+}
+
+/** The events a run may stop with, and how it is then. */
+const ends: Readonly<Record<string, readonly string[]>> = {
+  'response.completed': ['completed'],
+  'response.failed': ['failed'],
+  'response.incomplete': ['incomplete', 'cancelled'],
+};
+
+/** One beginning and one end; between them, pauses. */
+class WalkStates {
+  private last: WireEvent | undefined;
+
+  take(event: WireEvent): void {
+    const { response, type } = event;
+    const before = this.last;
+    this.last = event;
+    expect(ends[type] ?? ['in_progress'], type).toContain(response.status);
+    expect(response.error === null, type).toBe(type !== 'response.failed');
+    expect(response.incomplete_details === null, type).toBe(response.status !== 'incomplete');
+    if (before === undefined) return;
+    for (const name of ['id', 'created_at', 'model', 'conversation']) expect(response[name]).toEqual(before.response[name]);
+    expect(type).not.toBe('response.created');
+    if (!(before.type in ends)) return;
+    // Behind a pause the run goes on, or is cancelled without going on; behind anything else comes nothing.
+    expect(before.response.incomplete_details, `${type} behind ${before.type}`).toEqual({ reason: 'paused' });
+    if (type !== 'response.in_progress') expect(response.status).toBe('cancelled');
+  }
+}
+
+/** Events within an item, by what the item is. `…delta` and `…added` may come often or not at all. */
+const parts: Readonly<Record<string, readonly string[]>> = {
+  message: [
+    'response.content_part.added',
+    'response.output_text.delta',
+    'response.output_text.annotation.added',
+    'response.output_text.done',
+    'response.content_part.done',
+  ],
+  refusal: ['response.content_part.added', 'response.refusal.delta', 'response.refusal.done', 'response.content_part.done'],
+  reasoning: [
+    'response.reasoning_summary_part.added',
+    'response.reasoning_summary_text.delta',
+    'response.reasoning_summary_text.done',
+    'response.reasoning_summary_part.done',
+  ],
+  function_call: ['response.function_call_arguments.delta', 'response.function_call_arguments.done'],
+  server_tool_call: [
+    'response.server_tool_call.in_progress',
+    'response.server_tool_call_arguments.delta',
+    'response.server_tool_call_arguments.done',
+    'response.subagent.started',
+    'response.subagent.progress',
+    'response.subagent.completed',
+    'response.server_tool_call.completed',
+    'response.server_tool_call.failed',
+  ],
+  server_tool_call_output: [],
+};
+
+interface OpenItem {
+  readonly item: WireEvent;
+  readonly index: number;
+  readonly seen: Set<string>;
+  readonly annotations: WireEvent[];
+  /** Its type; of a message, what its part is tells more. */
+  kind: string;
+  text: string;
+}
+
+/** One item is open at a time; its deltas and annotations add up to what it says at its end. */
+class WalkItems {
+  readonly done: WireEvent[] = [];
+  readonly subagents = new SubagentWalk();
+  open: OpenItem | undefined;
+  private readonly ids = new Set<string>();
+  private nextIndex: number | undefined;
+
+  take(event: WireEvent): void {
+    if (event.type === 'response.output_item.added') this.added(event);
+    else if (event.type === 'response.output_item.done') this.finished(event);
+    else this.within(event);
+  }
+
+  private within(event: WireEvent): void {
+    const { open } = this;
+    if (open === undefined) throw new Error(`${event.type} without an open item`);
+    const { item, index, seen } = open;
+    expect([event.item_id, event.output_index], event.type).toEqual([item.id, index]);
+    if (event.type === 'response.content_part.added' && event.part.type === 'refusal') open.kind = 'refusal';
+    expect(parts[open.kind], open.kind).toContain(event.type);
+    this.subagents.take(event);
+    if (event.type.endsWith('.delta')) {
+      if (item.type === 'message') expect(seen).toContain('response.content_part.added');
+      if (item.type === 'reasoning') expect(seen).toContain('response.reasoning_summary_part.added');
+      open.text += event.delta;
+    } else if (event.type === 'response.output_text.annotation.added') {
+      expect(event.annotation_index).toBe(open.annotations.length);
+      open.annotations.push(event.annotation);
+    } else if (!event.type.startsWith('response.subagent.')) expect(seen, 'once for each item').not.toContain(event.type);
+    if (event.type.endsWith('_text.done')) expect(event.text).toBe(open.text);
+    if (event.type.endsWith('arguments.done')) expect(event.arguments).toBe(open.text);
+    if (event.type === 'response.refusal.done') expect(event.refusal).toBe(open.text);
+    if (event.type.endsWith('_part.done')) expect(event.part.text ?? event.part.refusal).toBe(open.text);
+    if (event.part?.type === 'output_text') expect(event.part.annotations).toEqual(open.annotations);
+    seen.add(event.type);
+  }
+
+  private added({ item, output_index: index }: WireEvent): void {
+    expect(this.open).toBeUndefined();
+    expect(index).toBe(this.nextIndex ?? index);
+    expect(item.status).toBe('in_progress');
+    expect(item.id).toMatch(/^\w+$/);
+    expect(this.ids.has(item.id)).toBe(false);
+    if (item.type === 'message') expect(item.content).toEqual([]);
+    if (item.type.endsWith('_call')) expect([item.arguments, typeof item.call_id]).toEqual(['', 'string']);
+    this.ids.add(item.id);
+    this.open = { item, index, seen: new Set(), annotations: [], kind: item.type, text: '' };
+  }
+
+  private finished(event: WireEvent): void {
+    const { item, output_index: index } = event;
+    const { open } = this;
+    this.subagents.take(event);
+    if (open === undefined) throw new Error('done without an open item');
+    expect([item.id, item.type, index]).toEqual([open.item.id, open.item.type, open.index]);
+    expect(item.status).not.toBe('in_progress');
+    // What closes an item comes before its end, whatever ended it.
+    const mustEnd = parts[open.kind]?.filter((type) => type.endsWith('.done')) ?? [];
+    for (const type of mustEnd) expect(open.seen, `${type} of ${item.type}`).toContain(type);
+    if (item.type === 'message') {
+      const { text, annotations } = open;
+      const refusal = { type: 'refusal', refusal: text };
+      expect(item.content).toEqual([
+        open.kind === 'refusal' ? refusal : { type: 'output_text', text, annotations, logprobs: [] },
+      ]);
+    }
+    if (item.type.endsWith('_call')) expect(item.arguments).toBe(open.text);
+    if (item.type === 'server_tool_call') expect(open.seen).toContain(`response.server_tool_call.${item.status}`);
+    if (item.type === 'reasoning') expect(item.summary).toEqual([{ type: 'summary_text', text: open.text }]);
+    this.done.push(item);
+    this.nextIndex = index + 1;
+    this.open = undefined;
+  }
+}
+
+/** Every member of a response object that the format asks for. */
+export const responseMembers = [
+  ...['id', 'object', 'created_at', 'completed_at', 'status', 'error', 'incomplete_details', 'instructions'],
+  ...['max_output_tokens', 'max_tool_calls', 'model', 'output', 'parallel_tool_calls', 'previous_response_id', 'conversation'],
+  ...['reasoning', 'store', 'background', 'temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'top_logprobs'],
+  ...['text', 'tool_choice', 'tools', 'truncation', 'service_tier', 'metadata', 'safety_identifier', 'prompt_cache_key'],
+  ...['usage', 'selection_metadata'],
+];

@@ -1,0 +1,54 @@
+import { expect } from 'vitest';
+import { createEgress } from '../../../src/engine/egress/egress.ts';
+import { createApiTool } from '../../../src/engine/tools/api-function/api-tool.ts';
+import { DomainError } from '../../../src/entities/errors.ts';
+import { type ApiRequest, startApiServer } from '../egress/api-server.ts';
+import { egressPlaces } from '../sharing/pools.ts';
+import { freePass } from './runs.ts';
+
+export type ToolData = Readonly<Record<string, unknown>>;
+
+/** A stand-in for somebody else's API, and one call of a tool at it. */
+export interface ToolCalls {
+  readonly url: string;
+  /** Calls a tool with arguments as a model wrote them. @returns what the API received; undefined for a call that was refused. */
+  received(data: ToolData, args: string): Promise<ApiRequest | undefined>;
+  close(): Promise<void>;
+}
+
+const limits = { timeoutMs: 10_000, replyBytesMax: 10_000, resultCharsMax: 10_000 };
+
+export async function startToolCalls(): Promise<ToolCalls> {
+  const api = await startApiServer();
+  const egress = createEgress({
+    allow: '127.0.0.1',
+    connectTimeoutMs: 5_000,
+    lookupTimeoutMs: 5_000,
+    ...egressPlaces(16, 16),
+  });
+  return {
+    url: api.url,
+    async received(data, args) {
+      const tool = createApiTool({ name: 'tool', data }, [], { ...limits, egress, secretsFor: async () => new Map() });
+      const before = api.requests.length;
+      try {
+        await tool.run(args, {}, AbortSignal.timeout(limits.timeoutMs), () => undefined, freePass);
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        expect(api.requests.length).toBe(before);
+        return undefined;
+      }
+      expect(api.requests.length).toBe(before + 1);
+      return api.requests.at(-1);
+    },
+    async close() {
+      await egress.close();
+      await api.close();
+    },
+  };
+}
+
+/** The members of a query as its server received them. */
+export function queryOf(request: ApiRequest | undefined): readonly (readonly [string, string])[] {
+  return [...new URL(`http://a${request?.path}`).searchParams];
+}

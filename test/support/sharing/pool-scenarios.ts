@@ -1,0 +1,231 @@
+import { connect } from 'node:net';
+import { expect } from 'vitest';
+import { findBox } from '../../../src/engine/tools/python/box.ts';
+import { eventually } from '../eventually.ts';
+import { nestedFormsPdf } from '../knowledge/hostile-pdf.ts';
+import { addFile, indexed } from '../knowledge/knowledge.ts';
+import type { makeFor, Person } from '../make.ts';
+import { ResponseSocket, responsesPath, testModel } from '../runs/responses.ts';
+import type { TestService } from '../service.ts';
+import { never, type Upstream } from '../upstream.ts';
+import { fillBy } from './greedy.ts';
+
+/** Where a greedy tenant fills one pool. */
+export interface PoolScene {
+  readonly service: TestService;
+  readonly upstream: Upstream;
+  /** Somebody's web site, at `/page` and at `/silent`; names that end in `.test` lead there, unless they begin with `silent`. */
+  readonly site: { readonly url: string };
+  readonly make: ReturnType<typeof makeFor>;
+  /** Twenty keys of three organizations of one tenant. */
+  readonly greedy: readonly Person[];
+  readonly newcomer: Person;
+  /** Run when the scene is over. */
+  readonly leave: (() => unknown)[];
+}
+
+const poolMax = 10;
+/** Pools that are small enough to be filled. */
+export const poolEnv = {
+  DEFAULT_MODEL: testModel,
+  MODEL_RETRIES_MAX: '0',
+  LOG_LEVEL: 'fatal',
+  RUNS_ACTIVE_MAX: String(poolMax),
+  UPLOADS_ACTIVE_MAX: String(poolMax),
+  SUBSCRIPTIONS_MAX: String(poolMax),
+  SOCKETS_MAX: String(poolMax),
+  REQUESTS_ACTIVE_MAX: '2',
+  PYTHON_PROGRAMS_MAX: '1',
+  PROMPT_READERS_MAX: '1',
+  INDEX_CONCURRENCY: '1',
+  EGRESS_CALLS_MAX: '12',
+  EGRESS_LOOKUPS_MAX: '8',
+  EGRESS_LOOKUP_TIMEOUT_MS: '60000',
+};
+const completion = { model: testModel, messages: [{ role: 'user', content: 'Hi' }] };
+const hostile = `data:application/pdf;base64,${Buffer.from(nestedFormsPdf()).toString('base64')}`;
+const text = `data:text/plain;base64,${Buffer.from('The fair opens on 9 May.').toString('base64')}`;
+const responseWith = (fileData: string) => ({
+  model: testModel,
+  store: false,
+  input: [{ type: 'message', role: 'user', content: [{ type: 'input_file', file_data: fileData, filename: 'a' }] }],
+});
+const responseFrom = (fileUrl: string) => ({
+  model: testModel,
+  store: false,
+  input: [{ type: 'message', role: 'user', content: [{ type: 'input_file', file_url: fileUrl, filename: 'a.txt' }] }],
+});
+/** What another tenant may have to wait, on a machine that is busy with tests; the greedy work takes 30 s a piece, or for ever. */
+const boundMs = 20_000;
+
+/** By the name of the pool: fills it as the greedy tenant, and shows that another gets its first place in time. */
+export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promise<void>>> = {
+  async runs({ upstream, greedy, newcomer, leave }) {
+    upstream.otherwise({ text: ['One', ' two'], restGate: never });
+    const opened = await fillBy(greedy, async (who) => {
+      const { status, left } = await openStream(who, '/api/v1/chat/completions', { ...completion, stream: true });
+      leave.push(left);
+      return status === 200;
+    });
+    expectShare(opened);
+    upstream.otherwise({ text: 'Hello' });
+    expect(await newcomer.post('/api/v1/chat/completions', completion)).toMatchObject({ status: 200 });
+  },
+  async 'active-runs'({ service, upstream, greedy, newcomer }) {
+    upstream.otherwise({ text: ['One', ' two'], restGate: never });
+    const background = { model: testModel, input: 'Hi', background: true };
+    const begun = await fillBy(greedy, async (who) => (await who.post(responsesPath, background)).status === 200);
+    expectShare(begun);
+    upstream.otherwise({ text: 'Hello' });
+    const first = await newcomer.post(responsesPath, background);
+    expect(first.status).toBe(200);
+    await eventually(async () => expect((await newcomer.get(`${responsesPath}/${first.body.id}`)).body.status).toBe('completed'));
+    await eventually(() => expect(service.deps.pools.countOf('active-runs')).toBe(begun));
+    expect(await newcomer.post('/api/v1/chat/completions', completion)).toMatchObject({ status: 200 });
+  },
+  async uploads({ service, make, greedy, newcomer, leave }) {
+    const begun = await fillBy(greedy, async (who) => {
+      const { socket, isTaken } = await beginUpload(service, who);
+      leave.push(() => socket.destroy());
+      return isTaken;
+    });
+    expectShare(begun);
+    const agent = await make.agent({ owner: newcomer });
+    expect((await addFile(newcomer, agent.id, 'a.txt', 'The fair opens on 9 May.')).status).toBe(200);
+  },
+  async subscriptions({ make, greedy, newcomer, leave }) {
+    const chats = new Map<string, string>();
+    const chatOf = async (who: Person) => {
+      const known = chats.get(who.orgId);
+      if (known !== undefined) return known;
+      const { id } = await make.chat({ owner: who, agentId: (await make.agent({ owner: who })).id });
+      chats.set(who.orgId, id);
+      return id as string;
+    };
+    const open = async (who: Person) => {
+      const body = {
+        query: 'subscription ($chatId: ID!) { chatUpdated(chatId: $chatId) { id } }',
+        variables: { chatId: await chatOf(who) },
+      };
+      const { status, left } = await openStream(who, '/graphql', body);
+      leave.push(left);
+      return status === 200;
+    };
+    expectShare(await fillBy(greedy, open));
+    for (const who of greedy) expect((await who.call('PUT', '/graphql/stream')).status).toBe(429);
+    expect(await open(newcomer)).toBe(true);
+  },
+  async sockets({ service, greedy, newcomer, leave }) {
+    const open = async (who: Person) => {
+      const socket = await ResponseSocket.connect(service.url, who.key).catch(() => undefined);
+      leave.push(() => socket?.close());
+      return socket !== undefined;
+    };
+    expectShare(await fillBy(greedy, open));
+    expect(await open(newcomer)).toBe(true);
+  },
+  async requests({ service, upstream, greedy, newcomer }) {
+    upstream.otherwise({ text: ['One', ' two'], restGate: never });
+    // Pausing waits for the end of a model call that never comes.
+    const paused = await Promise.all(
+      greedy
+        .slice(0, 3)
+        .map(async (who) => (await who.post(responsesPath, { model: testModel, input: 'Hi', background: true })).body.id),
+    );
+    await upstream.until(({ openStreams }) => openStreams === paused.length);
+    for (let call = 0; call < 60; call += 1) {
+      const id = paused[call % paused.length];
+      void greedy[call % paused.length]?.post(`${responsesPath}/${id}/pause`).catch(() => undefined);
+    }
+    await eventually(() => expect(service.deps.pools.countOf('requests')).toBeGreaterThanOrEqual(2));
+    expect(await within(boundMs, newcomer.get('/api/v1/ais'))).toMatchObject({ status: 200 });
+    expect(await within(boundMs, newcomer.graphql('{ viewer { keyId } }'))).toMatchObject({ status: 200 });
+  },
+  async python({ service, upstream, greedy, newcomer }) {
+    if ((await findBox()) === undefined) throw new Error('this machine has no box for Python: the pool cannot be shown');
+    const program = (code: string) => ({ toolCalls: [{ id: 'call_1', name: 'python', arguments: JSON.stringify({ code }) }] });
+    upstream.otherwise((request) => {
+      const said = JSON.stringify(request.body?.messages);
+      if (said.includes('"role":"tool"')) return { text: 'Done' };
+      return program(said.includes('loop') ? 'while True: pass' : 'print(6 * 7)');
+    });
+    const run = (who: Person, input: string) =>
+      who.post(responsesPath, { model: testModel, input, tools: [{ type: 'python' }], store: false });
+    for (const who of greedy.slice(0, 6)) void run(who, 'loop').catch(() => undefined);
+    await eventually(() => expect(service.deps.pools.countOf('python')).toBe(1));
+    const { status, body } = await within(boundMs, run(newcomer, 'count'));
+    expect([status, JSON.stringify(body)]).toEqual([200, expect.stringContaining('42')]);
+  },
+  async 'prompt-readers'({ service, upstream, greedy, newcomer }) {
+    upstream.otherwise({ text: 'Read' });
+    for (const who of greedy.slice(0, 8)) void who.post(responsesPath, responseWith(hostile)).catch(() => undefined);
+    await eventually(() => expect(service.deps.pools.countOf('prompt-readers')).toBe(1));
+    expect(await within(boundMs, newcomer.post(responsesPath, responseWith(text)))).toMatchObject({ status: 200 });
+  },
+  async 'egress-calls'({ service, upstream, site, greedy, newcomer }) {
+    upstream.otherwise({ text: 'Read' });
+    for (const who of greedy) void who.post(responsesPath, responseFrom(`${site.url}/silent`)).catch(() => undefined);
+    await eventually(() => expect(service.deps.pools.countOf('egress-calls')).toBeGreaterThanOrEqual(3));
+    expect(await within(boundMs, newcomer.post(responsesPath, responseFrom(`${site.url}/page`)))).toMatchObject({ status: 200 });
+  },
+  async 'egress-lookups'({ service, upstream, site, greedy, newcomer }) {
+    upstream.otherwise({ text: 'Read' });
+    const named = (name: string, path: string) => responseFrom(`http://${name}.test:${new URL(site.url).port}${path}`);
+    for (const [index, who] of greedy.entries()) {
+      void who.post(responsesPath, named(`silent-${index}`, '/page')).catch(() => undefined);
+    }
+    await eventually(() => expect(service.deps.pools.countOf('egress-lookups')).toBeGreaterThanOrEqual(3));
+    expect(await within(boundMs, newcomer.post(responsesPath, named('fine', '/page')))).toMatchObject({ status: 200 });
+  },
+  async 'jobs knowledge.index-item'({ service, make, upstream, greedy, newcomer }) {
+    upstream.otherwise({ text: 'Read' });
+    const sources: string[] = [];
+    for (const who of [greedy[0], greedy[7], greedy[14]]) {
+      if (who === undefined) continue;
+      const agent = await make.agent({ owner: who });
+      for (let file = 0; file < 5; file += 1) sources.push((await addFile(who, agent.id, 'a.pdf', nestedFormsPdf())).body.id);
+    }
+    await eventually(() => expect(service.deps.pools.countOf('jobs knowledge.index-item')).toBeGreaterThan(0));
+    // A prompt with a file does not wait behind the documents that are indexed.
+    expect(await within(boundMs, newcomer.post(responsesPath, responseWith(text)))).toMatchObject({ status: 200 });
+    const agent = await make.agent({ owner: newcomer });
+    const added = await addFile(newcomer, agent.id, 'a.txt', 'The fair opens on 9 May.');
+    expect(await within(boundMs, indexed(newcomer, added.body.id))).toMatchObject({ indexStatus: 'INDEXED' });
+  },
+};
+
+/** The greedy tenant had much of the pool, and not all. */
+function expectShare(taken: number): void {
+  expect(taken).toBeGreaterThanOrEqual(poolMax / 2);
+  expect(taken).toBeLessThan(poolMax);
+}
+
+async function openStream(who: Person, path: string, body: unknown) {
+  const controller = new AbortController();
+  const { status } = await who.fetch('POST', path, body, { accept: 'text/event-stream' }, controller.signal);
+  return { status, left: () => controller.abort() };
+}
+
+/** The head and the first bytes of an upload that goes on for ever. */
+async function beginUpload({ url, deps }: TestService, { key }: Person) {
+  const before = deps.pools.countOf('uploads');
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  let answer = '';
+  socket.on('error', () => undefined).on('data', (data) => (answer += data));
+  socket.write(
+    `POST /api/v1/ais/ai_any/data-sources/file HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: multipart/form-data; boundary=x\r\ncontent-length: 100000\r\n\r\n`,
+  );
+  socket.write('--x\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\nThe fair');
+  return eventually(() => {
+    const isTaken = deps.pools.countOf('uploads') > before;
+    if (!isTaken && answer === '') throw new Error('not answered yet');
+    if (!isTaken) expect(answer).toMatch(/^HTTP\/1.1 (429|503)[\s\S]*retry-after: 1/i);
+    return { socket, isTaken };
+  });
+}
+
+function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`not within ${timeoutMs} ms`)), timeoutMs);
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,17 @@
+import pino from 'pino';
+import { AuditTrail } from '../../../src/domain/audit/trail.ts';
+import { makeId } from '../../../src/entities/ids.ts';
+import type { Settings } from '../../../src/settings.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
+
+/** The audit trail of a frame without a database: what is noted is written nowhere. */
+export function forgetfulAudit(settings: Settings): AuditTrail {
+  const batch = { add: () => true, flush: async () => undefined, close: async () => undefined };
+  return new AuditTrail({
+    settings,
+    storage: { auditBatch: batch } as unknown as Storage,
+    logger: pino({ level: 'silent' }),
+    newId: (kind) => makeId(kind, Date.now()),
+    now: () => new Date(),
+  });
+}

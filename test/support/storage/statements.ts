@@ -1,0 +1,33 @@
+import type { TestService } from '../service.ts';
+
+/** When keys were last used is written by a timer, whatever is asked meanwhile. */
+const writtenBehind = /set "lastUsedAt"/;
+
+/** What `work` asks of the database, in the running service: the text of every statement, also of those that Prisma sends. */
+export async function countStatements<T>(
+  service: TestService,
+  work: () => Promise<T>,
+): Promise<{ readonly result: T; readonly statements: readonly string[] }> {
+  const statements: string[] = [];
+  const { pool } = service.deps.storage.db;
+  // Every statement of a pool goes through one of its clients, and a client is acquired for it.
+  const watched = new Set<{ query: unknown }>();
+  const watch = (client: { query: unknown }) => {
+    if (watched.has(client)) return;
+    watched.add(client);
+    const query = client.query as (...args: unknown[]) => unknown;
+    client.query = function (this: unknown, ...args: unknown[]) {
+      const [statement] = args;
+      statements.push(typeof statement === 'string' ? statement : String((statement as { text?: unknown }).text));
+      return query.apply(this, args);
+    };
+  };
+  pool.on('acquire', watch as never);
+  try {
+    const result = await work();
+    return { result, statements: statements.filter((text) => !writtenBehind.test(text)) };
+  } finally {
+    pool.off('acquire', watch as never);
+    for (const client of watched) Reflect.deleteProperty(client, 'query');
+  }
+}

@@ -1,0 +1,224 @@
+import { PDFDocument } from 'pdf-lib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createExtractor, type ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
+import { type DocumentFolder, documentFolder, extractLimits, makePdf } from '../../support/knowledge/documents.ts';
+
+const extractor = createExtractor();
+let folder: DocumentFolder;
+beforeAll(async () => {
+  folder = await documentFolder();
+});
+afterAll(async () => {
+  await extractor.close();
+  await folder.remove();
+});
+
+async function extract(filename: string, content: string | Uint8Array, mimeType?: string): Promise<ExtractedDocument> {
+  const source = await folder.put(filename, content, mimeType);
+  return extractor.extract(source, extractLimits, AbortSignal.timeout(60_000));
+}
+
+function blocksOf({ text, blocks }: ExtractedDocument) {
+  return blocks.map(({ kind, charStart, charEnd }) => [kind, text.slice(charStart, charEnd)]);
+}
+
+describe('Markdown', () => {
+  it('is kept as it is, its blocks found', async () => {
+    const markdown =
+      '# Guide\n\nIntro line one\nline two.\n\nSetext\n---\n\n- a\n- b\n\n  more of b\n\n| x | y |\n|---|---|\n| 1 | 2 |\n\n```js\n# no heading\n\nlet a;\n```\nLast.';
+    const document = await extract('guide.md', markdown);
+    expect(document).toMatchObject({ title: 'Guide', mimeType: 'text/markdown', pageCount: null, text: markdown });
+    expect(blocksOf(document)).toEqual([
+      ['heading', '# Guide'],
+      ['paragraph', 'Intro line one\nline two.'],
+      ['heading', 'Setext\n---'],
+      ['list', '- a\n- b\n\n  more of b'],
+      ['table', '| x | y |\n|---|---|\n| 1 | 2 |'],
+      ['code', '```js\n# no heading\n\nlet a;\n```'],
+      ['paragraph', 'Last.'],
+    ]);
+    expect(document.blocks.map(({ level }) => level).filter((level) => level !== null)).toEqual([1, 2]);
+  });
+  it('loses its front matter and keeps the title in it', async () => {
+    const document = await extract('page.md', '---\r\nlayout: post\r\ntitle: "A: good day"\r\n---\r\n# Other\r\n\r\nBody.\r\n');
+    expect(document).toMatchObject({ title: 'A: good day', text: '# Other\n\nBody.' });
+  });
+  it('that opens with a rule is not taken for front matter', async () => {
+    expect((await extract('rule.md', '---\n\nBody.')).text).toBe('---\n\nBody.');
+  });
+});
+
+describe('plain text', () => {
+  it.each([
+    ['UTF-8 with a byte order mark', Buffer.from('\ufeffGrüße aus Köln, schöne Grüße.')],
+    ['UTF-16 little-endian with a byte order mark', Buffer.from('\ufeffGrüße aus Köln, schöne Grüße.', 'utf16le')],
+    ['UTF-16 without one', Buffer.from('Grüße aus Köln, schöne Grüße.', 'utf16le')],
+    ['Windows-1252', Buffer.from('Grüße aus Köln, schöne Grüße.', 'latin1')],
+  ])('is read in %s', async (_charset, bytes) => {
+    expect((await extract('letter.txt', bytes)).text).toBe('Grüße aus Köln, schöne Grüße.');
+  });
+  it('is read in Shift_JIS', async () => {
+    const { default: iconv } = await import('iconv-lite');
+    const text = '工房は火曜日から土曜日まで営業しています。修理はオンラインまたは電話で予約できます。';
+    expect((await extract('letter.txt', iconv.encode(text, 'shift_jis'))).text).toBe(text);
+  });
+  it('has its paragraphs as blocks', async () => {
+    expect(blocksOf(await extract('a.txt', 'One\ntwo.\n\n \nThree.\n'))).toEqual([
+      ['paragraph', 'One\ntwo.'],
+      ['paragraph', 'Three.'],
+    ]);
+  });
+  it('reaches the database without NUL and lone surrogates', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from(`${'Some text. '.repeat(50)}a`),
+      Buffer.from([0, 0xed, 0xa0, 0x80]),
+      Buffer.from('b'),
+    ]);
+    const { text } = await extract('a.txt', bytes);
+    expect(text.includes('\0')).toBe(false);
+    expect(text.isWellFormed()).toBe(true);
+    expect(text).toMatch(/^Some text\..*b$/);
+  });
+});
+
+describe('PDF', () => {
+  it('keeps its pages and headings', async () => {
+    const pdf = await makePdf([
+      {
+        heading: 'Warranty terms',
+        columns: ['Frames carry a warranty of ten years. Batteries carry one of two years or six hundred charging cycles.'],
+      },
+      {
+        heading: 'Making a claim',
+        columns: ['Bring the receipt to the workshop. Claims are decided within five working days of the visit.'],
+      },
+    ]);
+    const document = await extract('warranty.pdf', pdf);
+    expect(document).toMatchObject({ title: 'Warranty terms', mimeType: 'application/pdf', pageCount: 2 });
+    expect(document.blocks.map(({ kind, page }) => [kind, page])).toEqual([
+      ['heading', 1],
+      ['paragraph', 1],
+      ['heading', 2],
+      ['paragraph', 2],
+    ]);
+    expect(document.text).toContain('Batteries carry one of two years or six hundred charging cycles.');
+  });
+  it('reads two columns one after the other', async () => {
+    const left =
+      'The left column begins here and tells about the moon. It pulls the sea towards itself every day. Tides rise twice a day in most harbours.';
+    const right =
+      'The right column is about the wind. Wind moves only the surface of the water. Storms can lift it by several metres near the coast.';
+    const { text } = await extract(
+      'tides.pdf',
+      await makePdf([{ heading: 'Tides', columns: [`${left} ${left}`, `${right} ${right}`] }]),
+    );
+    const words = text.replace(/\s+/g, ' ');
+    expect(words).toContain(`${left} ${left}`);
+    expect(words).toContain(`${right} ${right}`);
+  });
+  it('without a text layer says so', async () => {
+    const document = await PDFDocument.create();
+    document.addPage([300, 300]).drawRectangle({ x: 10, y: 10, width: 200, height: 200 });
+    await expect(extract('scan.pdf', await document.save())).rejects.toMatchObject({
+      code: 'NO_TEXT',
+      message: expect.stringMatching(/OCR/),
+    });
+  });
+  it('is known by its content, whatever its name and declared type', async () => {
+    const pdf = await makePdf([{ columns: ['A page of text that was sent under another name.'] }]);
+    expect(await extract('notes.txt', pdf, 'text/plain')).toMatchObject({ mimeType: 'application/pdf', pageCount: 1 });
+  });
+});
+
+describe('HTML', () => {
+  const page = `<!doctype html><html><head><title>Shop &amp; Co</title><style>p{}</style></head><body>
+    <nav><a href="/">Home</a> <a href="/about">About</a></nav>
+    <h1>Opening</h1><p>We are <b>open</b> from 9 to 5. See <a href="https://example.com/map">the map</a> and <a href="/x">this</a>.</p>
+    <table><tr><td>Day</td><td>Hours</td></tr><tr><td>Monday</td><td>9 to 5</td></tr></table>
+    <ul><li>One</li><li>Two</li></ul><pre><code>x = 1</code></pre><img src="data:image/png;base64,AAAA" alt="A shop">
+    <p hidden>Hidden words</p><script>alert("script words")</script><footer>Footer words</footer></body></html>`;
+  it('becomes Markdown: headings, lists, code, and tables without a marked head', async () => {
+    const document = await extract('shop.html', page);
+    expect(document).toMatchObject({ title: 'Shop & Co', mimeType: 'text/html' });
+    expect(document.blocks.map(({ kind }) => kind)).toEqual(['heading', 'paragraph', 'table', 'list', 'code', 'paragraph']);
+    expect(document.text).toContain('| Day | Hours |\n| --- | --- |\n| Monday | 9 to 5 |');
+    expect(document.text).toContain('We are **open** from 9 to 5. See [the map](https://example.com/map) and this.');
+  });
+  it('leaves out menus, scripts, styles, hidden parts and pictures', async () => {
+    const { text } = await extract('shop.html', page);
+    expect(text).not.toMatch(/Home|About|script words|p\{\}|Hidden words|Footer words|base64/);
+  });
+  it('is known without a name, and read as a fragment', async () => {
+    expect(await extract('download', '<!DOCTYPE html><p>Hello <i>you</i></p>')).toMatchObject({
+      mimeType: 'text/html',
+      text: 'Hello *you*',
+    });
+    expect(await extract('part.htm', '<h2>Part</h2><p>Only a part.</p>')).toMatchObject({
+      title: 'Part',
+      text: '## Part\n\nOnly a part.',
+    });
+  });
+  it('is decoded as it declares', async () => {
+    const html = '<html><head><meta charset="iso-8859-2"></head><body><p>\xb1 \xb3</p></body></html>';
+    expect((await extract('pl.html', Buffer.from(html, 'latin1'))).text).toBe('ą ł');
+  });
+});
+
+describe('CSV', () => {
+  it('names the column of every cell, so a row is understood alone', async () => {
+    const document = await extract(
+      'stock.csv',
+      'part;usual stock;delivery\nbrake pads;120;"2 days;\nor 3"\nchains;;3 days;extra\n',
+    );
+    expect(document.mimeType).toBe('text/csv');
+    expect(document.text).toBe(
+      '- part: brake pads; usual stock: 120; delivery: 2 days; or 3\n- part: chains; delivery: 3 days; column 4: extra',
+    );
+    expect(document.blocks.map(({ kind }) => kind)).toEqual(['table']);
+  });
+  it('with a quote that never closes is still read', async () => {
+    expect((await extract('a.csv', 'a,b\n1,"two\n3,4\n')).text).toContain('- a: 3; b: 4');
+  });
+});
+
+describe('JSON', () => {
+  it('becomes lines of path and value, one block an object, in the order of its members', async () => {
+    const { text, title, blocks } = await extract(
+      'prices.json',
+      JSON.stringify({
+        name: 'Prices',
+        open: false,
+        note: null,
+        services: [
+          { name: 'Full service', priceEuro: 89, tags: ['a', 'b'], at: { city: 'Bonn' }, parts: [{ id: 1, count: 0 }] },
+          { name: 'Puncture repair', priceEuro: 15 },
+        ],
+      }),
+    );
+    expect(title).toBe('Prices');
+    expect(text).toBe(
+      [
+        'name: Prices\nopen: false',
+        'services[0]\nname: Full service\npriceEuro: 89\ntags: a, b\nat.city: Bonn',
+        'services[0] "Full service" > parts[0]\nid: 1\ncount: 0',
+        'services[1]\nname: Puncture repair\npriceEuro: 15',
+      ].join('\n\n'),
+    );
+    expect(blocks).toHaveLength(4);
+  });
+  it('keeps every digit', async () => {
+    expect((await extract('a.json', '{"id": 12345678901234567890, "x": 0.1234567890123456789}')).text).toBe(
+      'id: 12345678901234567890\nx: 0.1234567890123456789',
+    );
+  });
+  it('is read a value a line, and by its content without a name', async () => {
+    expect((await extract('log.jsonl', '{"a":1}\n{"a":2}\n')).text).toBe('[0]\na: 1\n\n[1]\na: 2');
+    expect(await extract('payload', '[{"a":1}]', 'text/plain')).toMatchObject({
+      mimeType: 'application/json',
+      text: '[0]\na: 1',
+    });
+  });
+  it('that is cut short stays text', async () => {
+    expect((await extract('broken.json', '{"a": 1, "b": ')).text).toBe('{"a": 1, "b":');
+  });
+});

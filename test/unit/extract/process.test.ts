@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createExtractor,
+  type ExtractedDocument,
+  type ExtractLimits,
+  type Extractor,
+} from '../../../src/engine/knowledge/extract/extract.ts';
+import { timed } from '../../support/clock.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type DocumentFolder, documentFolder, extractLimits } from '../../support/knowledge/documents.ts';
+
+const misbehaving = new URL('../../support/knowledge/misbehaving-reader.ts', import.meta.url);
+let folder: DocumentFolder;
+let extractor: Extractor;
+beforeAll(async () => {
+  folder = await documentFolder();
+});
+afterEach(async () => {
+  await extractor.close();
+});
+afterAll(async () => {
+  await folder.remove();
+});
+
+async function extract(
+  order: string,
+  limits: Partial<ExtractLimits> = {},
+  signal = AbortSignal.timeout(60_000),
+): Promise<ExtractedDocument> {
+  const source = await folder.put(`${folder.path}/1.bin`, order);
+  return extractor.extract(source, { ...extractLimits, ...limits }, signal);
+}
+
+async function pid(): Promise<number> {
+  return Number((await extract('pid')).text);
+}
+
+function isRunning(id: number): boolean {
+  try {
+    process.kill(id, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('a document that misbehaves', () => {
+  it.each(['loop', 'never'])('is stopped in time (%s), and the next one is read', async (order) => {
+    extractor = createExtractor({ entry: misbehaving });
+    const first = await pid();
+    const { elapsedMs } = await timed(() =>
+      expect(extract(order, { timeoutMs: 300 })).rejects.toMatchObject({
+        name: 'ExtractError',
+        code: 'TIMEOUT',
+        isRetryable: false,
+      }),
+    );
+    expect(elapsedMs).toBeLessThan(3_000);
+    expect((await extract('Hello.')).text).toBe('Hello.');
+    await eventually(() => expect(isRunning(first)).toBe(false));
+  });
+  it.each(['grow-buffers', 'grow-heap'])(
+    'is stopped when it takes too much memory (%s), and the next one is read',
+    async (order) => {
+      extractor = createExtractor({ entry: misbehaving });
+      await expect(extract(order, { memoryMaxBytes: 100 * 1024 * 1024 })).rejects.toMatchObject({
+        code: 'MEMORY',
+        isRetryable: false,
+      });
+      expect((await extract('Hello.')).text).toBe('Hello.');
+    },
+  );
+  it('that ends its process twice is reported as worth another try', async () => {
+    extractor = createExtractor({ entry: misbehaving });
+    await expect(extract('exit')).rejects.toMatchObject({ code: 'UNAVAILABLE', isRetryable: true });
+    expect((await extract('Hello.')).text).toBe('Hello.');
+  });
+  it('finds no secrets, no files, no network and no way out in its process', async () => {
+    process.env.PARLEY_TEST_CANARY = 'canary-2b7e';
+    extractor = createExtractor({ entry: misbehaving });
+    expect((await extract('environment')).text).not.toContain('canary-2b7e');
+    delete process.env.PARLEY_TEST_CANARY;
+    for (const what of ['read', 'write', 'spawn', 'connect', 'fetch', 'eval']) {
+      expect([what, (await extract(`try ${what}`)).text]).toEqual([what, expect.stringMatching(/^stopped: /)]);
+    }
+  });
+});
+
+describe('the processes', () => {
+  it('are used again, and replaced after their share of documents', async () => {
+    extractor = createExtractor({ documentsPerProcess: 2, entry: misbehaving });
+    const ids = [await pid(), await pid(), await pid()];
+    expect(ids[0]).toBe(ids[1]);
+    expect(ids[2]).not.toBe(ids[1]);
+    await eventually(() => expect(isRunning(ids[0] ?? 0)).toBe(false));
+  });
+  it('end when there is nothing to do', async () => {
+    extractor = createExtractor({ idleMs: 50, entry: misbehaving });
+    const id = await pid();
+    await eventually(() => expect(isRunning(id)).toBe(false));
+  });
+  it('end when the service is killed, whatever they are stuck in', async () => {
+    extractor = createExtractor();
+    const program = fileURLToPath(new URL('../../support/knowledge/abandoned-extraction.ts', import.meta.url));
+    const documents = [await folder.put('a.txt', 'pid'), await folder.put('a.txt', 'loop')];
+    const service = spawn(process.execPath, [program, ...documents.map(({ path }) => path)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [output] = (await once(service.stdout, 'data')) as [Buffer];
+    const id = Number(output.toString());
+    expect(isRunning(id)).toBe(true);
+    service.kill('SIGKILL');
+    await eventually(() => expect(isRunning(id)).toBe(false));
+  });
+  it('end with the extractor, and so do calls under way', async () => {
+    extractor = createExtractor({ entry: misbehaving });
+    const id = await pid();
+    const calls = [extract('never'), extract('Hello.')];
+    const settled = Promise.allSettled(calls);
+    await extractor.close();
+    expect((await settled).map((call) => call.status === 'rejected' && (call.reason as Error).name)).toEqual([
+      'AbortError',
+      'AbortError',
+    ]);
+    await eventually(() => expect(isRunning(id)).toBe(false));
+    await expect(extract('Hello.')).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
+
+describe('a caller', () => {
+  it('that gives up in mid-document frees its place at once', async () => {
+    extractor = createExtractor({ entry: misbehaving });
+    const id = await pid();
+    const controller = new AbortController();
+    const call = extract('loop', {}, controller.signal);
+    await expect(Promise.race([call, new Promise((resolve) => setTimeout(resolve, 50, 'still reading'))])).resolves.toBe(
+      'still reading',
+    );
+    controller.abort(new Error('the user left'));
+    await expect(call).rejects.toThrow('the user left');
+    await eventually(() => expect(isRunning(id)).toBe(false));
+    expect((await extract('Hello.')).text).toBe('Hello.');
+  });
+  it('gets its own text back, six at a time', async () => {
+    extractor = createExtractor();
+    const texts = Array.from(
+      { length: 6 },
+      (_, index) => `# Document ${index}\n\n${`Sentence ${index}. `.repeat(index * 250 + 1).trim()}`,
+    );
+    const documents = await Promise.all(
+      texts.map(async (text, index) =>
+        extractor.extract(await folder.put(`${index}.md`, text), extractLimits, AbortSignal.timeout(60_000)),
+      ),
+    );
+    expect(documents.map(({ text }) => text)).toEqual(texts);
+    expect(documents.map(({ title }) => title)).toEqual(texts.map((_, index) => `Document ${index}`));
+  });
+  it('asking for a file that is not there learns so', async () => {
+    extractor = createExtractor();
+    const source = { path: `${folder.path}/missing.bin`, filename: 'missing.md', mimeType: '' };
+    await expect(extractor.extract(source, extractLimits, AbortSignal.timeout(60_000))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});

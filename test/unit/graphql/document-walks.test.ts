@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const source = fileURLToPath(new URL('../../../src', import.meta.url));
+
+/**
+ * Code that goes through the selections of a document, and why its work is bounded. A caller's document of a kilobyte can unfold to millions
+ * of fields: whoever else needs its fields asks `lib/selections.ts`, and remembers what it knows of a selection set.
+ */
+const walks: Readonly<Record<string, string>> = {
+  'lib/selections.ts': 'unfolds each fragment once for each place',
+  'lib/compiled-operation/run.ts': 'looks no further than a field',
+  'graphql/server/documents/merged-fields.ts': 'remembers each place, and counts its fields against GRAPHQL_FIELDS_MAX',
+  'graphql/builder/members.ts': 'reads each selection set once',
+  'graphql/builder/observed.ts': 'asks for the root fields of an operation once',
+  'graphql/server/documents/limits.ts': 'visits the text of the document, in which a fragment stands once',
+  'lib/compiled-operation/compiled-operation.ts': 'visits the text of the document; plans the root',
+  'lib/compiled-operation/plan.ts': 'plans at most GRAPHQL_FIELDS_MAX fields; graphql-js collects those of a place',
+  'rest/compile.ts': 'our own documents',
+  'rest/document.ts': 'our own documents',
+  'rest/openapi/document.ts': 'our own documents',
+  'rest/openapi/schemas.ts': 'our own documents',
+  'rest/subscribe.ts': 'our own documents',
+};
+const walking =
+  /\bselectionSet\b|\bselections\b|\bFragmentDefinitionNode\b|import \{[^}]*\bvisit\b[^}]*\} from 'graphql'|\bcollect(?:Fields|Subfields)\b|\bTypeInfo\b/;
+
+describe('walks over documents', () => {
+  it('stand in the files that are known to be bounded, and nowhere else', () => {
+    const found = sourceFiles().filter((file) => {
+      const text = withoutComments(readFileSync(join(source, file), 'utf8'));
+      return text.includes("from 'graphql") && walking.test(text);
+    });
+    expect(found.sort()).toEqual(Object.keys(walks).sort());
+  });
+
+  it('that validate a document of a caller use no rule of graphql-js whose work is the square of the document', () => {
+    const users = sourceFiles().filter((file) =>
+      /\bspecifiedRules\b|\bvalidate\(/.test(readFileSync(join(source, file), 'utf8')),
+    );
+    const ofGraphql = users.filter((file) => readFileSync(join(source, file), 'utf8').includes("from 'graphql'"));
+    // rest/document.ts checks our own documents.
+    expect(ofGraphql.sort()).toEqual(['graphql/server/documents/validate.ts', 'rest/document.ts']);
+  });
+
+  it('that execute a document go through the compiled operation, which counts the bytes of the reply', () => {
+    const executing = sourceFiles().filter((file) => {
+      const text = readFileSync(join(source, file), 'utf8');
+      return /import \{[^}]*\b(?:execute|subscribe|graphql)\b[^}]*\} from 'graphql'/.test(text);
+    });
+    expect(executing).toEqual([]);
+  });
+});
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\/|^import \{[^}]*\} from '\.[^']*';|\/\/.*$/gm, '');
+}
+
+function sourceFiles(): string[] {
+  return readdirSync(source, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.parentPath.includes('generated'))
+    .map((entry) => relative(source, join(entry.parentPath, entry.name)));
+}

@@ -1,0 +1,49 @@
+import { buildSchema as parseSchema, validateSchema } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { operationScopes } from '../../../src/domain/access/policy.ts';
+import { printedSchema } from '../../../src/graphql/printed-schema.ts';
+import { buildSchema, policyFaults, undescribed } from '../../../src/graphql/schema.ts';
+
+const schema = buildSchema();
+
+describe('the schema', () => {
+  it('is valid', () => {
+    expect(validateSchema(schema)).toEqual([]);
+  });
+
+  it('is schema.graphql (rewrite with: npm run schema)', async () => {
+    await expect(printedSchema(schema)).toMatchFileSnapshot('../../../schema.graphql');
+  });
+
+  it('describes every type, field, argument, input and enum value', () => {
+    expect(undescribed(schema)).toEqual([]);
+  });
+
+  it('has exactly the root fields that the policy lists', () => {
+    expect(policyFaults(schema, Object.keys(operationScopes))).toEqual([]);
+  });
+
+  it('bounds every connection by first and after', () => {
+    const unbounded = [schema.getQueryType(), schema.getSubscriptionType()]
+      .flatMap((root) => Object.values(root?.getFields() ?? {}))
+      .filter((field) => String(field.type).endsWith('Connection!'))
+      .filter((field) => !['first', 'after'].every((name) => field.args.some((arg) => arg.name === name)));
+    expect(unbounded.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe('a schema that is not complete', () => {
+  const incomplete = parseSchema('"d" type Query { "d" listed: Int forgotten(arg: Color): Int } enum Color { RED }');
+
+  it('names the root fields without a scope, and the scopes without a field', () => {
+    expect(policyFaults(incomplete, ['Query.listed', 'Query.gone'])).toEqual([
+      'Query.forgotten is not listed in domain/access/policy.ts',
+      'domain/access/policy.ts lists Query.gone, which does not exist',
+    ]);
+  });
+
+  it('names everything without a description', () => {
+    const places = ['Query.forgotten', 'Query.forgotten(arg)', 'Color', 'Color.RED'];
+    expect(undescribed(incomplete)).toEqual(places.map((place) => `${place} has no description`));
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { FairQueue } from '../../../src/lib/fair-queue.ts';
+import { FairShare, type ShareOwner } from '../../../src/lib/fair-share.ts';
+
+const percents = { tenantPercent: 90, organizationPercent: 90 };
+const owner = (tenant: string, organization = '1'): ShareOwner => ({ tenantId: tenant, orgId: `${tenant}-${organization}` });
+
+/** Takes places until there is none for this owner. @returns how many. */
+function fill(share: FairShare, who: ShareOwner): number {
+  let taken = 0;
+  for (; share.refusal(who) === undefined; taken += 1) share.take(who);
+  return taken;
+}
+
+describe('places that are shared', () => {
+  it.each([
+    [1, 1, 1],
+    [2, 1, 1],
+    [3, 2, 2],
+    [10, 8, 9],
+    [100, 80, 90],
+    [10_000, 8_090, 9_000],
+  ])('of %i one organization alone takes %i, and its tenant %i with more organizations', (max, ofOrganization, ofTenant) => {
+    const share = new FairShare({ max, ...percents });
+    const first = fill(share, owner('a'));
+    for (let index = 2; index < 40; index += 1) fill(share, owner('a', String(index)));
+    expect(first).toBeGreaterThanOrEqual(ofOrganization);
+    expect(first).toBeLessThan(ofOrganization + max / 100 + 1);
+    expect(share.count).toBe(ofTenant);
+  });
+
+  it.each([2, 3, 5, 20, 1_000])('of %i a tenant that has none gets its first, however many a greedy one asked for', (max) => {
+    const share = new FairShare({ max, ...percents });
+    for (let index = 0; index < 50; index += 1) fill(share, owner('greedy', String(index)));
+    expect(share.refusal(owner('greedy', 'another'))).toBe('tenant');
+    expect(share.refusal(owner('next'))).toBeUndefined();
+  });
+
+  it('several greedy tenants hold about equal parts in the end, and leave some', () => {
+    const share = new FairShare({ max: 1_000, ...percents });
+    const tenants = ['a', 'b', 'c', 'd'].map((name) => owner(name));
+    for (const tenant of tenants) fill(share, tenant);
+    // What ends is taken again by whoever may.
+    for (let round = 0; round < 5_000; round += 1) {
+      for (const tenant of tenants) if (share.countOf(tenant) > 250 - (round % 2)) share.give(tenant);
+      for (const tenant of tenants) if (share.refusal(tenant) === undefined) share.take(tenant);
+    }
+    const counts = tenants.map((tenant) => share.countOf(tenant));
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(60);
+    expect(share.refusal(owner('next'))).toBeUndefined();
+  });
+
+  it('an organization of the same tenant that has none gets a first one besides a greedy one', () => {
+    const share = new FairShare({ max: 100, ...percents });
+    fill(share, owner('a'));
+    expect([share.refusal(owner('a')), share.refusal(owner('a', '2'))]).toEqual(['organization', undefined]);
+  });
+
+  it('an organization has no more than its own bound, whatever is free', () => {
+    const share = new FairShare({ max: 1_000, ...percents, organizationMax: 7 });
+    expect([fill(share, owner('a')), share.refusal(owner('a'))]).toEqual([7, 'organization']);
+  });
+
+  it('places that come back are there again', () => {
+    const share = new FairShare({ max: 10, ...percents });
+    const taken = fill(share, owner('a'));
+    for (let index = 0; index < taken; index += 1) share.give(owner('a'));
+    expect([share.count, fill(share, owner('b'))]).toEqual([0, taken]);
+  });
+});
+
+describe('a line for places', () => {
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const never = new AbortController().signal;
+
+  /** Lets each of them wait; the result grows in the order in which they are let in. */
+  function waiting(queue: FairQueue, owners: readonly ShareOwner[]): string[] {
+    const entered: string[] = [];
+    for (const who of owners) void queue.take(who, never).then(() => entered.push(who.orgId));
+    return entered;
+  }
+
+  it('goes round between tenants, and within a tenant between organizations', async () => {
+    const queue = new FairQueue({ max: 2, tenantPercent: 90 });
+    await queue.take(owner('x'), never);
+    await queue.take(owner('y'), never);
+    const a = [owner('a', '1'), owner('a', '1'), owner('a', '1'), owner('a', '2'), owner('a', '3')];
+    const entered = waiting(queue, [...a, owner('b'), owner('b'), owner('c')]);
+    queue.give(owner('x'));
+    for (let index = 0; index < 8; index += 1) {
+      await turn();
+      const [last] = entered.slice(-1);
+      if (last !== undefined) queue.give({ tenantId: last.split('-')[0] ?? '', orgId: last });
+    }
+    await turn();
+    expect(entered).toEqual(['a-1', 'b-1', 'c-1', 'a-2', 'b-1', 'a-3', 'a-1', 'a-1']);
+  });
+
+  it('lets a tenant in at once that has none, past a thousand that wait', async () => {
+    const queue = new FairQueue({ max: 3, tenantPercent: 90 });
+    const entered = waiting(
+      queue,
+      Array.from({ length: 1_000 }, (_, index) => owner('greedy', String(index % 3))),
+    );
+    await turn();
+    await queue.take(owner('next'), never);
+    expect([entered.length, queue.waitingCount, queue.share.count]).toEqual([2, 998, 3]);
+  });
+
+  it('forgets who gives up, and holds nobody up for it', async () => {
+    const queue = new FairQueue({ max: 1, tenantPercent: 90 });
+    await queue.take(owner('a'), never);
+    const leaving = new AbortController();
+    const left = queue.take(owner('b'), leaving.signal);
+    const entered = waiting(queue, [owner('c')]);
+    leaving.abort(new Error('not needed any more'));
+    await expect(left).rejects.toThrow('not needed any more');
+    await expect(queue.take(owner('b'), leaving.signal)).rejects.toThrow('not needed any more');
+    queue.give(owner('a'));
+    await turn();
+    expect([entered, queue.waitingCount]).toEqual([['c-1'], 0]);
+  });
+});

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { offlineModel } from '../../../src/engine/models/offline/offline.ts';
+import type { ModelMessage, ModelRequest } from '../../../src/engine/models/port.ts';
+import { writePassages } from '../../../src/engine/runs/prompt/context.ts';
+import type { Passage } from '../../../src/entities/knowledge/citation.ts';
+import { collect, ask as request } from '../../support/runs/models.ts';
+
+const never = new AbortController().signal;
+
+function run(messages: readonly ModelMessage[], more: Partial<ModelRequest> = {}) {
+  return collect(offlineModel.stream(request('offline', '', { messages, ...more }), never));
+}
+const user = (content: string): ModelMessage => ({ role: 'user', content });
+
+function passage(title: string, text: string): Passage {
+  return {
+    chunkId: title,
+    knowledgeItemId: 'ki',
+    dataSourceId: 'ds',
+    title,
+    headingPath: '',
+    text,
+    page: null,
+    charStart: 0,
+    charEnd: text.length,
+    url: 'https://example.com',
+    itemType: 'TEXT',
+    tokenCount: 10,
+    score: 1,
+    mayCite: true,
+  };
+}
+const knowledge: ModelMessage = {
+  role: 'system',
+  content: writePassages(
+    [
+      passage(
+        'Handbook',
+        '# Warranty\n\nThe X200 kettle comes with a warranty of two years. It covers manufacturing faults.\n\n## Shipping\nOrders over 50 € ship for free. Returns are accepted within 30 days.',
+      ),
+      passage('Prices', '| plan | price |\n| --- | --- |\n| Starter | 10 € |\n| Team | 40 € |\n\nA <b> & other marks.'),
+    ],
+    true,
+  ),
+};
+const weather = {
+  name: 'get_weather',
+  description: 'Get the current weather for a city',
+  parameters: {
+    type: 'object',
+    properties: { city: { type: 'string' }, unit: { type: 'string', enum: ['celsius', 'fahrenheit'] } },
+    required: ['city'],
+  },
+};
+const add = {
+  name: 'add',
+  description: 'Adds two numbers',
+  parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+};
+const tools = [weather, add];
+
+describe('parley/offline', () => {
+  it.each([
+    ['How long is the warranty of the X200?', 'The X200 kettle comes with a warranty of two years [1].'],
+    ['Is shipping free?', 'Orders over 50 € ship for free [1].'],
+    ['What is the price of the Team plan?', 'Team, 40 € [2].'],
+    ['What does the warranty cover?', 'The X200 kettle comes with a warranty of two years. It covers manufacturing faults [1].'],
+  ])('quotes the sentence that answers, with its citation: %s', async (question, answer) => {
+    expect((await run([knowledge, user(question)])).text).toBe(answer);
+  });
+
+  it('says so when the knowledge does not answer, and what it is', async () => {
+    const { text } = await run([knowledge, user('Who is the king of Spain?')]);
+    expect(text).toMatch(/find nothing.*parley\/offline/);
+    expect(text).not.toMatch(/\[\d\]/);
+    expect((await run([user('Who are you?')])).text).toContain('I am parley/offline');
+  });
+
+  it('remembers what was said, and never quotes its instructions', async () => {
+    expect((await run([user('My name is Ann.'), { role: 'assistant', content: 'Hello.' }, user('What is my name?')])).text).toBe(
+      'Earlier you wrote: “My name is Ann.”',
+    );
+    expect(
+      (await run([{ role: 'system', content: 'The launch code is 4711.' }, user('What is the launch code?')])).text,
+    ).not.toContain('4711');
+  });
+
+  it('streams words and gives the same answer to the same request', async () => {
+    const one = await run([knowledge, user('Is shipping free?')]);
+    expect(one.all.filter((delta) => delta.type === 'text').length).toBeGreaterThan(4);
+    expect(await run([knowledge, user('Is shipping free?')])).toEqual(one);
+    expect(one.usage?.outputTokens).toBe(one.all.filter((delta) => delta.type === 'text').length);
+  });
+
+  it('honours max_tokens and stop', async () => {
+    expect(await run([user('Who are you?')], { parameters: { maxTokens: 3 } })).toMatchObject({
+      text: 'I am parley/offline,',
+      finishes: ['length'],
+    });
+    expect(await run([user('Who are you?')], { parameters: { stop: [' built'] } })).toMatchObject({
+      text: 'I am parley/offline, the model',
+      finishes: ['stop'],
+    });
+  });
+
+  it.each<[string, string, readonly { name: string; arguments: string }[]]>([
+    [
+      'a city',
+      "What's the weather in Paris in celsius?",
+      [{ name: 'get_weather', arguments: '{"city":"Paris","unit":"celsius"}' }],
+    ],
+    [
+      'two cities',
+      "What's the weather in New York and Rome?",
+      [
+        { name: 'get_weather', arguments: '{"city":"New York"}' },
+        { name: 'get_weather', arguments: '{"city":"Rome"}' },
+      ],
+    ],
+    ['numbers', 'Add 2 and 3.5', [{ name: 'add', arguments: '{"a":2,"b":3.5}' }]],
+    ['nothing that fits', 'Tell me a joke', []],
+  ])('calls a function that plainly fits, with arguments from the question: %s', async (_case, question, calls) => {
+    const got = await run([user(question)], { tools });
+    expect(got.calls.map(({ name, arguments: args }) => ({ name, arguments: args }))).toEqual(calls);
+    expect(got.finishes).toEqual([calls.length === 0 ? 'stop' : 'tool_calls']);
+    expect(new Set(got.calls.map((call) => call.id)).size).toBe(calls.length);
+  });
+
+  it('obeys tool_choice', async () => {
+    const named = await run([user('Tell me a joke')], { tools, toolChoice: { name: 'add' } });
+    expect(named.calls.map((call) => call.name)).toEqual(['add']);
+    expect((await run([user('Tell me a joke')], { tools, toolChoice: 'required' })).calls).toHaveLength(1);
+    expect((await run([user('Weather in Paris?')], { tools, toolChoice: 'none' })).calls).toHaveLength(0);
+  });
+
+  it('answers from tool outputs', async () => {
+    const messages: ModelMessage[] = [
+      user("What's the weather in Paris?"),
+      { role: 'assistant', content: null, toolCalls: [{ id: 'c', name: 'get_weather', arguments: '{}' }] },
+      { role: 'tool', toolCallId: 'c', content: '{"temperature":21,"sky":"clear"}' },
+    ];
+    expect(await run(messages, { tools })).toMatchObject({
+      text: 'According to get_weather: temperature 21, sky clear.',
+      calls: [],
+    });
+  });
+
+  it('answers in the JSON it is asked for', async () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        answer: { type: 'string' },
+        years: { type: 'integer', minimum: 1 },
+        kind: { enum: ['a', 'b'] },
+        more: { $ref: '#/$defs/more' },
+      },
+      required: ['answer', 'years', 'kind', 'more'],
+      $defs: { more: { type: 'array', items: { type: 'string' }, minItems: 1 } },
+    };
+    const { text } = await run([knowledge, user('How long is the warranty?')], {
+      responseFormat: { type: 'json_schema', name: 'x', schema },
+    });
+    expect(JSON.parse(text)).toEqual({
+      answer: expect.stringContaining('two years [1]'),
+      years: 1,
+      kind: 'a',
+      more: [expect.any(String)],
+    });
+    const free = await run([user('Who are you?')], { responseFormat: { type: 'json_object' } });
+    expect(JSON.parse(free.text)).toEqual({ answer: expect.stringContaining('parley/offline') });
+  });
+
+  it('stops when it is told to', async () => {
+    const controller = new AbortController();
+    const reading = (async () => {
+      for await (const _batch of offlineModel.stream(request('offline', 'Who are you?'), controller.signal))
+        controller.abort(new Error('gone'));
+    })();
+    await expect(reading).rejects.toThrow('gone');
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { checkRoutes, compileRoutes } from '../../../src/rest/compile.ts';
+import { type Declarations, noDeclarations, reference } from '../../../src/rest/openapi/declarations.ts';
+import type { RouteRow } from '../../../src/rest/route.ts';
+import { frameRows, frameSchema, frameScopes } from '../../support/apis/rest-frame.ts';
+
+const schema = frameSchema({ runEvents: () => undefined });
+
+function row(operationId: string): RouteRow {
+  const found = frameRows.find((candidate) => candidate.operationId === operationId);
+  if (found === undefined) throw new Error(`no row ${operationId}`);
+  return found;
+}
+const compile = (...rows: RouteRow[]) => compileRoutes(schema, rows, frameScopes, noDeclarations);
+
+const query = (selection: string) => `query ($thingId: ID!) { ${selection} }`;
+
+describe('a row that lies cannot start', () => {
+  const get = row('getThing');
+  const list = row('listThings');
+  const create = row('createThing');
+  const run = row('run');
+  const upload = row('uploadThing');
+
+  it('and the true ones do', () => {
+    expect(compile(...frameRows)).toHaveLength(frameRows.length);
+  });
+
+  it.each<[string, RouteRow, string]>([
+    ['an unknown field', { ...get, document: query('thing(id: $thingId) { nothing }') }, 'Cannot query field "nothing"'],
+    ['a document that is none', { ...get, document: 'query {' }, 'Syntax Error'],
+    ['two root fields', { ...get, document: query('thing(id: $thingId) { id } other: thing(id: "1") { id }') }, 'one root field'],
+    ['two operations', { ...get, document: `${get.document} query b { thing(id: 1) { id } }` }, 'operation'],
+    ['a path name that is no variable', { ...get, path: '/api/v1/things/{otherId}' }, 'otherId'],
+    ['a variable that nothing feeds', { ...get, path: '/api/v1/things' }, 'nothing feeds $thingId'],
+    ['a query name that is no variable', { ...list, query: { ...list.query, other: 'x' } }, 'other'],
+    ['a body that is no variable', { ...create, body: 'other' }, 'other'],
+    ['a body that is no input object', { ...get, method: 'post', path: '/api/v1/things', body: 'thingId' }, 'input object'],
+    ['a variable fed twice', { ...get, query: { thingId: 'x' } }, 'the path and by the query'],
+    ['an upload that is no file', { ...upload, upload: { file: 'name', sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES' } }, 'File'],
+    [
+      'a bare file with a field of a form',
+      { ...upload, upload: { file: 'file', sizeBytesMaxSetting: 'UPLOAD_MAX_BYTES', isRaw: true } },
+      'nothing feeds $name',
+    ],
+    ['a body on a GET', { ...create, method: 'get' }, 'GET'],
+    ['a status of failure', { ...create, status: 404 }, 'status'],
+    ['a wrapped thing that is no list', { ...get, wrap: 'data' }, 'wrap'],
+    ['a page that is not selected', { ...list, document: list.document.replace('totalCount', ''), page: 'total' }, 'totalCount'],
+    ['an omitted member that is not selected', { ...get, omitNull: ['other'] }, 'other'],
+    ['a stream that is no subscription', { ...run, stream: streamOf(run, run.document) }, 'is not a subscription'],
+    [
+      'a stream with another variable',
+      { ...run, stream: streamOf(run, run.stream?.document.replaceAll('$input', '$other') ?? '') },
+      '$other',
+    ],
+    ['an example that is refused', { ...create, example: { name: 5 } }, 'name must be a string'],
+    ['a blank summary', { ...get, summary: ' ' }, 'summary'],
+  ])('%s', (_case, lying, reason) => {
+    expect(() => compile(lying)).toThrow(lying.operationId);
+    expect(() => compile(lying)).toThrow(reason);
+  });
+
+  it.each<[string, RouteRow]>([
+    ['an event', { ...run, stream: { ...streamOf(run, run.stream?.document ?? ''), event: 'Nothing' } }],
+    ['a reply', { ...run, reply: 'Nothing' }],
+    ['a socket', { ...run, socket: { request: 'Nothing', event: 'Nothing' } }],
+  ])('%s whose schema is not declared', (_case, lying) => {
+    expect(() => compile(lying)).toThrow('run: no schema Nothing is declared');
+  });
+  it.each<[string, Declarations, string]>([
+    [
+      'a member that is none',
+      { schemas: {}, members: { 'ThingInput.nothing': {} } },
+      'ThingInput.nothing is no member of the schema',
+    ],
+    ['a member of no type', { schemas: {}, members: { 'Nothing.name': {} } }, 'Nothing.name is no member of the schema'],
+    [
+      'another type than GraphQL says',
+      { schemas: {}, members: { 'ThingInput.name': { type: 'object' } } },
+      'type contradicts it',
+    ],
+    ['values of a number', { schemas: {}, members: { 'ThingInput.count': { enum: [1] } } }, 'enum contradicts it'],
+    [
+      'a schema that is not there',
+      { schemas: { One: { items: reference('Two') } }, members: {} },
+      'One refers to Two, which is no schema',
+    ],
+    ['a schema of a GraphQL type', { schemas: { Thing: {} }, members: {} }, 'Thing is a GraphQL type'],
+  ])('a declaration of %s', (_case, declarations, reason) => {
+    expect(() => compileRoutes(schema, [get], frameScopes, declarations)).toThrow(reason);
+  });
+  it('a root field that the policy does not list', () => {
+    expect(() => compileRoutes(schema, [get], {}, noDeclarations)).toThrow(
+      'getThing: Query.thing is not in domain/access/policy.ts',
+    );
+  });
+  it('two rows at one place, or of one name', () => {
+    expect(() => compile(get, { ...get, operationId: 'again', path: '/api/v1/things/{thingId}' })).toThrow('again');
+    expect(() => compile(get, { ...get, path: '/api/v1/others/{thingId}' })).toThrow('getThing');
+  });
+  it('a document that is checked after the start, in any of its three places', async () => {
+    const compileUnchecked = (unchecked: RouteRow) =>
+      compileRoutes(schema, [get, unchecked], frameScopes, noDeclarations, { checksDocuments: false });
+    await checkRoutes(schema, compileUnchecked(run));
+    const lies: readonly RouteRow[] = [
+      { ...list, document: list.document.replace('{ id', '{ id nothing') },
+      ...(run.stream === undefined
+        ? []
+        : [{ ...run, stream: { ...run.stream, document: run.stream.document.replace('runEvents', 'runEvents @nothing') } }]),
+    ];
+    expect(lies).toHaveLength(2);
+    for (const lie of lies) {
+      const failure = await checkRoutes(schema, compileUnchecked(lie)).catch((error: unknown) => error);
+      expect(String(failure)).toContain(lie.operationId);
+      expect(failure instanceof Error && String(failure.cause)).toContain('nothing');
+    }
+  });
+  it('and all of them are named at once', () => {
+    expect(() => compile({ ...get, summary: '' }, { ...create, status: 500 })).toThrow(/getThing[\s\S]*createThing/);
+  });
+});
+
+function streamOf(from: RouteRow, document: string): NonNullable<RouteRow['stream']> {
+  if (from.stream === undefined) throw new Error('no stream');
+  return { ...from.stream, document };
+}

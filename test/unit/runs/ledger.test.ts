@@ -1,0 +1,136 @@
+import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createUsageLedger } from '../../../src/engine/runs/usage/ledger.ts';
+import { makeId } from '../../../src/entities/ids.ts';
+import { createUsageJournal } from '../../../src/storage/usage/journal.ts';
+import type { UsageRow } from '../../../src/storage/usage/usage.ts';
+import { eventually } from '../../support/eventually.ts';
+import { noLimits, plan, silent } from '../../support/runs/runs.ts';
+import { newFolder } from '../../support/storage/databases.ts';
+
+const usage = { inputTokens: 1, outputTokens: 2, cachedTokens: 0, reasoningTokens: 0 };
+
+let folder: string;
+beforeEach(() => {
+  folder = newFolder();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+type UsageLedgerLimits = Parameters<typeof createUsageLedger>[0]['limits'];
+
+/** A store that fails as often as told; it keeps rows by id, as the table does. */
+function store(failures: number) {
+  const rows = new Map<string, UsageRow>();
+  let left = failures;
+  const add = async (added: readonly UsageRow[]) => {
+    // Fails after writing: the worst case, because the caller cannot know.
+    for (const row of added) rows.set(row.id, row);
+    left -= 1;
+    if (left >= 0) throw new Error('the connection broke');
+  };
+  return { add, rows };
+}
+
+function ledgerOn(kept: ReturnType<typeof store>, limits: UsageLedgerLimits = noLimits, owner = 'test') {
+  return createUsageLedger({ ...depsOn(kept), limits, journal: createUsageJournal(folder, owner) });
+}
+
+function depsOn({ add }: ReturnType<typeof store>) {
+  const newId = (kind: 'usageEntry') => makeId(kind, Date.now());
+  return { store: { add }, limits: noLimits, logger: silent, now: () => new Date(), newId };
+}
+
+describe('the usage ledger', () => {
+  it('loses nothing and charges nothing twice when the database fails', async () => {
+    const kept = store(3);
+    const ledger = ledgerOn(kept);
+    for (let index = 0; index < 5_000; index += 1) ledger.note(plan.charge, 'run', 'test/model', usage);
+    await expect(ledger.flush()).rejects.toThrow('the connection broke');
+    for (let index = 0; index < 10; index += 1) ledger.note(plan.charge, 'run', 'test/model', usage);
+    await ledger.stop(5_000);
+    expect(kept.rows.size).toBe(5_010);
+  });
+
+  it('tells limits at once of a call whose row may never be written, and takes it back', async () => {
+    const kept = store(0);
+    const told: number[] = [];
+    const limits = { ...noLimits, noted: (_orgId: string, _kind: string, tokens: number) => void told.push(tokens) };
+    const ledger = ledgerOn(kept, limits);
+    const [first, second] = [1, 2].map(() => ledger.noteLater(plan.charge, 'run', 'test/model', usage));
+    expect(told).toEqual([3, 3]);
+    first?.write();
+    second?.forget();
+    await ledger.flush();
+    expect(told).toEqual([3, 3, -3]);
+    expect(kept.rows.size).toBe(1);
+  });
+
+  it('writes by itself behind the reply', async () => {
+    const kept = store(0);
+    ledgerOn(kept).note(plan.charge, 'run', 'test/model', usage);
+    await eventually(() => expect(kept.rows.size).toBe(1));
+  });
+
+  it('takes numbers that an upstream made up', async () => {
+    const kept = store(0);
+    const ledger = ledgerOn(kept);
+    ledger.note(plan.charge, 'run', 'test/model', {
+      inputTokens: 1e300,
+      outputTokens: -5,
+      cachedTokens: Number.NaN,
+      reasoningTokens: 1.5,
+    });
+    await ledger.flush();
+    expect([...kept.rows.values()]).toMatchObject([
+      { inputTokens: 2_147_483_647, outputTokens: 0, cachedTokens: 0, reasoningTokens: 1 },
+    ]);
+  });
+
+  it('keeps a row in the journal until the database has it', async () => {
+    const kept = store(1);
+    const ledger = ledgerOn(kept);
+    ledger.note(plan.charge, 'run', 'test/model', usage);
+    expect(readdirSync(folder)).toHaveLength(1);
+    await expect(ledger.flush()).rejects.toThrow('the connection broke');
+    expect(readdirSync(folder)).toHaveLength(1);
+    await ledger.stop(5_000);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('writes what a killed process left, once, without its torn last line', async () => {
+    const killed = ledgerOn(store(0), noLimits, 'killed');
+    for (let index = 0; index < 3; index += 1) killed.note(plan.charge, 'run', 'test/model', usage);
+    appendFileSync(`${folder}/${readdirSync(folder)[0]}`, '{"id":"use_');
+    const kept = store(0);
+    const ledger = ledgerOn(kept);
+    await ledger.recover();
+    expect(kept.rows.size).toBe(3);
+    expect([...kept.rows.values()][0]).toMatchObject({ orgId: plan.charge.orgId, inputTokens: 1, outputTokens: 2 });
+    expect(readdirSync(folder)).toEqual([]);
+    await ledger.recover();
+    expect(kept.rows.size).toBe(3);
+    await ledger.stop(0);
+  });
+
+  it('leaves the journal of a living process alone', async () => {
+    ledgerOn(store(0), noLimits, 'other').note(plan.charge, 'run', 'test/model', usage);
+    const [name] = readdirSync(folder);
+    const head = { owner: 'other', host: hostname(), pid: process.ppid };
+    writeFileSync(`${folder}/${name}`, `${JSON.stringify(head)}\n`);
+    const ledger = ledgerOn(store(0));
+    await ledger.recover();
+    expect(readdirSync(folder)).toEqual([name]);
+    await ledger.stop(0);
+  });
+
+  it('goes on in memory when the journal cannot be written', async () => {
+    writeFileSync(`${folder}/blocked`, '');
+    const journal = createUsageJournal(`${folder}/blocked`, 'test');
+    const kept = store(0);
+    const ledger = createUsageLedger({ ...depsOn(kept), journal });
+    ledger.note(plan.charge, 'run', 'test/model', usage);
+    await ledger.stop(5_000);
+    expect(kept.rows.size).toBe(1);
+  });
+});

@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const source = fileURLToPath(new URL('../../../src', import.meta.url));
+
+/** What a folder may use besides itself. The files of `src` itself, and `start`, stand above all folders. */
+const below: Readonly<Record<string, readonly string[]>> = {
+  rest: ['http', 'domain', 'engine', 'storage', 'entities', 'lib'],
+  graphql: ['http', 'domain', 'engine', 'storage', 'entities', 'lib'],
+  http: ['domain', 'engine', 'storage', 'entities', 'lib'],
+  domain: ['engine', 'storage', 'entities', 'lib'],
+  engine: ['storage', 'entities', 'lib'],
+  storage: ['entities', 'lib'],
+  entities: [],
+  lib: [],
+};
+/** Packages that one folder alone may know. */
+const keptTo: readonly (readonly [folder: string, packages: RegExp])[] = [
+  ['storage', /^(pg|@prisma\/.*|@electric-sql\/.*|node:sqlite)$/],
+  ['graphql', /^(@pothos\/.*|graphql-yoga|@graphql-yoga\/.*|graphql-sse)$/],
+];
+
+interface Import {
+  /** Relative to src. */
+  readonly file: string;
+  readonly folder: string;
+  /** Relative to src, or the name of a package. */
+  readonly target: string;
+  readonly isOurs: boolean;
+  readonly isTypeOnly: boolean;
+}
+const imports: readonly Import[] = sourceFiles().flatMap(importsOf);
+
+describe('imports', () => {
+  it('go down only: a folder uses the ones below it', () => {
+    expect(imports.filter((found) => !isAllowed(found)).map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
+  });
+
+  it('keep the database, the ORM and the GraphQL libraries to the folder that knows them', () => {
+    const strays = imports.filter(({ folder, target, isTypeOnly }) =>
+      keptTo.some(([owner, packages]) => packages.test(target) && folder !== owner && !isTop(folder) && !isTypeOnly),
+    );
+    expect(strays.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
+  });
+
+  it('take settings as a type only: the process reads its environment once', () => {
+    const readers = imports.filter(({ folder, target, isTypeOnly }) => !isTop(folder) && target === 'settings.ts' && !isTypeOnly);
+    expect(readers.map(({ file }) => file)).toEqual([]);
+    const readsEnvironment = sourceFiles().filter((file) => /\bprocess\.env\b/.test(withoutComments(read(file))));
+    expect(readsEnvironment).toEqual(['start/process.ts']);
+  });
+});
+
+function isTop(folder: string): boolean {
+  return folder === '' || folder === 'start';
+}
+
+function isAllowed({ folder, target, isOurs }: Import): boolean {
+  if (isTop(folder) || !isOurs) return true;
+  const [first = '', ...rest] = target.split('/');
+  if (rest.length === 0) return target === 'settings.ts';
+  return first === folder || below[folder]?.includes(first) === true;
+}
+
+function importsOf(file: string): Import[] {
+  const folder = file.includes('/') ? (file.split('/')[0] ?? '') : '';
+  const statement =
+    /(?:^|\n)(?:import\s+(type\s+)?(?:[^'";=]*?\sfrom\s+)?|export\s+(type\s+)?(?:\*|\{[^}]*\})\s*from\s+)['"]([^'"]+)['"]/g;
+  return [...withoutComments(read(file)).matchAll(statement)].map(([, importType, exportType, specifier = '']) => ({
+    file,
+    folder,
+    target: specifier.startsWith('.') ? relative(source, join(source, dirname(file), specifier)) : specifier,
+    isOurs: specifier.startsWith('.'),
+    isTypeOnly: (importType ?? exportType) !== undefined,
+  }));
+}
+
+function sourceFiles(): string[] {
+  return readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.startsWith('storage/generated/'))
+    .sort();
+}
+
+function read(file: string): string {
+  return readFileSync(join(source, file), 'utf8');
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
+}
