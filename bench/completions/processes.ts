@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import packageJson from '../../package.json' with { type: 'json' };
 
 export interface Child<Ready> {
   readonly ready: Ready;
@@ -31,6 +32,9 @@ export function pin(pid: number, core: number): boolean {
   }
 }
 
+/** What `npm start` gives the service's process. */
+const flagsOfStart = packageJson.scripts.start.match(/--\S+/g) ?? [];
+
 export async function start<Ready>(
   script: string,
   args: readonly string[],
@@ -38,7 +42,7 @@ export async function start<Ready>(
   execArgv: readonly string[] = [],
 ): Promise<Child<Ready>> {
   const child = fork(join(import.meta.dirname, script), [...args], {
-    execArgv: [...execArgv],
+    execArgv: [...(script === 'service.ts' ? flagsOfStart : []), ...execArgv],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   if (child.pid !== undefined) pin(child.pid, core);

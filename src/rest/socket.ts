@@ -22,7 +22,6 @@ import { takesExtensions } from '../http/extensions.ts';
 import type { Admissions } from '../http/limits.ts';
 import { rateLimitError } from '../http/reply/rate-headers.ts';
 import { refuseRaw } from '../http/reply/raw.ts';
-import { release } from '../lib/release.ts';
 import { compileReader, type Reader, throwFaults } from './body.ts';
 import { ResponseProjection } from './encode/response.ts';
 import { renamedFault } from './error-params.ts';
@@ -269,7 +268,6 @@ class Connection {
       for await (const batch of begun.events.batches()) {
         projection.project(batch);
         fold.add(batch);
-        release(batch);
         if (this.#parts.stream.writableNeedDrain) await this.#drained();
       }
       const run = fold.snapshot();

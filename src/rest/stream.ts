@@ -3,7 +3,6 @@ import { DomainError } from '../entities/errors.ts';
 import { isLast, type RunEvent } from '../entities/runs/event.ts';
 import type { CallContext } from '../http/context.ts';
 import type { SseStream, SseStreams } from '../http/reply/sse.ts';
-import { release } from '../lib/release.ts';
 import type { Reply } from './reply.ts';
 import type { EncoderContext, RunFold, StreamEncoder, StreamEncoderFactory, Variables } from './route.ts';
 
@@ -56,16 +55,13 @@ async function pump(
   let hasWritten = false;
   for (let next = first; next.done !== true && !stream.isClosed; next = await batches.next()) {
     const batch = next.value;
-    let text = encoder.encode(batch);
+    const text = encoder.encode(batch);
     const last = batch.at(-1);
     if (last !== undefined && isLast(last)) return text;
-    release(batch);
     if (text === '') {
       if (!hasWritten) stream.flush();
     } else {
       const slow = stream.write(text);
-      // Not held while a slow reader is waited for.
-      text = '';
       if (slow !== undefined) await slow;
     }
     hasWritten = true;

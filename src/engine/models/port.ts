@@ -106,7 +106,7 @@ export interface TokenUsage {
 
 /**
  * A model behind whatever wire. `stream` yields the deltas of one upstream read as one array, so that what arrived together can
- * leave together; exactly one `finish` ends a good answer. Each array is made for its reader, which may `release` it.
+ * leave together; exactly one `finish` ends a good answer.
  *
  * @throws ModelError before the first array for a refused request, or in mid-stream; never anything else but the signal's reason.
  */

@@ -1,4 +1,3 @@
-import { release } from '../../lib/release.ts';
 import { storableText } from '../../lib/text.ts';
 import type { FinishReason, ModelDelta, ModelRequest, TokenUsage } from '../models/port.ts';
 import { ModelError } from '../models/port.ts';
@@ -51,7 +50,7 @@ export class ModelCall {
   }
 
   /**
-   * Puts the deltas of one read into `output`, and releases them.
+   * Puts the deltas of one read into `output`.
    *
    * @param onlyTools  the only ones that may be called, when the request limits them.
    * @throws ModelError when the model calls another.
@@ -101,7 +100,6 @@ export class ModelCall {
         this.finish = delta.reason;
       }
     }
-    release(deltas);
     // As if the model had come to the end of its tokens: every client knows what to make of that.
     if (output.isFull) this.finish = 'length';
   }

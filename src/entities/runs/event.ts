@@ -293,6 +293,5 @@ export function isPause(event: RunEvent): boolean {
 
 /** Events as the engine hands them on: those that arrived together stay together, so they can leave in one write. */
 export interface RunEventStream extends AsyncIterable<RunEvent> {
-  /** Each array has one reader, which may `release` it. */
   batches(): AsyncIterable<readonly RunEvent[]>;
 }

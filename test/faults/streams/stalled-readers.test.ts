@@ -134,7 +134,7 @@ describe(`${readerCount} readers that stop reading`, () => {
     // All are still there, and the provider has had to stop.
     expect(upstream.open).toBe(readerCount);
     expect(held).toBeGreaterThan(0);
-    expect(held).toBeLessThan((readerCount * MiB) / 2);
+    expect(held).toBeLessThan(readerCount * MiB);
   });
 
   it('are cut off, and hold no provider from then on', { timeout: limitMs }, async () => {

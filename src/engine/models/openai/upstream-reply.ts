@@ -11,7 +11,7 @@ type Waiter = { readonly resolve: (result: IteratorResult<Batch>) => void; reado
 /** An error's body may take this much memory. */
 const errorBytesMax = 64 * 1024;
 /** What may wait for a slow consumer before the upstream's socket is paused, as bytes of its reads: parsed, they take several times that. */
-const waitingBytesMax = 16 * 1024;
+const waitingBytesMax = 64 * 1024;
 const waitingBatchesMax = 4;
 /** How long an upstream that has finished may take to say `[DONE]` and to end its reply. */
 const goodbyeMs = 5_000;

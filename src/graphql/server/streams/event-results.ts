@@ -1,7 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { DomainError } from '../../../entities/errors.ts';
 import type { CompiledOperation, KeptArguments, ReplyBudget } from '../../../lib/compiled-operation/compiled-operation.ts';
-import { release } from '../../../lib/release.ts';
 import type { GraphContext } from '../../builder/builder.ts';
 import { type ErrorContext, presentError, presentResult } from '../../errors.ts';
 
@@ -72,17 +71,15 @@ export class EventResults implements AsyncIterable<Texts>, AsyncIterator<Texts, 
     if (step.done === true) return this.#last();
     try {
       const results = this.#results(step.value);
-      if (!(results instanceof Promise)) return this.#step(results, step.value);
-      return results.then((settled) => this.#step(settled, step.value)).catch((error: unknown) => this.#broken(error));
+      if (!(results instanceof Promise)) return this.#step(results);
+      return results.then((settled) => this.#step(settled)).catch((error: unknown) => this.#broken(error));
     } catch (error) {
       return this.#broken(error);
     }
   }
 
-  #step(results: readonly ExecutionResult[], events: readonly unknown[]): Step {
-    const value = results.map((result) => JSON.stringify(presentResult(result, this.#errors)));
-    release(events);
-    return { done: false, value };
+  #step(results: readonly ExecutionResult[]): Step {
+    return { done: false, value: results.map((result) => JSON.stringify(presentResult(result, this.#errors))) };
   }
 
   /** Without a promise as long as no resolver makes one. */

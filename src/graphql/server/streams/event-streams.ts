@@ -5,7 +5,6 @@ import { DomainError } from '../../../entities/errors.ts';
 import { CallContext } from '../../../http/context.ts';
 import type { Admissions, RunAdmission } from '../../../http/limits.ts';
 import type { SseStreams } from '../../../http/reply/sse.ts';
-import { release } from '../../../lib/release.ts';
 import type { GraphContext } from '../../builder/builder.ts';
 import type { Call, WatchKey } from '../call.ts';
 import { type DocumentRequest, isFaults, type Operation } from '../documents/documents.ts';
@@ -65,7 +64,6 @@ export class EventStreams {
     stream.flush();
     for await (const batch of results) {
       const slow = stream.write(distinctFrames(batch));
-      release(batch);
       if (slow !== undefined) await slow;
       if (stream.isClosed) return;
     }

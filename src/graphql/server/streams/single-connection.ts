@@ -5,7 +5,6 @@ import { DomainError } from '../../../entities/errors.ts';
 import { addressOf } from '../../../http/address.ts';
 import { sendEmpty } from '../../../http/reply/reply.ts';
 import type { SseStream } from '../../../http/reply/sse.ts';
-import { release } from '../../../lib/release.ts';
 import type { GraphContext } from '../../builder/builder.ts';
 import { presentError } from '../../errors.ts';
 import type { Call } from '../call.ts';
@@ -126,7 +125,6 @@ export class SingleConnections {
     const { signal } = context;
     for await (const batch of await openInTurn(this.#parts, operation, params, context)) {
       const frames = batch.map((json) => nextFrame(id, json)).join('');
-      release(batch);
       await reservation.write(frames, signal);
     }
     await reservation.write(completeFrame(id), signal);
