@@ -33,28 +33,28 @@ export const settingsSchema = z.object({
   DATABASE_URL: optionalText().describe('PostgreSQL server. Default: the embedded database in DATA_DIR.'),
   DATABASE_POOL_MAX: count(10).describe('Connections to the database.'),
   DATABASE_CHECKOUT_TIMEOUT_MS: count(15_000).describe(
-    'Time to get one of these connections; what waits longer is answered 503.',
+    'Time to get one of these connections; a request that waits longer is answered 503.',
   ),
   DATABASE_READ_TIMEOUT_MS: count(10_000).describe(
-    'Time for one statement that a caller waits for, retrieval included; on a server. The caller is answered 503.',
+    'PostgreSQL server only: time for one statement that a caller waits for, retrieval included. Longer ones answer 503.',
   ),
   DATABASE_WRITE_TIMEOUT_MS: count(30_000).describe(
-    'Time for each statement of a transaction that a caller waits for; on a server. The caller is answered 503.',
+    'PostgreSQL server only: time for each statement of a transaction that a caller waits for. Longer ones answer 503.',
   ),
-  DATABASE_BACKGROUND_TIMEOUT_MS: count(600_000).describe('Time for one statement of a job, as of indexing; on a server.'),
+  DATABASE_BACKGROUND_TIMEOUT_MS: count(600_000).describe('PostgreSQL server only: time for one statement of a job.'),
   DATABASE_FSYNC: z
     .enum(['on', 'off'])
     .default('on')
     .describe('off: the embedded database is faster on a slow disk, and a power failure may lose or corrupt it.'),
   DISK_FREE_MIN_BYTES: count(16 * MiB).describe(
-    'With less room than this on the disk of DATA_DIR or of the blobs, what needs room answers 507, and /readyz 503.',
+    'With less free space than this on the disk of DATA_DIR or of the blobs, writes answer 507 and /readyz answers 503.',
   ),
   DISK_RESERVE_BYTES: z.coerce
     .number()
     .int()
     .min(0)
     .default(32 * MiB)
-    .describe('Room that the embedded database keeps for itself, so that it ends its work in order when the disk is full.'),
+    .describe('Space that the embedded database reserves, so that it can finish its work when the disk is full.'),
   REDIS_URL: optionalText().describe('Live events and signals between instances.'),
   BLOB_URL: optionalText().describe('Where blobs live. Default: file://DATA_DIR/blobs.'),
   PARLEY_ADMIN_KEY: z
@@ -64,28 +64,28 @@ export const settingsSchema = z.object({
     .optional()
     .describe('The first key: any string of 32 to 200 characters. Default: made at the first start and printed once.'),
   PARLEY_MASTER_KEY: optionalText().describe(
-    'Encrypts stored secrets; several values, separated by commas, rotate. Default: made in DATA_DIR.',
+    'Encrypts stored secrets. Several values, separated by commas, rotate: the first encrypts, all decrypt. Default: made in DATA_DIR.',
   ),
   OPENAI_API_KEY: optionalText().describe('Switches on the OpenAI models.'),
   OPENAI_BASE_URL: optionalText().describe(
     'An OpenAI-compatible address; alone it makes a provider whose /models lists the models.',
   ),
   ANTHROPIC_API_KEY: optionalText().describe('Switches on the Anthropic models.'),
-  ANTHROPIC_BASE_URL: optionalText().describe('Another address that speaks the Anthropic wire.'),
+  ANTHROPIC_BASE_URL: optionalText().describe('Another address that speaks the Anthropic API.'),
   GOOGLE_API_KEY: optionalText().describe('Switches on the Google models.'),
-  GOOGLE_BASE_URL: optionalText().describe('Another address that speaks the Google wire.'),
+  GOOGLE_BASE_URL: optionalText().describe('Another address that speaks the Google API.'),
   OLLAMA_BASE_URL: optionalText().describe('An Ollama server.'),
   MODELS_FILE: optionalText().describe('JSON file with further providers, routes with fallbacks, prices and limits.'),
   DEFAULT_MODEL: optionalText().describe('What agents without a model use. Default: the first available.'),
   EGRESS_ALLOW: optionalText()
     .superRefine(readableBy(parseAllowance))
     .describe(
-      `What user-influenced URLs may reach although private: ${allowanceGrammar}. A host is allowed whatever it resolves to; other names that lead to an allowed address are too.`,
+      `Private targets that URLs from users may reach: ${allowanceGrammar}. A named host is allowed whatever it resolves to. An allowed address is reachable by every name that resolves to it.`,
     ),
   EGRESS_DNS_SERVERS: optionalText()
     .superRefine(readableBy(parseDnsServers))
     .describe(
-      'Name servers for the hosts of user-influenced URLs: address or address:port, separated by commas. Default: those of the system.',
+      'Name servers that look up the hosts of URLs from users: address or address:port, separated by commas. Default: those of the system.',
     ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
@@ -98,16 +98,18 @@ export const settingsSchema = z.object({
     .describe('development shows GraphQL introspection to anyone and stack traces in logs only.'),
   ROLE: z.enum(['all', 'web', 'worker']).default('all').describe('What this process does: serve, work through jobs, or both.'),
   BODY_MAX_BYTES: count(8 * MiB).describe('Largest JSON body.'),
-  BODY_IDLE_TIMEOUT_MS: count(30_000).describe('A body of which nothing arrives for this long is given up.'),
+  BODY_IDLE_TIMEOUT_MS: count(30_000).describe('A request is given up when nothing of its body arrives for this long.'),
   UPLOAD_MAX_BYTES: count(50 * MiB).describe('Largest file of a data source.'),
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
   CHAT_FILES_MAX: count(500).describe('Files of one chat.'),
-  CHAT_FILE_TOKENS_MAX: count(50_000).describe('Tokens of text that the files of one message give a model; the rest is cut.'),
-  MESSAGES_MAX: count(2_000).describe('Most messages in one request, and of a conversation that a model is given.'),
+  CHAT_FILE_TOKENS_MAX: count(50_000).describe(
+    'Tokens of text that a model gets from the files of one message; the rest is cut.',
+  ),
+  MESSAGES_MAX: count(2_000).describe('Most messages in one request, and most messages of a conversation that a model gets.'),
   TOOLS_MAX: count(128).describe('Most tools in one request.'),
   BUNDLE_CONTENT_MAX_BYTES: count(4 * MiB).describe('Most bytes of uploaded files that one exported agent carries.'),
   BUNDLE_FETCH_MAX_BYTES: count(256 * MiB).describe(
-    'Most bytes that one imported bundle may have fetched from the addresses in it; files beyond are left out with a warning.',
+    'Most bytes fetched from the addresses in one imported bundle; further files are left out with a warning.',
   ),
   PROMPT_FETCH_MAX_BYTES: count(20 * MiB).describe(
     'Most bytes that are fetched from the addresses of one request, images included.',
@@ -119,22 +121,18 @@ export const settingsSchema = z.object({
     .min(100)
     .max(10_000)
     .default(100)
-    .describe('Largest page of a list; REST asks for 100 unless told.'),
+    .describe('Largest page of a list. REST returns 100 by default.'),
   LIST_PAGE_MAX_BYTES: count(16 * MiB).describe(
-    'Most bytes of the rows of one page; a page of long rows is shorter than asked for, and its cursor goes on behind it.',
+    'Most bytes of the rows of one page. A page of long rows is shorter than asked for, and its cursor continues behind it.',
   ),
-  USAGE_BLOCK_TOKENS: count(100_000).describe(
-    'Most tokens of a limited organization that a process takes from its limit at once.',
-  ),
-  USAGE_LEASE_MS: count(30_000).describe(
-    'Tokens that a process took from a limit are free again after it is silent for this long.',
-  ),
+  USAGE_BLOCK_TOKENS: count(100_000).describe('Most tokens that a process reserves from the limit of an organization at once.'),
+  USAGE_LEASE_MS: count(30_000).describe('Reserved tokens are free again when their process is silent for this long.'),
   AUDIT_RETENTION_DAYS: count(365).describe('Age at which entries of the audit log are deleted.'),
   AUDIT_REFUSALS_PER_MINUTE_MAX: count(60).describe(
-    'Refused calls of one key in a minute that are an entry of the audit log each; more become one entry with a count.',
+    'Refused calls of one key in a minute that get an audit entry each; further ones share one entry with a count.',
   ),
   RUN_EVENTS_RETENTION_DAYS: count(30).describe(
-    'Age at which the events of a chat run are deleted once it is over; what was said stays in its chat.',
+    'The events of a chat run are deleted this long after its end; the messages stay in the chat.',
   ),
   RUN_TIMEOUT_MS: count(600_000).describe('A model run is cut off after this.'),
   THREAD_WAITING_MAX: count(20).describe('Requests that may wait on one thread while it answers another.'),
@@ -149,30 +147,30 @@ export const settingsSchema = z.object({
   MODEL_IDLE_TIMEOUT_MS: count(120_000).describe('Longest silence within an answer.'),
   MODEL_RETRIES_MAX: z.coerce.number().int().min(0).max(10).default(2).describe('Further tries before the first token.'),
   ANSWER_MAX_CHARS: count(8_000_000).describe(
-    'What models may say in one run that is kept as a whole, in UTF-16 code units of JSON text: text, thinking and calls. The answer is cut there, as by max_output_tokens.',
+    'Longest answer of one run that is kept (text, thinking, calls), in UTF-16 code units of JSON text. A longer answer is cut, as by max_output_tokens.',
   ),
-  TOOL_ROUNDS_MAX: count(16).describe('Model calls in one run: tools of the service answer between them.'),
+  TOOL_ROUNDS_MAX: count(16).describe('Model calls in one run; the service calls tools between them.'),
   SUBAGENTS_MAX: count(5).describe('Subagents that one call of deep_research may start; they work one after the other.'),
   SUBAGENT_TIMEOUT_MS: count(120_000).describe('Time of one subagent.'),
   SUBAGENT_OUTPUT_TOKENS_MAX: count(4_096).describe('Tokens that a subagent may write in one model call.'),
   API_FUNCTION_TIMEOUT_MS: count(30_000).describe('Time for one call of an API_FUNCTION tool, redirects included.'),
   API_FUNCTION_REPLY_MAX_BYTES: count(MiB).describe('Largest reply that an API_FUNCTION tool reads.'),
-  TOOL_RESULT_MAX_CHARS: count(20_000).describe('Most of a tool result that a model is given, in UTF-16 code units.'),
+  TOOL_RESULT_MAX_CHARS: count(20_000).describe('Longest tool result that a model gets, in UTF-16 code units; the rest is cut.'),
   EGRESS_CONNECT_TIMEOUT_MS: count(10_000).describe('Time for a connection to an address that a user named.'),
   EGRESS_FETCH_TIMEOUT_MS: count(15_000).describe('Time for one address of a prompt, an image or a bundle, redirects included.'),
-  EGRESS_LOOKUP_TIMEOUT_MS: count(5_000).describe('Time to look up one name of a user-influenced URL.'),
+  EGRESS_LOOKUP_TIMEOUT_MS: count(5_000).describe('Time to look up one name of a URL from a user.'),
   EGRESS_LOOKUPS_MAX: count(128).describe(
     'Names looked up at one time in this process; an organization may have an eighth of them.',
   ),
   EGRESS_CALLS_MAX: count(256).describe(
-    'Calls to user-influenced URLs at one time in this process; an organization may have a quarter of them, others wait.',
+    'Calls to URLs from users at one time in this process; an organization may have a quarter of them. Others wait.',
   ),
-  MODEL_LIST_TTL_MS: count(60_000).describe("Age at which a list of a provider's models is fetched again."),
+  MODEL_LIST_TTL_MS: count(60_000).describe("Age at which a provider's list of models is fetched again."),
   RUNS_ACTIVE_MAX: count(10_000).describe('Runs at one time in this process; more answer 503.'),
   SHARE_TENANT_MAX_PERCENT: percent(90).describe(
-    'Most of any pool of this process (runs, streams, WebSockets, uploads, requests at work) that one tenant alone may hold; the rest is for those that come next.',
+    'Part of any pool of this process (runs, streams, WebSockets, uploads, active requests) that one tenant alone may hold; the rest stays free for other tenants.',
   ),
-  SHARE_ORGANIZATION_MAX_PERCENT: percent(90).describe('Most of the share of its tenant that one organization alone may hold.'),
+  SHARE_ORGANIZATION_MAX_PERCENT: percent(90).describe('Part of the share of its tenant that one organization alone may hold.'),
   RATE_LIMIT_REQUESTS_PER_MINUTE_KEY: rate(1_200_000).describe(
     'Requests that one key may make in a minute, at all instances together; more answer 429. 0: no limit.',
   ),
@@ -180,7 +178,7 @@ export const settingsSchema = z.object({
     'Requests that all keys of one organization may make in a minute, at all instances together; more answer 429. 0: no limit.',
   ),
   RATE_LIMIT_FAILED_KEYS_PER_MINUTE_ADDRESS: rate(1_200).describe(
-    'Requests without a valid key that one address may make in a minute at this process; more answer 429 and look no key up. 0: no limit.',
+    'Requests without a valid key that one address may make in a minute at this process; more answer 429 without a look-up. 0: no limit.',
   ),
   TRUSTED_PROXY_HOPS: z.coerce
     .number()
@@ -189,18 +187,18 @@ export const settingsSchema = z.object({
     .max(10)
     .default(0)
     .describe(
-      'Proxies of yours in front of the service, each of which appends to X-Forwarded-For. The audit log and the limits by address take the address of a client from there; 0 ignores the header.',
+      'Number of your proxies in front of the service that append to X-Forwarded-For. The audit log and the limits by address then take the client address from that header; 0 ignores it.',
     ),
   REQUESTS_ACTIVE_MAX: count(32).describe(
-    'Requests of one tenant without a run that this process works on at one time; one more may be of another tenant. Others wait in turn.',
+    'Requests of one tenant (without a run) that this process handles at one time; one more may be of another tenant. Others wait their turn.',
   ),
   REQUESTS_WAITING_MAX: count(1_000).describe('Requests of one organization that may wait for their turn; more answer 429.'),
   REQUEST_WAIT_TIMEOUT_MS: count(15_000).describe('A request that has waited this long for its turn is answered 503.'),
   UPLOADS_ACTIVE_MAX: count(200).describe('Uploads that this process receives at one time; more answer 503.'),
   SSE_HEARTBEAT_MS: count(12_000).describe('Longest silence on an open stream.'),
-  SSE_BUFFER_MAX_BYTES: count(MiB).describe('Most bytes that wait for a slow reader before more is read for it.'),
+  SSE_BUFFER_MAX_BYTES: count(MiB).describe('Bytes that may wait for a slow reader; reading from the source pauses above this.'),
   SSE_STALL_TIMEOUT_MS: count(15_000).describe(
-    'A client that takes nothing of what waits for it (a stream, a list, a file, a page, WebSocket messages) for this long is cut off.',
+    'A client that reads nothing of its reply (a stream, a list, a file, a page, WebSocket messages) for this long is disconnected.',
   ),
   SUBSCRIPTIONS_MAX: count(10_000).describe(
     'GraphQL subscriptions without a run that are open at this process; more answer 503. Those with a run count as runs.',
@@ -208,18 +206,18 @@ export const settingsSchema = z.object({
   SUBSCRIPTIONS_PER_ORGANIZATION_MAX: count(300).describe(
     'GraphQL subscriptions without a run, and reserved event streams, that one organization may have open at this process; more answer 429.',
   ),
-  SOCKETS_MAX: count(5_000).describe('WebSockets of the responses that are open at this process; more answer 503.'),
+  SOCKETS_MAX: count(5_000).describe('WebSockets of the responses API that are open at this process; more answer 503.'),
   SOCKETS_PER_ORGANIZATION_MAX: count(400).describe(
-    'WebSockets of the responses that one organization may have open at this process; more answer 429.',
+    'WebSockets of the responses API that one organization may have open at this process; more answer 429.',
   ),
   PIPELINED_REQUESTS_MAX: count(100).describe(
-    'Requests that may wait on one connection behind the one that is being answered; with one more the connection is closed.',
+    'Requests that may wait on one connection behind the active one; one more closes the connection.',
   ),
   REPLIES_UNSENT_MAX_BYTES: count(128 * MiB).describe(
-    'Most bytes of finished replies that wait for slow clients. An organization gets half of it; with more it gets 503.',
+    'Bytes of finished replies that may wait for slow clients. One organization may hold half of them; beyond that it gets 503.',
   ),
   SOCKETS_PER_KEY_MAX: count(100).describe(
-    'WebSockets of the responses that one key may have open at this process; more answer 429.',
+    'WebSockets of the responses API that one key may have open at this process; more answer 429.',
   ),
   SOCKET_LIFETIME_MS: z.coerce
     .number()
@@ -227,11 +225,11 @@ export const settingsSchema = z.object({
     .positive()
     .max(86_400_000)
     .default(3_600_000)
-    .describe('A WebSocket of the responses takes no more requests after this, and is closed.'),
+    .describe('A WebSocket of the responses API accepts no requests after this time, and is closed.'),
   SHUTDOWN_GRACE_MS: count(20_000).describe(
-    'Time for replies in flight after SIGTERM. What still runs is ended a quarter of it, 3 seconds at most, before it is over.',
+    'Time for replies in flight to end after SIGTERM. Runs still active a quarter of it (at most 3 seconds) before its end are stopped, so that their streams end properly.',
   ),
-  EXTRACT_TIMEOUT_MS: count(30_000).describe('Time to take the text out of one document.'),
+  EXTRACT_TIMEOUT_MS: count(30_000).describe('Time to extract the text of one document.'),
   EXTRACT_MEMORY_MAX_BYTES: count(300 * MiB).describe('Memory that reading one document may take.'),
   EXTRACT_TEXT_MAX_CHARS: count(20_000_000).describe('Text of one document, in UTF-16 code units; one with more is refused.'),
   INDEX_LEASE_MS: count(30_000).describe('An item whose worker is silent for this long is queued again.'),
@@ -239,7 +237,7 @@ export const settingsSchema = z.object({
     'Items of one tenant indexed at one time in this process; one more may be of another tenant.',
   ),
   PROMPT_READERS_MAX: count(2).describe(
-    'Files of prompts of one tenant that are read at one time in this process; one more may be of another tenant. Others wait in turn, not behind indexing.',
+    'Files of prompts of one tenant that are read at one time in this process; one more may be of another tenant. Others wait their turn, but never for indexing.',
   ),
   RETRIEVAL_PASSAGES_MAX: count(8).describe('Passages given to a model for one question.'),
   RETRIEVAL_TOKENS_MAX: count(4_000).describe('Tokens of passages given to a model for one question.'),
@@ -250,11 +248,11 @@ export const settingsSchema = z.object({
   GRAPHQL_DOCUMENT_MAX_CHARS: count(262_144).describe(
     'Longest GraphQL document, in UTF-16 code units. Long values belong into variables, which BODY_MAX_BYTES bounds.',
   ),
-  GRAPHQL_FIELDS_MAX: count(20_000).describe('Most fields of a GraphQL document, its fragments unfolded.'),
+  GRAPHQL_FIELDS_MAX: count(20_000).describe('Most fields of a GraphQL document, with its fragments expanded.'),
   GRAPHQL_COST_MAX: count(20_000).describe(
     'Highest estimated cost of a GraphQL operation: 1 for each object, 0.2 for each text and 0.05 for each other value.',
   ),
-  REPLY_MAX_BYTES: count(64 * MiB).describe('Largest JSON reply, on REST and GraphQL; a request for more is refused.'),
+  REPLY_MAX_BYTES: count(64 * MiB).describe('Largest JSON reply of both APIs; a request for more is refused.'),
 });
 export type Settings = Readonly<z.infer<typeof settingsSchema>>;
 

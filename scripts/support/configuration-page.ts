@@ -16,7 +16,7 @@ export function configurationPage(): string {
     '# Configuration',
     '',
     'Parley reads its settings from the environment, and from a file `.env` in the folder it is started in; the environment wins. Every setting',
-    'has a default. A start with bad settings names all of them at once. The unit of a number stands at the end of its name.',
+    'has a default. A start with bad settings names all of them at once. The unit of a number is the end of its name.',
     '',
     '| setting | default | meaning |',
     '| --- | --- | --- |',

@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import { compileRoutes, type Route } from '../../src/rest/compile.ts';
 import type { RouteRow } from '../../src/rest/route.ts';
 
-/** One operation on both faces. */
+/** One operation of both APIs. */
 export interface OperationLine {
   /** The contract's name; '' for what it does not name. */
   readonly contract: string;
@@ -47,15 +47,15 @@ export function operationsPage(lines: readonly OperationLine[], missing: Readonl
   return [
     '# Operations',
     '',
-    'Every operation of Parley: its name in the interface it follows (none for what that does not name), its REST route, its GraphQL field, and a',
-    'test that calls it. Both faces run the same resolver. Besides, `test/contract/authorization` calls each of them for every kind of caller.',
+    'Every operation of Parley: its name in the contract (empty for additions), its REST route, its GraphQL field, and a',
+    'test that calls it. Both APIs run the same resolver. `test/contract/authorization` calls each operation as every kind of caller.',
     '',
     '| operation of the contract | REST | GraphQL | test |',
     '| --- | --- | --- | --- |',
     ...rows,
     '',
     ...(gaps.length === 0 ? [] : ['Not there yet:', '', ...gaps, '']),
-    'This page is printed from the rows of `src/rest/routes`, the schema and the tests by `npm run operations`.',
+    'This page is printed from the routes in `src/rest/routes`, the schema and the tests by `npm run operations`.',
     '',
   ].join('\n');
 }

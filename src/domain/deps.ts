@@ -11,7 +11,7 @@ import type { Settings } from '../settings.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { AuditTrail } from './audit/trail.ts';
 
-/** What the domain works with. Made once in start/app.ts; tests make their own. */
+/** What the domain works with. Made once in start/compose.ts; tests make their own. */
 export interface Deps {
   readonly settings: Settings;
   readonly storage: Storage;

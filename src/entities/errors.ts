@@ -22,12 +22,12 @@ export const errorCodes = {
   UNKNOWN_TOOL_TYPE: invalid(400),
   CONTEXT_LENGTH_EXCEEDED: invalid(400),
   MUTUALLY_EXCLUSIVE_PARAMETERS: invalid(400),
-  /** The request asks for more than one reply may hold. */
+  /** The reply would be larger than REPLY_MAX_BYTES. */
   REPLY_TOO_LARGE: invalid(400),
   PREVIOUS_RESPONSE_NOT_FOUND: invalid(400),
   CONTENT_FILTER: invalid(400),
   WEBSOCKET_CONNECTION_LIMIT_REACHED: invalid(400),
-  /** No HTTP that can be read. */
+  /** The bytes are no valid HTTP. */
   MALFORMED_REQUEST: invalid(400),
   INVALID_API_KEY: invalid(401),
   INSUFFICIENT_SCOPE: { status: 403, type: 'permission_error' },
@@ -52,9 +52,9 @@ export const errorCodes = {
   INSUFFICIENT_QUOTA: { status: 429, type: 'insufficient_quota' },
   CLIENT_CLOSED_REQUEST: invalid(499),
   SERVER_ERROR: server(500),
-  /** The process that called a tool died, and the call must not be repeated: nobody knows whether it was carried out. */
+  /** The process that called a tool died. Whether the call took effect is unknown, and it must not be repeated. */
   TOOL_OUTCOME_UNKNOWN: server(500),
-  /** The model answered, but not as it was asked to. */
+  /** The model's answer does not have the requested form. */
   MODEL_ERROR: server(502),
   UPSTREAM_ERROR: server(502),
   OVERLOADED: server(503),
@@ -91,7 +91,7 @@ export class DomainError extends Error {
   }
 }
 
-/** What a caller is shown of any failure, on every face. */
+/** A failure as every API shows it. */
 export interface PublicError {
   readonly status: number;
   readonly type: string;
@@ -102,7 +102,7 @@ export interface PublicError {
   readonly detail: ErrorDetail;
 }
 
-/** The one translation of a failure into what may be shown: unknown errors lose their message. */
+/** The one translation of a failure into its public form: unknown errors lose their message. */
 export function publicError(error: unknown): PublicError {
   if (error instanceof DomainError) {
     return {
@@ -149,7 +149,7 @@ export function publicError(error: unknown): PublicError {
   };
 }
 
-/** Whether a call was refused because it came without a good key. */
+/** Whether a call was refused for want of a valid key. */
 export function isWithoutKey(error: unknown): boolean {
   return error instanceof DomainError && error.code === 'INVALID_API_KEY';
 }
@@ -161,7 +161,7 @@ const databaseAwayCodes: readonly unknown[] = [
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'],
   ...['57P01', '57P02', '57P03', '08000', '08001', '08003', '08006', '53300', 'P1001', 'P1017', 'P2024'],
 ];
-/** Of PostgreSQL: a statement that ran longer than it may. */
+/** Of PostgreSQL: a statement exceeded its time limit. */
 const outOfTimeCode = '57014';
 const causesMax = 5;
 

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 /**
  * Makes V8 optimize a function after some hundred calls instead of some thousand. A service calls most of its functions once for each request
  * and has many of them: by V8's own counts its first thousands of requests run in unoptimized code. Call it behind the start, whose
- * functions are not called again. Reasons and figures: docs/decisions/2026-11-21-optimize-early.md.
+ * functions are not called again. Reasons and figures: docs/decisions/start.md.
  */
 export function optimizeEarly(): void {
   for (const flag of flags) setFlagsFromString(flag);

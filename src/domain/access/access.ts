@@ -14,8 +14,8 @@ import { everything, matches, nothing } from '../../entities/filter.ts';
 
 /**
  * Who may do what with which thing. Rules are plain data (`Filter`): storage puts them into the where clause of the query that loads
- * the thing, and the functions `can…` decide the very same rules in memory. What a caller may not see is missing (404); what is seen
- * but may not be changed is FORBIDDEN (403).
+ * the thing, and the functions `can…` apply the same rules in memory. A thing that the caller may not see is NOT_FOUND (404); a thing
+ * that the caller sees but may not change is FORBIDDEN (403).
  */
 
 /**
@@ -33,7 +33,7 @@ export function canAdminister(caller: Caller, organization: { readonly id: strin
   return caller.level === 'TENANT' && organization.tenantId === caller.tenantId;
 }
 
-/** Levels that the caller's own reaches; what stands above is not its to see, to give or to end. */
+/** The caller's own level and those below. A caller neither sees, gives nor revokes higher ones. */
 export function levelsWithin(caller: Caller): readonly AccessLevel[] {
   return accessLevels.slice(0, accessLevels.indexOf(caller.level) + 1);
 }
@@ -44,9 +44,9 @@ export function levelsAbove(caller: Caller): readonly AccessLevel[] {
 }
 
 /**
- * How far the caller administers. Tenants and the limits of organizations ask for more than an administrator of one organization has.
+ * How far the caller administers. Operations on tenants and limits need more than the reach of one organization.
  *
- * @throws DomainError FORBIDDEN for who administers nothing.
+ * @throws DomainError FORBIDDEN for a caller who administers nothing.
  */
 export function adminReach(caller: Caller): AdminReach {
   if (caller.level === 'INSTANCE') return { reach: 'instance' };
@@ -59,7 +59,7 @@ export function adminReach(caller: Caller): AdminReach {
 
 /**
  * Agents the caller may use when it has their id: its own, those it edits, those visible to its groups or organization, and everything
- * visible to anyone with the link, in whatever organization. Administrators of an organization see all of it.
+ * visible to anyone with the link, in any organization. Administrators see all agents of their organization.
  */
 export function usableAgents(caller: Caller): AgentFilter {
   return { any: [{ agent: 'visible-as', visibility: 'ANYONE_WITH_LINK' }, usableAtHome(caller), administeredAgents(caller)] };
@@ -76,8 +76,8 @@ export function manageableAgents(caller: Caller): AgentFilter {
 }
 
 /**
- * Agents a list shows. Lists never show what only a link opens, unless the caller has a chat with it or a catalog lists it; and they
- * show the caller's own organization, plus what the tenant's and the public catalog list.
+ * Agents that a list shows: those of the caller's organization, and those in the catalogs of the tenant and the public one. An agent that
+ * is visible by link only is shown when the caller has a chat with it or a catalog lists it.
  */
 export function listedAgents(caller: Caller, scope: AgentListScope): AgentFilter {
   switch (scope) {
@@ -128,7 +128,7 @@ function visibleToOrganization(caller: Caller): AgentFilter {
   return atHome(caller, { any: [{ agent: 'visible-as', visibility: 'ORGANIZATION' }, linkInCatalog('organization')] });
 }
 
-/** Two alternatives, so that a list reads each from its own end. */
+/** Two alternatives, so that a list can use an index for each. */
 function sharedAtHome(caller: Caller): AgentFilter {
   return {
     any: [
@@ -192,7 +192,7 @@ function throughGroups(caller: Caller): AgentFilter {
   };
 }
 
-/** Who may edit or manage rests on the agent and its editors alone; who may see it, on all facts. */
+/** The right to edit or manage depends on the agent and its editors alone; the right to see it depends on all facts. */
 type KnownFacts = AgentWithEditors & Partial<AgentFacts>;
 
 function holds(filter: AgentFilter, facts: KnownFacts): boolean {
@@ -223,7 +223,7 @@ function known<T>(fact: T | undefined, leaf: AgentLeaf): T {
 
 // Data sources
 
-/** What decides about a data source. */
+/** The members of a data source that decide about access. */
 export interface DataSourceFacts {
   readonly orgId: string;
   readonly ownerUserId: string;
@@ -255,7 +255,7 @@ export function canEditDataSource(caller: Caller, source: DataSourceFacts): bool
 }
 
 /**
- * Whether the caller may attach a data source it sees to an agent it may edit: what it owns or administers, and what is open to the
+ * Whether the caller may attach a data source it sees to an agent it may edit: one it owns or administers, or one open to the
  * organization. Everyone who may use the agent is then answered from it.
  */
 export function canAttachDataSource(caller: Caller, source: DataSourceFacts): boolean {
@@ -272,7 +272,7 @@ function administersHome(caller: Caller): typeof everything | typeof nothing {
 
 // Groups
 
-/** What decides about a group. */
+/** The members of a group that decide about access. */
 export interface GroupFacts {
   readonly orgId: string;
   readonly ownerUserId: string;

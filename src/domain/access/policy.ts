@@ -2,8 +2,8 @@ import type { Caller, Scope } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 
 /**
- * Every operation and the scope its key needs: the one table that GraphQL, REST, OpenAPI and the tests read. What is not listed is
- * denied: the schema does not build. `null` needs a key and no scope.
+ * Every operation and the scope its key needs: the one table that GraphQL, REST, OpenAPI and the tests read. The schema does not build with
+ * an operation that is missing here. `null` needs a key and no scope.
  */
 export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.viewer': null,
@@ -163,8 +163,8 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
 };
 
 /**
- * Operations that hold a model run, or follow one, for as long as their call lasts: both faces count these in, so that no caller crowds
- * out the others whatever face it comes by.
+ * Operations whose calls run a model, or follow a run. Both APIs count them as places in the pool of runs, so that no caller takes all
+ * places.
  */
 export const runOperations: ReadonlySet<string> = new Set([
   'Mutation.generateAgentProfile',
@@ -186,8 +186,8 @@ export const runOperations: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The first question to every call: does its key carry the scope of the operation? What the caller may do with which thing is decided
- * after it, where the thing is loaded.
+ * Checks that the caller's key has the scope of an operation. Whether the caller may use a certain thing is decided later, where the thing is
+ * loaded.
  *
  * @param operation  `Query.agents`, `Mutation.createAgent`, … as in `operationScopes`.
  * @throws DomainError INSUFFICIENT_SCOPE, also for an operation that the table does not know.

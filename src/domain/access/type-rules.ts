@@ -1,12 +1,12 @@
 import type { Scope } from '../../entities/accounts/caller.ts';
 import type { ContentNoun } from '../audit/reads.ts';
 
-/** What an object of a type shows of people's content, for the audit log. */
+/** How the audit log finds the thing that an object of a type shows. */
 export interface ShownContent {
   readonly noun: ContentNoun;
   /** The member that holds the id of the thing. */
   readonly id: string;
-  /** The member that holds its owner, where it has one: their own things need no look at the database. */
+  /** The member that holds its owner, if there is one: reads of own things are not looked up in the database. */
   readonly owner?: string;
 }
 export interface TypeRule {
@@ -25,8 +25,8 @@ const administration: TypeRule = { scope: 'ADMIN:READ' };
 const open: TypeRule = { scope: null };
 
 /**
- * Every object type and the scope that reads it. A field that leads from one noun to another is answered only for a key that has the scope of
- * the other noun: through nesting a key sees what it sees directly. The schema does not build with a type that is not listed. A connection
+ * Every object type and the scope that reads it. A field that leads from one noun to another needs the scope of the other noun, so
+ * that a key sees through nesting only what it sees directly. The schema does not build with a type that is not listed. A connection
  * and its edges follow the type of their nodes.
  */
 export const typeRules: Readonly<Record<string, TypeRule>> = {
@@ -149,7 +149,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   User: administration,
 };
 
-/** Fields that show an agent's inside, which only those see who may edit it: the member that holds the id of the agent. */
+/** Fields that only editors of an agent see, with the member that holds the id of the agent. */
 export const insideFields: Readonly<Record<string, string>> = {
   'Agent.instructions': 'id',
   'AgentFlow.versions': 'agentId',
@@ -158,8 +158,8 @@ export const insideFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * What an id or an e-mail refers to, by the name of its field: the scope that reads that thing. Null: a label that says whose a thing is or
- * where it belongs, and members that the thing itself is made of. The schema does not build with a name that is not listed.
+ * What an id or an e-mail refers to, by the name of its field: the scope that reads that thing. Null: labels of the owner or the
+ * place of a thing, and members of the thing itself. The schema does not build with a name that is not listed.
  */
 export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   activeRunId: 'CHATS:READ',
@@ -190,7 +190,7 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   userId: null,
 };
 
-/** Fields that a key sees together with their parent although they lead to another noun, and why. */
+/** Fields that need no scope of their own although they lead to another noun, and the reason. */
 export const sharedFields: Readonly<Record<string, string>> = {
   'Query.node': 'asks for the scope of the thing that it finds',
   'Query.viewer': 'the caller itself',
@@ -207,8 +207,8 @@ export const sharedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * What an id within an `input` refers to, by its name: a caller that hands on another noun must be able to read it. Arguments beside `input`
- * are what the operation is about: its own scope covers them.
+ * What an id within an `input` refers to, by its name: a caller that names another noun must be able to read it. Arguments beside `input`
+ * are the subject of the operation: its own scope covers them.
  */
 export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   ais: 'AGENTS:READ',
@@ -217,7 +217,7 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   groups: 'GROUPS:READ',
   oauthTokenId: 'CONNECTIONS:READ',
   repoHostAppInstallationId: 'CONNECTIONS:READ',
-  // People and places: what may be named is decided by the administration that the caller has.
+  // Accounts: the domain decides which ones the caller may name.
   id: null,
   orgId: null,
   tenantId: null,

@@ -53,7 +53,7 @@ export async function listUsers(
 }
 
 /**
- * Adds a person to an organization. Whoever of the tenant has the e-mail already becomes a member and keeps the name.
+ * Adds a person to an organization. A user of the tenant with this e-mail becomes a member and keeps the name.
  *
  * @throws DomainError FORBIDDEN, NOT_FOUND for an organization out of reach, CONFLICT for who is a member, INVALID_VALUE.
  */

@@ -144,7 +144,7 @@ export async function deleteChatFile(deps: Deps, caller: Caller, chatId: string,
   return { ...file, status: 'DELETED', blobKey: null, deletedAt: deps.now() };
 }
 
-/** Where its content is, for whoever may read the chat. */
+/** The address of its content, for callers who may read the chat. */
 export function chatFileUrl(deps: Deps, { chatId, id }: ChatFile): string {
   return `${deps.publicUrl()}/api/v1/chats/${chatId}/files/${id}/content`;
 }

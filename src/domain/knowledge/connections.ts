@@ -230,7 +230,7 @@ async function renewedSecrets(
   return deps.storage.vault.seal(connectionPlace(connection), JSON.stringify(secrets));
 }
 
-/** The secrets of a connection, for what works on behalf of its owner. Never handed to a face. @throws DomainError NOT_FOUND */
+/** The secrets of a connection, for what works on behalf of its owner. Never given to an API. @throws DomainError NOT_FOUND */
 export async function openConnection(deps: Deps, connection: Connection): Promise<ConnectionSecrets> {
   const sealed = await deps.storage.connections.findSealed(connection.id);
   if (sealed === undefined) throw missingConnection();

@@ -130,7 +130,7 @@ export async function resumeResponse(
   return { id, events, isStored: true, seenSequence: run.lastSequence };
 }
 
-/** Deletes a response with what it left in its thread; one at work is stopped first. @throws DomainError NOT_FOUND. */
+/** Deletes a response and its messages in the thread; an active one is stopped first. @throws DomainError NOT_FOUND. */
 export async function deleteResponse(deps: Deps, caller: Caller, id: string): Promise<string> {
   const run = await findResponse(deps, caller, id);
   if (run.status === 'in_progress') await deps.runs.cancel(id);

@@ -17,9 +17,9 @@ export interface Usage {
   readonly reasoningTokens: number;
 }
 
-/** What one model call of a run cost: what its row in the ledger is made of. */
+/** The cost of one model call of a run, as the ledger records it. */
 export interface SpentCall {
-  /** Of that row, so that it is there once, whoever writes it. */
+  /** The id of its ledger row: the row exists once, whichever process writes it. */
   readonly entryId: string;
   readonly modelId: string;
   readonly usage: Usage;
@@ -49,7 +49,7 @@ export interface RunSpent {
 /**
  * What happens to a call of a tool of the service whose process dies in its middle. `repeat`: it has no effect outside, or the same effect
  * however often it is made, so it is made again. `unknown`: it may have acted, so the run fails and says so. `end`: it has no effect outside and
- * is too dear to make again; the run fails as interrupted.
+ * is too expensive to repeat; the run fails as interrupted.
  */
 export const lostCallRules = ['repeat', 'unknown', 'end'] as const;
 export type LostCallRule = (typeof lostCallRules)[number];
@@ -73,9 +73,9 @@ export type RunItem =
       readonly status: ItemStatus;
       readonly text: string;
       readonly citations: readonly Citation[];
-      /** The text is what the model said in place of an answer. */
+      /** The model refused; the text is its refusal. */
       readonly isRefusal?: boolean;
-      /** Of its tokens, where the request asks for them and the provider tells. */
+      /** Present when the request asks for them and the provider reports them. */
       readonly logprobs?: readonly TokenLogprob[];
     }
   | {
@@ -106,10 +106,10 @@ export type RunItem =
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
 export const subagentStatuses = ['in_progress', 'completed', 'failed', 'cancelled'] as const;
-/** A model run within a call of a tool of the service: it works on one task and knows nothing else of the conversation. */
+/** A model run inside a tool call of the service. It works on one task and knows nothing else of the conversation. */
 export interface Subagent {
   readonly id: string;
-  /** For people. */
+  /** Shown to users. */
   readonly name: string;
   /** The agent whose knowledge it has; null for a bare model. */
   readonly agentId: string | null;
@@ -122,9 +122,9 @@ export interface Subagent {
 }
 export interface EndedSubagent extends Subagent {
   readonly status: Exclude<Subagent['status'], 'in_progress'>;
-  /** What it found out, or why it did not. */
+  /** Its findings, or the reason why there are none. */
   readonly summary: string;
-  /** Part of the usage of its run; null where nobody knows it any more. */
+  /** Part of the usage of its run; null when its process died. */
   readonly usage: Usage | null;
 }
 
@@ -137,20 +137,20 @@ export interface RunSnapshot {
   readonly usage: Usage | null;
   readonly selection: SelectionMetadata | null;
   readonly output: readonly RunItem[];
-  /** The class of service in which the provider said it answered last. */
+  /** The class of service that the provider reported last. */
   readonly serviceTier?: string;
-  /** With the end of a run that completed: milliseconds since the epoch. */
+  /** On the last event of a completed run: milliseconds since the epoch. */
   readonly completedAtMs?: number;
-  /** With the end of a run that was cut by force: what it said is not in its chat. */
+  /** On the last event of a run that was cut by `force`: its output is not in its chat. */
   readonly isCut?: true;
-  /** With a pause and with what follows it: what the run has used of its bounds. */
+  /** On a pause and the events after it. */
   readonly spent?: RunSpent;
-  /** On `response.created` of a response only: what all its frames repeat. */
+  /** On `response.created` of a response only: the members that all its frames repeat. */
   readonly head?: ResponseHead;
 }
 
 /**
- * The one vocabulary of every run, named after the responses format, the richest of the three wires. `sequence` starts at 0 and grows
+ * The one vocabulary of every run, named after the responses format, the richest of the three formats. `sequence` starts at 0 and grows
  * by one without gaps; exactly one terminal event ends a run. `json` members are JSON string literals, quotes included, so the hot
  * path never decodes text (see engine/models/port.ts).
  */
@@ -170,7 +170,7 @@ export type RunEventBody =
       readonly outputIndex: number;
       readonly itemId: string;
       readonly json: string;
-      /** Of the tokens told with it, where the request asks for them and the provider tells. */
+      /** Of the tokens of this delta; present as in RunItem. */
       readonly logprobs?: readonly TokenLogprob[];
     }
   | {
@@ -217,7 +217,7 @@ export type RunEventBody =
       readonly type: 'response.server_tool_call.in_progress';
       readonly outputIndex: number;
       readonly itemId: string;
-      /** For a process that takes the run over while the call is open; absent in old logs, and for a call that is not made. */
+      /** Read by a process that takes the run over while the call is open. Absent in old logs, and for a call that is not made. */
       readonly ifLost?: LostCallRule;
     }
   | { readonly type: 'response.server_tool_call.completed'; readonly outputIndex: number; readonly itemId: string }
@@ -226,11 +226,11 @@ export type RunEventBody =
   | { readonly type: 'response.output_item.done'; readonly outputIndex: number; readonly item: RunItem }
   /** Retrieval and other work between model calls; shown only where the agent shows intermediate steps. */
   | { readonly type: 'parley.step'; readonly name: string; readonly detail: Readonly<Record<string, unknown>> }
-  /** Others put messages into the running turn (thread mode steer): what they add to the chat stands here, at its place. */
+  /** Messages that thread mode `steer` adds to the active turn, at their place in the history. */
   | { readonly type: 'parley.input'; readonly messages: readonly NewMessage[] }
   /**
-   * What a stored run has cost so far, and by which calls since the last such event: between its steps, for whoever has to end it in the
-   * place of a dead process. Its last event has the whole.
+   * The cost of a stored run so far, and its calls since the previous such event. Written between steps, so that a takeover can end the run
+   * with its usage. The run's last event has the whole.
    */
   | {
       readonly type: 'parley.usage';
@@ -244,7 +244,7 @@ export type RunEventBody =
   /** Also ends a cancelled run: `run.status` is then `cancelled`. */
   | { readonly type: 'response.incomplete'; readonly run: RunSnapshot };
 
-/** Between the `in_progress` of the call that starts subagents and its end. Each that was started is completed exactly once. */
+/** Stand between `in_progress` and the end of the call that starts subagents. Each started subagent is completed exactly once. */
 export type SubagentEventBody =
   | {
       readonly type: 'response.subagent.started';
@@ -257,9 +257,9 @@ export type SubagentEventBody =
       readonly outputIndex: number;
       readonly itemId: string;
       readonly subagentId: string;
-      /** For a user interface to show. */
+      /** Shown to users. */
       readonly message: string;
-      /** 0 to 1, where it can be told. */
+      /** 0 to 1; null when unknown. */
       readonly progress: number | null;
       /** So far. */
       readonly usage: Usage | null;
@@ -270,19 +270,19 @@ export type SubagentEventBody =
       readonly itemId: string;
       readonly subagent: EndedSubagent;
     };
-/** The same where the call that it is about is known. */
+/** The same without the members that name the call. */
 export type SubagentNews = SubagentEventBody extends infer Body
   ? Body extends SubagentEventBody
     ? Omit<Body, 'outputIndex' | 'itemId'>
     : never
   : never;
 
-/** Whether a run stops with it. One that was paused may go on behind it: see `isLast`. */
+/** Whether a run stops with this event. A paused run may continue behind it: see `isLast`. */
 export function isTerminal(event: RunEvent): boolean {
   return event.type === 'response.completed' || event.type === 'response.failed' || event.type === 'response.incomplete';
 }
 
-/** Whether nothing can follow in the log, unless a paused run is cancelled. */
+/** Whether no event can follow in the log. */
 export function isLast(event: RunEvent): boolean {
   return isTerminal(event) && !isPause(event);
 }
@@ -291,7 +291,7 @@ export function isPause(event: RunEvent): boolean {
   return event.type === 'response.incomplete' && event.run.incompleteReason === 'paused';
 }
 
-/** Events as the engine hands them on: those that arrived together stay together, so they can leave in one write. */
+/** Events in batches: events that arrived together stay together, so that they leave in one write. */
 export interface RunEventStream extends AsyncIterable<RunEvent> {
   batches(): AsyncIterable<readonly RunEvent[]>;
 }

@@ -4,7 +4,7 @@ import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 
 const TenantType = builder.objectRef<Tenant>('Tenant').implement({
-  description: 'The outermost wall: organizations and users that nobody else reaches but INSTANCE keys.',
+  description: 'The outermost boundary: only INSTANCE keys reach organizations and users across tenants.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the tenant.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),

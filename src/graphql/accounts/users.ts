@@ -50,7 +50,7 @@ builder.mutationFields((t) => ({
   createUser: t.field({
     type: UserType,
     description:
-      'Adds a person to an organization, for its administrators. Whoever of the tenant has the e-mail already becomes a member and keeps the name.',
+      'Adds a person to an organization, for its administrators. A user of the tenant with this e-mail becomes a member and keeps the name.',
     args: { input: t.arg({ type: CreateUserInput, description: 'Who it is.' }) },
     resolve: (_root, { input }, { deps, caller }) => createUser(deps, caller, input),
   }),

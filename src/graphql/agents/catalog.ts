@@ -54,13 +54,13 @@ builder.mutationFields((t) => ({
   }),
   deleteAgentCategory: t.field({
     type: AgentCategoryType,
-    description: 'Removes a heading, also from the agents that stand under it, for administrators. Answers what it was.',
+    description: 'Removes a category, also from its agents. Administrators only. Returns the removed category.',
     args: { id: t.arg.id({ description: 'The id of the category.' }) },
     resolve: (_root, { id }, { deps, caller }) => deleteAgentCategory(deps, caller, id),
   }),
   rateAgent: t.field({
     type: AgentType,
-    description: 'Says what the caller thinks of an agent it may use: one rating a user, which a later one replaces.',
+    description: 'Rates an agent that the caller may use: one rating a user, which a later one replaces.',
     args: {
       id: t.arg.id({ description: 'The id of the agent.' }),
       input: t.arg({ type: RateAgentInput, description: 'The rating.' }),

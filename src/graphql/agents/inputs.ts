@@ -118,7 +118,7 @@ export const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
 });
 
 export const ApproveAgentInput = builder.inputType('ApproveAgentInput', {
-  description: 'Whether an organization stands behind an agent.',
+  description: 'Whether an organization has approved an agent.',
   fields: (t) => ({
     isApproved: t.boolean({ required: false, description: 'False takes the approval back. Default true.' }),
   }),

@@ -5,9 +5,9 @@ import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { enumOf } from '../types/enums.ts';
 
-const AuditKindType = enumOf('AuditKind', 'What an entry tells.', auditKinds, {
+const AuditKindType = enumOf('AuditKind', 'The kind of an audit entry.', auditKinds, {
   CHANGE: 'Something was changed.',
-  READ: 'An administrator, or a key of a level above, was shown what other people have; or somebody exported something.',
+  READ: 'An administrator, or a key of a higher level, read content of other people, or a caller exported something.',
   REFUSAL: 'A call was refused.',
 });
 
@@ -41,7 +41,7 @@ const AuditEntryType = builder.objectRef<AuditEntry>('AuditEntry').implement({
     actorEmail: t.exposeString('actorEmail', { description: 'The e-mail of that user at the time.' }),
     actorKeyId: t.exposeID('actorKeyId', { description: 'The key it was done with.' }),
     action: t.exposeString('action', { description: 'The operation: `createAgent`.' }),
-    kind: t.expose('kind', { type: AuditKindType, description: 'What the entry tells.' }),
+    kind: t.expose('kind', { type: AuditKindType, description: 'The kind of the entry.' }),
     outcome: t.expose('outcome', { type: AuditOutcomeType, description: 'How the call ended.' }),
     count: t.exposeInt('count', {
       description: 'How many calls the entry stands for: more than one where a key was refused very often within a minute.',
@@ -74,7 +74,7 @@ builder.queryField('auditLog', (t) =>
       actorUserId: t.arg.id({ required: false, description: 'Only what this user did.' }),
       targetId: t.arg.id({ required: false, description: 'Only what was done to this.' }),
       action: t.arg.string({ required: false, description: 'Only this operation.' }),
-      kind: t.arg({ type: AuditKindType, required: false, description: 'Only entries that tell this.' }),
+      kind: t.arg({ type: AuditKindType, required: false, description: 'Only entries of this kind.' }),
       from: t.arg({ type: 'DateTime', required: false, description: 'From this moment on.' }),
       to: t.arg({ type: 'DateTime', required: false, description: 'Before this moment.' }),
       ...pageArgs(t.arg),

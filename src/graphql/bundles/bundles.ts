@@ -122,7 +122,7 @@ const BundledSkillResource = builder.objectRef<AgentBundle['skills'][number]>('B
 });
 
 const RequiredSecretResource = builder.objectRef<AgentBundle['requiredSecrets'][number]>('RequiredSecret').implement({
-  description: 'A credential that whoever imports the bundle gives.',
+  description: 'A credential that the importer of the bundle supplies.',
   fields: (t) => ({
     key: t.exposeString('key', { description: 'What tools call it.' }),
     description: t.exposeString('description', { description: 'What it is for.' }),
@@ -207,7 +207,7 @@ builder.mutationField('importAgent', (t) =>
     description: "Makes an agent of the caller's own from a bundle: all of it, or nothing.",
     args: {
       input: t.arg({ type: ImportAgentInput, description: 'The bundle, and what it needs.' }),
-      dryRun: t.arg.boolean({ required: false, description: 'Only reports what would become of it. Default false.' }),
+      dryRun: t.arg.boolean({ required: false, description: 'Only reports the result and writes nothing. Default false.' }),
     },
     resolve: (_root, { input, dryRun }, { deps, caller, signal }) => importAgent(deps, caller, input, dryRun ?? false, signal),
   }),

@@ -14,7 +14,7 @@ import { ChatType } from './chats.ts';
 
 const ChatExportFormatType = wireEnumOf('ChatExportFormat', 'How an exported chat is written.', chatExportFormats, {
   markdown: 'Markdown: a heading for each message.',
-  json: "JSON with the members of the REST face's chat.",
+  json: 'JSON with the members of a chat of the REST API.',
 });
 
 const ChatSummaryType = builder.objectRef<{ readonly summary: string }>('ChatSummary').implement({
@@ -30,7 +30,7 @@ const ChatCompressionType = builder.objectRef<Compression>('ChatCompression').im
       description: 'What they are given in place of the older turns; null while there are none.',
     }),
     compressedCount: t.exposeInt('compressedCount', {
-      description: 'Messages that it stands for; they stay in the transcript.',
+      description: 'Messages that it replaces for the model; they stay in the transcript.',
     }),
     keptCount: t.exposeInt('keptCount', { description: 'Messages that models are still given as they are.' }),
   }),
@@ -41,7 +41,7 @@ const ChatExportType = builder.objectRef<ChatExport>('ChatExport').implement({
   fields: (t) => ({
     filename: t.exposeString('filename', { description: 'A name for the file.' }),
     contentType: t.exposeString('contentType', { description: 'Its media type.' }),
-    content: t.string({ description: 'What stands in it.', resolve: (file) => file.content() }),
+    content: t.string({ description: 'Its content.', resolve: (file) => file.content() }),
   }),
 });
 
@@ -69,13 +69,13 @@ builder.mutationFields((t) => ({
   resetChat: t.field({
     type: ChatType,
     description:
-      'Takes away all that was said in a chat of the caller, with its files and its summary; its id, agent, name and pin stay. RUN_ACTIVE while a run answers.',
+      'Removes all messages of a chat of the caller, with its files and its summary; its id, agent, name and pin stay. RUN_ACTIVE while a run answers.',
     args: { id: t.arg.id(chatId) },
     resolve: (_root, { id }, { deps, caller }) => resetChat(deps, caller, id),
   }),
   summarizeChat: t.field({
     type: ChatSummaryType,
-    description: 'Has the model of the agent sum up what was said, and keeps that with the chat.',
+    description: 'Summarizes the chat with the model of its agent, and stores the summary with the chat.',
     args: { id: t.arg.id(chatId) },
     resolve: (_root, { id }, { deps, caller, signal }) => summarizeChat(deps, caller, id, signal),
   }),

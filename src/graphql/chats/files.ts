@@ -35,7 +35,7 @@ const ChatFileType = builder.objectRef<ChatFile>('ChatFile').implement({
     size: t.exposeInt('sizeBytes', { description: 'Its bytes; while it is pending, as announced.' }),
     mimeType: t.exposeString('mimeType', { description: 'Its media type as it was declared.' }),
     url: t.string({
-      description: 'Where its content is, for whoever may read the chat.',
+      description: 'The address of its content, for callers who may read the chat.',
       resolve: (file, _args, { deps }) => chatFileUrl(deps, file),
     }),
     metadata: t.field({
@@ -44,7 +44,7 @@ const ChatFileType = builder.objectRef<ChatFile>('ChatFile').implement({
       resolve: (file) => file.metadata,
     }),
     deletedAt: t.expose('deletedAt', { type: 'DateTime', nullable: true, description: 'When it was deleted.' }),
-    status: t.expose('status', { type: ChatFileStatusType, description: 'What has become of it.' }),
+    status: t.expose('status', { type: ChatFileStatusType, description: 'Its state.' }),
   }),
 });
 

@@ -48,7 +48,7 @@ const LinkedServiceType = builder.objectRef<Connection>('LinkedService').impleme
     accountName: t.exposeString('name', { description: 'The name of the account or the server, for people.' }),
     baseUrl: t.string({
       nullable: true,
-      description: 'Where the service stands when it is not where it usually is; the address of an MCP server.',
+      description: 'The address of a self-hosted service, or of an MCP server.',
       resolve: (connection, _args, { caller }) => (ownsConnection(caller, connection) ? connection.baseUrl : null),
     }),
     installationId: t.int({
@@ -112,7 +112,7 @@ const StoreOauthTokenInput = builder.inputType('StoreOauthTokenInput', {
     }),
     expiresAt: t.field({ type: 'DateTime', required: false, description: 'When the access token ends.' }),
     scopes: t.stringList({ required: false, description: 'What the provider granted; at most 100.' }),
-    baseUrl: t.string({ required: false, description: 'Where the service stands, when it is not where it usually is.' }),
+    baseUrl: t.string({ required: false, description: 'The address of a self-hosted service.' }),
   }),
 });
 
@@ -121,7 +121,7 @@ const StoreRepoHostInstallationInput = builder.inputType('StoreRepoHostInstallat
   fields: (t) => ({
     installationId: t.int({ description: 'Its number, as the host tells it; above 0.' }),
     accountName: t.string({ description: 'The account it is installed in, for people: 1 to 200 characters.' }),
-    baseUrl: t.string({ required: false, description: 'Where the host stands, when it is not where it usually is.' }),
+    baseUrl: t.string({ required: false, description: 'The address of a self-hosted host.' }),
   }),
 });
 

@@ -36,7 +36,7 @@ const KnowledgeItemType = builder.objectRef<KnowledgeItem>('KnowledgeItem').impl
     name: t.exposeString('name', { description: 'What it is called.' }),
     uniqueId: t.exposeString('uniqueId', { description: "The upstream's own id of it." }),
     parentUniqueId: t.string({
-      description: 'The uniqueId of what it stands in; empty when there is none.',
+      description: 'The uniqueId of its parent; empty without one.',
       resolve: ({ parentUniqueId }) => parentUniqueId ?? '',
     }),
     type: t.exposeString('type', { description: 'The type of its source.' }),

@@ -12,7 +12,7 @@ const ModelType = builder.objectRef<ModelInfo>('Model').implement({
       description: 'When the provider published it, where it tells.',
       resolve: ({ createdAtMs }) => new Date(createdAtMs),
     }),
-    isPremium: t.exposeBoolean('isPremium', { description: 'Whether the operator counts it among the dear ones.' }),
+    isPremium: t.exposeBoolean('isPremium', { description: 'Whether the operator marks it as expensive.' }),
     acceptsImages: t.exposeBoolean('acceptsImages', { description: 'Whether it may be sent images.' }),
     contextTokensMax: t.exposeInt('contextTokensMax', { description: 'Most tokens of a conversation.' }),
     inputPricePerMillionTokens: t.float({

@@ -17,8 +17,8 @@ const ResponseThreadModeType = wireEnumOf(
   {
     collect: 'It waits; requests that are equal but for their input are answered together.',
     steer: 'It joins the response at work, which sees it before its next step.',
-    interrupt: 'The response at work is stopped at its next boundary; what it said stays.',
-    force: 'The response at work and all that wait are cut off at once; what they said leaves the thread.',
+    interrupt: 'The active response is stopped at its next boundary; its output stays.',
+    force: 'The active response and all waiting ones are cut off at once; their output leaves the thread.',
   },
 );
 
@@ -85,7 +85,7 @@ export const ResponseInputType = builder.inputType('ResponseInput', {
       description: 'The thread to go on with: the id of a chat, or an object with it. Excludes `previousResponseId`.',
     }),
     store: t.boolean({ required: false, description: 'Whether the response and its thread are kept. Default true.' }),
-    background: t.boolean({ required: false, description: 'Whether it goes on without a reader. Needs `store`.' }),
+    background: t.boolean({ required: false, description: 'Whether it continues without a reader. Needs `store`.' }),
     stream: t.boolean({ required: false, description: 'REST: whether to answer as an event stream.' }),
     streamOptions: t.field({
       type: 'JSON',
@@ -127,7 +127,7 @@ export const ResumeResponseInputType = builder.inputType('ResumeResponseInput', 
   description: 'How a paused response goes on.',
   fields: (t) => ({
     input: t.field({ type: 'JSON', required: false, description: 'Further input, as in a new request.' }),
-    background: t.boolean({ required: false, description: 'Whether it goes on without a reader.' }),
+    background: t.boolean({ required: false, description: 'Whether it continues without a reader.' }),
     stream: t.boolean({ required: false, description: 'REST: whether to answer as an event stream, with the new events only.' }),
     userSecrets: t.field({
       type: 'JSON',

@@ -83,7 +83,7 @@ builder.mutationFields((t) => ({
   }),
   resumeResponse: t.field({
     type: ResponseType,
-    description: 'Lets a paused response go on under the same id. Answers at once; RESPONSE_NOT_PAUSED when it is not paused.',
+    description: 'Continues a paused response under the same id. Answers at once; RESPONSE_NOT_PAUSED when it is not paused.',
     args: {
       id: t.arg.id({ description: idArg }),
       input: t.arg({ type: ResumeResponseInputType, required: false, description: 'How it goes on.' }),
@@ -102,7 +102,7 @@ builder.mutationFields((t) => ({
   }),
   deleteResponse: t.field({
     type: DeletedType,
-    description: 'Deletes a response with what it left in its thread; one at work is stopped first.',
+    description: 'Deletes a response and its messages in the thread; an active one is stopped first.',
     args: { id: t.arg.id({ description: idArg }) },
     resolve: (_root, { id }, { deps, caller }) => deleteResponse(deps, caller, id),
   }),
@@ -118,7 +118,8 @@ builder.subscriptionFields((t) => ({
       inOnePiece: t.arg.boolean({
         required: true,
         defaultValue: false,
-        description: 'Nobody reads deltas, unless `input.stream` says so: text in a JSON format waits until it was found right.',
+        description:
+          'The client reads no deltas, unless `input.stream` says so: text in a JSON format waits until it is checked.',
       }),
     },
     subscribe: async (_root, { input, inOnePiece }, context) => {
@@ -147,15 +148,14 @@ builder.subscriptionFields((t) => ({
   }),
   resumedResponseEvents: t.field({
     type: RunEventType,
-    description:
-      'Lets a paused response go on and shows what happens from there. Leaving cancels it, unless it is in the background.',
+    description: 'Continues a paused response and shows its new events. Leaving cancels it, unless it is in the background.',
     args: {
       id: t.arg.id({ description: idArg }),
       input: t.arg({ type: ResumeResponseInputType, required: false, description: 'How it goes on.' }),
       wholeLog: t.arg.boolean({
         required: true,
         defaultValue: false,
-        description: 'REST: from the first event on; the face leaves out what the caller knows.',
+        description: 'REST: from the first event on; the REST API drops the frames that the caller has.',
       }),
     },
     subscribe: async (_root, { id, input, wholeLog }, context) => {

@@ -179,7 +179,7 @@ builder.objectRef<EventOf<'parley.step'>>('StepEvent').implement({
     name: t.exposeString('name', { description: 'What was done: `retrieve`.' }),
     detail: t.field({
       type: 'JSON',
-      description: 'What came of it: an object whose members depend on `name`.',
+      description: 'The result: an object whose members depend on `name`.',
       resolve: ({ detail }) => detail,
     }),
   }),

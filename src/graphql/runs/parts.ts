@@ -132,6 +132,10 @@ export const RunSnapshotType = builder.objectRef<RunSnapshot>('RunSnapshot').imp
       description: 'Which model answered; null until its end.',
       resolve: (run) => run.selection,
     }),
-    output: t.field({ type: [RunItemType], description: 'All it said and asked for.', resolve: (run) => run.output }),
+    output: t.field({
+      type: [RunItemType],
+      description: 'Its output: messages, thinking and calls.',
+      resolve: (run) => run.output,
+    }),
   }),
 });

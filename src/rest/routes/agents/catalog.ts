@@ -79,7 +79,7 @@ export const agentCatalogRoutes: readonly RouteRow[] = [
     method: 'delete',
     path: '/api/v1/ai-categories/{categoryId}',
     summary: 'Delete category',
-    description: 'Also from the AIs that stand under it. For administrators. Answers the category as it was.',
+    description: 'Also from its AIs. Administrators only. Returns the removed category.',
     tag,
     document: `mutation ($categoryId: ID!) { deleteAgentCategory(id: $categoryId) { ${categoryFields} } }`,
   },

@@ -128,7 +128,7 @@ export const chatRoutes: readonly RouteRow[] = [
     path: '/api/v1/chats/{chatId}/reset',
     summary: 'Reset chat',
     description:
-      'Takes away all that was said, with its files and its summary; id, AI, name and pin stay. 409 while a run answers: cancel that first.',
+      'Removes all messages, with the files and the summary; id, AI, name and pin stay. 409 while a run answers: cancel that first.',
     tag: 'Chats',
     spec: 'Reset chat (clears its current state or content)',
     document: `mutation ($chatId: ID!) { resetChat(id: $chatId) { ${chatWithMessages} } }`,
@@ -139,7 +139,8 @@ export const chatRoutes: readonly RouteRow[] = [
     method: 'post',
     path: '/api/v1/chats/{chatId}/summarize',
     summary: 'Summarize a chat',
-    description: 'Has the model of the AI sum up what was said, and keeps that with the chat. 409 when nothing was said yet.',
+    description:
+      'Summarizes the chat with the model of its AI, and stores the summary with the chat. 409 when nothing was said yet.',
     asksModel: true,
     tag: 'Chats',
     document: 'mutation ($chatId: ID!) { summarizeChat(id: $chatId) { summary } }',
