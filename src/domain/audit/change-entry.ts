@@ -5,6 +5,7 @@ import type { NewAuditEntry } from '../../storage/audit/entries.ts';
 import type { ChangeRecord } from '../../storage/audit/recorded-pool.ts';
 import type { Deps } from '../deps.ts';
 import type { CallOrigin } from './origin.ts';
+import { targets } from './targets.ts';
 
 /** A mutation that is about to run. */
 export interface ChangeCall extends CallOrigin {
@@ -132,17 +133,6 @@ class ChangeEntry implements ChangeRecord {
       else setTimeout(() => void this.#amend(entry, attempt + 1), retryMs * attempt).unref();
     }
   }
-}
-
-/** The first id that Parley made is the target; all of them are kept. */
-export function targets(ids: readonly string[]): Pick<NewAuditEntry, 'targetKind' | 'targetId' | 'targetIds'> {
-  const known = [...new Set(ids)].filter((id) => kindOfId(id) !== undefined).slice(0, auditTargetsMax);
-  const [first] = known;
-  return {
-    targetKind: first === undefined ? null : (kindOfId(first) ?? null),
-    targetId: first ?? null,
-    targetIds: known,
-  };
 }
 
 function isSame(left: NewAuditEntry, right: NewAuditEntry): boolean {

@@ -3,8 +3,8 @@ import type { AuditBatch } from '../../storage/audit/batch.ts';
 import type { NewAuditEntry } from '../../storage/audit/entries.ts';
 import type { PlacedThing, UnseenContent } from '../../storage/audit/unseen-content.ts';
 import { editableAgents, usableAgents, visibleChats, visibleDataSources } from '../access/access.ts';
-import { targets } from './change-entry.ts';
 import type { CallOrigin } from './origin.ts';
+import { targets } from './targets.ts';
 
 /** What a caller may be shown of people's content. `instructions` are an agent's inside: whoever may only use it does not see them. */
 export type ContentNoun = 'agent' | 'instructions' | 'dataSource' | 'chat' | 'run';

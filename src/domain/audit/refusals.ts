@@ -3,8 +3,8 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { DomainError } from '../../entities/errors.ts';
 import type { AuditBatch } from '../../storage/audit/batch.ts';
 import type { NewAuditEntry } from '../../storage/audit/entries.ts';
-import { targets } from './change-entry.ts';
 import type { CallOrigin } from './origin.ts';
+import { targets } from './targets.ts';
 
 export interface RefusalDeps {
   readonly batch: AuditBatch;

@@ -1,7 +1,7 @@
 import { EgressError } from '../../engine/egress/error.ts';
 import { estimateTokens } from '../../engine/knowledge/index/tokens.ts';
+import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelPart } from '../../engine/models/port.ts';
-import type { ModelInfo } from '../../engine/models/router.ts';
 import { writeGivenFile } from '../../engine/runs/prompt/given-files.ts';
 import type { FileImagePart } from '../../engine/runs/stored/file-images.ts';
 import type { ChatFile } from '../../entities/chats/file.ts';

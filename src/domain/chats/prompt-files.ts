@@ -1,6 +1,6 @@
+import type { ModelInfo } from '../../engine/models/catalog.ts';
 import { isInline } from '../../engine/models/inline-images.ts';
 import type { ModelMessage } from '../../engine/models/port.ts';
-import type { ModelInfo } from '../../engine/models/router.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Chat, PromptPart } from '../../entities/chats/chat.ts';
 import type { ChatFile } from '../../entities/chats/file.ts';

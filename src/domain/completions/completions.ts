@@ -1,5 +1,5 @@
+import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelMessage, ModelParameters, ModelPart } from '../../engine/models/port.ts';
-import type { ModelInfo } from '../../engine/models/router.ts';
 import { RunFold } from '../../engine/runs/fold.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';

@@ -5,9 +5,7 @@ import type { Settings } from '../../settings.ts';
 import { Faults } from '../faults.ts';
 import { type RunIdentifiers, readIdentifiers } from '../runs/identifiers.ts';
 import { readRunOptions } from '../runs/options.ts';
-import { readMessages } from './messages.ts';
-
-type Maybe<T> = T | null | undefined;
+import { type CompletionMessageInput, type Maybe, readMessages } from './messages.ts';
 
 /** A request of the common completions format, as the schema lets it through. Absent and null mean the same. */
 export interface CompletionInput extends RunIdentifiers {
@@ -32,19 +30,6 @@ export interface CompletionInput extends RunIdentifiers {
   readonly n?: Maybe<number>;
   readonly responseFormat?: unknown;
   readonly reasoningEffort?: Maybe<string>;
-}
-
-export interface CompletionMessageInput {
-  readonly role: string;
-  /** A string, an array of content parts, or null. */
-  readonly content?: unknown;
-  readonly toolCalls?: Maybe<readonly CompletionToolCallInput[]>;
-  readonly toolCallId?: Maybe<string>;
-}
-
-export interface CompletionToolCallInput {
-  readonly id: string;
-  readonly function: { readonly name: string; readonly arguments: string };
 }
 
 export interface CompletionToolInput {

@@ -2,7 +2,22 @@ import { isInline } from '../../engine/models/inline-images.ts';
 import type { ModelMessage, ModelPart, ModelToolCall } from '../../engine/models/port.ts';
 import { imageUrlRule, kindOfImageUrl } from '../chats/image-url.ts';
 import type { Faults } from '../faults.ts';
-import type { CompletionMessageInput } from './input.ts';
+
+/** Absent and null mean the same. */
+export type Maybe<T> = T | null | undefined;
+
+export interface CompletionMessageInput {
+  readonly role: string;
+  /** A string, an array of content parts, or null. */
+  readonly content?: unknown;
+  readonly toolCalls?: Maybe<readonly CompletionToolCallInput[]>;
+  readonly toolCallId?: Maybe<string>;
+}
+
+export interface CompletionToolCallInput {
+  readonly id: string;
+  readonly function: { readonly name: string; readonly arguments: string };
+}
 
 type Record_ = Readonly<Record<string, unknown>>;
 const details = ['auto', 'low', 'high'] as const;

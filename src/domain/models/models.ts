@@ -1,4 +1,4 @@
-import type { ModelInfo } from '../../engine/models/router.ts';
+import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { listAgents } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';

@@ -1,5 +1,5 @@
+import type { ModelInfo } from '../../engine/models/catalog.ts';
 import { isInline } from '../../engine/models/inline-images.ts';
-import type { ModelInfo } from '../../engine/models/router.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import type { ChatFile } from '../../entities/chats/file.ts';

@@ -1,5 +1,5 @@
+import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelMessage, ModelParameters, ModelTool } from '../../engine/models/port.ts';
-import type { ModelInfo } from '../../engine/models/router.ts';
 import { asStored, historyOf, isCompressed } from '../../engine/runs/prompt/history.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';

@@ -1,4 +1,4 @@
-import type { ModelInfo } from '../../engine/models/router.ts';
+import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { StoredRequest } from '../../engine/runs/stored/request.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { EgressRequest } from './egress.ts';
 import { EgressError } from './error.ts';
+import type { EgressRequest } from './request.ts';
 
 /** One request to one address. */
 export interface Hop {

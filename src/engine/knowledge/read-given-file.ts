@@ -5,8 +5,8 @@ import { DomainError } from '../../entities/errors.ts';
 import type { FairQueue } from '../../lib/fair-queue.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Settings } from '../../settings.ts';
+import type { DocumentBytes } from './extract/document.ts';
 import { ExtractError, type Extractor } from './extract/extract.ts';
-import type { DocumentBytes } from './extract/read-document.ts';
 
 /** What reads the files of prompts, and the places for it. */
 export interface GivenFileReader {

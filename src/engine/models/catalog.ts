@@ -1,7 +1,20 @@
 import type { Logger } from 'pino';
 import type { ModelRoute } from './providers/models-file.ts';
-import type { ListedModel, Provider } from './providers/provider.ts';
-import type { ModelInfo } from './router.ts';
+import type { ListedModel, ModelPrice, Provider } from './providers/provider.ts';
+
+/** A model that callers may name. */
+export interface ModelInfo {
+  /** `provider/name`. */
+  readonly id: string;
+  readonly provider: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAtMs: number;
+  readonly isPremium: boolean;
+  readonly acceptsImages: boolean;
+  readonly contextTokensMax: number;
+  /** Null when the operator gave none. */
+  readonly price: ModelPrice | null;
+}
 
 interface Shelf {
   readonly provider: Provider;

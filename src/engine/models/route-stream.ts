@@ -4,7 +4,20 @@ import { type Catalog, splitModelId } from './catalog.ts';
 import type { Circuit } from './circuit.ts';
 import { type ModelDelta, ModelError, type ModelRequest } from './port.ts';
 import type { Provider } from './providers/provider.ts';
-import type { RoutedStream, Selection } from './router.ts';
+
+/** What happened when a request was routed. Filled while the stream runs; complete at its end. */
+export interface Selection {
+  provider: string;
+  model: string;
+  readonly fallbackChain: { provider: string; model: string; reason: string }[];
+  queueMs: number;
+  firstTokenMs: number | null;
+}
+
+export interface RoutedStream {
+  readonly deltas: AsyncIterable<readonly ModelDelta[]>;
+  readonly selection: Selection;
+}
 
 interface Tools {
   readonly catalog: Catalog;

@@ -1,40 +1,11 @@
 import type { Logger } from 'pino';
-import { Catalog } from './catalog.ts';
+import { Catalog, type ModelInfo } from './catalog.ts';
 import { Circuit } from './circuit.ts';
 import { requireInlineImages } from './inline-images.ts';
-import type { ModelDelta, ModelRequest } from './port.ts';
+import type { ModelRequest } from './port.ts';
 import { configuredProviders, type ModelSettings, type ReadEnvironment } from './providers/configured.ts';
 import { readModelsFile } from './providers/models-file.ts';
-import type { ModelPrice } from './providers/provider.ts';
-import { routeStream } from './route-stream.ts';
-
-/** A model that callers may name. */
-export interface ModelInfo {
-  /** `provider/name`. */
-  readonly id: string;
-  readonly provider: string;
-  /** Milliseconds since the epoch. */
-  readonly createdAtMs: number;
-  readonly isPremium: boolean;
-  readonly acceptsImages: boolean;
-  readonly contextTokensMax: number;
-  /** Null when the operator gave none. */
-  readonly price: ModelPrice | null;
-}
-
-/** What happened when a request was routed. Filled while the stream runs; complete at its end. */
-export interface Selection {
-  provider: string;
-  model: string;
-  readonly fallbackChain: { provider: string; model: string; reason: string }[];
-  queueMs: number;
-  firstTokenMs: number | null;
-}
-
-export interface RoutedStream {
-  readonly deltas: AsyncIterable<readonly ModelDelta[]>;
-  readonly selection: Selection;
-}
+import { type RoutedStream, routeStream } from './route-stream.ts';
 
 /** The models of this process: the built-in one, the providers of the settings, the routes of the models file. */
 export interface ModelRouter {

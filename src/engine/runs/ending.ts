@@ -8,7 +8,7 @@ import type {
   SelectionMetadata,
 } from '../../entities/runs/event.ts';
 import { ModelError } from '../models/port.ts';
-import type { Selection } from '../models/router.ts';
+import type { Selection } from '../models/route-stream.ts';
 import type { ModelCall } from './model-call.ts';
 import { RunStop } from './stop.ts';
 

@@ -8,7 +8,6 @@ import type { RunBudget } from './budget.ts';
 import type { RunControl } from './control.ts';
 import type { RunHold } from './hold.ts';
 import type { Retrieve } from './run-engine.ts';
-import type { SubagentLimits } from './subagents/parent.ts';
 import type { ServerCallItem } from './tools/open-call.ts';
 import type { UsageLedger } from './usage/ledger.ts';
 import type { UsageLimits } from './usage/limits.ts';
@@ -30,6 +29,20 @@ export interface LoopDeps {
   readonly logger: Logger;
   now(): Date;
   newId(kind: IdKind): string;
+}
+
+/** How much subagents may do. */
+export interface SubagentLimits {
+  /** Started by one call at most. */
+  readonly countMax: number;
+  /** Time of each. */
+  readonly timeoutMs: number;
+  /** Tokens that each may write in one model call. */
+  readonly outputTokensMax: number;
+  /** Model calls of each, as far as its run has them left. */
+  readonly roundsMax: number;
+  /** What one call hands back to the model, in UTF-16 code units. */
+  readonly resultCharsMax: number;
 }
 
 /** Where a run goes on whose process died. */

@@ -1,7 +1,7 @@
 import { DomainError } from '../../entities/errors.ts';
 import type { RunEvent, RunSpent, SpentCall } from '../../entities/runs/event.ts';
 import { ModelError, type ModelMessage } from '../models/port.ts';
-import type { Selection } from '../models/router.ts';
+import type { Selection } from '../models/route-stream.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
 import { type AnswerGate, gateOf } from './answer/gate.ts';
 import { RunOutput } from './answer/output.ts';

@@ -1,9 +1,11 @@
 import { storableText } from '../../lib/text.ts';
 import type { FinishReason, ModelDelta, ModelRequest, TokenUsage } from '../models/port.ts';
 import { ModelError } from '../models/port.ts';
-import type { ModelRouter, Selection } from '../models/router.ts';
+import type { Selection } from '../models/route-stream.ts';
+import type { ModelRouter } from '../models/router.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
-import { decodeLiteral, type RunOutput } from './answer/output.ts';
+import { decodeLiteral } from './answer/literal.ts';
+import type { RunOutput } from './answer/output.ts';
 import type { WholeCall } from './tools/open-call.ts';
 
 /** A call of a tool that runs here. */

@@ -106,6 +106,9 @@ export interface AgentWithEditors extends Agent {
   readonly editorIds: ReadonlySet<string>;
 }
 
+/** An agent as far as the rules about its parts need it. */
+export type AgentOfParts = Pick<AgentWithEditors, 'id' | 'orgId' | 'userId' | 'editorIds'>;
+
 /** An agent as it is shown to one user. */
 export interface AgentView extends AgentWithEditors {
   readonly orgName: string;

@@ -1,5 +1,3 @@
-import type { AgentWithEditors } from './agent.ts';
-
 export const agentToolTypes = ['API_FUNCTION', 'MCP_SERVER', 'CLIENT_FUNCTION'] as const;
 export type AgentToolType = (typeof agentToolTypes)[number];
 
@@ -98,9 +96,6 @@ export interface AgentRunParts {
   readonly userInputs: readonly Pick<AgentUserInput, 'variableName' | 'type' | 'configuration' | 'showOnChatCreate'>[];
 }
 export type RunnableTool = Pick<AgentTool, 'id' | 'name' | 'type' | 'data'>;
-
-/** An agent as far as the rules about its parts need it. */
-export type AgentOfParts = Pick<AgentWithEditors, 'id' | 'orgId' | 'userId' | 'editorIds'>;
 
 /** What a model is told that a tool does. */
 export function descriptionOf({ description }: JsonObject): string {

@@ -1,5 +1,5 @@
 import { type CatalogEntry, listCatalog, listModels } from '../../domain/models/models.ts';
-import type { ModelInfo } from '../../engine/models/router.ts';
+import type { ModelInfo } from '../../engine/models/catalog.ts';
 import { builder } from '../builder/builder.ts';
 
 const ModelType = builder.objectRef<ModelInfo>('Model').implement({

@@ -10,7 +10,8 @@ import {
 } from 'graphql';
 import { type Fragments, fragmentsOf } from '../selections.ts';
 import { executeFields, executeSerially } from './execute.ts';
-import { type ObjectPlan, Planner } from './plan.ts';
+import type { ObjectPlan } from './plan.ts';
+import { Planner } from './planner.ts';
 import { type KeptArguments, type ReplyBudget, Run } from './run.ts';
 import { coerceVariables, type VariableValues } from './variables.ts';
 

@@ -10,15 +10,8 @@ import {
   isObjectType,
 } from 'graphql';
 import { executeFields, isThenable } from './execute.ts';
-import type { FieldPlan, ObjectPlan } from './plan.ts';
+import type { Complete, FieldPlan, ObjectPlan } from './plan.ts';
 import type { Path, Run } from './run.ts';
-
-/**
- * Makes the part of the reply that shows a resolved value. `path` is the place of the value; undefined for a leaf.
- *
- * @throws what makes the value null, for who knows whether it may be.
- */
-export type Complete = (run: Run, value: unknown, field: FieldPlan, path: Path) => unknown;
 
 export function completeNonNull(complete: Complete): Complete {
   return (run, value, field, path) => {

@@ -2,6 +2,8 @@ import {
   type ExecutionResult,
   type FieldNode,
   GraphQLError,
+  type GraphQLField,
+  type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
   locatedError,
@@ -12,10 +14,17 @@ import {
 import { getArgumentValues } from 'graphql/execution/values.js';
 import { jsonBytes, jsonBytesAtLeast, jsonBytesOfCharMax } from '../json-size.ts';
 import type { Fragments } from '../selections.ts';
-import type { FieldPlan } from './plan.ts';
 
 /** Where a value stands in the reply; undefined: it is the reply. */
 export type Path = ResponsePath | undefined;
+
+/** A field of an object type, as an operation asks for it. */
+export interface AskedField {
+  readonly definition: GraphQLField<unknown, unknown>;
+  readonly parentType: GraphQLObjectType;
+  readonly nodes: readonly FieldNode[];
+  readonly node: FieldNode;
+}
 
 /** Arguments of fields, read once for several runs with the same variables. Resolvers must leave them as they are. */
 export type KeptArguments = Map<unknown, Readonly<Record<string, unknown>>>;
@@ -104,7 +113,7 @@ export class Run {
     return null;
   }
 
-  argumentsOf(field: FieldPlan): Readonly<Record<string, unknown>> {
+  argumentsOf(field: AskedField): Readonly<Record<string, unknown>> {
     if (field.definition.args.length === 0) return noArguments;
     const kept = this.#parts.keptArguments?.get(field);
     if (kept !== undefined) return kept;
@@ -113,7 +122,7 @@ export class Run {
     return args;
   }
 
-  info(field: FieldPlan, path: ResponsePath): GraphQLResolveInfo {
+  info(field: AskedField, path: ResponsePath): GraphQLResolveInfo {
     const { definition, nodes, parentType } = field;
     const { schema, fragments, rootValue, operation, variableValues } = this.#parts;
     return {

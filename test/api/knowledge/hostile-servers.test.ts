@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createEgress, type Egress, type EgressRequest } from '../../../src/engine/egress/egress.ts';
+import { createEgress, type Egress } from '../../../src/engine/egress/egress.ts';
 import { EgressError } from '../../../src/engine/egress/error.ts';
+import type { EgressRequest } from '../../../src/engine/egress/request.ts';
 import { startClock } from '../../support/clock.ts';
 import { type HostileServer, hostileBehaviours, startHostileServer } from '../../support/egress/hostile-server.ts';
 import { eventually } from '../../support/eventually.ts';

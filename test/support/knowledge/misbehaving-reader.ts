@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import type { DocumentBytes } from '../../../src/engine/knowledge/extract/document.ts';
 import { DocumentWriter } from '../../../src/engine/knowledge/extract/document-writer.ts';
-import type { DocumentBytes } from '../../../src/engine/knowledge/extract/read-document.ts';
 import { serveReader } from '../../../src/engine/knowledge/extract/serve.ts';
 
 /** A reader process whose documents say what shall go wrong in it. */

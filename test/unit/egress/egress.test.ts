@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEgress, type Egress, type EgressRequest } from '../../../src/engine/egress/egress.ts';
+import { createEgress, type Egress } from '../../../src/engine/egress/egress.ts';
+import type { EgressRequest } from '../../../src/engine/egress/request.ts';
 import { type DnsServer, startDnsServer } from '../../support/egress/dns-server.ts';
 import { egressPlaces, someOwner } from '../../support/sharing/pools.ts';
 

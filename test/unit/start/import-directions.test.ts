@@ -38,6 +38,10 @@ describe('imports', () => {
     expect(imports.filter((found) => !isAllowed(found)).map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
   });
 
+  it('make no circle: no file comes to itself by its imports, types included', () => {
+    expect(circles()).toEqual([]);
+  });
+
   it('keep the database, the ORM and the GraphQL libraries to the folder that knows them', () => {
     const strays = imports.filter(({ folder, target, isTypeOnly }) =>
       keptTo.some(([owner, packages]) => packages.test(target) && folder !== owner && !isTop(folder) && !isTypeOnly),
@@ -62,6 +66,35 @@ function isAllowed({ folder, target, isOurs }: Import): boolean {
   const [first = '', ...rest] = target.split('/');
   if (rest.length === 0) return target === 'settings.ts';
   return first === folder || below[folder]?.includes(first) === true;
+}
+
+/** Files that import each other, one list for each strongly connected component (Tarjan). */
+function circles(): string[][] {
+  const targets = Map.groupBy(
+    imports.filter(({ isOurs }) => isOurs),
+    ({ file }) => file,
+  );
+  const order = new Map<string, number>();
+  const open: string[] = [];
+  const found: string[][] = [];
+  /** Returns the first file in `order` that `file` leads back to. */
+  const visit = (file: string): number => {
+    const own = order.size;
+    order.set(file, own);
+    open.push(file);
+    let first = own;
+    for (const { target } of targets.get(file) ?? []) {
+      if (!order.has(target)) first = Math.min(first, visit(target));
+      else if (open.includes(target)) first = Math.min(first, order.get(target) ?? own);
+    }
+    if (first === own) {
+      const component = open.splice(open.indexOf(file));
+      if (component.length > 1) found.push(component.sort());
+    }
+    return first;
+  };
+  for (const file of targets.keys()) if (!order.has(file)) visit(file);
+  return found;
 }
 
 function importsOf(file: string): Import[] {

@@ -33,6 +33,13 @@ export interface DocumentSource {
   readonly mimeType: string;
 }
 
+/** The bytes of a document, with what the sender said about them. */
+export interface DocumentBytes {
+  readonly bytes: Uint8Array;
+  readonly filename: string;
+  readonly mimeType: string;
+}
+
 export interface ExtractLimits {
   /** Wall clock for one document, in a process that is ready; waiting for a free process is not counted. */
   readonly timeoutMs: number;

@@ -1,13 +1,6 @@
-import type { ExtractedDocument } from './document.ts';
+import type { DocumentBytes, ExtractedDocument } from './document.ts';
 import { DocumentWriter, tooMuchText } from './document-writer.ts';
 import { sniff } from './sniff.ts';
-
-/** The bytes of a document, with what the sender said about them. */
-export interface DocumentBytes {
-  readonly bytes: Uint8Array;
-  readonly filename: string;
-  readonly mimeType: string;
-}
 
 /** No charset spends more bytes on a UTF-16 code unit: more bytes than that cannot be within the limit. */
 const bytesPerCharMax = 4;

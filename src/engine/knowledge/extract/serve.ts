@@ -1,9 +1,8 @@
 import { registerHooks } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import { blockKinds, type ExtractedDocument } from './document.ts';
+import { blockKinds, type DocumentBytes, type ExtractedDocument } from './document.ts';
 import { ExtractError } from './error.ts';
 import type { ReaderMessage, ReadRequest } from './protocol.ts';
-import type { DocumentBytes } from './read-document.ts';
 
 export type ReadDocument = (document: DocumentBytes, textMaxChars: number) => Promise<ExtractedDocument>;
 

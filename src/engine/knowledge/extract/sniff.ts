@@ -1,7 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { decodeText, wideCharset } from './charset.ts';
+import type { DocumentBytes } from './document.ts';
 import { ExtractError } from './error.ts';
-import type { DocumentBytes } from './read-document.ts';
 
 export type DocumentType =
   | { readonly format: 'pdf' | 'html'; readonly mimeType: string }

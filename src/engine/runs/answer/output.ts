@@ -3,6 +3,7 @@ import type { Citation } from '../../../entities/knowledge/citation.ts';
 import type { ItemStatus, RunEvent, RunEventBody, RunItem, TokenLogprob } from '../../../entities/runs/event.ts';
 import { storableText } from '../../../lib/text.ts';
 import { CallQueue } from '../tools/call-queue.ts';
+import { decodeLiteral } from './literal.ts';
 import type { CitationMarkers, MarkedText } from './markers.ts';
 import { AnswerRoom } from './room.ts';
 
@@ -294,9 +295,4 @@ export class RunOutput {
       this.finishItem({ type: 'reasoning', id, status, text });
     }
   }
-}
-
-/** The text of a literal's inside, as it can be stored. */
-export function decodeLiteral(inside: string): string {
-  return storableText(JSON.parse(`"${inside}"`) as string);
 }

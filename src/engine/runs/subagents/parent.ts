@@ -4,20 +4,6 @@ import type { RunHold } from '../hold.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
 
-/** How much subagents may do. */
-export interface SubagentLimits {
-  /** Started by one call at most. */
-  readonly countMax: number;
-  /** Time of each. */
-  readonly timeoutMs: number;
-  /** Tokens that each may write in one model call. */
-  readonly outputTokensMax: number;
-  /** Model calls of each, as far as its run has them left. */
-  readonly roundsMax: number;
-  /** What one call hands back to the model, in UTF-16 code units. */
-  readonly resultCharsMax: number;
-}
-
 /** The run that starts subagents, as they see it. */
 export interface SubagentParent {
   readonly plan: RunPlan;

@@ -1,7 +1,8 @@
 import { DomainError } from '../../../entities/errors.ts';
 import { cutText } from '../../../lib/text.ts';
 import type { ServerTool } from '../../tools/server-tool.ts';
-import type { SubagentLimits, SubagentParent } from './parent.ts';
+import type { SubagentLimits } from '../loop-deps.ts';
+import type { SubagentParent } from './parent.ts';
 import { readResearch, researchParameters } from './research-arguments.ts';
 import { type Finding, runSubagent } from './subagent.ts';
 

@@ -11,12 +11,12 @@ import {
 } from '../../../entities/runs/event.ts';
 import { isReadOnly } from '../../tools/builtin.ts';
 import type { Tell } from '../../tools/server-tool.ts';
-import type { LoopDeps } from '../loop-deps.ts';
+import type { LoopDeps, SubagentLimits } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
 import { RunScope } from '../scope.ts';
 import { RunStop } from '../stop.ts';
 import { addUsage } from '../usage/sum.ts';
-import type { SubagentLimits, SubagentParent } from './parent.ts';
+import type { SubagentParent } from './parent.ts';
 
 export interface SubagentTask {
   readonly question: string;

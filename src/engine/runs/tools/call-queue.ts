@@ -1,5 +1,13 @@
-import type { ItemStatus } from '../../../entities/runs/event.ts';
-import { decodeLiteral, type RunOutput } from '../answer/output.ts';
+import type { ItemStatus, RunEventBody, RunItem } from '../../../entities/runs/event.ts';
+import { decodeLiteral } from '../answer/literal.ts';
+
+/** Where the calls become items and events. */
+interface CallOutput {
+  itemId(kind: 'functionCall'): string;
+  addItem(item: RunItem): number;
+  finishItem(item: RunItem): void;
+  emit(body: RunEventBody): void;
+}
 
 interface PendingCall {
   readonly callId: string;
@@ -15,11 +23,11 @@ interface PendingCall {
  * that interleave are put in order: the first call streams, the others wait until its arguments are whole.
  */
 export class CallQueue {
-  private readonly output: RunOutput;
+  private readonly output: CallOutput;
   private readonly byIndex = new Map<number, PendingCall>();
   private readonly queue: PendingCall[] = [];
 
-  constructor(output: RunOutput) {
+  constructor(output: CallOutput) {
     this.output = output;
   }
 

@@ -1,5 +1,5 @@
 import { DomainError } from '../../../entities/errors.ts';
-import type { EgressRequest } from '../../egress/egress.ts';
+import type { EgressRequest } from '../../egress/request.ts';
 import type { ApiFunction } from './api-function.ts';
 import { freeArguments } from './free-arguments.ts';
 import { argumentOf, fillJson, fillTemplate, soleArgument, type Template, textOf, type Values } from './template.ts';

@@ -1,5 +1,6 @@
 import { DomainError } from '../../../entities/errors.ts';
-import type { Egress, EgressReply, EgressRequest } from '../../egress/egress.ts';
+import type { Egress, EgressReply } from '../../egress/egress.ts';
+import type { EgressRequest } from '../../egress/request.ts';
 import type { CallPass } from '../server-tool.ts';
 
 /** A process that sleeps again and again between asking and sending gives up. */

@@ -1,4 +1,5 @@
-import { createSchemaCheck, type SchemaFault } from './check.ts';
+import { createSchemaCheck } from './check.ts';
+import type { SchemaFault } from './check-scalars.ts';
 import { cleanSchema } from './clean-schema.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,9 +1,16 @@
 import { fastFormats } from 'ajv-formats/dist/formats.js';
-import type { SchemaFault } from './check.ts';
 import type { Budget } from './check-budget.ts';
 import type { LinearPattern } from './linear-pattern.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
+
+/** The first place where a value is not what a schema says. Both places are paths like `.items[3].price`; '' is the whole. */
+export interface SchemaFault {
+  readonly value: string;
+  readonly schema: string;
+  /** Ends a sentence about the place: "must be number". */
+  readonly message: string;
+}
 
 const checkedFormats = ['date', 'date-time', 'time', 'email', 'uri', 'uuid', 'ipv4', 'ipv6', 'hostname'] as const;
 /** Formats are not looked at in longer texts. */

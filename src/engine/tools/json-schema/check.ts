@@ -1,18 +1,10 @@
 import { type Budget, budgetOf, CheckLimitError, depthMax } from './check-budget.ts';
-import { checkScalars } from './check-scalars.ts';
+import { checkScalars, type SchemaFault } from './check-scalars.ts';
 import { compileLinearPattern, type LinearPattern } from './linear-pattern.ts';
 import { PatternError } from './pattern-syntax.ts';
 import { resolveReference } from './references.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
-
-/** The first place where a value is not what a schema says. Both places are paths like `.items[3].price`; '' is the whole. */
-export interface SchemaFault {
-  readonly value: string;
-  readonly schema: string;
-  /** Ends a sentence about the place: "must be number". */
-  readonly message: string;
-}
 
 /** What making the automaton of a pattern counts as; made once for each check of a run. */
 const compileSteps = 5_000;
