@@ -7,6 +7,7 @@ import type {
   AgentVisibility,
   PublicCategory,
 } from '../../entities/agents/agent.ts';
+import { isObject } from '../../lib/json.ts';
 import type { AgentChanges } from '../../storage/agents/agents.ts';
 import { visibleGroups } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
@@ -179,8 +180,8 @@ function readProfile(input: ProfileInput, faults: Faults): AgentProfile {
     faults.requireLength(`profile.features[${index}].description`, description, profileTextMax);
   }
   for (const [index, conversation] of (input.conversations ?? []).entries()) {
-    const isObject = typeof conversation === 'object' && conversation !== null && !Array.isArray(conversation);
-    if (!isObject) faults.add(`profile.conversations[${index}]`, `profile.conversations[${index}] must be an object`);
+    if (!isObject(conversation))
+      faults.add(`profile.conversations[${index}]`, `profile.conversations[${index}] must be an object`);
   }
   return profile;
 }

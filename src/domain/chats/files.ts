@@ -4,6 +4,7 @@ import type { ChatFile, ChatFileSource } from '../../entities/chats/file.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
+import { isObject } from '../../lib/json.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
@@ -222,10 +223,6 @@ function readRecord(
 /** Without any path and control characters, as names of uploads are. */
 function lastSegment(name: string): string {
   return (name.toWellFormed().split(/[\\/]/).at(-1) ?? '').replaceAll(/\p{Cc}/gu, '').trim();
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function missingFile(): DomainError {

@@ -1,6 +1,7 @@
 import type { ModelTool } from '../../engine/models/port.ts';
 import type { PromptPart, ThreadMode, ToolOutputStatus } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { isObject } from '../../lib/json.ts';
 import { cutText, storableText } from '../../lib/text.ts';
 import type { Settings } from '../../settings.ts';
 import { type CompletionToolInput, readTools, serverToolNames } from '../completions/input.ts';
@@ -156,10 +157,6 @@ export function readSecrets(secrets: unknown, faults: Faults, param = 'secrets')
     }
   }
   return secrets as Readonly<Record<string, string>>;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** @throws DomainError when the outputs are not those of the awaited calls, one each. */

@@ -1,6 +1,7 @@
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../../engine/models/port.ts';
 import { builtinTools } from '../../engine/tools/builtin.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { Faults } from '../faults.ts';
 import { type RunIdentifiers, readIdentifiers } from '../runs/identifiers.ts';
@@ -205,10 +206,6 @@ function readResponseFormat(format: unknown, faults: Faults): ResponseFormat | u
 /** As these members are called on the wire, in whose words all callers think. */
 function snake(param: string): string {
   return param.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function withoutUndefined(

@@ -1,5 +1,6 @@
 import { isInline } from '../../engine/models/inline-images.ts';
 import type { ModelMessage, ModelPart, ModelToolCall } from '../../engine/models/port.ts';
+import { isObject, membersOf } from '../../lib/json.ts';
 import { imageUrlRule, kindOfImageUrl } from '../chats/image-url.ts';
 import type { Faults } from '../faults.ts';
 
@@ -19,7 +20,6 @@ export interface CompletionToolCallInput {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-type Record_ = Readonly<Record<string, unknown>>;
 const details = ['auto', 'low', 'high'] as const;
 
 /** Reads a conversation of the common format, noting every fault: spellings of parts, roles, and calls without outputs. */
@@ -112,11 +112,11 @@ function readContent(content: unknown, at: string, faults: Faults): readonly Mod
 }
 
 function readPart(part: unknown, at: string, faults: Faults): readonly ModelPart[] {
-  if (typeof part !== 'object' || part === null || Array.isArray(part)) {
+  if (!isObject(part)) {
     faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
     return [];
   }
-  const { type, text, refusal, image_url: snakeUrl, imageUrl, detail } = part as Record_;
+  const { type, text, refusal, image_url: snakeUrl, imageUrl, detail } = part;
   switch (type) {
     case 'text':
     case 'input_text':
@@ -138,7 +138,7 @@ function readPart(part: unknown, at: string, faults: Faults): readonly ModelPart
 
 /** `image_url` is the URL itself in one spelling, an object that holds it in the other. */
 function readImage(given: unknown, outerDetail: unknown, at: string, faults: Faults): readonly ModelPart[] {
-  const { url, detail = outerDetail } = typeof given === 'string' ? { url: given } : ((given ?? {}) as Record_);
+  const { url, detail = outerDetail } = typeof given === 'string' ? { url: given } : membersOf(given);
   if (typeof url !== 'string' || kindOfImageUrl(url) === undefined) {
     faults.add(`${at}.image_url`, `${at}.image_url must be ${imageUrlRule}`);
     return [];

@@ -4,6 +4,7 @@ import type { AgentView } from '../../entities/agents/agent.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { DataSource, DataSourceType } from '../../entities/knowledge/data-source.ts';
+import { isObject } from '../../lib/json.ts';
 import type { DataSourceStore } from '../../storage/knowledge/sources.ts';
 import { canAttachDataSource } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
@@ -131,8 +132,4 @@ export async function attachDataSource(
   await requireRoom(deps, agent.id);
   await deps.storage.dataSources.attach(agent.id, source.id);
   return { aiId: agent.id, dataSourceId: source.id };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

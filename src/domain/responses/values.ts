@@ -1,9 +1,8 @@
 import type { WireObject } from '../../entities/runs/response.ts';
+import { isObject } from '../../lib/json.ts';
 import type { Faults } from '../faults.ts';
 
-export function isObject(value: unknown): value is WireObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject };
 
 /** One of these values, or undefined where there is none; another one is a fault. */
 export function readOneOf<const Value extends string>(

@@ -1,3 +1,4 @@
+import { isObject } from '../../lib/json.ts';
 import type { Faults } from '../faults.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -38,8 +39,4 @@ function membersOf(param: string, given: unknown, faults: Faults): Members | und
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -12,6 +12,7 @@ import { unauditedOperations } from '../../domain/audit/audit.ts';
 import { withAuditEntry } from '../../domain/audit/change-entry.ts';
 import type { AuditChange, AuditValue } from '../../entities/audit.ts';
 import { kindOfId } from '../../entities/ids.ts';
+import { hasMembers } from '../../lib/json.ts';
 import type { GraphContext } from '../builder/builder.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
@@ -71,12 +72,12 @@ export function idReader({ args: definitions }: GraphQLField<unknown, GraphConte
   const members = isInputObjectType(inner) ? Object.values(inner.getFields()).filter(({ type }) => named(type) === 'ID') : [];
   return (args) => [
     ...ordered.flatMap((name) => textsOf(args[name])),
-    ...members.flatMap(({ name }) => (isRecord(args.input) ? textsOf(args.input[name]) : [])),
+    ...members.flatMap(({ name }) => (hasMembers(args.input) ? textsOf(args.input[name]) : [])),
   ];
 }
 
 function namedOrganization({ orgId, input }: Arguments): string | undefined {
-  const given = orgId ?? (isRecord(input) ? input.orgId : undefined);
+  const given = orgId ?? (hasMembers(input) ? input.orgId : undefined);
   return typeof given === 'string' && kindOfId(given) === 'organization' ? given : undefined;
 }
 
@@ -84,7 +85,7 @@ function namedOrganization({ orgId, input }: Arguments): string | undefined {
 function changesOf(member: string, type: GraphQLInputType, value: unknown, showsTexts: boolean): AuditChange[] {
   if (value === undefined) return [];
   const inner = isNonNullType(type) ? type.ofType : type;
-  if (value !== null && isInputObjectType(inner) && isRecord(value)) {
+  if (value !== null && isInputObjectType(inner) && hasMembers(value)) {
     const prefix = member === 'input' ? '' : `${member}.`;
     return Object.values(inner.getFields()).flatMap((field) =>
       changesOf(`${prefix}${field.name}`, field.type, value[field.name], showsTexts),
@@ -121,8 +122,4 @@ function shownValue(value: unknown): AuditValue | undefined {
 function textsOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.filter((item) => typeof item === 'string');
   return typeof value === 'string' ? [value] : [];
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,3 +1,4 @@
+import { hasMembers } from '../json.ts';
 import type { FieldPlan, ObjectPlan } from './plan.ts';
 import type { Path, Run } from './run.ts';
 
@@ -80,7 +81,7 @@ function executeField(run: Run, field: FieldPlan, source: unknown, parent: Path)
 }
 
 function member(run: Run, field: FieldPlan, source: unknown, parent: Path): unknown {
-  const value = isRecord(source) && field.property !== undefined ? source[field.property] : undefined;
+  const value = hasMembers(source) && field.property !== undefined ? source[field.property] : undefined;
   // A method: graphql-js knows whether and how to call it. So it does with a source that has no members.
   return typeof value === 'function' || value === undefined ? called(run, field, source, parent, undefined) : value;
 }
@@ -100,8 +101,4 @@ async function filled(data: Data, keys: readonly string[], waiting: readonly Pro
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   if (typeof value !== 'object' || value === null) return false;
   return value instanceof Promise || ('then' in value && typeof value.then === 'function');
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,5 +1,6 @@
 import { extractSecrets } from '../../../engine/tools/secrets-in-data.ts';
 import { type FlowStepType, type FlowVersion, flowStepTypes, type JsonObject } from '../../../entities/agents/part.ts';
+import { isObject } from '../../../lib/json.ts';
 import { partCountsMax } from '../../../storage/agents/parts/shapes.ts';
 import type { Faults } from '../../faults.ts';
 import { readJsonObject } from './json.ts';
@@ -127,8 +128,4 @@ function list(param: string, value: unknown, faults: Faults): void {
   if (value === undefined || value === null) return;
   const isFit = Array.isArray(value) && value.length <= 100 && value.every((one) => typeof one === 'string' && one.length <= 100);
   if (!isFit) faults.add(param, `${param} must be an array of at most 100 ids`);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../entities/agents/part.ts';
+import { hasMembers, isObject, type JsonObject } from '../../../lib/json.ts';
 import type { Faults } from '../../faults.ts';
 
 export interface JsonBounds {
@@ -18,7 +18,7 @@ const refusedNamesDefault = ['__proto__', 'constructor', 'prototype'];
  * @returns the object, or an empty one when it is refused: faults say so.
  */
 export function readJsonObject(param: string, value: unknown, faults: Faults, bounds: JsonBounds = dataBounds): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     faults.add(param, `${param} must be an object`, 'INVALID_TYPE');
     return {};
   }
@@ -41,8 +41,7 @@ export function readJsonObject(param: string, value: unknown, faults: Faults, bo
           );
           return {};
         }
-        if (typeof child === 'object' && child !== null)
-          next.push({ path: isList ? `${path}[${name}]` : `${path}.${name}`, value: child });
+        if (hasMembers(child)) next.push({ path: isList ? `${path}[${name}]` : `${path}.${name}`, value: child });
       }
     }
     level = next;
@@ -51,5 +50,5 @@ export function readJsonObject(param: string, value: unknown, faults: Faults, bo
     faults.add(param, `${param} must have at most ${bounds.bytesMax} bytes`);
     return {};
   }
-  return value as JsonObject;
+  return value;
 }

@@ -1,6 +1,7 @@
 import { originOfTool } from '../../../engine/tools/api-function/address.ts';
 import { secretElsewhere } from '../../../engine/tools/bound-secrets.ts';
-import { type AgentSecret, type JsonObject, type RunnableTool, secretKeysIn } from '../../../entities/agents/part.ts';
+import { type AgentSecret, type RunnableTool, secretKeysIn } from '../../../entities/agents/part.ts';
+import { hasMembers } from '../../../lib/json.ts';
 import type { Faults } from '../../faults.ts';
 
 type CallingTool = Pick<RunnableTool, 'type' | 'data'>;
@@ -43,7 +44,7 @@ export function requireOwnOrigins(
     if (secret === undefined || !secret.hasValue || givenKeys.includes(key) || keptKeys.includes(key)) return false;
     if (secret.origins.includes(origin)) return false;
     if (secret.origins.length === 0 && secret.givenByUserId === userId) return true;
-    const place = isObject(tool.data.auth) && tool.data.auth.secretKey === key ? '.auth.secretKey' : placeOfKey(tool.data, key);
+    const place = hasMembers(tool.data.auth) && tool.data.auth.secretKey === key ? '.auth.secretKey' : placeOfKey(tool.data, key);
     const help = 'put the value in place of the reference, or give the secret with its value and its origins';
     faults.add(`${param}${place}`, `${param}${place}: ${secretElsewhere(key, secret.origins, origin)}: ${help}`);
     return false;
@@ -52,15 +53,11 @@ export function requireOwnOrigins(
 
 /** Where data refers to a secret, as `.headers.Authorization`. */
 function placeOfKey(value: unknown, key: string): string {
-  if (!isObject(value)) return '';
+  if (!hasMembers(value)) return '';
   const found = Object.entries(value).find(([, child]) => secretKeysIn(child).includes(key));
   if (found === undefined) return '';
   const [name, child] = found;
   return `${Array.isArray(value) ? `[${name}]` : `.${name}`}${placeOfKey(child, key)}`;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { AgentProfile } from '../../../entities/agents/agent.ts';
+import { isObject, type JsonObject, membersOf } from '../../../lib/json.ts';
 import { type ProfileFacts, profileLengths } from './draft.ts';
 
 const featuresMax = 6;
@@ -58,7 +59,7 @@ export function readProfileReply(reply: string, facts: ProfileFacts): AgentProfi
   };
   const pairs = (value: unknown, first: string, firstMax: number, second: string, most: number) =>
     (Array.isArray(value) ? value.slice(0, most) : []).flatMap((item: unknown) => {
-      const members = record(item);
+      const members = membersOf(item);
       const [one, two] = [text(members[first], firstMax), text(members[second], profileLengths.sentence)];
       return one === undefined || two === undefined ? [] : [{ [first]: one, [second]: two }];
     });
@@ -77,18 +78,14 @@ export function readProfileReply(reply: string, facts: ProfileFacts): AgentProfi
 }
 
 /** Models like to put a fence around JSON. */
-function parseObject(reply: string): Readonly<Record<string, unknown>> | undefined {
+function parseObject(reply: string): JsonObject | undefined {
   const text = reply.slice(reply.indexOf('{'), reply.lastIndexOf('}') + 1);
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? record(value) : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isObject } from '../../../lib/json.ts';
 import { type Evidence, statedText, textFor } from './evidence.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -146,5 +147,5 @@ function exclusive(bound: unknown, step: number): number | undefined {
 }
 
 function record(value: unknown): Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : {};
+  return isObject(value) ? value : {};
 }

@@ -1,7 +1,7 @@
+import { membersOf } from '../../../lib/json.ts';
 import type { ModelDelta } from '../port.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import { malformed } from './errors.ts';
-import { record } from './json.ts';
 
 /** The deltas of an answer that came in one piece. @throws ModelError */
 export function bodyDeltas(body: string, out: ModelDelta[]): void {
@@ -12,6 +12,6 @@ export function bodyDeltas(body: string, out: ModelDelta[]): void {
     throw malformed('it is not JSON');
   }
   const reader = new ChunkReader();
-  reader.read(record(parsed), out);
+  reader.read(membersOf(parsed), out);
   reader.end(out);
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { TokenLogprob } from '../../../entities/runs/event.ts';
+import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../lib/json.ts';
 import { storableText } from '../../../lib/text.ts';
 import type { FinishReason, ModelDelta, TokenUsage } from '../port.ts';
 import { malformed, refusalInStream } from './errors.ts';
-import { type Json, list, record, text } from './json.ts';
 import { usageOf } from './usage.ts';
 
 interface OpenCall {
@@ -39,19 +39,19 @@ export class ChunkReader {
   }
 
   /** @returns what the chunk plainly was, for the learning of shapes; undefined for anything but one piece of text. */
-  read(chunk: Json, out: ModelDelta[]): PlainKind | undefined {
+  read(chunk: JsonObject, out: ModelDelta[]): PlainKind | undefined {
     if (chunk.error !== undefined && chunk.error !== null && chunk.error !== false) throw refusalInStream(chunk.error);
     const usage = usageOf(chunk.usage);
     if (usage !== undefined) this.usage = usage;
-    const tier = text(chunk.service_tier);
+    const tier = stringOf(chunk.service_tier);
     if (tier !== undefined && tierPattern.test(tier)) this.tier = tier;
-    const choice = record(list(chunk.choices)[0]);
-    const finish = text(choice.finish_reason);
+    const choice = membersOf(itemsOf(chunk.choices)[0]);
+    const finish = stringOf(choice.finish_reason);
     if (finish !== undefined && finish !== '') this.finish = finish;
-    const tokens = list(record(choice.logprobs).content).flatMap(tokenOf);
+    const tokens = itemsOf(membersOf(choice.logprobs).content).flatMap(tokenOf);
     // A chunk that tells more than its text has no shape to learn.
     const isQuiet = usage === undefined && finish === undefined && tokens.length === 0;
-    const kind = this.readDelta(record(choice.delta ?? choice.message), isQuiet, out);
+    const kind = this.readDelta(membersOf(choice.delta ?? choice.message), isQuiet, out);
     if (tokens.length > 0) out.push({ type: 'logprobs', tokens });
     return kind;
   }
@@ -74,11 +74,11 @@ export class ChunkReader {
     if (this.current !== undefined && this.current.arguments === '') this.current.arguments = json;
   }
 
-  private readDelta(delta: Json, isQuiet: boolean, out: ModelDelta[]): PlainKind | undefined {
+  private readDelta(delta: JsonObject, isQuiet: boolean, out: ModelDelta[]): PlainKind | undefined {
     let kind: PlainKind | undefined;
     let pieces = 0;
     for (const name of ['reasoning_content', 'reasoning'] as const) {
-      const reasoning = text(delta[name]);
+      const reasoning = stringOf(delta[name]);
       if (reasoning === undefined) continue;
       pieces += 1;
       kind = name;
@@ -86,16 +86,16 @@ export class ChunkReader {
       break;
     }
     for (const name of ['content', 'refusal'] as const) {
-      const content = text(delta[name]);
+      const content = stringOf(delta[name]);
       if (content === undefined) continue;
       pieces += 1;
       if (name === 'content') kind = name;
       if (content !== '') out.push({ type: name === 'content' ? 'text' : 'refusal', json: JSON.stringify(content) });
     }
-    const calls = list(delta.tool_calls);
+    const calls = itemsOf(delta.tool_calls);
     for (const call of calls) {
       const before = this.calls.length;
-      const hasNamed = this.readCall(record(call), out);
+      const hasNamed = this.readCall(membersOf(call), out);
       pieces += 1;
       kind = this.calls.length === before && hasNamed ? 'arguments' : undefined;
     }
@@ -103,12 +103,12 @@ export class ChunkReader {
   }
 
   /** @returns whether the call goes on with arguments alone. */
-  private readCall(raw: Json, out: ModelDelta[]): boolean {
-    const part = record(raw.function);
-    const name = text(part.name) || undefined;
-    const id = text(raw.id) || undefined;
+  private readCall(raw: JsonObject, out: ModelDelta[]): boolean {
+    const part = membersOf(raw.function);
+    const name = stringOf(part.name) || undefined;
+    const id = stringOf(raw.id) || undefined;
     const args =
-      typeof part.arguments === 'object' && part.arguments !== null ? JSON.stringify(part.arguments) : text(part.arguments);
+      typeof part.arguments === 'object' && part.arguments !== null ? JSON.stringify(part.arguments) : stringOf(part.arguments);
     const call = this.callFor(typeof raw.index === 'number' ? raw.index : undefined, id, name);
     const wasStarted = call.name !== undefined;
     if (!wasStarted && name !== undefined) {
@@ -166,14 +166,16 @@ export class ChunkReader {
 const tierPattern = /^[\w-]{1,32}$/;
 
 function tokenOf(given: unknown): readonly TokenLogprob[] {
-  const { top_logprobs: top, ...one } = record(given);
+  const { top_logprobs: top, ...one } = membersOf(given);
   const token = likelihoodOf(one);
-  return token === undefined ? [] : [{ ...token, top_logprobs: list(top).flatMap((other) => likelihoodOf(record(other)) ?? []) }];
+  return token === undefined
+    ? []
+    : [{ ...token, top_logprobs: itemsOf(top).flatMap((other) => likelihoodOf(membersOf(other)) ?? []) }];
 }
 
-function likelihoodOf({ token, logprob, bytes }: Json): Omit<TokenLogprob, 'top_logprobs'> | undefined {
+function likelihoodOf({ token, logprob, bytes }: JsonObject): Omit<TokenLogprob, 'top_logprobs'> | undefined {
   if (typeof token !== 'string' || typeof logprob !== 'number') return undefined;
-  return { token: storableText(token), logprob, bytes: list(bytes).filter(isByte) };
+  return { token: storableText(token), logprob, bytes: itemsOf(bytes).filter(isByte) };
 }
 
 function isByte(value: unknown): value is number {

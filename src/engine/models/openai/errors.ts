@@ -1,8 +1,8 @@
 import { errors } from 'undici';
 import type { ErrorCode } from '../../../entities/errors.ts';
+import { membersOf, stringOf } from '../../../lib/json.ts';
 import { storableText } from '../../../lib/text.ts';
 import { ModelError } from '../port.ts';
-import { record, text } from './json.ts';
 
 const messageCharactersMax = 400;
 
@@ -12,8 +12,8 @@ const messageCharactersMax = 400;
  */
 export function refusal(status: number, body: string, retryAfter: string | undefined): ModelError {
   const error = errorMember(body);
-  const code = text(error.code) ?? text(error.type) ?? text(error.status) ?? '';
-  const said = text(error.message) ?? '';
+  const code = stringOf(error.code) ?? stringOf(error.type) ?? stringOf(error.status) ?? '';
+  const said = stringOf(error.message) ?? '';
   const fault = faultOf(status, code, said);
   const seconds = status === 429 || status === 503 ? secondsOf(retryAfter) : undefined;
   return new ModelError(fault.code, `${fault.message}${fault.isQuoted ? quoted(said) : ''}`, fault.isRetryable, seconds);
@@ -21,7 +21,7 @@ export function refusal(status: number, body: string, retryAfter: string | undef
 
 /** The same for an error object that came inside a stream, where there is no status. */
 export function refusalInStream(value: unknown): ModelError {
-  const error = typeof value === 'string' ? { message: value } : record(value);
+  const error = typeof value === 'string' ? { message: value } : membersOf(value);
   const status = Number(error.status_code ?? error.code ?? error.status);
   return refusal(status >= 400 && status < 600 ? status : 500, JSON.stringify({ error }), undefined);
 }
@@ -92,9 +92,9 @@ export function malformed(what: string): ModelError {
 function errorMember(body: string): Readonly<Record<string, unknown>> {
   try {
     const parsed: unknown = JSON.parse(body);
-    const outer = record(Array.isArray(parsed) ? parsed[0] : parsed);
+    const outer = membersOf(Array.isArray(parsed) ? parsed[0] : parsed);
     if (typeof outer.error === 'string') return { message: outer.error };
-    return outer.error === undefined ? outer : record(outer.error);
+    return outer.error === undefined ? outer : membersOf(outer.error);
   } catch {
     return {};
   }

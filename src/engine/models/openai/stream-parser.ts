@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
+import { itemsOf, type JsonObject, membersOf } from '../../../lib/json.ts';
 import type { ModelDelta } from '../port.ts';
 import { ChunkReader, type PlainKind } from './chunk-reader.ts';
 import { malformed, refusalInStream } from './errors.ts';
-import { type Json, list, record } from './json.ts';
 
 /** The constant text around the one string literal of a chunk, from the start of its event to the start of the next. */
 interface Shape {
@@ -165,17 +165,17 @@ export class StreamParser {
     } catch {
       throw malformed('an event is not JSON');
     }
-    if (this.eventName === 'error') throw refusalInStream(record(chunk).error ?? chunk);
+    if (this.eventName === 'error') throw refusalInStream(membersOf(chunk).error ?? chunk);
     const before = out.length;
-    const kind = this.reader.read(record(chunk), out);
+    const kind = this.reader.read(membersOf(chunk), out);
     // A new call changes what arguments belong to.
     if (out.slice(before).some((delta) => delta.type === 'tool.start')) this.shape = undefined;
     if (kind === undefined || this.lines !== 1) return;
-    if (this.plainChunks >= chunksBeforeLearning) this.learn(record(chunk), kind, lineEnd);
+    if (this.plainChunks >= chunksBeforeLearning) this.learn(membersOf(chunk), kind, lineEnd);
     else this.plainChunks += 1;
   }
 
-  private learn(chunk: Json, kind: PlainKind, lineEnd: string): void {
+  private learn(chunk: JsonObject, kind: PlainKind, lineEnd: string): void {
     if (this.hits < usefulHits) {
       if (this.vainLessons >= vainLessonsMax) return;
       this.vainLessons += 1;
@@ -186,7 +186,7 @@ export class StreamParser {
 }
 
 /** Finds the literal of a chunk's text in its line, and proves that nothing else depends on it. */
-function shapeOf(line: string, chunk: Json, kind: PlainKind, lineEnd: string): Shape | undefined {
+function shapeOf(line: string, chunk: JsonObject, kind: PlainKind, lineEnd: string): Shape | undefined {
   const value = plainText(chunk, kind);
   const member = `"${kind}":`;
   for (let at = line.indexOf(member); at >= 0; at = line.indexOf(member, at + 1)) {
@@ -199,7 +199,7 @@ function shapeOf(line: string, chunk: Json, kind: PlainKind, lineEnd: string): S
     try {
       const other: unknown = JSON.parse(`${prefix}${JSON.stringify(probe)}${suffix}`.slice('data:'.length));
       const isSame = JSON.stringify(other).replace(JSON.stringify(probe), () => JSON.stringify(value)) === JSON.stringify(chunk);
-      if (!isSame || plainText(record(other), kind) !== probe) continue;
+      if (!isSame || plainText(membersOf(other), kind) !== probe) continue;
       const ending = suffix + lineEnd + lineEnd;
       return { prefix, suffix: ending, between: ending + prefix, kind };
     } catch {
@@ -209,9 +209,9 @@ function shapeOf(line: string, chunk: Json, kind: PlainKind, lineEnd: string): S
   return undefined;
 }
 
-function plainText(chunk: Json, kind: PlainKind): unknown {
-  const delta = record(record(list(chunk.choices)[0]).delta);
-  return kind === 'arguments' ? record(record(list(delta.tool_calls)[0]).function).arguments : delta[kind];
+function plainText(chunk: JsonObject, kind: PlainKind): unknown {
+  const delta = membersOf(membersOf(itemsOf(chunk.choices)[0]).delta);
+  return kind === 'arguments' ? membersOf(membersOf(itemsOf(delta.tool_calls)[0]).function).arguments : delta[kind];
 }
 
 /**

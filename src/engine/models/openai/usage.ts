@@ -1,14 +1,17 @@
+import { hasMembers, membersOf } from '../../../lib/json.ts';
 import type { TokenUsage } from '../port.ts';
-import { count, record } from './json.ts';
 
 /** Usage as the common wire has it; undefined when there is none. */
 export function usageOf(value: unknown): TokenUsage | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const usage = record(value);
+  if (!hasMembers(value)) return undefined;
   return {
-    inputTokens: count(usage.prompt_tokens ?? usage.input_tokens),
-    outputTokens: count(usage.completion_tokens ?? usage.output_tokens),
-    cachedTokens: count(record(usage.prompt_tokens_details).cached_tokens),
-    reasoningTokens: count(record(usage.completion_tokens_details).reasoning_tokens),
+    inputTokens: count(value.prompt_tokens ?? value.input_tokens),
+    outputTokens: count(value.completion_tokens ?? value.output_tokens),
+    cachedTokens: count(membersOf(value.prompt_tokens_details).cached_tokens),
+    reasoningTokens: count(membersOf(value.completion_tokens_details).reasoning_tokens),
   };
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.trunc(value) : 0;
 }

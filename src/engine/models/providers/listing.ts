@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { list, record, text } from '../openai/json.ts';
+import { itemsOf, membersOf, stringOf } from '../../../lib/json.ts';
 import type { ListedModel } from './provider.ts';
 
 const bodyCharactersMax = 8 * 1024 * 1024;
@@ -26,16 +26,16 @@ export async function listModels(
   if (reply.statusCode !== 200) throw new Error(`/models answered ${reply.statusCode}`);
   if (body.length > bodyCharactersMax) throw new Error('/models answered too much');
   const parsed: unknown = JSON.parse(body);
-  const rows = wire === 'google' ? record(parsed).models : (record(parsed).data ?? record(parsed).models ?? parsed);
-  return list(rows).flatMap((row) => read(wire, record(row)));
+  const rows = wire === 'google' ? membersOf(parsed).models : (membersOf(parsed).data ?? membersOf(parsed).models ?? parsed);
+  return itemsOf(rows).flatMap((row) => read(wire, membersOf(row)));
 }
 
 function read(wire: Wire, row: Readonly<Record<string, unknown>>): readonly ListedModel[] {
-  const name = (text(row.id) ?? text(row.name) ?? '').replace(wire === 'google' ? /^models\// : /^$/, '');
-  const methods = list(row.supportedGenerationMethods);
+  const name = (stringOf(row.id) ?? stringOf(row.name) ?? '').replace(wire === 'google' ? /^models\// : /^$/, '');
+  const methods = itemsOf(row.supportedGenerationMethods);
   if (name === '' || notForChat.test(name)) return [];
   if (methods.length > 0 && !methods.includes('generateContent')) return [];
-  const created = typeof row.created === 'number' ? row.created * 1000 : Date.parse(text(row.created_at) ?? '');
+  const created = typeof row.created === 'number' ? row.created * 1000 : Date.parse(stringOf(row.created_at) ?? '');
   const context = [row.context_length, row.max_model_len, row.context_window, row.max_input_tokens, row.inputTokenLimit].find(
     (value): value is number => typeof value === 'number' && value > 0,
   );

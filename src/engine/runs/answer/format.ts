@@ -1,3 +1,4 @@
+import { isObject } from '../../../lib/json.ts';
 import type { ResponseFormat } from '../../models/port.ts';
 import { createSchemaCheck, type SchemaCheck } from '../../tools/json-schema/check.ts';
 
@@ -25,7 +26,7 @@ export class AnswerFormat {
       return text.trim() === '' ? 'is empty' : 'is not JSON';
     }
     if (this.format.type === 'json_object') {
-      return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'is not a JSON object';
+      return isObject(value) ? undefined : 'is not a JSON object';
     }
     const found = this.check(value);
     if (found === undefined) return undefined;

@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts';
 import { compileArguments } from '../json-schema/arguments.ts';
 import { SchemaError } from '../json-schema/clean-schema.ts';
 import { declaredNames } from '../json-schema/declared-names.ts';
@@ -7,7 +8,6 @@ import { type Pair, readPairs, readTextBody, type TextBody } from './text-body.t
 
 export const apiMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type ApiMethod = (typeof apiMethods)[number];
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The data of an API_FUNCTION tool, read: an HTTP call whose places are templates. */
 export interface ApiFunction {
@@ -219,8 +219,4 @@ function optionalText(given: unknown, path: string, lengthMax: number, fault: Fa
 
 function upper(value: unknown): unknown {
   return typeof value === 'string' ? value.toUpperCase() : value;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '../../../entities/errors.ts';
+import { isObject } from '../../../lib/json.ts';
 import type { EgressRequest } from '../../egress/request.ts';
 import type { ApiFunction } from './api-function.ts';
 import { freeArguments } from './free-arguments.ts';
@@ -167,8 +168,4 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../../lib/json.ts';
 import { createSchemaCheck } from './check.ts';
 import type { SchemaFault } from './check-scalars.ts';
 import { cleanSchema } from './clean-schema.ts';
@@ -31,7 +32,7 @@ export function compileArguments(schema: Schema): ArgumentsReader {
 function parsed(json: string): Schema | undefined {
   try {
     const value: unknown = JSON.parse(json.trim() === '' ? '{}' : json);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

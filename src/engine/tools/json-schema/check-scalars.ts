@@ -1,4 +1,5 @@
 import { fastFormats } from 'ajv-formats/dist/formats.js';
+import { isObject } from '../../../lib/json.ts';
 import type { Budget } from './check-budget.ts';
 import type { LinearPattern } from './linear-pattern.ts';
 
@@ -42,7 +43,7 @@ function checkType({ type }: Schema, value: unknown): SchemaFault | undefined {
 function isOfType(type: unknown, value: unknown): boolean {
   switch (type) {
     case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value);
+      return isObject(value);
     case 'array':
       return Array.isArray(value);
     case 'integer':

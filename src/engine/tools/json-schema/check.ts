@@ -1,3 +1,4 @@
+import { isObject } from '../../../lib/json.ts';
 import { type Budget, budgetOf, CheckLimitError, depthMax } from './check-budget.ts';
 import { checkScalars, type SchemaFault } from './check-scalars.ts';
 import { compileLinearPattern, type LinearPattern } from './linear-pattern.ts';
@@ -223,8 +224,4 @@ function namesIn(given: unknown): readonly string[] {
 
 function listIn(given: unknown): readonly unknown[] {
   return Array.isArray(given) ? given : [];
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../../lib/json.ts';
 import { compileLinearPattern } from './linear-pattern.ts';
 import { PatternError } from './pattern-syntax.ts';
 import { resolveReference } from './references.ts';
@@ -144,8 +145,4 @@ function readNames(given: unknown, path: string): readonly string[] {
   if (!Array.isArray(given) || !given.every((name) => typeof name === 'string'))
     throw new SchemaError(path, 'must be an array of names');
   return [...new Set(given)];
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

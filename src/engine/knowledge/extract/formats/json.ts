@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from '../../../../lib/json.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { ExtractError } from '../error.ts';
 
@@ -5,8 +6,6 @@ const depthMax = 100;
 /** What people call the thing that an object is about; in this order. */
 const labelNames = ['name', 'title', 'label', 'id', 'key'];
 const labelMaxChars = 80;
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * JSON as lines that can be read: an object is a block of `member: value` lines under a line that says where it is
@@ -95,10 +94,6 @@ function labelOf(object: JsonObject): string | null {
     if (typeof value === 'number') return String(value);
   }
   return null;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isPlain(value: unknown): boolean {

@@ -1,0 +1,30 @@
+/** A JSON object whose members nobody has checked. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Whether a value is a JSON object: not null, not an array. */
+export function isObject(value: unknown): value is JsonObject {
+  return hasMembers(value) && !Array.isArray(value);
+}
+
+/** Whether a value is an object or an array. */
+export function hasMembers(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The members of an object or array; none for any other value. For what other services send: they leave out and null what they like. */
+export function membersOf(value: unknown): JsonObject {
+  return hasMembers(value) ? value : noMembers;
+}
+
+/** The items of an array; none for any other value. */
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : noItems;
+}
+
+/** A string; undefined for any other value. */
+export function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+const noMembers: JsonObject = Object.freeze({});
+const noItems: readonly unknown[] = Object.freeze([]);
