@@ -1,22 +1,39 @@
 import { DomainError, type ErrorCode, type Fault } from '../entities/errors.ts';
 
-/** More faults than this help nobody, and a hostile body must not make a long reply. */
+/** Limits the length of the reply, whatever the body holds. */
 const faultsMax = 20;
 
-/** Gathers what is wrong with an input, so that one reply can name every fault. */
+/** Collects what is wrong with an input, so that one reply can name every fault. */
 export class Faults {
-  readonly #faults: Fault[] = [];
+  readonly #found: Fault[] = [];
+  /** Where a reader of the input is, for `addHere`: a reader pushes a member before it reads it and pops it afterwards. */
+  readonly path: (string | number)[] = [];
+
+  get found(): readonly Fault[] {
+    return this.#found;
+  }
+
+  get isFull(): boolean {
+    return this.#found.length >= faultsMax;
+  }
 
   /** @param param  the member as the caller wrote it: `options.temperature[1]`. */
   add(param: string, message: string, code: ErrorCode = 'INVALID_VALUE'): void {
-    if (this.#faults.length < faultsMax) this.#faults.push({ code, message, param });
+    if (!this.isFull) this.#found.push({ code, message, param });
+  }
+
+  /** Adds a fault at `path`. @param message  called only when the fault is kept; '' is the whole body. */
+  addHere(code: ErrorCode, message: (path: string) => string): undefined {
+    if (this.isFull) return;
+    const path = pathText(this.path);
+    this.add(path, message(path === '' ? 'The body' : path), code);
   }
 
   requireLength(param: string, text: string, max: number): void {
     if (text.length > max) this.add(param, `${param} must have at most ${max} characters`);
   }
 
-  /** Refuses text that shows nothing, or too much. */
+  /** Refuses blank text, and text that is too long. */
   requireName(param: string, text: string, max: number): void {
     if (text.trim() === '') this.add(param, `${param} must not be blank`);
     else this.requireLength(param, text, max);
@@ -28,7 +45,17 @@ export class Faults {
 
   /** @throws DomainError the first fault, with all of them in its detail; nothing when there are none. */
   throwIfAny(): void {
-    const [first] = this.#faults;
-    if (first !== undefined) throw new DomainError(first.code, first.message, { param: first.param, faults: this.#faults });
+    const [first] = this.#found;
+    if (first !== undefined) throw new DomainError(first.code, first.message, { param: first.param, faults: this.#found });
   }
+}
+
+/** `messages[2].content` */
+function pathText(path: readonly (string | number)[]): string {
+  let text = '';
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`;
+    else text += text === '' ? part : `.${part}`;
+  }
+  return text;
 }

@@ -8,8 +8,8 @@ import {
   isNonNullType,
   isScalarType,
 } from 'graphql';
-import { DomainError, type Fault } from '../entities/errors.ts';
-import { addFault, type Faults } from './faults.ts';
+import type { Faults } from '../domain/faults.ts';
+import { DomainError } from '../entities/errors.ts';
 import type { MemberNames } from './member-names.ts';
 
 /**
@@ -29,14 +29,6 @@ export function compileReader(type: GraphQLInputType, names: MemberNames, mode: 
   return new ReaderCompiler(names, mode).reader(type);
 }
 
-/** @throws DomainError of the first fault, carrying all of them. */
-export function throwFaults(faults: Faults): void {
-  const first: Fault | undefined = faults.found[0];
-  if (first !== undefined) {
-    throw new DomainError(first.code, first.message, { param: first.param, faults: faults.found });
-  }
-}
-
 class ReaderCompiler {
   readonly #names: MemberNames;
   readonly #mode: ReadMode;
@@ -54,7 +46,7 @@ class ReaderCompiler {
       const noun = describeType(type.ofType);
       return (value, faults) => {
         if (value !== null) return inner(value, faults);
-        return addFault(faults, 'INVALID_TYPE', (path) => `${path} must be ${noun}, not null`);
+        return faults.addHere('INVALID_TYPE', (path) => `${path} must be ${noun}, not null`);
       };
     }
     const inner = this.#present(type);
@@ -71,7 +63,7 @@ class ReaderCompiler {
       return (value, faults) => {
         if (typeof value === 'string' && values.has(value)) return isCoerced ? values.get(value) : value;
         const code = typeof value === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE';
-        return addFault(faults, code, (path) => `${path} must be one of ${allowed}`);
+        return faults.addHere(code, (path) => `${path} must be one of ${allowed}`);
       };
     }
     if (isScalarType(type)) return this.#scalar(type);
@@ -96,7 +88,7 @@ class ReaderCompiler {
     const item = this.reader(itemType);
     return (value, faults) => {
       if (!Array.isArray(value)) {
-        return addFault(faults, 'INVALID_TYPE', (path) => `${path} must be an array, not ${describeValue(value)}`);
+        return faults.addHere('INVALID_TYPE', (path) => `${path} must be an array, not ${describeValue(value)}`);
       }
       const items: unknown[] = new Array(value.length);
       for (let index = 0; index < value.length && !faults.isFull; index += 1) {
@@ -133,7 +125,7 @@ class ReaderCompiler {
     const names = members.map((member) => member.wire).join(', ');
     return (value, faults) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-        return addFault(faults, 'INVALID_TYPE', (path) => `${path} must be an object, not ${describeValue(value)}`);
+        return faults.addHere('INVALID_TYPE', (path) => `${path} must be an object, not ${describeValue(value)}`);
       }
       const result: Record<string, unknown> = {};
       let given = 0;
@@ -147,7 +139,7 @@ class ReaderCompiler {
         if (found === undefined) {
           if (member.isRequired) {
             faults.path.push(member.wire);
-            addFault(faults, 'MISSING_REQUIRED_PARAMETER', (path) => `${path} is required`);
+            faults.addHere('MISSING_REQUIRED_PARAMETER', (path) => `${path} is required`);
             faults.path.pop();
           } else if (member.default !== undefined) result[member.name] = member.default;
           continue;
@@ -159,7 +151,7 @@ class ReaderCompiler {
       }
       if (isOneOf && given !== 1) {
         const code = given === 0 ? 'MISSING_REQUIRED_PARAMETER' : 'MUTUALLY_EXCLUSIVE_PARAMETERS';
-        addFault(faults, code, (path) => `${path} must hold exactly one of ${names}`);
+        faults.addHere(code, (path) => `${path} must hold exactly one of ${names}`);
       }
       return result;
     };
@@ -181,30 +173,30 @@ const builtInReaders: Readonly<Record<string, Reader>> = {
   Boolean: (value, faults) =>
     typeof value === 'boolean'
       ? value
-      : addFault(faults, 'INVALID_TYPE', (path) => `${path} must be true or false, not ${describeValue(value)}`),
+      : faults.addHere('INVALID_TYPE', (path) => `${path} must be true or false, not ${describeValue(value)}`),
   Int: (value, faults) => {
     if (typeof value !== 'number' || !Number.isInteger(value)) {
-      return addFault(faults, 'INVALID_TYPE', (path) => `${path} must be an integer, not ${describeValue(value)}`);
+      return faults.addHere('INVALID_TYPE', (path) => `${path} must be an integer, not ${describeValue(value)}`);
     }
     if (value >= intMin && value <= intMax) return value;
-    return addFault(faults, 'INVALID_VALUE', (path) => `${path} must be from ${intMin} to ${intMax}`);
+    return faults.addHere('INVALID_VALUE', (path) => `${path} must be from ${intMin} to ${intMax}`);
   },
   Float: (value, faults) => {
     if (typeof value !== 'number') {
-      return addFault(faults, 'INVALID_TYPE', (path) => `${path} must be a number, not ${describeValue(value)}`);
+      return faults.addHere('INVALID_TYPE', (path) => `${path} must be a number, not ${describeValue(value)}`);
     }
     // JSON.parse reads 1e999 as Infinity.
-    return Number.isFinite(value) ? value : addFault(faults, 'INVALID_VALUE', (path) => `${path} is too large a number`);
+    return Number.isFinite(value) ? value : faults.addHere('INVALID_VALUE', (path) => `${path} is too large a number`);
   },
 };
 
 function readString(value: unknown, faults: Faults): unknown {
   if (typeof value !== 'string') {
-    return addFault(faults, 'INVALID_TYPE', (path) => `${path} must be a string, not ${describeValue(value)}`);
+    return faults.addHere('INVALID_TYPE', (path) => `${path} must be a string, not ${describeValue(value)}`);
   }
   // PostgreSQL's text takes neither.
   if (value.includes('\u0000') || !value.isWellFormed()) {
-    return addFault(faults, 'INVALID_VALUE', (path) => `${path} must be well-formed text without NUL characters`);
+    return faults.addHere('INVALID_VALUE', (path) => `${path} must be well-formed text without NUL characters`);
   }
   return value;
 }
@@ -213,13 +205,13 @@ function addScalarFault(faults: Faults, scalar: string, value: unknown, error: u
   if (error instanceof DomainError) {
     const suffix = error.detail.param;
     if (suffix !== undefined) faults.path.push(suffix);
-    addFault(faults, error.code, () => error.message);
+    faults.addHere(error.code, () => error.message);
     if (suffix !== undefined) faults.path.pop();
     return undefined;
   }
   const reason = error instanceof Error && error.name === 'GraphQLError' ? error.message : `not a valid ${scalar}`;
   const code = typeof value === 'string' || scalar === 'JSON' ? 'INVALID_VALUE' : 'INVALID_TYPE';
-  return addFault(faults, code, (path) => `${path}: ${reason}`);
+  return faults.addHere(code, (path) => `${path}: ${reason}`);
 }
 
 function describeType(type: GraphQLInputType): string {

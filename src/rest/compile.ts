@@ -11,11 +11,11 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { operationScopes } from '../domain/access/policy.ts';
+import { Faults } from '../domain/faults.ts';
 import type { Scope } from '../entities/accounts/caller.ts';
 import { CompiledOperation } from '../lib/compiled-operation/compiled-operation.ts';
 import { compileReader, type Reader, type ReadMode } from './body.ts';
 import { checkDocument, compileDocument, isFileType, type OperationScopes, type RowDocument } from './document.ts';
-import { Faults } from './faults.ts';
 import { memberNames } from './member-names.ts';
 import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
 import { declarations as ownDeclarations } from './openapi/declared/index.ts';

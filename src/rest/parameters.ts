@@ -1,7 +1,7 @@
 import { type GraphQLInputType, isEnumType, isListType, isNonNullType } from 'graphql';
+import type { Faults } from '../domain/faults.ts';
 import type { Reader, ReadMode } from './body.ts';
 import { compileReader } from './body.ts';
-import { addFault, type Faults } from './faults.ts';
 import { camelNames } from './member-names.ts';
 
 /** Reads one path or query parameter from its texts: a parameter that was given several times has several. */
@@ -36,7 +36,7 @@ function readTexts(
     return read(items.filter((text) => text !== '').map(toValue), faults);
   }
   const [text, second] = texts;
-  if (second !== undefined) return addFault(faults, 'INVALID_VALUE', (path) => `${path} must be given once`);
+  if (second !== undefined) return faults.addHere('INVALID_VALUE', (path) => `${path} must be given once`);
   return read(toValue(text ?? ''), faults);
 }
 

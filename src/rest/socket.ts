@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { requireScope } from '../domain/access/policy.ts';
 import { watchKey } from '../domain/accounts/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
+import { Faults } from '../domain/faults.ts';
 import { beginResponse } from '../domain/responses/create.ts';
 import type { ResponseInput } from '../domain/responses/input.ts';
 import { ConnectionMemory } from '../domain/responses/memory.ts';
@@ -22,10 +23,9 @@ import { takesExtensions } from '../http/extensions.ts';
 import type { Admissions } from '../http/limits.ts';
 import { rateLimitError } from '../http/reply/rate-headers.ts';
 import { refuseRaw } from '../http/reply/raw.ts';
-import { compileReader, type Reader, throwFaults } from './body.ts';
+import { compileReader, type Reader } from './body.ts';
 import { ResponseProjection } from './encode/response.ts';
 import { renamedFault } from './error-params.ts';
-import { Faults } from './faults.ts';
 import { type MemberNames, memberNames } from './member-names.ts';
 
 const path = '/api/v2/responses';
@@ -305,7 +305,7 @@ class Connection {
     const faults = new Faults();
     const body = typeof response === 'object' && response !== null ? response : members;
     const input = this.#parts.read(body, faults) as ResponseInput;
-    if (faults.found.length > 0) throwFaults(faults);
+    faults.throwIfAny();
     return input;
   }
 

@@ -1,7 +1,6 @@
+import { Faults } from '../domain/faults.ts';
 import type { UploadedFile } from '../entities/chats/uploaded-file.ts';
-import { throwFaults } from './body.ts';
 import type { FormField, Parameter, Route, VariableReaders } from './compile.ts';
-import { addFault, Faults } from './faults.ts';
 
 /** The parts of a request that become variables. */
 export interface RequestParts {
@@ -43,7 +42,7 @@ export function readVariables(route: Route, readers: VariableReaders, parts: Req
     else if (row.stream?.resumesFrames === true) variables.lastFrame = parts.resumeAfter;
   }
   checkStreamMember(route, parts.body, faults);
-  if (faults.found.length > 0) throwFaults(faults);
+  faults.throwIfAny();
   return variables;
 }
 
@@ -75,7 +74,7 @@ function readForm(
 
 function missing(name: string, faults: Faults): void {
   faults.path.push(name);
-  addFault(faults, 'MISSING_REQUIRED_PARAMETER', (path) => `${path} is required`);
+  faults.addHere('MISSING_REQUIRED_PARAMETER', (path) => `${path} is required`);
   faults.path.pop();
 }
 
@@ -86,7 +85,7 @@ function checkStreamMember(route: Route, body: unknown, faults: Faults): void {
   if (asked === undefined || asked === null || typeof asked === 'boolean') return;
   if (faults.found.some((fault) => fault.param === 'stream')) return;
   faults.path.push('stream');
-  addFault(faults, 'INVALID_TYPE', (path) => `${path} must be true or false`);
+  faults.addHere('INVALID_TYPE', (path) => `${path} must be true or false`);
   faults.path.pop();
 }
 
