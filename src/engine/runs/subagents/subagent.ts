@@ -15,7 +15,7 @@ import type { LoopDeps, SubagentLimits } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
 import { RunScope } from '../scope.ts';
 import { RunStop } from '../stop.ts';
-import { addUsage } from '../usage/sum.ts';
+import { addUsage } from '../usage/spending.ts';
 import type { SubagentParent } from './parent.ts';
 
 export interface SubagentTask {

@@ -1,0 +1,79 @@
+import type { RunSpent, SpentCall, Usage } from '../../../entities/runs/event.ts';
+import type { TokenUsage } from '../../models/port.ts';
+import type { RunOutput } from '../answer/output.ts';
+import type { RunBudget } from '../budget.ts';
+import type { LoopDeps, LoopStart } from '../loop-deps.ts';
+import type { ModelCall } from '../model-call.ts';
+import type { RunPlan } from '../run-engine.ts';
+
+interface SpendingParts {
+  readonly plan: RunPlan;
+  readonly start: LoopStart;
+  readonly deps: LoopDeps;
+  readonly budget: RunBudget;
+  readonly output: RunOutput;
+}
+
+/** What one run spends: every model call is charged to the ledger and added up here. */
+export class RunSpending {
+  readonly #parts: SpendingParts;
+  readonly #startedAtMs: number;
+  #total: Usage | null;
+  /** Charged calls that no event of the run tells of yet. */
+  #untold: SpentCall[] = [];
+
+  constructor(parts: SpendingParts) {
+    this.#parts = parts;
+    this.#startedAtMs = parts.deps.now().getTime();
+    this.#total = parts.start.before?.usage ?? null;
+  }
+
+  get total(): Usage | null {
+    return this.#total;
+  }
+
+  /** Used rounds, tool calls and time, those of earlier processes included. */
+  get spent(): RunSpent {
+    const { start, deps, budget } = this.#parts;
+    const workedMs = (start.spent?.workedMs ?? 0) + deps.now().getTime() - this.#startedAtMs;
+    return { ...budget.spent, workedMs };
+  }
+
+  /** Charges for a model call that is over. @param wasCut  whether the run was stopped during the call. */
+  charge(call: ModelCall, wasCut: boolean): void {
+    const usage = call.usage(wasCut);
+    if (usage === undefined) return;
+    const { plan, start, deps } = this.#parts;
+    const modelId = call.answeringModel ?? plan.modelId;
+    // A run that is not eager has no stored log, so no event needs to name its ledger entry.
+    const entryId = start.isEager ? deps.newId('usageEntry') : undefined;
+    deps.ledger.note(plan.charge, 'run', modelId, usage, entryId);
+    if (entryId === undefined) this.#total = addUsage(this.#total, usage);
+    else this.add({ entryId, modelId, usage });
+  }
+
+  /** Adds a model call that is charged already. */
+  add(call: SpentCall): void {
+    this.#total = addUsage(this.#total, call.usage);
+    this.#untold.push(call);
+  }
+
+  /** Emits what was spent since the last time. Called before slow work. Before the first output a takeover restarts the run, so nothing is emitted. */
+  emit(): void {
+    const { output } = this.#parts;
+    if (!output.hasItems || this.#total === null || this.#untold.length === 0) return;
+    output.emit({ type: 'parley.usage', usage: this.#total, calls: this.#untold, spent: this.spent });
+    this.#untold = [];
+  }
+}
+
+/** The sum of what a run has spent and one more model call. */
+export function addUsage(usage: Usage | null, spent: TokenUsage): Usage {
+  if (usage === null) return spent;
+  return {
+    inputTokens: usage.inputTokens + spent.inputTokens,
+    outputTokens: usage.outputTokens + spent.outputTokens,
+    cachedTokens: usage.cachedTokens + spent.cachedTokens,
+    reasoningTokens: usage.reasoningTokens + spent.reasoningTokens,
+  };
+}
