@@ -37,20 +37,32 @@ const interruptionsMax = 3;
  * @throws DomainError NOT_FOUND, also for a run of a chat that the caller may not read.
  */
 export async function getRun(deps: Deps, caller: Caller, id: string, chatId?: string | null): Promise<Run> {
-  const run = isId('run', id) ? await deps.storage.runs.findInChats(id, visibleChats(caller)) : undefined;
+  const [run] = isId('run', id) ? await deps.storage.runs.findInChats([id], visibleChats(caller)) : [];
   if (run === undefined || (typeof chatId === 'string' && run.chatId !== chatId))
     throw new DomainError('NOT_FOUND', 'There is no such run', { param: 'runId' });
   return run;
 }
 
 /**
- * What a run left in its chat so far, in order; the message that began it comes first. Nothing of a chat that the caller may not read:
- * administrators see which runs are active, not what people say in them.
+ * The messages of some runs until now, one array for each run, in order; the message that began a run comes first. Empty for a run of a chat
+ * that the caller may not read: administrators see which runs are active, not what people say in them.
+ *
+ * @throws DomainError REPLY_TOO_LARGE.
+ *
+ * Cost: one statement; one more when some runs are other people's.
  */
-export async function listRunMessages(deps: Deps, caller: Caller, run: Run): Promise<readonly ChatMessage[]> {
-  const isOwn = run.userId === caller.userId && run.orgId === caller.orgId;
-  if (!isOwn && (await deps.storage.runs.findInChats(run.id, visibleChats(caller))) === undefined) return [];
-  return (await deps.storage.chats.messagesOfRun(run.id)).flatMap(asShown);
+export async function listRunMessages(
+  deps: Deps,
+  caller: Caller,
+  runs: readonly Run[],
+): Promise<readonly (readonly ChatMessage[])[]> {
+  const { storage } = deps;
+  const isOwn = (run: Run) => canWriteChat(caller, run);
+  const others = runs.filter((run) => !isOwn(run)).map(({ id }) => id);
+  const readable = others.length === 0 ? [] : await storage.runs.findInChats(others, visibleChats(caller));
+  const messages = await storage.chats.messagesOfRuns([...runs.filter(isOwn), ...readable].map(({ id }) => id));
+  const byRun = Map.groupBy(messages, ({ runId }) => runId);
+  return runs.map(({ id }) => (byRun.get(id) ?? []).flatMap(asShown));
 }
 
 /**

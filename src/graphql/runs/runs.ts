@@ -1,14 +1,24 @@
+import { createContextCache } from '@pothos/core';
+import DataLoader from 'dataloader';
 import { cancelRun, followRun, getRun, listRunMessages, sendMessage, submitToolOutputs } from '../../domain/runs/runs.ts';
 import type { ChatMessage } from '../../entities/chats/chat.ts';
 import { threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
-import { builder } from '../builder/builder.ts';
+import { builder, type GraphContext } from '../builder/builder.ts';
 import { CitationType, MessageType, ToolCallType, ToolOutputStatusType } from '../chats/messages.ts';
 import { ToolInput } from '../completions/inputs.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { NodeType, registerNode } from '../types/node.ts';
 import { RunEventType } from './events.ts';
 import { RunErrorType, RunStatusType, SelectionType, UsageType } from './parts.ts';
+
+/** One loader for all fields that show messages: a list of runs costs one statement, whichever of the fields are asked for. */
+const messagesOfRuns = createContextCache(
+  ({ deps, caller }: GraphContext) =>
+    new DataLoader<Run, ChatMessage[], string>(async (runs) => (await listRunMessages(deps, caller, runs)) as ChatMessage[][], {
+      cacheKeyFn: ({ id }) => id,
+    }),
+);
 
 export const RunType = builder.objectRef<Run>('Run').implement({
   description: 'One answer of an agent in a chat: from the message that asks for it to its end.',
@@ -43,23 +53,23 @@ export const RunType = builder.objectRef<Run>('Run').implement({
       type: [MessageType],
       description:
         'What it began with and what it said, in order. What it says stands here once it is over. Empty for callers who may not read its chat.',
-      resolve: (run, _args, { deps, caller }) => listRunMessages(deps, caller, run) as Promise<ChatMessage[]>,
+      resolve: (run, _args, context) => messagesOfRuns(context).load(run),
     }),
     message: t.field({
       type: MessageType,
       nullable: true,
       description: 'The last message it said; null until it is over, and when it said nothing.',
-      resolve: async (run, _args, { deps, caller }) => lastSaid(await listRunMessages(deps, caller, run)) ?? null,
+      resolve: async (run, _args, context) => lastSaid(await messagesOfRuns(context).load(run)) ?? null,
     }),
     toolCalls: t.field({
       type: [ToolCallType],
       description: 'Calls that it asks the caller to make.',
-      resolve: async (run, _args, { deps, caller }) => lastSaid(await listRunMessages(deps, caller, run))?.toolCalls ?? [],
+      resolve: async (run, _args, context) => lastSaid(await messagesOfRuns(context).load(run))?.toolCalls ?? [],
     }),
     citations: t.field({
       type: [CitationType],
       description: 'The passages its last message rests on.',
-      resolve: async (run, _args, { deps, caller }) => lastSaid(await listRunMessages(deps, caller, run))?.citations ?? [],
+      resolve: async (run, _args, context) => lastSaid(await messagesOfRuns(context).load(run))?.citations ?? [],
     }),
   }),
 });

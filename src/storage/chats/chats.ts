@@ -10,7 +10,7 @@ import { readPage } from '../database/sql/bounded-rows.ts';
 import { Parameters, prepared } from '../database/sql/where.ts';
 import { addRun } from '../runs/runs.ts';
 import { chatCondition } from './filter.ts';
-import { addMessages, findMessages, listMessages } from './messages.ts';
+import { addMessages, findMessages, listMessages, listMessagesOfRuns } from './messages.ts';
 
 export interface NewChat {
   readonly id: string;
@@ -62,7 +62,7 @@ export interface ChatStore {
   /** The last `limit` messages for a model: also hidden ones. With `upToRunId`: none behind the messages of that run, or of those begun before it when it has none. */
   history(chatId: string, limit: number, upToRunId?: string): Promise<readonly ChatMessage[]>;
   findMessage(chatId: string, messageId: string): Promise<ChatMessage | undefined>;
-  messagesOfRun(runId: string): Promise<readonly ChatMessage[]>;
+  messagesOfRuns(runIds: readonly string[]): Promise<readonly ChatMessage[]>;
   startTurn(turn: Turn): Promise<TurnResult>;
 }
 
@@ -154,13 +154,7 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
       ]);
       return rows[0];
     },
-    async messagesOfRun(runId) {
-      const { rows } = await pool.query<ChatMessage>(
-        'select * from messages where "runId" = $1 and not "isHidden" order by ordinal',
-        [runId],
-      );
-      return rows;
-    },
+    messagesOfRuns: (runIds) => listMessagesOfRuns(db, runIds),
     async startTurn({ chatId, run, leaseMs, messages, lastMessages }) {
       const result = await db.transaction<TurnResult>(async (client) => {
         const { rows } = await client.query<{ activeRunId: string | null }>(

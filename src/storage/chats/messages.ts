@@ -40,9 +40,16 @@ export async function findMessages(
 
 /** The same for people, without hidden ones. @throws DomainError REPLY_TOO_LARGE when they are more than a reply can hold. */
 export function listMessages(db: Database, chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]> {
-  const long = ['content', 'parts', 'toolCalls', 'citations', 'context', 'compression'];
-  return readWhole(db, { text: lastMessagesSql, values: [chatIds, limit, false] }, long);
+  return readWhole(db, { text: lastMessagesSql, values: [chatIds, limit, false] }, longColumns);
 }
+
+/** Every message of some runs for people, in order. @throws DomainError REPLY_TOO_LARGE when they are more than a reply can hold. */
+export function listMessagesOfRuns(db: Database, runIds: readonly string[]): Promise<readonly ChatMessage[]> {
+  const text = `select * from messages where "runId" = any($1::text[]) and not "isHidden" order by ordinal`;
+  return readWhole(db, { text, values: [runIds] }, longColumns);
+}
+
+const longColumns = ['content', 'parts', 'toolCalls', 'citations', 'context', 'compression'];
 
 const lastMessagesSql = `select m.* from unnest($1::text[]) as wanted(id)
   cross join lateral (

@@ -44,8 +44,8 @@ export interface LeaseState {
 
 export interface RunStore {
   find(id: string): Promise<Run | undefined>;
-  /** The run if its chat matches. */
-  findInChats(id: string, filter: ChatFilter): Promise<Run | undefined>;
+  /** Those runs whose chats match. */
+  findInChats(ids: readonly string[], filter: ChatFilter): Promise<readonly Run[]>;
   /** With what a run was begun. */
   findRequest(id: string): Promise<{ readonly modelId: string; readonly request: unknown } | undefined>;
   /** Takes the run. @returns undefined when it is over, waits, or cannot be taken in this manner. */
@@ -116,12 +116,12 @@ export function createRunStore(db: Database): RunStore {
       const { rows } = await pool.query<RunRow>('select * from runs where id = $1', [id]);
       return rows[0] === undefined ? undefined : runOf(rows[0]);
     },
-    async findInChats(id, filter) {
+    async findInChats(ids, filter) {
       const parameters = new Parameters();
       const text = `select r.* from runs r join chats c on c.id = r."chatId" left join agents a on a.id = c."agentId"
-        where r.id = ${parameters.add(id)} and c."deletedAt" is null and ${chatCondition(filter, parameters)}`;
+        where r.id = any(${parameters.add(ids)}::text[]) and c."deletedAt" is null and ${chatCondition(filter, parameters)}`;
       const { rows } = await pool.query<RunRow>(text, parameters.values);
-      return rows[0] === undefined ? undefined : runOf(rows[0]);
+      return rows.map(runOf);
     },
     async findRequest(id) {
       const { rows } = await pool.query<{ modelId: string; request: unknown }>(

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { makeFor, type Person } from '../../support/make.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { countStatements } from '../../support/storage/statements.ts';
+import { startUpstream, type Upstream } from '../../support/upstream.ts';
+
+let upstream: Upstream;
+let service: TestService;
+let ann: Person;
+let bob: Person;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  // Statements are counted: none of a worker's polling among them.
+  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, ROLE: 'web' } });
+  const make = makeFor(service);
+  const organization = await make.organization();
+  ann = await make.person({ organization, role: 'ADMIN' });
+  bob = await make.person({ organization });
+});
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const fields = 'userMessage: messages { content } message { content } toolCalls { id } citations { index }';
+
+/** Runs that only have to be in the list of those at work. */
+async function beginRuns(person: Person, count: number) {
+  for (let made = 0; made < count; made += 1) {
+    const reply = await person.post('/api/v2/responses', { model: 'openai/test-model', input: `Question ${made}` });
+    expect(reply.status).toBe(200);
+  }
+  await service.deps.storage.db.pool.query(`update runs set status = 'in_progress', "leaseUntil" = now() + interval '1 hour'`);
+}
+
+it('reads what all active runs said in one statement, and in one more what of it the caller may see', async () => {
+  await beginRuns(ann, 3);
+  await beginRuns(bob, 3);
+  const query = `{ activeRuns { id ${fields} } }`;
+  await ann.graphql(query);
+  const own = await countStatements(service, () => bob.graphql(query));
+  const all = await countStatements(service, () => ann.graphql(query));
+  expect(own.result.data.activeRuns).toHaveLength(3);
+  for (const { userMessage, message } of own.result.data.activeRuns) {
+    expect(userMessage).toHaveLength(2);
+    expect(message.content).toBe('Hello from upstream');
+  }
+  const messagesShown = all.result.data.activeRuns.map(({ userMessage }: { userMessage: unknown[] }) => userMessage.length);
+  expect(messagesShown.toSorted()).toEqual([0, 0, 0, 2, 2, 2]);
+  expect(own.statements, own.statements.join('\n')).toHaveLength(2);
+  expect(all.statements, all.statements.join('\n')).toHaveLength(3);
+});
+
+it('reads what an update of the active runs shows in one statement', async () => {
+  const updates = bob.subscribe(`subscription { runsUpdated { id ${fields} } }`)[Symbol.asyncIterator]();
+  const { result, statements } = await countStatements(service, () => updates.next());
+  expect(result.value.data.runsUpdated).toHaveLength(3);
+  expect(statements, statements.join('\n')).toHaveLength(2);
+  await updates.return?.(undefined);
+});
