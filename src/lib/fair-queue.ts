@@ -1,4 +1,4 @@
-import { FairShare, type ShareOptions, type ShareOwner } from './fair-share.ts';
+import { FairShare, keyOfOwner, type ShareOptions, type ShareOwner } from './fair-share.ts';
 
 interface Line<Owner> {
   readonly owner: Owner;
@@ -21,7 +21,7 @@ export class FairQueue {
   }
 
   waitingCountOf(owner: ShareOwner): number {
-    return this.#lines.get(lineOf(owner))?.entries.size ?? 0;
+    return this.#lines.get(keyOfOwner(owner))?.entries.size ?? 0;
   }
 
   /** Takes a place that is free for this owner now. @returns false when the owner has to wait. */
@@ -35,7 +35,7 @@ export class FairQueue {
   async take(owner: ShareOwner, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.tryTake(owner)) return;
-    const key = lineOf(owner);
+    const key = keyOfOwner(owner);
     const line = this.#lines.get(key) ?? { owner, entries: new Set() };
     this.#lines.set(key, line);
     await new Promise<void>((resolve, reject) => {
@@ -62,7 +62,7 @@ export class FairQueue {
   #admit(): void {
     for (;;) {
       const owner = this.share.choose(this.#owners());
-      const line = owner === undefined ? undefined : this.#lines.get(lineOf(owner));
+      const line = owner === undefined ? undefined : this.#lines.get(keyOfOwner(owner));
       const [enter] = line?.entries ?? [];
       if (owner === undefined || line === undefined || enter === undefined) return;
       this.#remove(line, enter);
@@ -78,11 +78,7 @@ export class FairQueue {
   #remove(line: Line<ShareOwner>, enter: () => void): void {
     if (!line.entries.delete(enter)) return;
     this.#waitingCount -= 1;
-    const key = lineOf(line.owner);
+    const key = keyOfOwner(line.owner);
     if (line.entries.size === 0 && this.#lines.get(key) === line) this.#lines.delete(key);
   }
-}
-
-function lineOf({ tenantId, orgId }: ShareOwner): string {
-  return `${tenantId} ${orgId}`;
 }

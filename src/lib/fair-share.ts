@@ -6,6 +6,11 @@ export interface ShareOwner {
   readonly orgId: string;
 }
 
+/** Equal for the same organization. */
+export function keyOfOwner({ tenantId, orgId }: ShareOwner): string {
+  return `${tenantId} ${orgId}`;
+}
+
 /** Whom work is counted for that is nobody's in particular; all of it together is one tenant. */
 export const nobody: ShareOwner = { tenantId: '', orgId: '' };
 

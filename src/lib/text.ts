@@ -4,6 +4,11 @@ export function storableText(text: string): string {
   return wellFormed.includes('\u0000') ? wellFormed.replaceAll('\u0000', '\ufffd') : wellFormed;
 }
 
+/** On one line: every run of white space becomes one space, none at the ends. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
 /** The first `lengthMax` UTF-16 code units, never half a surrogate pair, with an ellipsis where something was cut. */
 export function cutText(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;

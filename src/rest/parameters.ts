@@ -1,7 +1,6 @@
 import { type GraphQLInputType, isEnumType, isListType, isNonNullType } from 'graphql';
 import type { Faults } from '../domain/faults.ts';
-import type { Reader, ReadMode } from './body.ts';
-import { compileReader } from './body.ts';
+import { compileReader, type Reader, type ReadMode } from './body.ts';
 import { camelNames } from './member-names.ts';
 
 /** Reads one path or query parameter from its texts: a parameter that was given several times has several. */

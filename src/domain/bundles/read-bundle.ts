@@ -2,8 +2,13 @@ import type { FoundSecret } from '../../engine/tools/secrets-in-data.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import { bundleVersion } from '../../entities/agents/bundle.ts';
-import type { AgentSkill, AgentToolType, JsonObject, SecretType } from '../../entities/agents/part.ts';
-import { secretKeysIn } from '../../entities/agents/part.ts';
+import {
+  type AgentSkill,
+  type AgentToolType,
+  type JsonObject,
+  type SecretType,
+  secretKeysIn,
+} from '../../entities/agents/part.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { DataSourceType, RefreshPeriod } from '../../entities/knowledge/data-source.ts';
 import type { AgentChanges } from '../../storage/agents/agents.ts';

@@ -1,4 +1,5 @@
 import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
+import { oneLine } from '../../lib/text.ts';
 import type { Deps } from '../deps.ts';
 
 /**
@@ -64,10 +65,6 @@ export function jsonOf(chat: Chat, messages: readonly ChatMessage[]): string {
     ...(message.citations === null ? {} : { citations: message.citations }),
   }));
   return `${JSON.stringify({ id, createdAt, updatedAt, name, ai: agent, messages: said }, null, 2)}\n`;
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
 }
 
 /** Longer than any run of backticks in the text, so that the text cannot end the block. */

@@ -1,5 +1,11 @@
 import type { ModelMessage } from '../../engine/models/port.ts';
-import type { NewMessage, PromptPart, ToolCall, ToolOutputStatus } from '../../entities/chats/chat.ts';
+import {
+  type NewMessage,
+  newMessageDefaults,
+  type PromptPart,
+  type ToolCall,
+  type ToolOutputStatus,
+} from '../../entities/chats/chat.ts';
 import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import { storableText } from '../../lib/text.ts';
 import type { ContextPart } from '../chats/given-files.ts';
@@ -177,19 +183,5 @@ function readOutput(
 }
 
 function blank({ runId, createdAt, newMessageId }: MessageBasics): NewMessage {
-  return {
-    id: newMessageId(),
-    createdAt,
-    role: 'user',
-    content: '',
-    parts: null,
-    toolCalls: null,
-    toolCallId: null,
-    toolStatus: null,
-    citations: null,
-    runId,
-    status: 'completed',
-    context: null,
-    isHidden: false,
-  };
+  return { ...newMessageDefaults, id: newMessageId(), createdAt, role: 'user', runId };
 }

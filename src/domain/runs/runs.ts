@@ -2,7 +2,7 @@ import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { StoredRequest } from '../../engine/runs/stored/request.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
-import type { Chat, ChatMessage, NewMessage, ThreadMode } from '../../entities/chats/chat.ts';
+import { type Chat, type ChatMessage, type NewMessage, newMessageDefaults, type ThreadMode } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { RunEventStream } from '../../entities/runs/event.ts';
@@ -272,15 +272,5 @@ function newMessage(
   run: NewRun,
   message: Pick<NewMessage, 'role' | 'content' | 'parts' | 'toolCallId' | 'toolStatus'>,
 ): NewMessage {
-  return {
-    ...message,
-    id: deps.newId('message'),
-    createdAt: run.createdAt,
-    toolCalls: null,
-    citations: null,
-    runId: run.id,
-    status: 'completed',
-    context: null,
-    isHidden: false,
-  };
+  return { ...newMessageDefaults, ...message, id: deps.newId('message'), createdAt: run.createdAt, runId: run.id };
 }

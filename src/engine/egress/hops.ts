@@ -16,7 +16,7 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 /** Never sent to another origin than the one they were meant for. */
 const originHeaders = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key']);
 /** Owned by the client below, or able to smuggle a second request. */
-const forbiddenHeaders = new Set([
+export const forbiddenHeaders: ReadonlySet<string> = new Set([
   'host',
   'connection',
   'content-length',

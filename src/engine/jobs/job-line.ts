@@ -1,6 +1,6 @@
 import type { Job, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
-import type { FairShare, ShareOwner } from '../../lib/fair-share.ts';
+import { type FairShare, keyOfOwner, type ShareOwner } from '../../lib/fair-share.ts';
 import type { Tally } from '../../lib/tally.ts';
 import type { JobName, WorkOptions } from './jobs.ts';
 
@@ -46,7 +46,7 @@ export class JobLine {
 
   /** Something may wait. @param owner  whose job was queued, where that is known. */
   wake(owner?: ShareOwner): void {
-    if (owner !== undefined) this.#waiting.set(groupOf(owner), owner);
+    if (owner !== undefined) this.#waiting.set(keyOfOwner(owner), owner);
     if (this.#isPicking) this.#isWoken = true;
     else void this.#pick();
   }
@@ -86,7 +86,7 @@ export class JobLine {
     const isFresh = await this.#refresh();
     const owner = turns.choose(this.#waiting.values());
     if (owner === undefined) return false;
-    const group = groupOf(owner);
+    const group = keyOfOwner(owner);
     const others = [...this.#waiting.keys()].filter((known) => known !== group && known !== noGroup);
     const [job] = await boss.fetch<unknown>(worker.name, { batchSize: 1, ignoreGroups: others });
     if (job === undefined) {
@@ -102,7 +102,7 @@ export class JobLine {
     if (performance.now() - this.#readAtMs < knownMs) return false;
     this.#readAtMs = performance.now();
     const owners = await this.#options.readWaiting();
-    this.#waiting = new Map(owners.map((owner) => [groupOf(owner), owner]));
+    this.#waiting = new Map(owners.map((owner) => [keyOfOwner(owner), owner]));
     return true;
   }
 
@@ -160,11 +160,7 @@ export class JobLine {
 /** Of jobs that were queued for no organization, or before jobs had one. */
 const noGroup = ' ';
 
-/** How the queue names the organization of a job. */
-export function groupOf({ tenantId, orgId }: ShareOwner): string {
-  return `${tenantId} ${orgId}`;
-}
-
+/** The organization that `keyOfOwner` names as the group of a job. */
 export function ownerOf(group: string | null | undefined): ShareOwner {
   const [tenantId = '', orgId = ''] = (group ?? noGroup).split(' ');
   return { tenantId, orgId };

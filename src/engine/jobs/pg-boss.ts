@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
-import type { ShareOwner } from '../../lib/fair-share.ts';
+import { keyOfOwner, type ShareOwner } from '../../lib/fair-share.ts';
 import { Tally } from '../../lib/tally.ts';
 import type { Pools } from '../sharing/pools.ts';
-import { groupOf, JobLine, ownerOf, type Worker } from './job-line.ts';
+import { JobLine, ownerOf, type Worker } from './job-line.ts';
 import type { EnqueueOptions, JobHandler, JobName, JobPayloads, Jobs, WorkOptions } from './jobs.ts';
 
 /** A connection, a pool or a client inside a transaction. */
@@ -81,7 +81,7 @@ class PgBossJobs implements Jobs {
     // The queue lets one job of a key wait; a job without one gets a key that nobody else has.
     await this.#boss.send(name, payload, {
       singletonKey: key ?? crypto.randomUUID(),
-      group: { id: groupOf(owner) },
+      group: { id: keyOfOwner(owner) },
       ...(startAfterMs === undefined ? {} : { startAfter: new Date(Date.now() + startAfterMs) }),
       ...(tx === undefined ? {} : { db: asDatabase(tx) }),
     });

@@ -1,4 +1,4 @@
-import type { NewMessage } from '../../entities/chats/chat.ts';
+import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import {
   isPause,
@@ -80,7 +80,7 @@ export class RunFold {
         this.tell(event.spent);
         break;
       case 'parley.input':
-        this.inputs.push({ at: this.doneCount, messages: event.messages.map(withTime) });
+        this.inputs.push({ at: this.doneCount, messages: event.messages.map(withTimes) });
         break;
     }
   }
@@ -180,11 +180,6 @@ export class RunFold {
     const { head: _head, ...state } = run;
     return { ...state, output };
   }
-}
-
-/** Events come back from the database without dates. */
-function withTime(message: NewMessage): NewMessage {
-  return { ...message, createdAt: new Date(message.createdAt) };
 }
 
 function push<T>(lists: Map<number, T[]>, key: number, value: T): void {

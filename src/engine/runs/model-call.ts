@@ -1,6 +1,5 @@
 import { storableText } from '../../lib/text.ts';
-import type { FinishReason, ModelDelta, ModelRequest, TokenUsage } from '../models/port.ts';
-import { ModelError } from '../models/port.ts';
+import { type FinishReason, type ModelDelta, ModelError, type ModelRequest, type TokenUsage } from '../models/port.ts';
 import type { Selection } from '../models/route-stream.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { ServerTools } from '../tools/server-tool.ts';

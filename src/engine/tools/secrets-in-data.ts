@@ -1,5 +1,4 @@
-import type { JsonObject, SecretType } from '../../entities/agents/part.ts';
-import { secretKeyPattern } from '../../entities/agents/part.ts';
+import { type JsonObject, type SecretType, secretKeyPattern } from '../../entities/agents/part.ts';
 import { authMembers } from './api-function/api-function.ts';
 import { isSecretEntry, isSecretName, looksRandom, secretForms } from './secret-signs.ts';
 

@@ -88,3 +88,21 @@ export interface ChatMessage {
 }
 /** A message before it has its place in a chat. */
 export type NewMessage = Omit<ChatMessage, 'chatId' | 'ordinal' | 'updatedAt'>;
+
+/** The members that most new messages have alike. */
+export const newMessageDefaults = {
+  content: '',
+  parts: null,
+  toolCalls: null,
+  toolCallId: null,
+  toolStatus: null,
+  citations: null,
+  status: 'completed',
+  context: null,
+  isHidden: false,
+} as const satisfies Partial<NewMessage>;
+
+/** A message that was read from JSON, which has no dates. */
+export function withTimes(message: NewMessage): NewMessage {
+  return { ...message, createdAt: new Date(message.createdAt) };
+}

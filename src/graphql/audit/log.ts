@@ -1,6 +1,5 @@
 import { listAuditEntries } from '../../domain/audit/audit.ts';
-import type { AuditChange, AuditEntry } from '../../entities/audit.ts';
-import { auditKinds, auditOutcomes } from '../../entities/audit.ts';
+import { type AuditChange, type AuditEntry, auditKinds, auditOutcomes } from '../../entities/audit.ts';
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { enumOf } from '../types/enums.ts';

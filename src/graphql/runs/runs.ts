@@ -1,8 +1,7 @@
 import { createContextCache } from '@pothos/core';
 import DataLoader from 'dataloader';
 import { cancelRun, followRun, getRun, listRunMessages, sendMessage, submitToolOutputs } from '../../domain/runs/runs.ts';
-import type { ChatMessage } from '../../entities/chats/chat.ts';
-import { threadModes } from '../../entities/chats/chat.ts';
+import { type ChatMessage, threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { builder, type GraphContext } from '../builder/builder.ts';
 import { CitationType, MessageType, ToolCallType, ToolOutputStatusType } from '../chats/messages.ts';

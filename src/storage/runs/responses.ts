@@ -1,11 +1,11 @@
 import type { Pool, PoolClient } from 'pg';
-import type { NewMessage } from '../../entities/chats/chat.ts';
+import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
 import type { RunItem } from '../../entities/runs/event.ts';
 import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import type { Database } from '../database/database.ts';
 import { readPage } from '../database/sql/bounded-rows.ts';
-import { type RunRow, runOf, withTimes } from './runs.ts';
+import { type RunRow, runOf } from './runs.ts';
 
 /** Whose responses: those of one user in one organization. */
 export interface ResponseOwner {

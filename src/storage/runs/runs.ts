@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { ChatFilter } from '../../entities/accounts/access.ts';
-import type { NewMessage } from '../../entities/chats/chat.ts';
+import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
 import type { ErrorCode } from '../../entities/errors.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
 import type { NewRun, Run } from '../../entities/runs/run.ts';
@@ -254,11 +254,6 @@ export function createRunStore(db: Database): RunStore {
       return rows.map(runOf);
     },
   };
-}
-
-/** JSON has no dates. */
-export function withTimes(message: NewMessage): NewMessage {
-  return { ...message, createdAt: new Date(message.createdAt) };
 }
 
 /** Adds the row of a run that nobody has begun yet; its lease gives the process that asked for it time to begin. */

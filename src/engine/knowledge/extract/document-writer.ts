@@ -1,3 +1,4 @@
+import { oneLine } from '../../../lib/text.ts';
 import type { Block, BlockKind, ExtractedDocument } from './document.ts';
 import { ExtractError } from './error.ts';
 
@@ -43,8 +44,7 @@ export class DocumentWriter {
   /** @throws ExtractError NO_TEXT when nothing was added. */
   finish(mimeType: string): ExtractedDocument {
     if (this.#blocks.length === 0) throw new ExtractError('NO_TEXT', 'The document holds no text.');
-    const title =
-      this.title === null ? '' : cleanText(this.title).replace(/\s+/g, ' ').trim().slice(0, titleMaxChars).toWellFormed();
+    const title = this.title === null ? '' : oneLine(cleanText(this.title)).slice(0, titleMaxChars).toWellFormed();
     return {
       title: title === '' ? null : title,
       mimeType,

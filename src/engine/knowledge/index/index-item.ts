@@ -12,8 +12,7 @@ import type { Settings } from '../../../settings.ts';
 import type { NewChunk } from '../../../storage/knowledge/chunks.ts';
 import { type IndexFailure, type IndexLease, LeaseLostError } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Storage } from '../../../storage/storage.ts';
-import type { ExtractedDocument, Extractor } from '../extract/extract.ts';
-import { ExtractError } from '../extract/extract.ts';
+import { ExtractError, type ExtractedDocument, type Extractor } from '../extract/extract.ts';
 import { indexChunks } from './index-chunks.ts';
 import { textSearchConfig } from './language.ts';
 

@@ -1,3 +1,5 @@
+import { oneLine } from '../../../lib/text.ts';
+
 /** One sentence as it may be quoted, and the words around it that say what it is about. */
 export interface Sentence {
   readonly text: string;
@@ -18,7 +20,7 @@ export function sentencesOf(text: string): Sentence[] {
   let columns = '';
   let paragraph: string[] = [];
   const add = (part: string, context: string) => {
-    const clean = part.replace(/\s+/g, ' ').trim();
+    const clean = oneLine(part);
     if (/[\p{L}\p{N}]/u.test(clean)) sentences.push({ text: clean, context, position: sentences.length });
   };
   const flush = () => {

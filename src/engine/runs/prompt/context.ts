@@ -1,4 +1,5 @@
 import type { Passage } from '../../../entities/knowledge/citation.ts';
+import { escapeMarkup, unescapeMarkup } from '../../../lib/markup.ts';
 import type { ModelMessage } from '../../models/port.ts';
 
 /** A passage as a model reads it back from its block. */
@@ -9,8 +10,6 @@ export interface NumberedPassage {
 }
 
 const passagePattern = /<passage n="(\d+)" title="([^"]*)"[^>]*>([\s\S]*?)<\/passage>/g;
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const entities: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' };
 
 /**
  * Puts the passages behind the instructions, as one system message. They are data: everything in them that could look like the block's
@@ -68,21 +67,13 @@ export function writePassages(passages: readonly Passage[], isCiting: boolean): 
 export function parsePassages(text: string): NumberedPassage[] {
   return [...text.matchAll(passagePattern)].map(([, n = '', title = '', body = '']) => ({
     n: Number(n),
-    title: decode(title),
-    text: decode(body).trim(),
+    title: unescapeMarkup(title),
+    text: unescapeMarkup(body).trim(),
   }));
 }
 
 function writePassage(passage: Passage, index: number): string {
-  const heading = passage.headingPath === '' ? '' : ` section="${encode(passage.headingPath)}"`;
+  const heading = passage.headingPath === '' ? '' : ` section="${escapeMarkup(passage.headingPath)}"`;
   const page = passage.page === null ? '' : ` page="${passage.page}"`;
-  return `<passage n="${index + 1}" title="${encode(passage.title)}"${heading}${page}>\n${encode(passage.text)}\n</passage>`;
-}
-
-function encode(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => escapes[character] ?? character);
-}
-
-function decode(text: string): string {
-  return text.replace(/&(?:amp|lt|gt|quot);/g, (entity) => entities[entity] ?? entity);
+  return `<passage n="${index + 1}" title="${escapeMarkup(passage.title)}"${heading}${page}>\n${escapeMarkup(passage.text)}\n</passage>`;
 }

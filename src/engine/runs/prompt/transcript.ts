@@ -1,4 +1,4 @@
-import type { NewMessage, ToolCall } from '../../../entities/chats/chat.ts';
+import { type NewMessage, newMessageDefaults, type ToolCall } from '../../../entities/chats/chat.ts';
 import { idPrefixes, timeOfId } from '../../../entities/ids.ts';
 import type { RunItem, RunSnapshot } from '../../../entities/runs/event.ts';
 import type { ModelMessage } from '../../models/port.ts';
@@ -116,19 +116,5 @@ function textMessage(run: RunSnapshot, item: RunItem & { readonly type: 'message
 }
 
 function assistantMessage(run: RunSnapshot, id: string): NewMessage {
-  return {
-    id,
-    createdAt: timeOfId(id),
-    role: 'assistant',
-    content: '',
-    parts: null,
-    toolCalls: null,
-    toolCallId: null,
-    toolStatus: null,
-    citations: null,
-    runId: run.runId,
-    status: 'completed',
-    context: null,
-    isHidden: false,
-  };
+  return { ...newMessageDefaults, id, createdAt: timeOfId(id), role: 'assistant', runId: run.runId };
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts';
+import { forbiddenHeaders } from '../../egress/hops.ts';
 import { compileArguments } from '../json-schema/arguments.ts';
 import { SchemaError } from '../json-schema/clean-schema.ts';
 import { declaredNames } from '../json-schema/declared-names.ts';
@@ -56,19 +57,8 @@ const entriesMax = 50;
 const valueLengthMax = 8_000;
 const descriptionLengthMax = 10_000;
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
-/** Set by the client, or able to smuggle a second request. */
-const ownHeaders = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
-  'te',
-  'trailer',
-  'keep-alive',
-  'accept-encoding',
-]);
+/** Set by the client. */
+const ownHeaders: ReadonlySet<string> = new Set([...forbiddenHeaders, 'accept-encoding']);
 const authTypes = ['apiKey', 'bearerToken', 'basicAuth', 'header'] as const;
 /** The members of `auth` that hold the credential itself, the first that is there. */
 export const credentialMembers = ['value', 'token', 'apiKey', 'key', 'password', 'secret', 'credential'] as const;

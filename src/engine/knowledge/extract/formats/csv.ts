@@ -1,4 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
+import { oneLine } from '../../../../lib/text.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 
 /** Rows that make one block; passages are cut between rows in any case. */
@@ -46,7 +47,7 @@ function parseRows(text: string, delimiter: string, quote: string | null): Rows 
     relax_quotes: true,
     skip_empty_lines: true,
     on_record(row: string[]) {
-      if (columns === undefined) columns = row.map((name, index) => inLine(name) || columnName(index));
+      if (columns === undefined) columns = row.map((name, index) => oneLine(name) || columnName(index));
       else {
         const line = rowLine(row, columns);
         if (line !== '') lines.push(line);
@@ -60,7 +61,7 @@ function parseRows(text: string, delimiter: string, quote: string | null): Rows 
 function rowLine(row: readonly string[], columns: readonly string[]): string {
   const cells: string[] = [];
   for (const [index, cell] of row.entries()) {
-    const value = inLine(cell);
+    const value = oneLine(cell);
     if (value !== '') cells.push(`${columns[index] ?? columnName(index)}: ${value}`);
   }
   return cells.length === 0 ? '' : `- ${cells.join('; ')}`;
@@ -80,8 +81,4 @@ function delimiterOf(text: string): string {
     .replace(/"[^"]*"/g, '');
   const counts = delimiters.map((delimiter) => top.split(delimiter).length);
   return delimiters[counts.indexOf(Math.max(...counts))] ?? ',';
-}
-
-function inLine(cell: string): string {
-  return cell.replace(/\s+/g, ' ').trim();
 }

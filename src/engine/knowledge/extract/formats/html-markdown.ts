@@ -1,5 +1,6 @@
 import Turndown from 'turndown';
 import { strikethrough, taskListItems } from 'turndown-plugin-gfm';
+import { oneLine } from '../../../../lib/text.ts';
 
 /** A link's address is worth reading only when a person could type it. */
 const urlMaxChars = 300;
@@ -33,9 +34,7 @@ interface TableNode {
 function tableText(content: string, table: TableNode): string {
   if (table.querySelectorAll('table').length > 0) return content;
   const rows = Array.from(table.querySelectorAll('tr'), (row) =>
-    Array.from(row.querySelectorAll('th,td'), (cell) =>
-      (cell.textContent ?? '').replace(/\s+/g, ' ').trim().replaceAll('|', '\\|'),
-    ),
+    Array.from(row.querySelectorAll('th,td'), (cell) => oneLine(cell.textContent ?? '').replaceAll('|', '\\|')),
   ).filter((row) => row.some((cell) => cell !== ''));
   const width = rows.reduce((widest, row) => Math.max(widest, row.length), 0);
   const [head, ...body] = rows;

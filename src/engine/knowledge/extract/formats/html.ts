@@ -1,5 +1,6 @@
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
+import { oneLine } from '../../../../lib/text.ts';
 import { decodeText } from '../charset.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';
@@ -46,7 +47,7 @@ function mainHtml(document: HtmlDocument, htmlChars: number): string {
 function articleOf(document: HtmlDocument): { readonly html: string; readonly text: string } | undefined {
   const article = new Readability(document, { charThreshold: 200 }).parse();
   if (article?.content == null || article.textContent == null) return undefined;
-  return { html: article.content, text: squeeze(article.textContent) };
+  return { html: article.content, text: oneLine(article.textContent) };
 }
 
 /** Elements within elements, deeper than any page that a person wrote: the libraries below take time by the square of it. */
@@ -66,7 +67,7 @@ function bareText(document: HtmlDocument): string {
   const walker = document.createTreeWalker(document, showText);
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
     if (!/^(?:script|style|noscript|template|title)$/i.test(node.parentNode?.nodeName ?? ''))
-      parts.push(squeeze(node.textContent ?? ''));
+      parts.push(oneLine(node.textContent ?? ''));
   }
   return parts.filter((part) => part !== '').join('\n');
 }
@@ -80,11 +81,7 @@ function isWholePage(html: string): boolean {
 }
 
 function textOf(element: { readonly textContent: string | null } | null): string {
-  return squeeze(element?.textContent ?? '');
-}
-
-function squeeze(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
+  return oneLine(element?.textContent ?? '');
 }
 
 /** From `<meta charset>` or `<meta http-equiv>`, which must stand at the top. */

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts';
+import { oneLine } from '../../../../lib/text.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 import { ExtractError } from '../error.ts';
 
@@ -51,7 +52,7 @@ function gather(
 ): void {
   if (depth > depthMax) throw new ExtractError('CORRUPT', `The JSON is nested deeper than ${depthMax} levels; flatten it.`);
   for (const [name, value] of Object.entries(object)) {
-    const path = `${prefix}${inLine(name)}`;
+    const path = `${prefix}${oneLine(name)}`;
     if (isObject(value)) gather(value, `${path}.`, depth + 1, lines, nested);
     else if (Array.isArray(value) && !value.every(isPlain)) nested.push([path, value]);
     else if (!isEmpty(value)) lines.push(`${path}: ${plainText(value)}`);
@@ -90,7 +91,7 @@ function parseLines(text: string): unknown[] | undefined {
 function labelOf(object: JsonObject): string | null {
   for (const name of labelNames) {
     const value = object[name];
-    if (typeof value === 'string' && value.trim() !== '') return inLine(value).slice(0, labelMaxChars).toWellFormed();
+    if (typeof value === 'string' && value.trim() !== '') return oneLine(value).slice(0, labelMaxChars).toWellFormed();
     if (typeof value === 'number') return String(value);
   }
   return null;
@@ -117,9 +118,5 @@ function plainText(value: unknown): string {
 
 /** Line ends within long text are kept: they are its paragraphs. */
 function tidy(text: string): string {
-  return text.includes('\n') ? text.trim() : inLine(text);
-}
-
-function inLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
+  return text.includes('\n') ? text.trim() : oneLine(text);
 }
