@@ -47,7 +47,7 @@ export interface UsageStore {
 
 /**
  * The sums and the counters move with the rows that are really new. Ordered, so that instances that write at one time lock in one order.
- * The counter comes before the reservation, as in usage-limits.ts: the last condition makes it so. The reservation gives way to what it was
+ * The counter comes before the reservation, as in storage/usage/limits.ts: the last condition makes it so. The reservation gives way to what it was
  * made for. An organization is held until its rows are written: its deletion comes before and leaves them out, or behind and finds them.
  */
 const addRows = `
