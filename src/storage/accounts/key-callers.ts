@@ -1,6 +1,6 @@
 import type { AccessLevel, Caller, MemberRole, Scope } from '../../entities/accounts/caller.ts';
 import type { Database } from '../database/database.ts';
-import { createNewsCache } from '../database/news-cache.ts';
+import { createInvalidatedCache } from '../database/invalidated-cache.ts';
 import type { Signals } from '../database/signals/signals.ts';
 
 /** Who a key stands for. */
@@ -42,9 +42,9 @@ const keyRows = `select k.id as "keyId", k."userId", k."orgId", o."tenantId", k.
 const findKey = { name: 'key_caller', text: `${keyRows} and k.hash = $1` };
 const findKeyById = { name: 'key_caller_by_id', text: `${keyRows} and k.id = $1` };
 
-/** Callers by the hash of their key, remembered as news-cache.ts says. */
+/** Callers by the hash of their key, cached as invalidated-cache.ts says. */
 export function createKeyCallers({ pool }: Database, signals: Signals): KeyCallers {
-  const cache = createNewsCache<KnownKey>(signals, keysMax);
+  const cache = createInvalidatedCache<KnownKey>(signals, keysMax);
   signals.subscribe('key-changed', (keyId) => cache.forget(({ caller }) => caller.keyId === keyId));
   signals.subscribe('user-changed', (userId) => cache.forget(({ caller }) => caller.userId === userId));
   signals.subscribe('organization-changed', (orgId) => cache.forget(({ caller }) => caller.orgId === orgId));

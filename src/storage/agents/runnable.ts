@@ -1,7 +1,7 @@
 import type { Agent, RunnableAgent } from '../../entities/agents/agent.ts';
 import type { AgentRunParts } from '../../entities/agents/part.ts';
 import type { Database } from '../database/database.ts';
-import { createNewsCache } from '../database/news-cache.ts';
+import { createInvalidatedCache } from '../database/invalidated-cache.ts';
 import type { Signals } from '../database/signals/signals.ts';
 
 const agentsMax = 5_000;
@@ -32,12 +32,12 @@ const findRunnable = {
     where a.id = $1 and not a."isDeleted"`,
 };
 
-/** Agents as runs need them, remembered as news-cache.ts says: a warm one costs no database round trip. */
+/** Agents as runs need them, cached as invalidated-cache.ts says: a warm one costs no database round trip. */
 export function createRunnableAgents(
   { pool }: Database,
   signals: Signals,
 ): { find(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined> } {
-  const cache = createNewsCache<RunnableAgent>(signals, agentsMax);
+  const cache = createInvalidatedCache<RunnableAgent>(signals, agentsMax);
   signals.subscribe('agent-changed', (id) => cache.forget((agent) => agent.id === id));
   signals.subscribe('group-changed', (groupId) => cache.forget((agent) => agent.groupIds.has(groupId)));
   signals.subscribe('data-source-changed', (sourceId) => cache.forget((agent) => agent.dataSourceIds.includes(sourceId)));

@@ -1,6 +1,6 @@
 import type { OrganizationLimits, UsageKind } from '../../entities/usage.ts';
 import type { Database } from '../database/database.ts';
-import { createNewsCache } from '../database/news-cache.ts';
+import { createInvalidatedCache } from '../database/invalidated-cache.ts';
 import type { Signals } from '../database/signals/signals.ts';
 
 export interface TokenRequest {
@@ -52,7 +52,7 @@ interface LimitRow {
 
 export function createUsageLimitStore(db: Database, signals: Signals): UsageLimitStore {
   const { pool } = db;
-  const cache = createNewsCache<OrganizationLimits>(signals, organizationsMax);
+  const cache = createInvalidatedCache<OrganizationLimits>(signals, organizationsMax);
   signals.subscribe('organization-changed', (orgId) => cache.forget((_limits, key) => key === orgId));
 
   async function load(orgId: string): Promise<OrganizationLimits | undefined> {

@@ -2,20 +2,20 @@ import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Signals } from './signals/signals.ts';
 
 /**
- * Remembers what was read from the database until news say that it changed. A warm find asks no database and makes no promise.
- * How stale may an entry be? News drop it at once; news that were lost drop everything; and while the news are not healthy
+ * Keeps what was read from the database until a change is announced. A hit asks no database and makes no promise.
+ * An announced change drops its entries at once, a lost announcement drops all entries, and while announcements are not healthy
  * no entry is older than a second.
  */
-export interface NewsCache<Value> {
-  /** A value when it is known, a promise when `load` must be asked; calls at one time share one `load`. Missing things are remembered too. */
+export interface InvalidatedCache<Value> {
+  /** A value on a hit, else a promise of what `load` finds. Concurrent calls share one `load`. That a thing is missing is kept too. */
   find(
     key: string,
     nowMs: number,
     load: (key: string) => Promise<Value | undefined>,
   ): Value | undefined | Promise<Value | undefined>;
-  /** Whether a value is remembered, however old. */
+  /** Whether a value is kept, however old. */
   has(key: string): boolean;
-  /** Drops the entries that `test` finds, and everything that is known to be missing. */
+  /** Drops the entries for which `test` is true, and every entry of a missing thing. */
   forget(test: (value: Value, key: string) => boolean): void;
 }
 
@@ -26,19 +26,19 @@ interface Entry<Value> {
 
 const missingMax = 10_000;
 const unhealthyAgeMaxMs = 1_000;
-/** Also while all is well, so that a mistake of ours in what is announced does not last. */
+/** A limit also while announcements are healthy: it bounds the harm of a change that is not announced by mistake. */
 const healthyAgeMaxMs = 300_000;
 
-/** @param sizeMax  entries kept; the oldest are forgotten beyond. */
-export function createNewsCache<Value>(signals: Signals, sizeMax: number): NewsCache<Value> {
+/** @param sizeMax  entries kept; beyond it the oldest are dropped. */
+export function createInvalidatedCache<Value>(signals: Signals, sizeMax: number): InvalidatedCache<Value> {
   const known = new BoundedMap<string, Entry<Value>>(sizeMax);
   const missing = new BoundedMap<string, Entry<undefined>>(missingMax);
   const loading = new Map<string, Promise<Value | undefined>>();
-  /** Grows with every piece of news: what was read before it must not be remembered after it. */
-  let news = 0;
+  /** Grows with every announced change: what was read before a change must not be kept after it. */
+  let changeCount = 0;
 
-  const forget: NewsCache<Value>['forget'] = (test) => {
-    news += 1;
+  const forget: InvalidatedCache<Value>['forget'] = (test) => {
+    changeCount += 1;
     loading.clear();
     missing.clear();
     known.deleteWhere((entry, key) => test(entry.value, key));
@@ -46,9 +46,9 @@ export function createNewsCache<Value>(signals: Signals, sizeMax: number): NewsC
   signals.onReset(() => forget(() => true));
 
   async function read(key: string, nowMs: number, load: (key: string) => Promise<Value | undefined>): Promise<Value | undefined> {
-    const newsBefore = news;
+    const countBefore = changeCount;
     const value = await load(key);
-    if (news !== newsBefore) return value;
+    if (changeCount !== countBefore) return value;
     known.delete(key);
     if (value === undefined) missing.set(key, { value: undefined, loadedAtMs: nowMs });
     else known.set(key, { value, loadedAtMs: nowMs });

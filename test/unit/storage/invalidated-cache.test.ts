@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createNewsCache } from '../../../src/storage/database/news-cache.ts';
+import { createInvalidatedCache } from '../../../src/storage/database/invalidated-cache.ts';
 import { createInProcessSignals } from '../../../src/storage/database/signals/in-process.ts';
 import type { Signals } from '../../../src/storage/database/signals/signals.ts';
 
@@ -15,7 +15,7 @@ function start(sizeMax = 100) {
   };
   const rows = new Map<string, string>();
   const reads: string[] = [];
-  const cache = createNewsCache<string>(signals, sizeMax);
+  const cache = createInvalidatedCache<string>(signals, sizeMax);
   const load = async (key: string) => {
     reads.push(key);
     return rows.get(key);
