@@ -5,7 +5,7 @@ import { storableText } from '../../../lib/text.ts';
 import { CallQueue } from '../tools/call-queue.ts';
 import { decodeLiteral } from './literal.ts';
 import type { CitationMarkers, MarkedText } from './markers.ts';
-import { AnswerRoom } from './room.ts';
+import { OutputBudget } from './output-budget.ts';
 
 interface OpenText {
   readonly type: 'message' | 'reasoning';
@@ -45,7 +45,7 @@ export class RunOutput {
   private marking: CitationMarkers | undefined;
   private hasAdded: boolean;
   private keepsText = true;
-  private readonly room: AnswerRoom;
+  private readonly budget: OutputBudget;
 
   /** @param hasAdded  whether a reader has seen something of this stretch of the run: of one that goes on in the place of another process. */
   constructor(
@@ -59,7 +59,7 @@ export class RunOutput {
     this.sequence = firstSequence;
     this.done = [...items];
     this.hasAdded = hasAdded;
-    this.room = new AnswerRoom(charsMax, items);
+    this.budget = new OutputBudget(charsMax, items);
     this.calls = new CallQueue(this);
   }
 
@@ -75,7 +75,7 @@ export class RunOutput {
 
   /** More was said than a run may keep: the rest is left out. */
   get isFull(): boolean {
-    return this.room.isFull;
+    return this.budget.isFull;
   }
 
   /** From here on, messages are watched for markers of passages; each message numbers its own. */
@@ -119,7 +119,7 @@ export class RunOutput {
   /** Of the text before. */
   logprobs(tokens: readonly TokenLogprob[]): void {
     const { open } = this;
-    if (open?.type !== 'message' || !this.keepsText || !this.room.takesLogprobs(tokens)) return;
+    if (open?.type !== 'message' || !this.keepsText || !this.budget.takesLogprobs(tokens)) return;
     open.logprobs ??= [];
     for (const token of tokens) open.logprobs.push(token);
     this.tellLogprobs(open);
@@ -156,13 +156,13 @@ export class RunOutput {
   }
 
   callArguments(index: number, json: string): void {
-    const kept = this.room.take(json);
+    const kept = this.budget.take(json);
     if (kept !== undefined) this.calls.append(index, kept.slice(1, -1));
   }
 
   /** For arguments that are kept elsewhere. @returns the inside of the literal, as far as there is room. */
   keep(json: string): string {
-    return this.room.take(json)?.slice(1, -1) ?? '';
+    return this.budget.take(json)?.slice(1, -1) ?? '';
   }
 
   /** Ends whatever is open. `incomplete`: the answer was cut, and the last item with it. */
@@ -204,7 +204,7 @@ export class RunOutput {
       events: this.batch.length,
       items: this.done.length,
       hasAdded: this.hasAdded,
-      charsLeft: this.room.left,
+      charsLeft: this.budget.left,
     };
   }
 
@@ -214,12 +214,12 @@ export class RunOutput {
     this.batch.length = mark.events;
     this.done.length = mark.items;
     this.hasAdded = mark.hasAdded;
-    this.room.left = mark.charsLeft;
+    this.budget.left = mark.charsLeft;
     this.open = undefined;
   }
 
   private kept(json: string): string | undefined {
-    return this.keepsText ? this.room.take(json) : json;
+    return this.keepsText ? this.budget.take(json) : json;
   }
 
   private nextSequence(): number {

@@ -1,14 +1,11 @@
 import type { RunItem, TokenLogprob } from '../../../entities/runs/event.ts';
 
-/** What a token costs whose likelihood is told, and each alternative to it: objects in memory, and JSON text in the log. */
+/** What each token with a log probability costs, and each of its alternatives: an object in memory, JSON text in the event log. */
 const tokenChars = 60;
 
-/**
- * Bounds what one run keeps in memory of what models say: all that stands in its output until it is over. Counted in characters of the JSON
- * text as it comes.
- */
-export class AnswerRoom {
-  /** Something did not fit: the answer ends here. */
+/** Limits how much of what models say one run keeps in memory until its end. Counted in characters of the JSON text that arrives. */
+export class OutputBudget {
+  /** Whether something did not fit: the answer ends there. */
   isFull = false;
   left: number;
 
@@ -27,7 +24,7 @@ export class AnswerRoom {
     this.isFull = true;
     if (fits === 0) return undefined;
     const text = (JSON.parse(json) as string).slice(0, fits);
-    // Half of a pair is no character.
+    // Half of a surrogate pair is not a character.
     return JSON.stringify(/[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text);
   }
 
