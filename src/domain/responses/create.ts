@@ -180,7 +180,7 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
     isBackground: read.isBackground,
     mode: read.threadMode,
     chatMode: read.chatMode,
-    likeness: likenessOf(input, read, answerer, deps.runs.fingerprint(read.secrets)),
+    batchKey: batchKeyOf(input, read, answerer, deps.runs.fingerprint(read.secrets)),
     waitingMax: deps.settings.THREAD_WAITING_MAX,
     leaseMs: deps.settings.RUN_LEASE_MS,
     holder: holderOf(deps, read.secrets),
@@ -217,8 +217,8 @@ function copiesOf(deps: Deps, history: readonly (ChatMessage | NewMessage)[]): r
   return history.map((message) => ({ ...message, id: deps.newId('message'), runId: null }));
 }
 
-/** Requests that differ in nothing but their input may be answered together. */
-function likenessOf(input: ResponseInput, read: ReadResponse, { agent, model }: Answerer, secrets: string | null): string {
+/** Equal for requests that differ in their input only: while they wait, one run may answer them together. */
+function batchKeyOf(input: ResponseInput, read: ReadResponse, { agent, model }: Answerer, secrets: string | null): string {
   const { tools, instructions, text, reasoning } = read.echo;
   const facts = [agent?.id ?? model.id, tools, read.tools.echo.tool_choice, instructions, read.chatMode, text, reasoning];
   return createHash('sha256')

@@ -34,8 +34,8 @@ interface Target {
 
 const backoffMs = 200;
 const backoffMsMax = 4_000;
-/** A provider that asks for more patience than this is not waited for. */
-const patienceSeconds = 5;
+/** A longer `Retry-After` is not waited for: the next model of the chain is asked. */
+const retryAfterSecondsMax = 5;
 /** Faults of the request itself: no other model would take it. */
 const callerFaults: ReadonlySet<string> = new Set(['INVALID_VALUE', 'CONTENT_FILTER', 'REQUEST_TOO_LARGE']);
 
@@ -117,8 +117,8 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
         }
         logger.warn({ model: key, code: failure.code, attempt }, 'a model provider failed');
         if (callerFaults.has(failure.code)) throw failure;
-        const hasPatience = (failure.retryAfterSeconds ?? 0) <= patienceSeconds;
-        if (!failure.isRetryable || !hasPatience || attempt >= retriesMax) break;
+        const isSoon = (failure.retryAfterSeconds ?? 0) <= retryAfterSecondsMax;
+        if (!failure.isRetryable || !isSoon || attempt >= retriesMax) break;
         await backOff(attempt, failure.retryAfterSeconds, signal);
       }
       if (target.provider !== undefined) circuit.failed(key, failure?.retryAfterSeconds);

@@ -36,8 +36,8 @@ export interface ThreadTurn {
   readonly isBackground: boolean;
   readonly mode: ThreadMode;
   readonly chatMode: string;
-  /** Waiting requests that are equal in this are gathered in one run. */
-  readonly likeness: string;
+  /** Waiting requests with the same key are answered by one run. */
+  readonly batchKey: string;
   /** Requests that may wait on one thread, and that may be put into one run: what is more waits. */
   readonly waitingMax: number;
   readonly leaseMs: number;
@@ -163,8 +163,8 @@ async function joinBusy(client: PoolClient, turn: ThreadTurn, active: ActiveRow)
     await addWaiting(client, turn, true);
     return { kind: 'waiting', stop: { runId: active.id, how: 'force' } };
   }
-  const { rows } = await client.query<{ id: string; likeness: string | null; queuedRequests: number }>(
-    `select id, likeness, "queuedRequests" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
+  const { rows } = await client.query<{ id: string; batchKey: string | null; queuedRequests: number }>(
+    `select id, likeness as "batchKey", "queuedRequests" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
      order by "queuePosition", id for update`,
     [run.chatId],
   );
@@ -174,7 +174,7 @@ async function joinBusy(client: PoolClient, turn: ThreadTurn, active: ActiveRow)
     return { kind: 'waiting', stop: { runId: active.id, how: 'cancel' } };
   }
   const last = rows.at(-1);
-  if (last?.likeness !== turn.likeness) {
+  if (last?.batchKey !== turn.batchKey) {
     await addWaiting(client, turn, false);
     return { kind: 'waiting' };
   }
@@ -207,7 +207,7 @@ async function addWaiting(client: PoolClient, turn: ThreadTurn, isFirst: boolean
     `update runs set "isWaiting" = true, "leaseUntil" = case when "leaseOwner" is not null then "leaseUntil" end, likeness = $2,
        "pendingMessages" = $3::json, "queuePosition" = ${nextPosition(isFirst)}
      where id = $1`,
-    [turn.run.id, turn.likeness, JSON.stringify(turn.messages)],
+    [turn.run.id, turn.batchKey, JSON.stringify(turn.messages)],
   );
 }
 

@@ -17,7 +17,7 @@ describe('retrieval', () => {
     ['word', 'word', 1],
     ['word', 'words', 4 / 7],
     ['cat', 'dog', 0],
-  ])('the likeness of %s and %s is that of pg_trgm', (left, right, similarity) => {
+  ])('the similarity of %s and %s is that of pg_trgm', (left, right, similarity) => {
     expect(trigramSimilarity(left, right)).toBeCloseTo(similarity, 6);
   });
 });

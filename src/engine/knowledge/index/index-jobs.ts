@@ -9,9 +9,9 @@ export interface IndexJobsContext extends IndexContext {
 
 const hourMs = 3_600_000;
 const sweepEveryMs = 5_000;
-const tendEveryMs = 60_000;
+const reconcileEveryMs = 60_000;
 
-/** Registers the jobs of indexing and what looks after them: expired leases, lost jobs, due refreshes, unfinished deletions. */
+/** Registers the jobs of indexing, and the repeated tasks that find expired leases, lost jobs, due refreshes and unfinished deletions. */
 export function registerIndexJobs(context: IndexJobsContext): void {
   const { jobs, settings, storage } = context;
   const queue = (item: OwnedId, startAfterMs = 0) =>
@@ -47,20 +47,20 @@ export function registerIndexJobs(context: IndexJobsContext): void {
 
   let isFirstSweep = true;
   jobs.every('knowledge.sweep', sweepEveryMs, async () => {
-    // Nobody else can be on the embedded database: what an earlier process held, it holds no more.
+    // Only one process uses the embedded database, so the leases of earlier processes have no holder.
     if (isFirstSweep && storage.db.kind === 'embedded') await storage.indexing.expireOthers(context.owner);
     isFirstSweep = false;
     for (const item of await storage.indexing.sweepExpired(indexAttemptsMax)) await queue(item);
   });
   jobs.every('knowledge.vacuum', hourMs, () => storage.chunks.vacuum());
-  jobs.every('knowledge.tend', tendEveryMs, (signal) => tend(context, queue, signal));
+  jobs.every('knowledge.reconcile', reconcileEveryMs, (signal) => reconcile(context, queue, signal));
 }
 
-/** What was left undone, whatever the cause. Queuing what is queued already changes nothing. */
-async function tend(context: IndexJobsContext, queue: (item: OwnedId) => Promise<void>, signal: AbortSignal): Promise<void> {
+/** Queues every job that should exist and may be lost. A job that is queued already is not queued twice. */
+async function reconcile(context: IndexJobsContext, queue: (item: OwnedId) => Promise<void>, signal: AbortSignal): Promise<void> {
   const { jobs, storage } = context;
   const { indexing } = storage;
-  for (const item of await indexing.findStale(tendEveryMs)) await queue(item);
+  for (const item of await indexing.findStale(reconcileEveryMs)) await queue(item);
   for (const source of await indexing.findDeleting()) {
     await jobs.enqueue('knowledge.delete-source', { dataSourceId: source.id }, { owner: source, key: source.id });
   }

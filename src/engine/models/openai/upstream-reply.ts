@@ -13,8 +13,8 @@ const errorBytesMax = 64 * 1024;
 /** What may wait for a slow consumer before the upstream's socket is paused, as bytes of its reads: parsed, they take several times that. */
 const waitingBytesMax = 64 * 1024;
 const waitingBatchesMax = 4;
-/** How long an upstream that has finished may take to say `[DONE]` and to end its reply. */
-const goodbyeMs = 5_000;
+/** How long an upstream may take after the last delta to send `[DONE]` and to end its reply. */
+const trailerTimeoutMs = 5_000;
 
 /** One reply of an upstream: undici's handler on the one side, an iterator of deltas on the other. */
 export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableIterator<Batch> {
@@ -30,7 +30,7 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   private failure: { readonly reason: unknown } | undefined;
   private isOver = false;
   private hasEnded = false;
-  private goodbyeTimer: NodeJS.Timeout | undefined;
+  private trailerTimer: NodeJS.Timeout | undefined;
   private readonly signal: AbortSignal;
   private readonly isStreaming: boolean;
   private readonly bodyBytesMax: number;
@@ -102,15 +102,15 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
 
   onResponseEnd(): void {
     this.hasEnded = true;
-    clearTimeout(this.goodbyeTimer);
+    clearTimeout(this.trailerTimer);
     if (!this.isOver) this.conclude();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.hasEnded = true;
-    clearTimeout(this.goodbyeTimer);
+    clearTimeout(this.trailerTimer);
     if (this.isOver) return;
-    // The answer was whole; only the goodbye is missing.
+    // The answer is complete; only the end of the reply is missing.
     if (this.parser?.hasFinish === true) this.conclude();
     else this.fail(transportFailure(error, this.status !== 0));
   }
@@ -143,11 +143,11 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     }
     this.deliver(out, chunk.length);
     if (parser.isDone) this.finish();
-    if (parser.hasFinish && this.goodbyeTimer === undefined) {
-      this.goodbyeTimer = setTimeout(() => {
+    if (parser.hasFinish && this.trailerTimer === undefined) {
+      this.trailerTimer = setTimeout(() => {
         if (!this.isOver) this.conclude();
         this.abandon();
-      }, goodbyeMs).unref();
+      }, trailerTimeoutMs).unref();
     }
   }
 

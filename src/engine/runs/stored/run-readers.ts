@@ -76,7 +76,7 @@ export class RunReaders {
     for (;;) {
       const after = cursor;
       const look = () => this.runs.readEvents(runId, after, eventsPerRead);
-      const read = await (signal === undefined ? look() : patiently(look, signal));
+      const read = await (signal === undefined ? look() : withRetry(look, signal));
       if (read === undefined) throw new DomainError('NOT_FOUND', 'There is no such run');
       const last = read.events.at(-1);
       if (last === undefined) return;
@@ -86,7 +86,7 @@ export class RunReaders {
   }
 
   private async isOver(runId: string, signal: AbortSignal): Promise<boolean> {
-    const run = await patiently(() => this.runs.find(runId), signal);
+    const run = await withRetry(() => this.runs.find(runId), signal);
     return run === undefined || run.status !== 'in_progress';
   }
 }
@@ -96,7 +96,7 @@ function stopping(): DomainError {
   return new DomainError('OVERLOADED', 'The service is stopping; come back to this run', { retryAfterSeconds: 1 });
 }
 
-async function patiently<T>(look: () => Promise<T>, signal: AbortSignal): Promise<T> {
+async function withRetry<T>(look: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await look();
