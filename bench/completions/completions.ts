@@ -53,42 +53,42 @@ export async function benchCompletions(options: CompletionBenchOptions): Promise
 }
 
 class Bench {
-  private readonly upstream: Child<Ready>;
-  private readonly raw: Child<Ready>;
-  private readonly service: Child<ServiceReady>;
-  private readonly options: CompletionBenchOptions;
+  readonly #upstream: Child<Ready>;
+  readonly #raw: Child<Ready>;
+  readonly #service: Child<ServiceReady>;
+  readonly #options: CompletionBenchOptions;
 
   constructor(upstream: Child<Ready>, raw: Child<Ready>, service: Child<ServiceReady>, options: CompletionBenchOptions) {
-    this.upstream = upstream;
-    this.raw = raw;
-    this.service = service;
-    this.options = options;
+    this.#upstream = upstream;
+    this.#raw = raw;
+    this.#service = service;
+    this.#options = options;
   }
 
   async run(): Promise<readonly Row[]> {
     const rows: Row[] = [];
     const measure = async (name: string, work: (name: string) => Promise<readonly Row[]>) => {
-      if (name.includes(this.options.only)) rows.push(...(await work(name)));
+      if (name.includes(this.#options.only)) rows.push(...(await work(name)));
     };
-    await measure('non-stream, 64 connections', (name) => this.throughput(name));
-    await measure('first token added, p50', (name) => this.firstToken(name));
-    await measure('chunks in one piece, model', (name) => this.bursts(name, 'openai/burst-2000', { ratioMin: 0.34 }));
+    await measure('non-stream, 64 connections', (name) => this.#throughput(name));
+    await measure('first token added, p50', (name) => this.#firstToken(name));
+    await measure('chunks in one piece, model', (name) => this.#bursts(name, 'openai/burst-2000', { ratioMin: 0.34 }));
     await measure('chunks in one piece, agent', (name) =>
-      this.bursts(name, this.service.ready.agents['burst-2000'] ?? '', { ratioMin: 0.34 }),
+      this.#bursts(name, this.#service.ready.agents['burst-2000'] ?? '', { ratioMin: 0.34 }),
     );
-    await measure('paced CPU a chunk', (name) => this.pacedCpu(name));
-    await measure('many open streams', (name) => this.manyStreams(name));
-    await measure('5,000 open streams', (name) => this.wholeStreams(name));
+    await measure('paced CPU a chunk', (name) => this.#pacedCpu(name));
+    await measure('many open streams', (name) => this.#manyStreams(name));
+    await measure('5,000 open streams', (name) => this.#wholeStreams(name));
     return rows;
   }
 
-  private async throughput(name: string): Promise<readonly Row[]> {
-    const [raw, ours] = await this.interleaved('whole', false, (target) => throughput(target, 64, 1_500));
+  async #throughput(name: string): Promise<readonly Row[]> {
+    const [raw, ours] = await this.#interleaved('whole', false, (target) => throughput(target, 64, 1_500));
     return [{ name, raw, ours, unit: 'requests/s', floor: { ratioMin: 0.37 } }];
   }
 
-  private async firstToken(name: string): Promise<readonly Row[]> {
-    const targets = [this.direct('burst-1'), this.throughRaw('burst-1'), this.throughService('openai/burst-1')];
+  async #firstToken(name: string): Promise<readonly Row[]> {
+    const targets = [this.#direct('burst-1'), this.#throughRaw('burst-1'), this.#throughService('openai/burst-1')];
     const times: number[][] = targets.map(() => []);
     const pools = targets.map((target) => new Pool(target.url, { connections: 1 }));
     for (let turn = 0; turn < 12; turn += 1) {
@@ -111,12 +111,12 @@ class Bench {
     return [{ name, raw: raw - direct, ours: ours - direct, unit: 'µs', floor: { ratioMax: 2.5 } }];
   }
 
-  private async bursts(name: string, model: string, floor: Row['floor']): Promise<readonly Row[]> {
-    const [raw, ours] = await this.interleaved(`burst-${burstChunks}`, true, (target) => throughput(target, 8, 1_500), model);
+  async #bursts(name: string, model: string, floor: Row['floor']): Promise<readonly Row[]> {
+    const [raw, ours] = await this.#interleaved(`burst-${burstChunks}`, true, (target) => throughput(target, 8, 1_500), model);
     return [{ name, raw: raw * burstChunks, ours: ours * burstChunks, unit: 'chunks/s', floor }];
   }
 
-  private async pacedCpu(name: string): Promise<readonly Row[]> {
+  async #pacedCpu(name: string): Promise<readonly Row[]> {
     const model = 'paced-100-20';
     const cost = async (child: Child<unknown>, target: Target) => {
       const before = await child.ask<Cpu>('cpu');
@@ -125,9 +125,9 @@ class Bench {
       return (after.cpuMicros - before.cpuMicros) / chunks;
     };
     const targets = [
-      [this.raw, this.throughRaw(model)],
-      [this.service, this.throughService(`openai/${model}`)],
-      [this.service, this.throughGraphql(`openai/${model}`)],
+      [this.#raw, this.#throughRaw(model)],
+      [this.#service, this.#throughService(`openai/${model}`)],
+      [this.#service, this.#throughGraphql(`openai/${model}`)],
     ] as const;
     const best = targets.map(() => Number.POSITIVE_INFINITY);
     for (let pass = 0; pass <= passes; pass += 1) {
@@ -144,8 +144,8 @@ class Bench {
     ];
   }
 
-  private async manyStreams(name: string): Promise<readonly Row[]> {
-    const { streams } = this.options;
+  async #manyStreams(name: string): Promise<readonly Row[]> {
+    const { streams } = this.#options;
     const model = 'paced-50-200';
     const one = async (child: Child<unknown>, target: Target) => {
       const before = await child.ask<Cpu>('cpu');
@@ -154,12 +154,12 @@ class Bench {
       const during = await child.ask<Cpu>('cpu');
       const result = await reading;
       await wait(1_000);
-      const { openStreams } = await this.upstream.ask<{ openStreams: number }>('open');
+      const { openStreams } = await this.#upstream.ask<{ openStreams: number }>('open');
       const kilobytes = (during.rssBytes - before.rssBytes) / 1024 / streams;
       return { ...result, openStreams, kilobytes, p99: quantile(result.delaysMs, 0.99) };
     };
-    const raw = await one(this.raw, this.throughRaw(model));
-    const ours = await one(this.service, this.throughService(`openai/${model}`));
+    const raw = await one(this.#raw, this.#throughRaw(model));
+    const ours = await one(this.#service, this.#throughService(`openai/${model}`));
     const note = `${ours.chunks} chunks, ${ours.errors} errors, ${ours.openStreams} left open upstream after 1 s (raw: ${raw.openStreams})`;
     return [
       { name: `${name} (${streams}), p99 delay`, raw: raw.p99, ours: ours.p99, unit: 'ms', floor: undefined, note },
@@ -168,20 +168,20 @@ class Bench {
   }
 
   /** 10,000 chunks a second on 5,000 streams that are read to their ends: what arrives of what was to come. */
-  private async wholeStreams(name: string): Promise<readonly Row[]> {
+  async #wholeStreams(name: string): Promise<readonly Row[]> {
     const [streams, chunks] = [5_000, 20];
     const one = async (target: Target) => {
       const { chunks: arrived, errors, delaysMs } = await paced(target, streams);
       return { share: (100 * arrived) / (streams * chunks), errors, p99: quantile(delaysMs, 0.99) };
     };
-    const raw = await one(this.throughRaw(`paced-${chunks}-500`));
-    const ours = await one(this.throughService(`openai/paced-${chunks}-500`));
+    const raw = await one(this.#throughRaw(`paced-${chunks}-500`));
+    const ours = await one(this.#throughService(`openai/paced-${chunks}-500`));
     const note = `${ours.errors} errors (raw: ${raw.errors}); p99 delay ${ours.p99.toFixed(0)} ms (raw: ${raw.p99.toFixed(0)})`;
     return [{ name: `${name}, delivered`, raw: raw.share, ours: ours.share, unit: '%', floor: { ratioMin: 0.99 }, note }];
   }
 
   /** The best of several passes of each, turn by turn: noise of a shared machine only ever takes away. */
-  private async interleaved(
+  async #interleaved(
     rawModel: string,
     stream: boolean,
     run: (target: Target) => Promise<number>,
@@ -189,39 +189,39 @@ class Bench {
   ): Promise<readonly [raw: number, ours: number]> {
     const best = [0, 0] as [number, number];
     for (let pass = 0; pass < passes; pass += 1) {
-      best[0] = Math.max(best[0], await run(this.throughRaw(rawModel, stream)));
-      best[1] = Math.max(best[1], await run(this.throughService(model, stream)));
+      best[0] = Math.max(best[0], await run(this.#throughRaw(rawModel, stream)));
+      best[1] = Math.max(best[1], await run(this.#throughService(model, stream)));
     }
     return best;
   }
 
-  private direct(model: string): Target {
+  #direct(model: string): Target {
     return {
       name: 'upstream',
-      url: this.upstream.ready.url,
+      url: this.#upstream.ready.url,
       path: '/v1/chat/completions',
       headers: json,
       body: request(model, true),
     };
   }
 
-  private throughRaw(model: string, stream = true): Target {
-    return { name: 'raw', url: this.raw.ready.url, path: '/v1/chat/completions', headers: json, body: request(model, stream) };
+  #throughRaw(model: string, stream = true): Target {
+    return { name: 'raw', url: this.#raw.ready.url, path: '/v1/chat/completions', headers: json, body: request(model, stream) };
   }
 
-  private throughService(model: string, stream = true): Target {
-    const headers = { ...json, authorization: `Bearer ${this.service.ready.adminKey}` };
+  #throughService(model: string, stream = true): Target {
+    const headers = { ...json, authorization: `Bearer ${this.#service.ready.adminKey}` };
     return {
       name: 'parley',
-      url: this.service.ready.url,
+      url: this.#service.ready.url,
       path: '/api/v1/chat/completions',
       headers,
       body: request(model, stream),
     };
   }
 
-  private throughGraphql(model: string): Target {
-    const { url, headers } = this.throughService(model);
+  #throughGraphql(model: string): Target {
+    const { url, headers } = this.#throughService(model);
     const query = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { delta finishReason } }';
     const { stream: _stream, ...input } = JSON.parse(request(model, true)) as Record<string, unknown>;
     return {

@@ -131,7 +131,9 @@ function isTold(table: string, column: string): boolean {
 function rememberedTables(existing: readonly string[]): string[] {
   const folder = fileURLToPath(new URL('../../src/storage', import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
-  const texts = files.map((path) => readFileSync(join(folder, path), 'utf8')).filter((text) => /createInvalidatedCache</.test(text));
+  const texts = files
+    .map((path) => readFileSync(join(folder, path), 'utf8'))
+    .filter((text) => /createInvalidatedCache</.test(text));
   const names = texts.flatMap((text) => [...text.matchAll(/\b(?:from|join) ([a-z_]+)\b/g)].map(([, name = '']) => name));
   return [...new Set(names)].filter((name) => existing.includes(name) && !neverRemembered.includes(name)).sort();
 }

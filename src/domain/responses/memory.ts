@@ -8,27 +8,27 @@ import type { RunSnapshot } from '../../entities/runs/event.ts';
  * that is too long to be remembered.
  */
 export class ConnectionMemory {
-  private newest: { readonly id: string; readonly messages: readonly NewMessage[] } | undefined;
+  #newest: { readonly id: string; readonly messages: readonly NewMessage[] } | undefined;
 
-  private readonly lengthMax: number;
+  readonly #lengthMax: number;
 
   /** @param lengthMax  of all messages together as JSON, in UTF-16 code units. */
   constructor(lengthMax: number) {
-    this.lengthMax = lengthMax;
+    this.#lengthMax = lengthMax;
   }
 
   get(id: string): readonly NewMessage[] | undefined {
-    return this.newest?.id === id ? this.newest.messages : undefined;
+    return this.#newest?.id === id ? this.#newest.messages : undefined;
   }
 
   /** @param messages  all that the model was given for it. */
   keep(run: RunSnapshot, messages: readonly NewMessage[]): void {
     const all = [...messages, ...messagesOf(run)];
-    this.newest = isLonger(all, this.lengthMax) ? undefined : { id: run.runId, messages: all };
+    this.#newest = isLonger(all, this.#lengthMax) ? undefined : { id: run.runId, messages: all };
   }
 
   forget(id: string | null | undefined): void {
-    if (this.newest !== undefined && this.newest.id === id) this.newest = undefined;
+    if (this.#newest !== undefined && this.#newest.id === id) this.#newest = undefined;
   }
 }
 

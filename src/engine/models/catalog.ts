@@ -30,129 +30,134 @@ const askAgainMs = 5_000;
 
 /** Which models there are. Answers from memory; lists that are old are fetched again behind the answer. */
 export class Catalog {
-  private readonly shelves: readonly Shelf[];
-  private readonly routes: readonly ModelRoute[];
-  private readonly ttlMs: number;
-  private readonly logger: Logger;
-  private readonly now: () => Date;
-  private readonly closing = new AbortController();
-  private readonly startedAtMs: number;
-  private refreshing: Promise<void> | undefined;
-  private infos: readonly ModelInfo[] = [];
-  private byId = new Map<string, ModelInfo>();
-  private byBareName = new Map<string, ModelInfo | null>();
+  readonly #shelves: readonly Shelf[];
+  readonly #routes: readonly ModelRoute[];
+  readonly #ttlMs: number;
+  readonly #logger: Logger;
+  readonly #now: () => Date;
+  readonly #closing = new AbortController();
+  readonly #startedAtMs: number;
+  #refreshing: Promise<void> | undefined;
+  #infos: readonly ModelInfo[] = [];
+  #byId = new Map<string, ModelInfo>();
+  #byBareName = new Map<string, ModelInfo | null>();
 
   constructor(providers: readonly Provider[], routes: readonly ModelRoute[], ttlMs: number, logger: Logger, now: () => Date) {
-    this.shelves = providers.map((provider) => ({ provider, models: [], listedAtMs: null, askedAtMs: Number.NEGATIVE_INFINITY }));
-    this.routes = routes;
-    this.ttlMs = ttlMs;
-    this.logger = logger;
-    this.now = now;
-    this.startedAtMs = now().getTime();
-    void this.refresh();
+    this.#shelves = providers.map((provider) => ({
+      provider,
+      models: [],
+      listedAtMs: null,
+      askedAtMs: Number.NEGATIVE_INFINITY,
+    }));
+    this.#routes = routes;
+    this.#ttlMs = ttlMs;
+    this.#logger = logger;
+    this.#now = now;
+    this.#startedAtMs = now().getTime();
+    void this.#refresh();
   }
 
   /** Resolves when every provider has answered or failed once. */
   async list(): Promise<readonly ModelInfo[]> {
-    if (this.shelves.some((shelf) => shelf.listedAtMs === null)) await this.refresh();
-    else this.refreshIfOld();
-    return this.infos;
+    if (this.#shelves.some((shelf) => shelf.listedAtMs === null)) await this.#refresh();
+    else this.#refreshIfOld();
+    return this.#infos;
   }
 
   find(id: string): ModelInfo | undefined | Promise<ModelInfo | undefined> {
-    const found = this.lookUp(id);
-    if (found === undefined) return this.findAfterRefresh(id);
-    this.refreshIfOld();
+    const found = this.#lookUp(id);
+    if (found === undefined) return this.#findAfterRefresh(id);
+    this.#refreshIfOld();
     return found;
   }
 
   /** The first model of the first provider that has one. */
   first(): ModelInfo | undefined {
-    return this.infos[0];
+    return this.#infos[0];
   }
 
   provider(id: string): Provider | undefined {
-    return this.shelves.find((shelf) => shelf.provider.id === id)?.provider;
+    return this.#shelves.find((shelf) => shelf.provider.id === id)?.provider;
   }
 
   async close(): Promise<void> {
-    this.closing.abort();
-    await Promise.all(this.shelves.map((shelf) => shelf.provider.close()));
+    this.#closing.abort();
+    await Promise.all(this.#shelves.map((shelf) => shelf.provider.close()));
   }
 
-  private lookUp(id: string): ModelInfo | undefined {
-    return this.byId.get(id) ?? this.byBareName.get(id) ?? undefined;
+  #lookUp(id: string): ModelInfo | undefined {
+    return this.#byId.get(id) ?? this.#byBareName.get(id) ?? undefined;
   }
 
   /** An unknown name may be new. Where a provider cannot list its models, any name of it is taken at its word. */
-  private async findAfterRefresh(id: string): Promise<ModelInfo | undefined> {
-    const newest = Math.max(...this.shelves.map((shelf) => shelf.askedAtMs));
-    if (this.refreshing !== undefined || this.now().getTime() - newest >= askAgainMs) await this.refresh();
-    const found = this.lookUp(id);
+  async #findAfterRefresh(id: string): Promise<ModelInfo | undefined> {
+    const newest = Math.max(...this.#shelves.map((shelf) => shelf.askedAtMs));
+    if (this.#refreshing !== undefined || this.#now().getTime() - newest >= askAgainMs) await this.#refresh();
+    const found = this.#lookUp(id);
     if (found !== undefined) return found;
     const { provider, name } = splitModelId(id);
-    const shelf = this.shelves.find((candidate) => candidate.provider.id === provider);
-    return shelf !== undefined && name !== '' && shelf.models.length === 0 ? this.infoOf(provider, { name }) : undefined;
+    const shelf = this.#shelves.find((candidate) => candidate.provider.id === provider);
+    return shelf !== undefined && name !== '' && shelf.models.length === 0 ? this.#infoOf(provider, { name }) : undefined;
   }
 
-  private refreshIfOld(): void {
-    const nowMs = this.now().getTime();
+  #refreshIfOld(): void {
+    const nowMs = this.#now().getTime();
     const isDue = (shelf: Shelf) =>
-      nowMs - (shelf.listedAtMs ?? Number.NEGATIVE_INFINITY) > this.ttlMs && nowMs - shelf.askedAtMs >= askAgainMs;
-    if (this.shelves.some(isDue)) void this.refresh();
+      nowMs - (shelf.listedAtMs ?? Number.NEGATIVE_INFINITY) > this.#ttlMs && nowMs - shelf.askedAtMs >= askAgainMs;
+    if (this.#shelves.some(isDue)) void this.#refresh();
   }
 
-  private refresh(): Promise<void> {
-    this.refreshing ??= Promise.all(this.shelves.map((shelf) => this.fill(shelf))).then(() => {
-      this.refreshing = undefined;
+  #refresh(): Promise<void> {
+    this.#refreshing ??= Promise.all(this.#shelves.map((shelf) => this.#fill(shelf))).then(() => {
+      this.#refreshing = undefined;
     });
-    return this.refreshing;
+    return this.#refreshing;
   }
 
-  private async fill(shelf: Shelf): Promise<void> {
-    shelf.askedAtMs = this.now().getTime();
+  async #fill(shelf: Shelf): Promise<void> {
+    shelf.askedAtMs = this.#now().getTime();
     try {
-      shelf.models = await shelf.provider.list(this.closing.signal);
-      shelf.listedAtMs = this.now().getTime();
+      shelf.models = await shelf.provider.list(this.#closing.signal);
+      shelf.listedAtMs = this.#now().getTime();
     } catch (error) {
       // What it had before is still the best guess.
-      if (!this.closing.signal.aborted) {
+      if (!this.#closing.signal.aborted) {
         const reason = error instanceof Error ? error.message : String(error);
-        this.logger.warn({ provider: shelf.provider.id, reason }, 'a model provider cannot list its models');
+        this.#logger.warn({ provider: shelf.provider.id, reason }, 'a model provider cannot list its models');
       }
     }
-    this.index();
+    this.#index();
   }
 
-  private index(): void {
-    const infos = this.shelves.flatMap((shelf) => shelf.models.map((model) => this.infoOf(shelf.provider.id, model)));
+  #index(): void {
+    const infos = this.#shelves.flatMap((shelf) => shelf.models.map((model) => this.#infoOf(shelf.provider.id, model)));
     const known = new Map(infos.map((info) => [info.id, info] as const));
-    const routed = this.routes
+    const routed = this.#routes
       .filter((route) => !known.has(route.id))
       .map((route): ModelInfo => {
         const { provider, name } = splitModelId(route.id);
-        const primary = known.get(route.primary) ?? this.infoOf(provider, { name });
+        const primary = known.get(route.primary) ?? this.#infoOf(provider, { name });
         return { ...primary, id: route.id, provider, isPremium: route.isPremium ?? primary.isPremium };
       });
     // The built-in model, last on the shelves, stays last.
-    this.infos = [
+    this.#infos = [
       ...infos.filter((info) => info.provider !== 'parley'),
       ...routed,
       ...infos.filter((info) => info.provider === 'parley'),
     ];
-    this.byId = new Map(this.infos.map((info) => [info.id, info] as const));
-    this.byBareName = new Map();
-    for (const info of this.infos) {
+    this.#byId = new Map(this.#infos.map((info) => [info.id, info] as const));
+    this.#byBareName = new Map();
+    for (const info of this.#infos) {
       const { name } = splitModelId(info.id);
-      this.byBareName.set(name, this.byBareName.has(name) ? null : info);
+      this.#byBareName.set(name, this.#byBareName.has(name) ? null : info);
     }
   }
 
-  private infoOf(provider: string, model: ListedModel): ModelInfo {
+  #infoOf(provider: string, model: ListedModel): ModelInfo {
     return {
       id: `${provider}/${model.name}`,
       provider,
-      createdAtMs: model.createdAtMs ?? this.startedAtMs,
+      createdAtMs: model.createdAtMs ?? this.#startedAtMs,
       isPremium: model.isPremium ?? false,
       acceptsImages: model.acceptsImages ?? provider !== 'parley',
       contextTokensMax: model.contextTokensMax ?? contextTokensMaxDefault,

@@ -9,28 +9,28 @@ const openMsMax = 60_000;
 
 /** Remembers which providers fail, so that a route with alternatives does not wait for them again and again. */
 export class Circuit {
-  private readonly records = new Map<string, Record>();
-  private readonly now: () => Date;
+  readonly #records = new Map<string, Record>();
+  readonly #now: () => Date;
 
   constructor(now: () => Date) {
-    this.now = now;
+    this.#now = now;
   }
 
   isOpen(key: string): boolean {
-    const record = this.records.get(key);
-    return record !== undefined && record.openUntilMs > this.now().getTime();
+    const record = this.#records.get(key);
+    return record !== undefined && record.openUntilMs > this.#now().getTime();
   }
 
   succeeded(key: string): void {
-    if (this.records.size > 0) this.records.delete(key);
+    if (this.#records.size > 0) this.#records.delete(key);
   }
 
   failed(key: string, retryAfterSeconds: number | undefined): void {
-    const record = this.records.get(key) ?? { failures: 0, openUntilMs: 0 };
+    const record = this.#records.get(key) ?? { failures: 0, openUntilMs: 0 };
     record.failures += 1;
-    const nowMs = this.now().getTime();
+    const nowMs = this.#now().getTime();
     if (retryAfterSeconds !== undefined) record.openUntilMs = nowMs + Math.min(retryAfterSeconds * 1000, openMsMax);
     else if (record.failures >= failuresMax) record.openUntilMs = nowMs + openMs;
-    this.records.set(key, record);
+    this.#records.set(key, record);
   }
 }

@@ -68,12 +68,12 @@ type Step = IteratorResult<Batch>;
 
 /** Finds the model that answers with the first read; from then on its own iterator is asked, with nothing in between. */
 class RoutedDeltas implements AsyncIterableIterator<Batch> {
-  private readonly route: Route;
-  private answering: AsyncIterator<Batch> | undefined;
-  private hasBegun = false;
+  readonly #route: Route;
+  #answering: AsyncIterator<Batch> | undefined;
+  #hasBegun = false;
 
   constructor(route: Route) {
-    this.route = route;
+    this.#route = route;
   }
 
   [Symbol.asyncIterator](): this {
@@ -81,16 +81,16 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
   }
 
   next(): Promise<Step> {
-    return this.hasBegun && this.answering !== undefined ? this.answering.next() : this.first();
+    return this.#hasBegun && this.#answering !== undefined ? this.#answering.next() : this.#first();
   }
 
   async return(): Promise<Step> {
-    await this.answering?.return?.();
+    await this.#answering?.return?.();
     return { value: undefined, done: true };
   }
 
-  private async first(): Promise<Step> {
-    const { targets, circuit, selection, retriesMax, logger, signal } = this.route;
+  async #first(): Promise<Step> {
+    const { targets, circuit, selection, retriesMax, logger, signal } = this.#route;
     const startedAt = performance.now();
     let failure: ModelError | undefined;
     for (const [index, target] of targets.entries()) {
@@ -103,8 +103,8 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
       for (let attempt = 0; target.provider !== undefined; attempt += 1) {
         const triedAt = performance.now();
         try {
-          const step = await this.open(target.provider, target.name).next();
-          this.hasBegun = true;
+          const step = await this.#open(target.provider, target.name).next();
+          this.#hasBegun = true;
           selection.provider = target.providerId;
           selection.model = target.name;
           selection.queueMs = Math.round(triedAt - startedAt);
@@ -128,10 +128,10 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
     throw failure ?? new ModelError('MODEL_NOT_FOUND', 'There is no such model', false);
   }
 
-  private open(provider: Provider, model: string): AsyncIterator<Batch> {
-    const { request, signal } = this.route;
-    this.answering = provider.model.stream({ ...request, model }, signal)[Symbol.asyncIterator]();
-    return this.answering;
+  #open(provider: Provider, model: string): AsyncIterator<Batch> {
+    const { request, signal } = this.#route;
+    this.#answering = provider.model.stream({ ...request, model }, signal)[Symbol.asyncIterator]();
+    return this.#answering;
   }
 }
 

@@ -3,41 +3,41 @@ import type { AdmissionPool } from '../sharing/pools.ts';
 
 /** Counts what runs in this process, keeps each tenant and organization to its share of it, and lets a stop wait until nothing runs. */
 export class ActiveRuns {
-  private readonly pool: AdmissionPool;
-  private readonly waiting: (() => void)[] = [];
+  readonly #pool: AdmissionPool;
+  readonly #waiting: (() => void)[] = [];
 
   constructor(pool: AdmissionPool) {
-    this.pool = pool;
+    this.#pool = pool;
   }
 
   /** @throws DomainError OVERLOADED; RATE_LIMIT_EXCEEDED when the organization or its tenant has its share. */
   requireShare(owner: ShareOwner): void {
-    this.pool.require(owner);
+    this.#pool.require(owner);
   }
 
   /** Takes a place, whether there is one or not: a stored run that is due must be worked on. */
   enter(owner: ShareOwner): void {
-    this.pool.share.take(owner);
+    this.#pool.share.take(owner);
   }
 
   leave(owner: ShareOwner): void {
-    const { share } = this.pool;
+    const { share } = this.#pool;
     share.give(owner);
     if (share.count > 0) return;
-    for (const resolve of this.waiting.splice(0)) resolve();
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   /** For a run whose organization is known only now. */
   move(from: ShareOwner, to: ShareOwner): void {
-    this.pool.share.take(to);
-    this.pool.share.give(from);
+    this.#pool.share.take(to);
+    this.#pool.share.give(from);
   }
 
   /** Resolves once nothing runs, or after `graceMs`. */
   async idle(graceMs: number): Promise<void> {
-    if (this.pool.share.count === 0) return;
+    if (this.#pool.share.count === 0) return;
     await new Promise<void>((resolve) => {
-      this.waiting.push(resolve);
+      this.#waiting.push(resolve);
       setTimeout(resolve, graceMs);
     });
   }

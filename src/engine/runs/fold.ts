@@ -22,137 +22,137 @@ import type { TranscriptSpan } from './prompt/transcript.ts';
  * Cost: nothing per text delta until somebody asks for a snapshot before the end; the terminal event carries the whole run.
  */
 export class RunFold {
-  private readonly events: RunEvent[] = [];
-  private terminal: RunSnapshot | undefined;
-  private doneCount = 0;
-  private resumedAt = 0;
-  private hasSaid = false;
+  readonly #events: RunEvent[] = [];
+  #terminal: RunSnapshot | undefined;
+  #doneCount = 0;
+  #resumedAt = 0;
+  #hasSaid = false;
   /** So many of the inputs came before the pause, and are in the chat. */
-  private inputsBefore = 0;
-  private readonly subagents = new Map<string, Subagent>();
-  private spent: Usage | null = null;
-  private calls: SpentCall[] = [];
-  private told: RunSpent = { rounds: 0, toolCalls: 0, workedMs: 0 };
+  #inputsBefore = 0;
+  readonly #subagents = new Map<string, Subagent>();
+  #spent: Usage | null = null;
+  #calls: SpentCall[] = [];
+  #told: RunSpent = { rounds: 0, toolCalls: 0, workedMs: 0 };
   /** Calls of tools since the log told of what was used. */
-  private callsSince = 0;
-  private rule: LostCallRule | undefined;
-  private readonly inputs: { readonly at: number; readonly messages: readonly NewMessage[] }[] = [];
+  #callsSince = 0;
+  #rule: LostCallRule | undefined;
+  readonly #inputs: { readonly at: number; readonly messages: readonly NewMessage[] }[] = [];
 
   add(events: readonly RunEvent[]): void {
     for (const event of events) {
-      this.events.push(event);
-      if (isTerminal(event) && 'run' in event) this.terminal = event.run;
-      else this.note(event);
+      this.#events.push(event);
+      if (isTerminal(event) && 'run' in event) this.#terminal = event.run;
+      else this.#note(event);
     }
   }
 
-  private note(event: RunEvent): void {
+  #note(event: RunEvent): void {
     switch (event.type) {
       case 'response.in_progress':
         // Also behind a pause: the run goes on.
-        this.terminal = undefined;
-        this.resumedAt = this.doneCount;
-        this.inputsBefore = this.inputs.length;
-        this.hasSaid = false;
-        this.spent = event.run.usage;
-        this.calls = [];
-        this.tell(event.run.spent);
+        this.#terminal = undefined;
+        this.#resumedAt = this.#doneCount;
+        this.#inputsBefore = this.#inputs.length;
+        this.#hasSaid = false;
+        this.#spent = event.run.usage;
+        this.#calls = [];
+        this.#tell(event.run.spent);
         break;
       case 'response.server_tool_call.in_progress':
-        this.rule = event.ifLost;
-        if (event.ifLost !== undefined) this.callsSince += 1;
+        this.#rule = event.ifLost;
+        if (event.ifLost !== undefined) this.#callsSince += 1;
         break;
       case 'response.output_item.added':
-        this.hasSaid = true;
+        this.#hasSaid = true;
         break;
       case 'response.output_item.done':
-        this.doneCount += 1;
+        this.#doneCount += 1;
         break;
       case 'response.subagent.started':
-        this.subagents.set(event.subagent.id, event.subagent);
+        this.#subagents.set(event.subagent.id, event.subagent);
         break;
       case 'response.subagent.completed':
-        this.subagents.delete(event.subagent.id);
+        this.#subagents.delete(event.subagent.id);
         break;
       case 'parley.usage':
-        this.spent = event.usage;
-        this.calls.push(...event.calls);
-        this.tell(event.spent);
+        this.#spent = event.usage;
+        this.#calls.push(...event.calls);
+        this.#tell(event.spent);
         break;
       case 'parley.input':
-        this.inputs.push({ at: this.doneCount, messages: event.messages.map(withTimes) });
+        this.#inputs.push({ at: this.#doneCount, messages: event.messages.map(withTimes) });
         break;
     }
   }
 
-  private tell(spent: RunSpent | undefined): void {
+  #tell(spent: RunSpent | undefined): void {
     if (spent === undefined) return;
-    this.told = spent;
-    this.callsSince = 0;
+    this.#told = spent;
+    this.#callsSince = 0;
   }
 
   /** What the run has used of its bounds, as far as its log tells. */
   get used(): RunSpent {
-    return { ...this.told, toolCalls: this.told.toolCalls + this.callsSince };
+    return { ...this.#told, toolCalls: this.#told.toolCalls + this.#callsSince };
   }
 
   /** What is to become of the call of a tool that was begun last; undefined where its log does not say. */
   get lostCallRule(): LostCallRule | undefined {
-    return this.rule;
+    return this.#rule;
   }
 
   /** What of the output is not in the chat yet, and what others put between. */
   get span(): TranscriptSpan {
-    return { from: this.resumedAt, inputs: this.inputs.slice(this.inputsBefore) };
+    return { from: this.#resumedAt, inputs: this.#inputs.slice(this.#inputsBefore) };
   }
 
   /** All of the output, and all that others put between. */
   get whole(): TranscriptSpan {
-    return { from: 0, inputs: this.inputs };
+    return { from: 0, inputs: this.#inputs };
   }
 
   /** What it had cost when its log last told, since it began. */
   get usage(): Usage | null {
-    return this.spent;
+    return this.#spent;
   }
 
   /** The calls that its log tells of, since the run began or went on after a pause. */
   get spentCalls(): readonly SpentCall[] {
-    return this.calls;
+    return this.#calls;
   }
 
   /** Those that were started and are not over. */
   get openSubagents(): readonly Subagent[] {
-    return [...this.subagents.values()];
+    return [...this.#subagents.values()];
   }
 
   /** The number of the last event; -1 before the first. */
   get lastSequence(): number {
-    return this.events.at(-1)?.sequence ?? -1;
+    return this.#events.at(-1)?.sequence ?? -1;
   }
 
   /** True once the model has said anything that a reader may have seen, since the run began or went on after a pause. */
   get hasOutput(): boolean {
-    return this.hasSaid;
+    return this.#hasSaid;
   }
 
   /** True for a run that goes on after a pause. */
   get isResumed(): boolean {
-    return this.events.some(isPause);
+    return this.#events.some(isPause);
   }
 
   get isOver(): boolean {
-    return this.terminal !== undefined;
+    return this.#terminal !== undefined;
   }
 
   /** The run as its terminal event has it; before that, with everything said so far and open items as `in_progress`. */
   snapshot(): RunSnapshot {
-    if (this.terminal !== undefined) return this.terminal;
+    if (this.#terminal !== undefined) return this.#terminal;
     const items = new Map<number, RunItem>();
     const literals = new Map<number, string[]>();
     const citations = new Map<number, Citation[]>();
     let run: RunSnapshot | undefined;
-    for (const event of this.events) {
+    for (const event of this.#events) {
       switch (event.type) {
         case 'response.created':
         case 'response.in_progress':

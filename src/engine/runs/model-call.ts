@@ -23,20 +23,20 @@ export class ModelCall {
   selection: Selection | undefined;
   /** As the provider reported it. */
   serviceTier: string | undefined;
-  private reported: TokenUsage | undefined;
-  private outputLength = 0;
-  private hasBegun = false;
+  #reported: TokenUsage | undefined;
+  #outputLength = 0;
+  #hasBegun = false;
   /** Whether a call was begun that the request takes. */
   hasCalled = false;
   /** Whether the model called a tool although its caller takes no call. */
   hasCalledInVain = false;
-  private readonly takesCalls: boolean;
-  private hasRefused = false;
+  readonly #takesCalls: boolean;
+  #hasRefused = false;
 
   /** @param takesCalls  false: every call is left out, as the caller asks with `tool_choice: "none"`. */
   constructor(request: ModelRequest, takesCalls = true) {
     this.request = request;
-    this.takesCalls = takesCalls;
+    this.#takesCalls = takesCalls;
   }
 
   /**
@@ -57,29 +57,29 @@ export class ModelCall {
    * @throws ModelError when the model calls another.
    */
   take(deltas: readonly ModelDelta[], output: RunOutput, tools: ServerTools, onlyTools?: readonly string[]): void {
-    this.hasBegun = true;
+    this.#hasBegun = true;
     for (const delta of deltas) {
       if (delta.type === 'text') {
         if (delta.json.length === 2) continue;
-        this.outputLength += delta.json.length - 2;
+        this.#outputLength += delta.json.length - 2;
         output.text(delta.json);
       } else if (delta.type === 'reasoning') {
         if (delta.json.length === 2) continue;
-        this.outputLength += delta.json.length - 2;
+        this.#outputLength += delta.json.length - 2;
         output.reasoning(delta.json);
       } else if (delta.type === 'tool.arguments') {
-        this.outputLength += delta.json.length - 2;
+        this.#outputLength += delta.json.length - 2;
         const serverCall = this.serverCalls.get(delta.index);
         if (serverCall === undefined) output.callArguments(delta.index, delta.json);
         else serverCall.literal += output.keep(delta.json);
       } else if (delta.type === 'tool.start') {
-        this.outputLength += delta.name.length;
-        if (!this.takesCall(delta.name)) continue;
+        this.#outputLength += delta.name.length;
+        if (!this.#takesCall(delta.name)) continue;
         if (onlyTools !== undefined && !onlyTools.includes(delta.name)) {
           this.hasCalled = true;
           throw new ModelError('UPSTREAM_ERROR', 'The model called a tool that this request does not allow', false);
         }
-        if (!this.takesCalls) {
+        if (!this.#takesCalls) {
           this.hasCalledInVain = true;
           continue;
         }
@@ -88,15 +88,15 @@ export class ModelCall {
           this.serverCalls.set(delta.index, { callId: storableText(delta.id), name: delta.name, literal: '' });
         else output.callStart(delta.index, delta.id, delta.name);
       } else if (delta.type === 'refusal') {
-        this.outputLength += delta.json.length - 2;
-        this.hasRefused = true;
+        this.#outputLength += delta.json.length - 2;
+        this.#hasRefused = true;
         output.refusal(delta.json);
       } else if (delta.type === 'logprobs') {
         output.logprobs(delta.tokens);
       } else if (delta.type === 'service.tier') {
         this.serviceTier = delta.tier;
       } else if (delta.type === 'usage') {
-        this.reported = delta.usage;
+        this.#reported = delta.usage;
       } else {
         this.finish = delta.reason;
       }
@@ -106,7 +106,7 @@ export class ModelCall {
   }
 
   /** Where one tool must be called, calls of others are left out; where no calls may be parallel, those behind the first. */
-  private takesCall(name: string): boolean {
+  #takesCall(name: string): boolean {
     const { toolChoice, parallelToolCalls } = this.request;
     if (typeof toolChoice === 'object' && name !== toolChoice.name) return false;
     return parallelToolCalls !== false || !this.hasCalled;
@@ -114,7 +114,7 @@ export class ModelCall {
 
   /** Whether it came to its own end, without asking for a call and without refusing: what it said is its answer. */
   get isAnswer(): boolean {
-    return !this.hasCalled && !this.hasRefused && (this.finish === 'stop' || this.finish === 'tool_calls');
+    return !this.hasCalled && !this.#hasRefused && (this.finish === 'stop' || this.finish === 'tool_calls');
   }
 
   /** Its full id; undefined while none has answered. */
@@ -143,9 +143,9 @@ export class ModelCall {
    * before its first token: those cost nothing. One that was cut off before its first token did reach the model.
    */
   usage(wasCut: boolean): TokenUsage | undefined {
-    if (this.reported !== undefined) return this.reported;
-    if (!this.hasBegun && !wasCut) return undefined;
-    const outputTokens = Math.ceil(this.outputLength / 4);
+    if (this.#reported !== undefined) return this.#reported;
+    if (!this.#hasBegun && !wasCut) return undefined;
+    const outputTokens = Math.ceil(this.#outputLength / 4);
     return { inputTokens: estimateInput(this.request), outputTokens, cachedTokens: 0, reasoningTokens: 0 };
   }
 }

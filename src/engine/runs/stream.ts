@@ -6,17 +6,17 @@ export function eventStream(batches: AsyncIterable<readonly RunEvent[]>): RunEve
 }
 
 class BatchedStream implements RunEventStream {
-  private readonly source: AsyncIterable<readonly RunEvent[]>;
+  readonly #source: AsyncIterable<readonly RunEvent[]>;
 
   constructor(source: AsyncIterable<readonly RunEvent[]>) {
-    this.source = source;
+    this.#source = source;
   }
 
   batches(): AsyncIterable<readonly RunEvent[]> {
-    return this.source;
+    return this.#source;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
-    for await (const batch of this.source) yield* batch;
+    for await (const batch of this.#source) yield* batch;
   }
 }

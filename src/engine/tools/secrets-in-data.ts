@@ -55,13 +55,13 @@ const keyLengthMax = 80;
 class Extraction {
   readonly secrets: FoundSecret[] = [];
   readonly badNames: string[] = [];
-  private readonly toolName: string;
-  private readonly isTaken: (key: string) => boolean;
-  private authType: SecretType | undefined;
+  readonly #toolName: string;
+  readonly #isTaken: (key: string) => boolean;
+  #authType: SecretType | undefined;
 
   constructor(toolName: string, isTaken: (key: string) => boolean) {
-    this.toolName = toolName;
-    this.isTaken = isTaken;
+    this.#toolName = toolName;
+    this.#isTaken = isTaken;
   }
 
   object(given: JsonObject, path: readonly string[], around: Surrounding): JsonObject {
@@ -70,14 +70,14 @@ class Extraction {
       const here = [...path, name];
       if (secretForms.some((form) => name.search(form) >= 0)) this.badNames.push(path.join('.'));
       if (entry !== undefined && name === 'value' && isSecretEntry(entry))
-        return [name, this.value(value, [...path, entry], 'secret')];
-      return [name, this.value(value, here, this.inside(name, path, around))];
+        return [name, this.#value(value, [...path, entry], 'secret')];
+      return [name, this.#value(value, here, this.#inside(name, path, around))];
     });
     const result: Record<string, unknown> = Object.fromEntries(clean);
     return around === 'auth' ? withKey(result) : result;
   }
 
-  private inside(name: string, path: readonly string[], around: Surrounding): Surrounding {
+  #inside(name: string, path: readonly string[], around: Surrounding): Surrounding {
     if (around === 'secret') return 'secret';
     if (around === 'auth') return (authMembers as readonly string[]).includes(name) ? 'plain' : 'secret';
     if (around === 'schema' || around === 'secret-schema') {
@@ -91,57 +91,57 @@ class Extraction {
     return entryMembers.includes(name) ? 'entries' : 'plain';
   }
 
-  private value(value: unknown, path: readonly string[], around: Surrounding): unknown {
-    if (typeof value === 'string') return this.text(value, path, around);
-    if (typeof value === 'number' && around === 'secret') return this.taken(String(value), path);
-    if (Array.isArray(value)) return this.list(value, path, around);
+  #value(value: unknown, path: readonly string[], around: Surrounding): unknown {
+    if (typeof value === 'string') return this.#text(value, path, around);
+    if (typeof value === 'number' && around === 'secret') return this.#taken(String(value), path);
+    if (Array.isArray(value)) return this.#list(value, path, around);
     if (typeof value !== 'object' || value === null) return value;
     if (around === 'auth') {
       const { type } = value as JsonObject;
-      this.authType = isSecretType(type) ? type : undefined;
+      this.#authType = isSecretType(type) ? type : undefined;
       const clean = this.object(value as JsonObject, path, around);
-      this.authType = undefined;
+      this.#authType = undefined;
       return clean;
     }
     return this.object(value as JsonObject, path, around);
   }
 
   /** In arguments of a command, the one behind `--api-key` is the key. */
-  private list(values: readonly unknown[], path: readonly string[], around: Surrounding): readonly unknown[] {
+  #list(values: readonly unknown[], path: readonly string[], around: Surrounding): readonly unknown[] {
     return values.map((value, index) => {
       const before: unknown = values[index - 1];
       const isBehindFlag = typeof before === 'string' && /^--?[A-Za-z][\w-]*$/.test(before) && isSecretEntry(before);
-      return this.value(value, [...path, String(index)], isBehindFlag ? 'secret' : around);
+      return this.#value(value, [...path, String(index)], isBehindFlag ? 'secret' : around);
     });
   }
 
-  private text(text: string, path: readonly string[], around: Surrounding): string {
-    if (path.length === 2 && path[0] === 'auth' && path[1] === 'secretKey') return this.secretKey(text, path);
+  #text(text: string, path: readonly string[], around: Surrounding): string {
+    if (path.length === 2 && path[0] === 'auth' && path[1] === 'secretKey') return this.#secretKey(text, path);
     const bare = text.replaceAll(reference, '').replaceAll(placeholder, '');
     const hasBlanks = bare.length < text.length;
-    if ((around === 'secret' || around === 'auth') && !hasBlanks) return text.trim() === '' ? text : this.whole(text, path);
-    if (around === 'entries' && !hasBlanks && looksRandom(text)) return this.taken(text, path);
-    return this.inJson(text, path) ?? this.spans(text, path, around === 'secret');
+    if ((around === 'secret' || around === 'auth') && !hasBlanks) return text.trim() === '' ? text : this.#whole(text, path);
+    if (around === 'entries' && !hasBlanks && looksRandom(text)) return this.#taken(text, path);
+    return this.#inJson(text, path) ?? this.#spans(text, path, around === 'secret');
   }
 
   /** `secretKey` names a key; what is put there by mistake is a secret like any other. */
-  private secretKey(text: string, path: readonly string[]): string {
+  #secretKey(text: string, path: readonly string[]): string {
     const isKey = secretKeyPattern.test(text) && !looksRandom(text) && secretForms.every((form) => text.search(form) < 0);
-    return isKey ? text : this.key(text, path);
+    return isKey ? text : this.#key(text, path);
   }
 
-  private whole(text: string, path: readonly string[]): string {
+  #whole(text: string, path: readonly string[]): string {
     const prefix = scheme.exec(text)?.[0] ?? '';
-    return prefix + this.taken(text.slice(prefix.length), path, typeOfScheme(prefix));
+    return prefix + this.#taken(text.slice(prefix.length), path, typeOfScheme(prefix));
   }
 
   /** A body that is written as JSON text is looked through like one that is written as JSON. */
-  private inJson(text: string, path: readonly string[]): string | undefined {
+  #inJson(text: string, path: readonly string[]): string | undefined {
     if (!/^\s*[[{]/.test(text)) return undefined;
     try {
       const value: unknown = JSON.parse(text);
       const before = this.secrets.length;
-      const clean = this.value(value, path, 'plain');
+      const clean = this.#value(value, path, 'plain');
       return this.secrets.length === before ? undefined : JSON.stringify(clean);
     } catch {
       return undefined;
@@ -149,44 +149,44 @@ class Extraction {
   }
 
   /** Secrets that stand inside a text. References are passed over: those of the caller, and those made on the way. */
-  private spans(given: string, path: readonly string[], isSecret: boolean): string {
+  #spans(given: string, path: readonly string[], isSecret: boolean): string {
     let text = given;
     const replace = (form: RegExp, by: (...groups: string[]) => string) => {
       text = outsideReferences(text, (part) => part.replaceAll(form, (...match: unknown[]) => by(...(match as string[]))));
     };
     replace(/(:\/\/)([^\s/?#@"'<>]+)@/g, (all = '', slashes = '', userinfo = '') =>
-      this.isBlank(userinfo) ? all : `${slashes}${this.taken(userinfo, path, 'basicAuth')}@`,
+      this.#isBlank(userinfo) ? all : `${slashes}${this.#taken(userinfo, path, 'basicAuth')}@`,
     );
     replace(/(^|[?&\s;,"'-])([A-Za-z][\w.-]{0,60})=([^&\s"'<>;,]+)/g, (all = '', lead = '', name = '', value = '') =>
-      isSecretEntry(name) && !this.isBlank(value) ? `${lead}${name}=${this.taken(value, [...path, name])}` : all,
+      isSecretEntry(name) && !this.#isBlank(value) ? `${lead}${name}=${this.#taken(value, [...path, name])}` : all,
     );
     replace(/([A-Za-z][\w-]{0,60})(["']?\s*:\s*["']?)([^\s"'{},;]{8,})/g, (all = '', name = '', between = '', value = '') => {
       const isTold = isSecretName(name) && /\d/.test(value) && !value.startsWith('//');
-      return isTold ? `${name}${between}${this.taken(value, [...path, name])}` : all;
+      return isTold ? `${name}${between}${this.#taken(value, [...path, name])}` : all;
     });
-    for (const form of secretForms) replace(form, (found = '') => this.taken(found, path, typeOfForm(found)));
+    for (const form of secretForms) replace(form, (found = '') => this.#taken(found, path, typeOfForm(found)));
     // Something of the caller's own beside a reference: kept as it is unless it looks made.
-    if (isSecret) replace(/\S+/g, (word = '') => (looksRandom(word) ? this.taken(word, path) : word));
+    if (isSecret) replace(/\S+/g, (word = '') => (looksRandom(word) ? this.#taken(word, path) : word));
     return text;
   }
 
-  private isBlank(text: string): boolean {
+  #isBlank(text: string): boolean {
     return text.replaceAll(reference, '').replaceAll(placeholder, '').replaceAll(/[:\s]/g, '') === '';
   }
 
-  private taken(value: string, path: readonly string[], secretType?: SecretType): string {
-    return `{{secret:${this.key(value, path, secretType)}}}`;
+  #taken(value: string, path: readonly string[], secretType?: SecretType): string {
+    return `{{secret:${this.#key(value, path, secretType)}}}`;
   }
 
   /** The same value is the same secret. */
-  private key(value: string, path: readonly string[], secretType?: SecretType): string {
+  #key(value: string, path: readonly string[], secretType?: SecretType): string {
     const known = this.secrets.find((secret) => secret.value === value);
     if (known !== undefined) return known.key;
-    const base = keyOf(this.toolName, path);
+    const base = keyOf(this.#toolName, path);
     let key = base;
-    for (let number = 2; this.isTaken(key) || this.secrets.some((secret) => secret.key === key); number += 1)
+    for (let number = 2; this.#isTaken(key) || this.secrets.some((secret) => secret.key === key); number += 1)
       key = `${base}_${number}`;
-    const type = secretType ?? this.authType ?? (path.some((name) => name.toLowerCase() === 'headers') ? 'header' : 'apiKey');
+    const type = secretType ?? this.#authType ?? (path.some((name) => name.toLowerCase() === 'headers') ? 'header' : 'apiKey');
     this.secrets.push({ key, value, secretType: type, path: path.join('.') });
     return key;
   }

@@ -12,25 +12,25 @@ import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '..
 export const chatEventEncoder: StreamEncoderFactory = (variables) => new ChatEventEncoder(variables);
 
 class ChatEventEncoder implements StreamEncoder {
-  private readonly chatId: string;
-  private readonly knownFrame: number;
-  private runId: string;
-  private frame = 0;
+  readonly #chatId: string;
+  readonly #knownFrame: number;
+  #runId: string;
+  #frame = 0;
   /** Members of a text delta between its number and its text; changes with the message. */
-  private deltaMiddle = '';
+  #deltaMiddle = '';
 
   constructor(variables: Variables) {
-    this.chatId = typeof variables.chatId === 'string' ? variables.chatId : '';
-    this.runId = typeof variables.runId === 'string' ? variables.runId : '';
+    this.#chatId = typeof variables.chatId === 'string' ? variables.chatId : '';
+    this.#runId = typeof variables.runId === 'string' ? variables.runId : '';
     const { lastFrame } = variables;
-    this.knownFrame = typeof lastFrame === 'number' ? lastFrame : -1;
+    this.#knownFrame = typeof lastFrame === 'number' ? lastFrame : -1;
   }
 
   encode(events: readonly RunEvent[]): string {
     let text = '';
     for (const event of events) {
-      if (event.type === 'response.output_text.delta') text += this.delta(event.json);
-      else text += this.other(event);
+      if (event.type === 'response.output_text.delta') text += this.#delta(event.json);
+      else text += this.#other(event);
     }
     return text;
   }
@@ -41,74 +41,74 @@ class ChatEventEncoder implements StreamEncoder {
 
   /** The run goes on: this frame only says why the stream does not. It takes no number, so a reader resumes behind the last real frame. */
   fail(error: unknown): string {
-    return `event: error\ndata: ${JSON.stringify({ type: 'error', runId: this.runId, chatId: this.chatId, ...errorBody(publicError(error)) })}\n\n`;
+    return `event: error\ndata: ${JSON.stringify({ type: 'error', runId: this.#runId, chatId: this.#chatId, ...errorBody(publicError(error)) })}\n\n`;
   }
 
-  private delta(json: string): string {
-    const sequence = this.frame;
-    this.frame += 1;
-    if (sequence <= this.knownFrame) return '';
-    return `id: ${this.runId}:${sequence}\nevent: message.delta\ndata: {"type":"message.delta","sequence":${sequence}${this.deltaMiddle}${json}}\n\n`;
+  #delta(json: string): string {
+    const sequence = this.#frame;
+    this.#frame += 1;
+    if (sequence <= this.#knownFrame) return '';
+    return `id: ${this.#runId}:${sequence}\nevent: message.delta\ndata: {"type":"message.delta","sequence":${sequence}${this.#deltaMiddle}${json}}\n\n`;
   }
 
-  private other(event: RunEvent): string {
+  #other(event: RunEvent): string {
     switch (event.type) {
       case 'response.created':
-        this.runId = event.run.runId;
-        return this.write('run.started', { status: event.run.status });
+        this.#runId = event.run.runId;
+        return this.#write('run.started', { status: event.run.status });
       case 'response.output_item.added':
-        return this.itemAdded(event.item, event.statusHints);
+        return this.#itemAdded(event.item, event.statusHints);
       case 'response.output_text.annotation.added':
-        return this.write('citation', { messageId: event.itemId, citation: event.citation });
+        return this.#write('citation', { messageId: event.itemId, citation: event.citation });
       case 'response.output_item.done':
-        return this.itemDone(event.item);
+        return this.#itemDone(event.item);
       case 'parley.step':
-        return this.write('step', { name: event.name, detail: event.detail });
+        return this.#write('step', { name: event.name, detail: event.detail });
       default:
-        return isTerminal(event) && 'run' in event ? this.ended(event.run) : '';
+        return isTerminal(event) && 'run' in event ? this.#ended(event.run) : '';
     }
   }
 
-  private itemAdded(item: RunItem, hints: readonly string[] = []): string {
+  #itemAdded(item: RunItem, hints: readonly string[] = []): string {
     if (item.type === 'message') {
-      const names = JSON.stringify({ runId: this.runId, chatId: this.chatId, messageId: item.id });
-      this.deltaMiddle = `,${names.slice(1, -1)},"delta":`;
-      return this.write('message.started', { messageId: item.id, role: 'assistant', createdAt: timeOfId(item.id) });
+      const names = JSON.stringify({ runId: this.#runId, chatId: this.#chatId, messageId: item.id });
+      this.#deltaMiddle = `,${names.slice(1, -1)},"delta":`;
+      return this.#write('message.started', { messageId: item.id, role: 'assistant', createdAt: timeOfId(item.id) });
     }
     if (item.type !== 'server_tool_call') return '';
-    return this.write('tool.started', { toolCallId: item.callId, name: item.name, arguments: item.arguments, hints });
+    return this.#write('tool.started', { toolCallId: item.callId, name: item.name, arguments: item.arguments, hints });
   }
 
-  private itemDone(item: RunItem): string {
+  #itemDone(item: RunItem): string {
     if (item.type === 'message') {
       const { id: messageId, text, citations, status } = item;
-      return this.write('message.completed', { messageId, role: 'assistant', content: text, status, citations });
+      return this.#write('message.completed', { messageId, role: 'assistant', content: text, status, citations });
     }
     if (item.type !== 'server_tool_call_output') return '';
     const { callId: toolCallId, status, output, error } = item;
-    return this.write('tool.completed', { toolCallId, status, output, error });
+    return this.#write('tool.completed', { toolCallId, status, output, error });
   }
 
-  private ended(run: RunSnapshot): string {
+  #ended(run: RunSnapshot): string {
     const toolCalls = awaitedCalls(run);
-    const call = toolCalls.length === 0 ? '' : this.write('tool.call', { systemMessageId: toolMessageId(run), toolCalls });
+    const call = toolCalls.length === 0 ? '' : this.#write('tool.call', { systemMessageId: toolMessageId(run), toolCalls });
     const { status, incompleteReason, error, usage, selection } = run;
-    const end = this.write(`run.${status}`, {
+    const end = this.#write(`run.${status}`, {
       status,
       ...(incompleteReason === null ? {} : { incompleteReason }),
       ...(error === null ? {} : errorOf(error)),
       usage,
       selection,
     });
-    return call + end + this.write('done', {});
+    return call + end + this.#write('done', {});
   }
 
-  private write(type: string, members: Readonly<Record<string, unknown>>): string {
-    const sequence = this.frame;
-    this.frame += 1;
-    if (sequence <= this.knownFrame) return '';
-    const data = JSON.stringify({ type, sequence, runId: this.runId, chatId: this.chatId, ...members });
-    return `id: ${this.runId}:${sequence}\nevent: ${type}\ndata: ${data}\n\n`;
+  #write(type: string, members: Readonly<Record<string, unknown>>): string {
+    const sequence = this.#frame;
+    this.#frame += 1;
+    if (sequence <= this.#knownFrame) return '';
+    const data = JSON.stringify({ type, sequence, runId: this.#runId, chatId: this.#chatId, ...members });
+    return `id: ${this.#runId}:${sequence}\nevent: ${type}\ndata: ${data}\n\n`;
   }
 }
 

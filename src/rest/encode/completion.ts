@@ -13,95 +13,96 @@ export const completionEncoder: StreamEncoderFactory = (variables, { nowMs }) =>
 
 class CompletionEncoder implements StreamEncoder {
   /** Up to the choices of a chunk. */
-  private readonly head: string;
+  readonly #head: string;
   /** Up to a piece of text, and behind it. */
-  private readonly textHead: string;
-  private readonly tail: string;
-  private readonly textTail: string;
-  private readonly includesUsage: boolean;
-  private hasRole = false;
-  private calls = 0;
+  readonly #textHead: string;
+  readonly #tail: string;
+  readonly #textTail: string;
+  readonly #includesUsage: boolean;
+  #hasRole = false;
+  #calls = 0;
   /** Why it was cancelled is for whoever ends the stream to say: a stream has one error at most. */
-  private cancelled: RunSnapshot | undefined;
+  #cancelled: RunSnapshot | undefined;
 
   constructor(variables: Variables, nowMs: number) {
     const { id, chatId, model, created } = namesOf(variables, nowMs);
-    this.includesUsage = wantsUsage(variables);
-    this.head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"chatId":"${chatId}","choices":[`;
-    this.tail = `]${this.includesUsage ? ',"usage":null' : ''}${chunkEnd}`;
-    this.textHead = `${this.head}{"index":0,"delta":{"content":`;
-    this.textTail = `},"finish_reason":null}${this.tail}`;
+    this.#includesUsage = wantsUsage(variables);
+    this.#head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"chatId":"${chatId}","choices":[`;
+    this.#tail = `]${this.#includesUsage ? ',"usage":null' : ''}${chunkEnd}`;
+    this.#textHead = `${this.#head}{"index":0,"delta":{"content":`;
+    this.#textTail = `},"finish_reason":null}${this.#tail}`;
   }
 
   encode(events: readonly RunEvent[]): string {
-    const { textHead, textTail } = this;
+    const textHead = this.#textHead;
+    const textTail = this.#textTail;
     let text = '';
     for (const event of events) {
       if (event.type === 'response.output_text.delta') text += textHead + event.json + textTail;
-      else text += this.other(event);
+      else text += this.#other(event);
     }
     return text;
   }
 
   end(): string {
-    return this.cancelled === undefined ? done : errorFrame(this.cancelled) + done;
+    return this.#cancelled === undefined ? done : errorFrame(this.#cancelled) + done;
   }
 
   fail(error: unknown): string {
     return `data: ${JSON.stringify(errorBody(publicError(error)))}\n\n${done}`;
   }
 
-  private other(event: RunEvent): string {
+  #other(event: RunEvent): string {
     switch (event.type) {
       case 'response.output_item.added':
-        if (event.item.type === 'function_call') return this.callStart(event.item.callId, event.item.name);
-        return event.item.type === 'message' || event.item.type === 'reasoning' ? this.role('""') : '';
+        if (event.item.type === 'function_call') return this.#callStart(event.item.callId, event.item.name);
+        return event.item.type === 'message' || event.item.type === 'reasoning' ? this.#role('""') : '';
       case 'response.reasoning_text.delta':
-        return this.chunk(`{"reasoning_content":${event.json}}`);
+        return this.#chunk(`{"reasoning_content":${event.json}}`);
       case 'response.function_call_arguments.delta':
-        return this.chunk(`{"tool_calls":[{"index":${this.calls - 1},"function":{"arguments":${event.json}}}]}`);
+        return this.#chunk(`{"tool_calls":[{"index":${this.#calls - 1},"function":{"arguments":${event.json}}}]}`);
       case 'response.output_text.annotation.added':
-        return this.chunk(JSON.stringify({ annotations: [annotationOf(event.citation)] }));
+        return this.#chunk(JSON.stringify({ annotations: [annotationOf(event.citation)] }));
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
-        return this.last(event.run);
+        return this.#last(event.run);
       default:
         return '';
     }
   }
 
   /** @param more  further members of the chunk. */
-  private chunk(delta: string, finish = 'null', more = ''): string {
-    const tail = more === '' ? this.tail : this.tail.replace(chunkEnd, more + chunkEnd);
-    return `${this.head}{"index":0,"delta":${delta},"finish_reason":${finish}}${tail}`;
+  #chunk(delta: string, finish = 'null', more = ''): string {
+    const tail = more === '' ? this.#tail : this.#tail.replace(chunkEnd, more + chunkEnd);
+    return `${this.#head}{"index":0,"delta":${delta},"finish_reason":${finish}}${tail}`;
   }
 
   /** The first chunk: some clients take the role from nowhere else. */
-  private role(content: string): string {
-    if (this.hasRole) return '';
-    this.hasRole = true;
-    return `${this.head}{"index":0,"delta":{"role":"assistant","content":${content}},"logprobs":null,"finish_reason":null}${this.tail}`;
+  #role(content: string): string {
+    if (this.#hasRole) return '';
+    this.#hasRole = true;
+    return `${this.#head}{"index":0,"delta":{"role":"assistant","content":${content}},"logprobs":null,"finish_reason":null}${this.#tail}`;
   }
 
-  private callStart(id: string, name: string): string {
-    const index = this.calls;
-    this.calls += 1;
+  #callStart(id: string, name: string): string {
+    const index = this.#calls;
+    this.#calls += 1;
     const call = { index, id, type: 'function', function: { name, arguments: '' } };
-    return this.role('null') + this.chunk(JSON.stringify({ tool_calls: [call] }));
+    return this.#role('null') + this.#chunk(JSON.stringify({ tool_calls: [call] }));
   }
 
-  private last(run: RunSnapshot): string {
+  #last(run: RunSnapshot): string {
     if (run.status === 'failed') return errorFrame(run);
     if (run.status === 'cancelled') {
-      this.cancelled = run;
+      this.#cancelled = run;
       return '';
     }
     const details = incompleteDetailsOf(run);
     const bound = details === null ? '' : `,"incomplete_details":${JSON.stringify(details)}`;
-    const finish = this.role('""') + this.chunk('{}', `"${finishOf(run)}"`, bound);
-    if (!this.includesUsage) return finish;
-    return `${finish}${this.head}],"usage":${JSON.stringify(usageOf(run.usage ?? noUsage))}}\n\n`;
+    const finish = this.#role('""') + this.#chunk('{}', `"${finishOf(run)}"`, bound);
+    if (!this.#includesUsage) return finish;
+    return `${finish}${this.#head}],"usage":${JSON.stringify(usageOf(run.usage ?? noUsage))}}\n\n`;
   }
 }
 

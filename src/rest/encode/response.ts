@@ -37,155 +37,161 @@ export interface ProjectionOptions {
  * always sees the log from its start; what the reader knows is left out.
  */
 export class ResponseProjection {
-  private readonly write: WriteEvent;
-  private readonly options: ProjectionOptions;
-  private head: ResponseHead | undefined;
-  private sequence = 0;
-  private itemCount = 0;
+  readonly #write: WriteEvent;
+  readonly #options: ProjectionOptions;
+  #head: ResponseHead | undefined;
+  #sequence = 0;
+  #itemCount = 0;
   /** The item that is open, with its place among those shown; undefined while it is not shown. */
-  private open: { readonly item: RunItem; readonly index: number } | undefined;
-  private annotations = 0;
+  #open: { readonly item: RunItem; readonly index: number } | undefined;
+  #annotations = 0;
   /** Members of a text delta around its number and its text; changes with the item. */
-  private deltaTail = '';
-  private deltaType = 'response.output_text.delta';
-  private deltaEnd = textEnd;
+  #deltaTail = '';
+  #deltaType = 'response.output_text.delta';
+  #deltaEnd = textEnd;
 
   constructor(write: WriteEvent, options: ProjectionOptions) {
-    this.write = write;
-    this.options = options;
+    this.#write = write;
+    this.#options = options;
   }
 
   /** The number that the next event has. */
   get nextSequence(): number {
-    return this.sequence;
+    return this.#sequence;
   }
 
   project(events: readonly RunEvent[]): string {
     let text = '';
     for (const event of events) {
-      const isKnown = event.sequence <= this.options.seenSequence;
-      const written = event.type === 'response.output_text.delta' ? this.delta(event.json, event.logprobs) : this.other(event);
+      const isKnown = event.sequence <= this.#options.seenSequence;
+      const written = event.type === 'response.output_text.delta' ? this.#delta(event.json, event.logprobs) : this.#other(event);
       if (!isKnown) text += written;
     }
     return text;
   }
 
-  private delta(json: string, logprobs: readonly TokenLogprob[] | undefined): string {
-    const number = this.sequence;
-    this.sequence += 1;
-    if (number <= this.options.startingAfter) return '';
-    const type = this.deltaType;
-    const end = logprobs === undefined || this.refuses ? this.deltaEnd : `,"logprobs":${JSON.stringify(logprobs)}}`;
-    return this.write(type, `{"type":"${type}","sequence_number":${number}${this.deltaTail}${json}${end}`);
+  #delta(json: string, logprobs: readonly TokenLogprob[] | undefined): string {
+    const number = this.#sequence;
+    this.#sequence += 1;
+    if (number <= this.#options.startingAfter) return '';
+    const type = this.#deltaType;
+    const end = logprobs === undefined || this.#refuses ? this.#deltaEnd : `,"logprobs":${JSON.stringify(logprobs)}}`;
+    return this.#write(type, `{"type":"${type}","sequence_number":${number}${this.#deltaTail}${json}${end}`);
   }
 
-  private other(event: RunEvent): string {
+  #other(event: RunEvent): string {
     switch (event.type) {
       case 'response.created':
-        this.head ??= event.run.head;
-        return this.state(event.type, event.run);
+        this.#head ??= event.run.head;
+        return this.#state(event.type, event.run);
       case 'response.in_progress':
       case 'response.completed':
       case 'response.failed':
       case 'response.incomplete':
-        return this.state(event.type, event.run);
+        return this.#state(event.type, event.run);
       case 'response.output_item.added':
-        return this.added(event.item, event.statusHints);
+        return this.#added(event.item, event.statusHints);
       case 'response.output_item.done':
-        return this.done(event.item);
+        return this.#done(event.item);
       case 'parley.step':
       case 'parley.input':
       case 'parley.usage':
         return '';
       default:
-        return this.open === undefined ? '' : this.within(event, { item_id: this.open.item.id, output_index: this.open.index });
+        return this.#open === undefined
+          ? ''
+          : this.#within(event, { item_id: this.#open.item.id, output_index: this.#open.index });
     }
   }
 
-  private state(type: string, run: RunSnapshot): string {
-    if (this.head === undefined) throw new Error('the log of a response begins with its head');
-    return this.event(type, { response: responseObject(this.head, run, this.options) });
+  #state(type: string, run: RunSnapshot): string {
+    if (this.#head === undefined) throw new Error('the log of a response begins with its head');
+    return this.#event(type, { response: responseObject(this.#head, run, this.#options) });
   }
 
-  private added(item: RunItem, hints: readonly string[] | undefined): string {
-    if (!this.options.hasExtensions && isExtension(item)) {
-      this.open = undefined;
+  #added(item: RunItem, hints: readonly string[] | undefined): string {
+    if (!this.#options.hasExtensions && isExtension(item)) {
+      this.#open = undefined;
       return '';
     }
-    const index = this.itemCount;
-    this.itemCount += 1;
-    this.open = { item, index };
-    this.annotations = 0;
+    const index = this.#itemCount;
+    this.#itemCount += 1;
+    this.#open = { item, index };
+    this.#annotations = 0;
     const names = JSON.stringify({ item_id: item.id, output_index: index, content_index: 0 });
-    this.deltaTail = `,${names.slice(1, -1)},"delta":`;
-    this.deltaType = isRefusal(item) ? 'response.refusal.delta' : 'response.output_text.delta';
-    this.deltaEnd = isRefusal(item) ? '}' : textEnd;
-    const shownHints = this.options.hasExtensions && hints !== undefined && hints.length > 0 ? { status_hints: hints } : {};
-    const added = this.event('response.output_item.added', { output_index: index, item: addedItemOf(item), ...shownHints });
+    this.#deltaTail = `,${names.slice(1, -1)},"delta":`;
+    this.#deltaType = isRefusal(item) ? 'response.refusal.delta' : 'response.output_text.delta';
+    this.#deltaEnd = isRefusal(item) ? '}' : textEnd;
+    const shownHints = this.#options.hasExtensions && hints !== undefined && hints.length > 0 ? { status_hints: hints } : {};
+    const added = this.#event('response.output_item.added', { output_index: index, item: addedItemOf(item), ...shownHints });
     if (item.type !== 'reasoning') return added;
     const part = { type: 'summary_text', text: '' };
-    return added + this.event('response.reasoning_summary_part.added', { ...this.place(), summary_index: 0, part });
+    return added + this.#event('response.reasoning_summary_part.added', { ...this.#place(), summary_index: 0, part });
   }
 
-  private done(item: RunItem): string {
-    if (this.open === undefined) return '';
-    const before = item.type === 'reasoning' ? this.reasoningDone(item.text) : '';
-    const written = before + this.event('response.output_item.done', { output_index: this.open.index, item: itemOf(item) });
-    this.open = undefined;
+  #done(item: RunItem): string {
+    if (this.#open === undefined) return '';
+    const before = item.type === 'reasoning' ? this.#reasoningDone(item.text) : '';
+    const written = before + this.#event('response.output_item.done', { output_index: this.#open.index, item: itemOf(item) });
+    this.#open = undefined;
     return written;
   }
 
-  private reasoningDone(text: string): string {
-    const place = { ...this.place(), summary_index: 0 };
+  #reasoningDone(text: string): string {
+    const place = { ...this.#place(), summary_index: 0 };
     return (
-      this.event('response.reasoning_summary_text.done', { ...place, text }) +
-      this.event('response.reasoning_summary_part.done', { ...place, part: { type: 'summary_text', text } })
+      this.#event('response.reasoning_summary_text.done', { ...place, text }) +
+      this.#event('response.reasoning_summary_part.done', { ...place, part: { type: 'summary_text', text } })
     );
   }
 
   /** Whether the open item is what a model says in place of an answer. */
-  private get refuses(): boolean {
-    return this.open !== undefined && isRefusal(this.open.item);
+  get #refuses(): boolean {
+    return this.#open !== undefined && isRefusal(this.#open.item);
   }
 
-  private place(): WireObject {
-    return { item_id: this.open?.item.id, output_index: this.open?.index };
+  #place(): WireObject {
+    return { item_id: this.#open?.item.id, output_index: this.#open?.index };
   }
 
-  private within(event: RunEvent, place: WireObject): string {
+  #within(event: RunEvent, place: WireObject): string {
     const text = { ...place, content_index: 0 };
     switch (event.type) {
       case 'response.content_part.added':
-        return this.event(event.type, { ...text, part: this.refuses ? refusalPart('') : textPart('', []) });
+        return this.#event(event.type, { ...text, part: this.#refuses ? refusalPart('') : textPart('', []) });
       case 'response.output_text.annotation.added': {
-        const index = this.annotations;
-        this.annotations += 1;
-        return this.event(event.type, { ...text, annotation_index: index, annotation: annotationOf(event.citation) });
+        const index = this.#annotations;
+        this.#annotations += 1;
+        return this.#event(event.type, { ...text, annotation_index: index, annotation: annotationOf(event.citation) });
       }
       case 'response.output_text.done':
-        if (this.refuses) return this.event('response.refusal.done', { ...text, refusal: event.text });
-        return this.event(event.type, { ...text, text: event.text, logprobs: event.logprobs ?? [] });
+        if (this.#refuses) return this.#event('response.refusal.done', { ...text, refusal: event.text });
+        return this.#event(event.type, { ...text, text: event.text, logprobs: event.logprobs ?? [] });
       case 'response.content_part.done':
-        if (this.refuses) return this.event(event.type, { ...text, part: refusalPart(event.text) });
-        return this.event(event.type, { ...text, part: textPart(event.text, event.citations, event.logprobs) });
+        if (this.#refuses) return this.#event(event.type, { ...text, part: refusalPart(event.text) });
+        return this.#event(event.type, { ...text, part: textPart(event.text, event.citations, event.logprobs) });
       case 'response.reasoning_text.delta':
-        return this.event('response.reasoning_summary_text.delta', { ...place, summary_index: 0, delta: JSON.parse(event.json) });
+        return this.#event('response.reasoning_summary_text.delta', {
+          ...place,
+          summary_index: 0,
+          delta: JSON.parse(event.json),
+        });
       case 'response.function_call_arguments.delta':
-        return this.event(event.type, { ...place, delta: JSON.parse(event.json) });
+        return this.#event(event.type, { ...place, delta: JSON.parse(event.json) });
       case 'response.function_call_arguments.done':
-        return this.event(event.type, { ...place, name: event.name, arguments: event.arguments });
+        return this.#event(event.type, { ...place, name: event.name, arguments: event.arguments });
       case 'response.server_tool_call.in_progress':
-        return this.event(event.type, place) + this.serverArguments(place);
+        return this.#event(event.type, place) + this.#serverArguments(place);
       case 'response.server_tool_call.completed':
       case 'response.server_tool_call.failed':
-        return this.event(event.type, place);
+        return this.#event(event.type, place);
       case 'response.subagent.started':
       case 'response.subagent.completed':
-        return this.event(event.type, { ...place, subagent: subagentOf(event.subagent) });
+        return this.#event(event.type, { ...place, subagent: subagentOf(event.subagent) });
       case 'response.subagent.progress': {
         const { subagentId, message, progress, usage } = event;
         const shownUsage = usage === null ? null : usageOf(usage);
-        return this.event(event.type, { ...place, subagent_id: subagentId, message, progress, usage: shownUsage });
+        return this.#event(event.type, { ...place, subagent_id: subagentId, message, progress, usage: shownUsage });
       }
       default:
         return '';
@@ -193,20 +199,20 @@ export class ResponseProjection {
   }
 
   /** Arguments of a tool of the service are whole before it begins. */
-  private serverArguments(place: WireObject): string {
-    const item = this.open?.item;
+  #serverArguments(place: WireObject): string {
+    const item = this.#open?.item;
     if (item?.type !== 'server_tool_call') return '';
     return (
-      this.event('response.server_tool_call_arguments.delta', { ...place, delta: item.arguments }) +
-      this.event('response.server_tool_call_arguments.done', { ...place, arguments: item.arguments })
+      this.#event('response.server_tool_call_arguments.delta', { ...place, delta: item.arguments }) +
+      this.#event('response.server_tool_call_arguments.done', { ...place, arguments: item.arguments })
     );
   }
 
-  private event(type: string, members: WireObject): string {
-    const number = this.sequence;
-    this.sequence += 1;
-    if (number <= this.options.startingAfter) return '';
-    return this.write(type, JSON.stringify({ type, sequence_number: number, ...members }));
+  #event(type: string, members: WireObject): string {
+    const number = this.#sequence;
+    this.#sequence += 1;
+    if (number <= this.#options.startingAfter) return '';
+    return this.#write(type, JSON.stringify({ type, sequence_number: number, ...members }));
   }
 }
 

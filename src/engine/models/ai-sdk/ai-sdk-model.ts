@@ -43,46 +43,46 @@ export function createAiSdkModel(
 /** Aborts the call when the caller does, when the provider is silent for too long, and when the reader leaves early. */
 class Watch {
   hasTimedOut = false;
-  private readonly controller = new AbortController();
-  private readonly caller: AbortSignal;
-  private readonly timer: NodeJS.Timeout;
-  private readonly idleTimeoutMs: number;
-  private heardAt = 0;
-  private readonly onAbort = () => this.controller.abort(this.caller.reason);
+  readonly #controller = new AbortController();
+  readonly #caller: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+  readonly #idleTimeoutMs: number;
+  #heardAt = 0;
+  readonly #onAbort = () => this.#controller.abort(this.#caller.reason);
 
   constructor(caller: AbortSignal, { firstByteTimeoutMs, idleTimeoutMs }: Timeouts) {
-    this.caller = caller;
-    this.idleTimeoutMs = idleTimeoutMs;
-    caller.addEventListener('abort', this.onAbort, { once: true });
+    this.#caller = caller;
+    this.#idleTimeoutMs = idleTimeoutMs;
+    caller.addEventListener('abort', this.#onAbort, { once: true });
     const startedAt = performance.now();
     const check = () => {
       const now = performance.now();
-      const isLate = this.heardAt === 0 ? now - startedAt > firstByteTimeoutMs : now - this.heardAt > this.idleTimeoutMs;
+      const isLate = this.#heardAt === 0 ? now - startedAt > firstByteTimeoutMs : now - this.#heardAt > this.#idleTimeoutMs;
       if (!isLate) return;
       this.hasTimedOut = true;
-      this.controller.abort(new Error('timed out'));
+      this.#controller.abort(new Error('timed out'));
     };
-    this.timer = setInterval(check, Math.max(20, Math.min(1_000, firstByteTimeoutMs / 4, idleTimeoutMs / 4))).unref();
+    this.#timer = setInterval(check, Math.max(20, Math.min(1_000, firstByteTimeoutMs / 4, idleTimeoutMs / 4))).unref();
   }
 
   get signal(): AbortSignal {
-    return this.controller.signal;
+    return this.#controller.signal;
   }
 
   heard(): void {
-    this.heardAt = performance.now();
+    this.#heardAt = performance.now();
   }
 
   end(): void {
-    clearInterval(this.timer);
-    this.caller.removeEventListener('abort', this.onAbort);
-    this.controller.abort();
+    clearInterval(this.#timer);
+    this.#caller.removeEventListener('abort', this.#onAbort);
+    this.#controller.abort();
   }
 }
 
 class PartReader {
   isOver = false;
-  private readonly calls = new Map<string, { readonly index: number; hasArguments: boolean }>();
+  readonly #calls = new Map<string, { readonly index: number; hasArguments: boolean }>();
 
   read(part: LanguageModelV4StreamPart, out: ModelDelta[]): void {
     switch (part.type) {
@@ -93,17 +93,17 @@ class PartReader {
         if (part.delta !== '') out.push({ type: 'reasoning', json: JSON.stringify(part.delta) });
         break;
       case 'tool-input-start':
-        if (part.providerExecuted !== true) this.begin(part.id, part.toolName, out);
+        if (part.providerExecuted !== true) this.#begin(part.id, part.toolName, out);
         break;
       case 'tool-input-delta':
-        this.addArguments(part.id, part.delta, out);
+        this.#addArguments(part.id, part.delta, out);
         break;
       case 'tool-call':
         if (part.providerExecuted === true) break;
         // Some providers hand a call over whole, without the parts before.
-        if (!this.calls.has(part.toolCallId)) this.begin(part.toolCallId, part.toolName, out);
-        if (this.calls.get(part.toolCallId)?.hasArguments === false) {
-          this.addArguments(part.toolCallId, part.input.trim() === '' ? '{}' : part.input, out);
+        if (!this.#calls.has(part.toolCallId)) this.#begin(part.toolCallId, part.toolName, out);
+        if (this.#calls.get(part.toolCallId)?.hasArguments === false) {
+          this.#addArguments(part.toolCallId, part.input.trim() === '' ? '{}' : part.input, out);
         }
         break;
       case 'error':
@@ -114,21 +114,21 @@ class PartReader {
           throw malformed('it broke off');
         }
         out.push({ type: 'usage', usage: usageOf(part.usage) });
-        out.push({ type: 'finish', reason: finishOf(part.finishReason.unified, this.calls.size > 0) });
+        out.push({ type: 'finish', reason: finishOf(part.finishReason.unified, this.#calls.size > 0) });
         break;
       default:
         break;
     }
   }
 
-  private begin(id: string, name: string, out: ModelDelta[]): void {
-    const index = this.calls.size;
-    this.calls.set(id, { index, hasArguments: false });
+  #begin(id: string, name: string, out: ModelDelta[]): void {
+    const index = this.#calls.size;
+    this.#calls.set(id, { index, hasArguments: false });
     out.push({ type: 'tool.start', index, id, name });
   }
 
-  private addArguments(id: string, piece: string, out: ModelDelta[]): void {
-    const call = this.calls.get(id);
+  #addArguments(id: string, piece: string, out: ModelDelta[]): void {
+    const call = this.#calls.get(id);
     if (call === undefined || piece === '') return;
     call.hasArguments = true;
     out.push({ type: 'tool.arguments', index: call.index, json: JSON.stringify(piece) });

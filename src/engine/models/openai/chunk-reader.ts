@@ -22,59 +22,59 @@ export type PlainKind = 'content' | 'reasoning_content' | 'reasoning' | 'argumen
  * tool calls, `tool_calls` without any, usage without choices. The finish is held back to the end, behind the usage.
  */
 export class ChunkReader {
-  private readonly calls: OpenCall[] = [];
-  private readonly byUpstreamIndex = new Map<number, OpenCall>();
-  private current: OpenCall | undefined;
-  private usage: TokenUsage | undefined;
-  private tier: string | undefined;
-  private finish: string | undefined;
+  readonly #calls: OpenCall[] = [];
+  readonly #byUpstreamIndex = new Map<number, OpenCall>();
+  #current: OpenCall | undefined;
+  #usage: TokenUsage | undefined;
+  #tier: string | undefined;
+  #finish: string | undefined;
 
   get hasFinish(): boolean {
-    return this.finish !== undefined;
+    return this.#finish !== undefined;
   }
 
   /** The index of the call that arguments without one belong to. */
   get currentCall(): number {
-    return this.current?.index ?? 0;
+    return this.#current?.index ?? 0;
   }
 
   /** @returns what the chunk plainly was, for the learning of shapes; undefined for anything but one piece of text. */
   read(chunk: JsonObject, out: ModelDelta[]): PlainKind | undefined {
     if (chunk.error !== undefined && chunk.error !== null && chunk.error !== false) throw refusalInStream(chunk.error);
     const usage = usageOf(chunk.usage);
-    if (usage !== undefined) this.usage = usage;
+    if (usage !== undefined) this.#usage = usage;
     const tier = stringOf(chunk.service_tier);
-    if (tier !== undefined && tierPattern.test(tier)) this.tier = tier;
+    if (tier !== undefined && tierPattern.test(tier)) this.#tier = tier;
     const choice = membersOf(itemsOf(chunk.choices)[0]);
     const finish = stringOf(choice.finish_reason);
-    if (finish !== undefined && finish !== '') this.finish = finish;
+    if (finish !== undefined && finish !== '') this.#finish = finish;
     const tokens = itemsOf(membersOf(choice.logprobs).content).flatMap(tokenOf);
     // A chunk that tells more than its text has no shape to learn.
     const isQuiet = usage === undefined && finish === undefined && tokens.length === 0;
-    const kind = this.readDelta(membersOf(choice.delta ?? choice.message), isQuiet, out);
+    const kind = this.#readDelta(membersOf(choice.delta ?? choice.message), isQuiet, out);
     if (tokens.length > 0) out.push({ type: 'logprobs', tokens });
     return kind;
   }
 
   /** Closes the answer: usage, then the finish. @throws ModelError when the upstream never finished. */
   end(out: ModelDelta[]): void {
-    if (this.finish === undefined) throw malformed('it ended without a finish reason');
-    for (const call of this.calls) {
+    if (this.#finish === undefined) throw malformed('it ended without a finish reason');
+    for (const call of this.#calls) {
       if (call.name === undefined) throw malformed('a tool call has no name');
       if (call.arguments === '') out.push({ type: 'tool.arguments', index: call.index, json: '"{}"' });
     }
-    if (this.tier !== undefined) out.push({ type: 'service.tier', tier: this.tier });
-    if (this.usage !== undefined) out.push({ type: 'usage', usage: this.usage });
-    out.push({ type: 'finish', reason: finishReason(this.finish, this.calls.length > 0) });
+    if (this.#tier !== undefined) out.push({ type: 'service.tier', tier: this.#tier });
+    if (this.#usage !== undefined) out.push({ type: 'usage', usage: this.#usage });
+    out.push({ type: 'finish', reason: finishReason(this.#finish, this.#calls.length > 0) });
   }
 
   /** Keeps count of arguments that took the fast path. */
   addArguments(json: string): void {
     // Only emptiness matters from here on: what took the fast path had an index or id that fits.
-    if (this.current !== undefined && this.current.arguments === '') this.current.arguments = json;
+    if (this.#current !== undefined && this.#current.arguments === '') this.#current.arguments = json;
   }
 
-  private readDelta(delta: JsonObject, isQuiet: boolean, out: ModelDelta[]): PlainKind | undefined {
+  #readDelta(delta: JsonObject, isQuiet: boolean, out: ModelDelta[]): PlainKind | undefined {
     let kind: PlainKind | undefined;
     let pieces = 0;
     for (const name of ['reasoning_content', 'reasoning'] as const) {
@@ -94,22 +94,22 @@ export class ChunkReader {
     }
     const calls = itemsOf(delta.tool_calls);
     for (const call of calls) {
-      const before = this.calls.length;
-      const hasNamed = this.readCall(membersOf(call), out);
+      const before = this.#calls.length;
+      const hasNamed = this.#readCall(membersOf(call), out);
       pieces += 1;
-      kind = this.calls.length === before && hasNamed ? 'arguments' : undefined;
+      kind = this.#calls.length === before && hasNamed ? 'arguments' : undefined;
     }
     return pieces === 1 && isQuiet ? kind : undefined;
   }
 
   /** @returns whether the call goes on with arguments alone. */
-  private readCall(raw: JsonObject, out: ModelDelta[]): boolean {
+  #readCall(raw: JsonObject, out: ModelDelta[]): boolean {
     const part = membersOf(raw.function);
     const name = stringOf(part.name) || undefined;
     const id = stringOf(raw.id) || undefined;
     const args =
       typeof part.arguments === 'object' && part.arguments !== null ? JSON.stringify(part.arguments) : stringOf(part.arguments);
-    const call = this.callFor(typeof raw.index === 'number' ? raw.index : undefined, id, name);
+    const call = this.#callFor(typeof raw.index === 'number' ? raw.index : undefined, id, name);
     const wasStarted = call.name !== undefined;
     if (!wasStarted && name !== undefined) {
       call.name = name;
@@ -127,38 +127,38 @@ export class ChunkReader {
    * The call that a delta belongs to. A known index goes on with its call, unless a new id and a name come after arguments that are
    * already whole (servers that give every call index 0). Without an index, a new id begins a call and no id goes on with the last.
    */
-  private callFor(upstreamIndex: number | undefined, id: string | undefined, name: string | undefined): OpenCall {
+  #callFor(upstreamIndex: number | undefined, id: string | undefined, name: string | undefined): OpenCall {
     if (upstreamIndex !== undefined) {
-      const known = this.byUpstreamIndex.get(upstreamIndex);
+      const known = this.#byUpstreamIndex.get(upstreamIndex);
       const isOther =
         known !== undefined && id !== undefined && name !== undefined && id !== known.id && isWhole(known.arguments);
-      if (known !== undefined && !isOther) return this.turnTo(known);
-      if (known === undefined && id === undefined && name === undefined && this.current !== undefined) return this.current;
-      return this.begin(upstreamIndex, id);
+      if (known !== undefined && !isOther) return this.#turnTo(known);
+      if (known === undefined && id === undefined && name === undefined && this.#current !== undefined) return this.#current;
+      return this.#begin(upstreamIndex, id);
     }
-    const known = id === undefined ? this.current : this.calls.find((call) => call.id === id);
-    if (known !== undefined && (id !== undefined || name === undefined || known.name === undefined)) return this.turnTo(known);
+    const known = id === undefined ? this.#current : this.#calls.find((call) => call.id === id);
+    if (known !== undefined && (id !== undefined || name === undefined || known.name === undefined)) return this.#turnTo(known);
     // A server without indexes that makes up a new id for each delta repeats no name.
-    if (id !== undefined && name === undefined && this.current !== undefined) return this.current;
-    return this.begin(undefined, id);
+    if (id !== undefined && name === undefined && this.#current !== undefined) return this.#current;
+    return this.#begin(undefined, id);
   }
 
-  private turnTo(call: OpenCall): OpenCall {
-    this.current = call;
+  #turnTo(call: OpenCall): OpenCall {
+    this.#current = call;
     return call;
   }
 
-  private begin(upstreamIndex: number | undefined, id: string | undefined): OpenCall {
-    const isTaken = id !== undefined && this.calls.some((call) => call.id === id);
+  #begin(upstreamIndex: number | undefined, id: string | undefined): OpenCall {
+    const isTaken = id !== undefined && this.#calls.some((call) => call.id === id);
     const call: OpenCall = {
-      index: this.calls.length,
+      index: this.#calls.length,
       id: id === undefined || isTaken ? `call_${randomBytes(12).toString('hex')}` : id,
       name: undefined,
       arguments: '',
     };
-    this.calls.push(call);
-    if (upstreamIndex !== undefined) this.byUpstreamIndex.set(upstreamIndex, call);
-    return this.turnTo(call);
+    this.#calls.push(call);
+    if (upstreamIndex !== undefined) this.#byUpstreamIndex.set(upstreamIndex, call);
+    return this.#turnTo(call);
   }
 }
 

@@ -29,134 +29,134 @@ const probe = '\u0001probe';
  * Everything else goes the long way.
  */
 export class StreamParser {
-  private readonly decoder = new StringDecoder('utf8');
-  private readonly reader = new ChunkReader();
+  readonly #decoder = new StringDecoder('utf8');
+  readonly #reader = new ChunkReader();
   /** The undecided rest of earlier reads, and how much of it is known to hold no line end. */
-  private rest = '';
-  private searched = 0;
-  private isFirst = true;
-  private shape: Shape | undefined;
-  private isDense = true;
-  private hits = 0;
-  private vainLessons = 0;
-  private plainChunks = 0;
-  private data: string | undefined;
-  private dataLine = '';
-  private lines = 0;
-  private eventName = '';
-  private hasDone = false;
+  #rest = '';
+  #searched = 0;
+  #isFirst = true;
+  #shape: Shape | undefined;
+  #isDense = true;
+  #hits = 0;
+  #vainLessons = 0;
+  #plainChunks = 0;
+  #data: string | undefined;
+  #dataLine = '';
+  #lines = 0;
+  #eventName = '';
+  #hasDone = false;
 
   /** Whether `[DONE]` came: what follows is of no interest. */
   get isDone(): boolean {
-    return this.hasDone;
+    return this.#hasDone;
   }
 
   get hasFinish(): boolean {
-    return this.reader.hasFinish;
+    return this.#reader.hasFinish;
   }
 
   /** Adds the deltas of one read to `out`. @throws ModelError; what came before the fault is in `out`. */
   push(bytes: Buffer, out: ModelDelta[]): void {
-    if (this.hasDone) return;
-    let fresh = this.decoder.write(bytes);
-    if (this.isFirst && fresh !== '') {
-      this.isFirst = false;
+    if (this.#hasDone) return;
+    let fresh = this.#decoder.write(bytes);
+    if (this.#isFirst && fresh !== '') {
+      this.#isFirst = false;
       if (fresh.charCodeAt(0) === 0xfeff) fresh = fresh.slice(1);
     }
-    this.read(this.rest === '' ? fresh : this.rest + fresh, out);
+    this.#read(this.#rest === '' ? fresh : this.#rest + fresh, out);
   }
 
   /** The upstream closed. @throws ModelError when the answer was not whole. */
   end(out: ModelDelta[]): void {
-    if (!this.hasDone) {
+    if (!this.#hasDone) {
       // A last event without its blank line still counts.
-      this.read(`${this.rest}${this.decoder.end()}\n\n`, out);
+      this.#read(`${this.#rest}${this.#decoder.end()}\n\n`, out);
     }
-    this.reader.end(out);
+    this.#reader.end(out);
   }
 
-  private read(text: string, out: ModelDelta[]): void {
+  #read(text: string, out: ModelDelta[]): void {
     let at = 0;
-    let from = this.searched;
-    this.isDense = true;
-    this.rest = '';
-    this.searched = 0;
-    while (!this.hasDone) {
-      if (this.lines === 0) at = this.takePlain(text, at, out);
+    let from = this.#searched;
+    this.#isDense = true;
+    this.#rest = '';
+    this.#searched = 0;
+    while (!this.#hasDone) {
+      if (this.#lines === 0) at = this.#takePlain(text, at, out);
       const newline = text.indexOf('\n', Math.max(at, from));
       from = 0;
       if (newline < 0) break;
       const isCrlf = newline > at && text.charCodeAt(newline - 1) === 13;
-      this.takeLine(text.slice(at, isCrlf ? newline - 1 : newline), isCrlf ? '\r\n' : '\n', out);
+      this.#takeLine(text.slice(at, isCrlf ? newline - 1 : newline), isCrlf ? '\r\n' : '\n', out);
       at = newline + 1;
     }
-    if (this.hasDone) return;
-    this.rest = at === 0 ? text : text.slice(at);
-    this.searched = this.rest.length;
-    if (this.rest.length > lineCharactersMax) throw malformed('a line is too long');
+    if (this.#hasDone) return;
+    this.#rest = at === 0 ? text : text.slice(at);
+    this.#searched = this.#rest.length;
+    if (this.#rest.length > lineCharactersMax) throw malformed('a line is too long');
   }
 
   /** Takes events of the learned shape from `at` on; returns where they end. */
-  private takePlain(text: string, start: number, out: ModelDelta[]): number {
-    const { shape } = this;
+  #takePlain(text: string, start: number, out: ModelDelta[]): number {
+    const shape = this.#shape;
     if (shape === undefined || !text.startsWith(shape.prefix, start)) return start;
     const { prefix, suffix } = shape;
     let at = start;
-    if (this.isDense && text.length - at > 4 * shape.between.length) {
+    if (this.#isDense && text.length - at > 4 * shape.between.length) {
       // One native search for what stands between two literals finds them all, several times faster than comparing event by event.
       const pieces = text.slice(at + prefix.length).split(shape.between);
       let taken = 0;
       for (; taken < pieces.length - 1; taken += 1) {
         const piece = pieces[taken] ?? '';
         if (literalEnd(piece, 0) !== piece.length) break;
-        this.takeLiteral(piece, shape.kind, out);
+        this.#takeLiteral(piece, shape.kind, out);
         at += piece.length + shape.between.length;
       }
       // Short runs are not worth another search through the same text.
-      this.isDense = taken > 3;
+      this.#isDense = taken > 3;
     }
     while (text.startsWith(prefix, at)) {
       const from = at + prefix.length;
       const end = literalEnd(text, from);
       if (end < 0 || !text.startsWith(suffix, end)) break;
-      this.takeLiteral(text.slice(from, end), shape.kind, out);
+      this.#takeLiteral(text.slice(from, end), shape.kind, out);
       at = end + suffix.length;
     }
     return at;
   }
 
-  private takeLiteral(json: string, kind: PlainKind, out: ModelDelta[]): void {
-    this.hits += 1;
+  #takeLiteral(json: string, kind: PlainKind, out: ModelDelta[]): void {
+    this.#hits += 1;
     if (json.length === 2) return;
     if (kind === 'content') out.push({ type: 'text', json });
     else if (kind === 'arguments') {
-      this.reader.addArguments(json);
-      out.push({ type: 'tool.arguments', index: this.reader.currentCall, json });
+      this.#reader.addArguments(json);
+      out.push({ type: 'tool.arguments', index: this.#reader.currentCall, json });
     } else out.push({ type: 'reasoning', json });
   }
 
-  private takeLine(line: string, lineEnd: string, out: ModelDelta[]): void {
+  #takeLine(line: string, lineEnd: string, out: ModelDelta[]): void {
     if (line === '') {
-      if (this.data !== undefined) this.dispatch(this.data, lineEnd, out);
-      this.data = undefined;
-      this.lines = 0;
-      this.eventName = '';
+      if (this.#data !== undefined) this.#dispatch(this.#data, lineEnd, out);
+      this.#data = undefined;
+      this.#lines = 0;
+      this.#eventName = '';
       return;
     }
     if (line.startsWith('data:')) {
       const data = line.slice(line.charCodeAt(5) === 32 ? 6 : 5);
-      this.data = this.data === undefined ? data : `${this.data}\n${data}`;
-      this.dataLine = line;
-      if (this.data.length > lineCharactersMax) throw malformed('an event is too long');
-    } else if (line.startsWith('event:')) this.eventName = line.slice(6).trim();
-    this.lines += 1;
+      this.#data = this.#data === undefined ? data : `${this.#data}\n${data}`;
+      this.#dataLine = line;
+      if (this.#data.length > lineCharactersMax) throw malformed('an event is too long');
+    } else if (line.startsWith('event:')) this.#eventName = line.slice(6).trim();
+    this.#lines += 1;
   }
 
-  private dispatch(data: string, lineEnd: string, out: ModelDelta[]): void {
+  #dispatch(data: string, lineEnd: string, out: ModelDelta[]): void {
     const trimmed = data.trim();
     if (trimmed === '') return;
     if (trimmed === '[DONE]') {
-      this.hasDone = true;
+      this.#hasDone = true;
       return;
     }
     let chunk: unknown;
@@ -165,23 +165,23 @@ export class StreamParser {
     } catch {
       throw malformed('an event is not JSON');
     }
-    if (this.eventName === 'error') throw refusalInStream(membersOf(chunk).error ?? chunk);
+    if (this.#eventName === 'error') throw refusalInStream(membersOf(chunk).error ?? chunk);
     const before = out.length;
-    const kind = this.reader.read(membersOf(chunk), out);
+    const kind = this.#reader.read(membersOf(chunk), out);
     // A new call changes what arguments belong to.
-    if (out.slice(before).some((delta) => delta.type === 'tool.start')) this.shape = undefined;
-    if (kind === undefined || this.lines !== 1) return;
-    if (this.plainChunks >= chunksBeforeLearning) this.learn(membersOf(chunk), kind, lineEnd);
-    else this.plainChunks += 1;
+    if (out.slice(before).some((delta) => delta.type === 'tool.start')) this.#shape = undefined;
+    if (kind === undefined || this.#lines !== 1) return;
+    if (this.#plainChunks >= chunksBeforeLearning) this.#learn(membersOf(chunk), kind, lineEnd);
+    else this.#plainChunks += 1;
   }
 
-  private learn(chunk: JsonObject, kind: PlainKind, lineEnd: string): void {
-    if (this.hits < usefulHits) {
-      if (this.vainLessons >= vainLessonsMax) return;
-      this.vainLessons += 1;
-    } else this.vainLessons = 0;
-    this.hits = 0;
-    this.shape = shapeOf(this.dataLine, chunk, kind, lineEnd);
+  #learn(chunk: JsonObject, kind: PlainKind, lineEnd: string): void {
+    if (this.#hits < usefulHits) {
+      if (this.#vainLessons >= vainLessonsMax) return;
+      this.#vainLessons += 1;
+    } else this.#vainLessons = 0;
+    this.#hits = 0;
+    this.#shape = shapeOf(this.#dataLine, chunk, kind, lineEnd);
   }
 }
 

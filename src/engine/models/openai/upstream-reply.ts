@@ -18,33 +18,33 @@ const trailerTimeoutMs = 5_000;
 
 /** One reply of an upstream: undici's handler on the one side, an iterator of deltas on the other. */
 export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableIterator<Batch> {
-  private controller: Dispatcher.DispatchController | undefined;
-  private status = 0;
-  private retryAfter: string | undefined;
-  private parser: StreamParser | undefined;
-  private chunks: Buffer[] = [];
-  private bytes = 0;
-  private waiting: Batch[] = [];
-  private waitingBytes = 0;
-  private waiter: Waiter | undefined;
-  private failure: { readonly reason: unknown } | undefined;
-  private isOver = false;
-  private hasEnded = false;
-  private trailerTimer: NodeJS.Timeout | undefined;
-  private readonly signal: AbortSignal;
-  private readonly isStreaming: boolean;
-  private readonly bodyBytesMax: number;
-  private readonly onAbort = () => {
-    this.fail(this.signal.reason);
-    this.abandon();
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #retryAfter: string | undefined;
+  #parser: StreamParser | undefined;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #waiting: Batch[] = [];
+  #waitingBytes = 0;
+  #waiter: Waiter | undefined;
+  #failure: { readonly reason: unknown } | undefined;
+  #isOver = false;
+  #hasEnded = false;
+  #trailerTimer: NodeJS.Timeout | undefined;
+  readonly #signal: AbortSignal;
+  readonly #isStreaming: boolean;
+  readonly #bodyBytesMax: number;
+  readonly #onAbort = () => {
+    this.#fail(this.#signal.reason);
+    this.#abandon();
   };
 
   constructor(signal: AbortSignal, isStreaming: boolean, bodyBytesMax: number) {
-    this.signal = signal;
-    this.isStreaming = isStreaming;
-    this.bodyBytesMax = bodyBytesMax;
-    if (signal.aborted) this.onAbort();
-    else signal.addEventListener('abort', this.onAbort, { once: true });
+    this.#signal = signal;
+    this.#isStreaming = isStreaming;
+    this.#bodyBytesMax = bodyBytesMax;
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   [Symbol.asyncIterator](): this {
@@ -52,35 +52,35 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   }
 
   next(): Promise<IteratorResult<Batch>> {
-    const batch = this.waiting.shift();
+    const batch = this.#waiting.shift();
     if (batch !== undefined) {
-      if (this.waiting.length === 0) {
-        this.waitingBytes = 0;
-        if (this.controller?.paused === true) this.controller.resume();
+      if (this.#waiting.length === 0) {
+        this.#waitingBytes = 0;
+        if (this.#controller?.paused === true) this.#controller.resume();
       }
       return Promise.resolve({ value: batch, done: false });
     }
-    if (this.failure !== undefined) {
-      const { reason } = this.failure;
-      this.failure = undefined;
+    if (this.#failure !== undefined) {
+      const { reason } = this.#failure;
+      this.#failure = undefined;
       return Promise.reject(reason);
     }
-    if (this.isOver) return Promise.resolve({ value: undefined, done: true });
+    if (this.#isOver) return Promise.resolve({ value: undefined, done: true });
     return new Promise((resolve, reject) => {
-      this.waiter = { resolve, reject };
+      this.#waiter = { resolve, reject };
     });
   }
 
   /** The consumer left early: the upstream is told at once. */
   return(): Promise<IteratorResult<Batch>> {
-    this.finish();
-    this.abandon();
+    this.#finish();
+    this.#abandon();
     return Promise.resolve({ value: undefined, done: true });
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.controller = controller;
-    if (this.isOver) this.abandon();
+    this.#controller = controller;
+    if (this.#isOver) this.#abandon();
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -88,109 +88,111 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     controller.rawHeaders = null;
     // Interim answers (103) come before the real one.
     if (status < 200) return;
-    this.status = status;
-    this.retryAfter = headers['retry-after'];
+    this.#status = status;
+    this.#retryAfter = headers['retry-after'];
     const isEventStream = !(headers['content-type'] ?? '').includes('json');
-    if (status === 200 && this.isStreaming && isEventStream) this.parser = new StreamParser();
+    if (status === 200 && this.#isStreaming && isEventStream) this.#parser = new StreamParser();
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.isOver) return;
-    if (this.parser === undefined) this.collect(chunk);
-    else this.parse(this.parser, chunk);
+    if (this.#isOver) return;
+    if (this.#parser === undefined) this.#collect(chunk);
+    else this.#parse(this.#parser, chunk);
   }
 
   onResponseEnd(): void {
-    this.hasEnded = true;
-    clearTimeout(this.trailerTimer);
-    if (!this.isOver) this.conclude();
+    this.#hasEnded = true;
+    clearTimeout(this.#trailerTimer);
+    if (!this.#isOver) this.#conclude();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.hasEnded = true;
-    clearTimeout(this.trailerTimer);
-    if (this.isOver) return;
+    this.#hasEnded = true;
+    clearTimeout(this.#trailerTimer);
+    if (this.#isOver) return;
     // The answer is complete; only the end of the reply is missing.
-    if (this.parser?.hasFinish === true) this.conclude();
-    else this.fail(transportFailure(error, this.status !== 0));
+    if (this.#parser?.hasFinish === true) this.#conclude();
+    else this.#fail(transportFailure(error, this.#status !== 0));
   }
 
-  private conclude(): void {
+  #conclude(): void {
     const out: ModelDelta[] = [];
     try {
-      if (this.parser !== undefined) this.parser.end(out);
-      else if (this.status === 200) bodyDeltas(Buffer.concat(this.chunks).toString(), out);
-      else throw refusal(this.status, Buffer.concat(this.chunks).toString(), this.retryAfter);
+      if (this.#parser !== undefined) this.#parser.end(out);
+      else if (this.#status === 200) bodyDeltas(Buffer.concat(this.#chunks).toString(), out);
+      else throw refusal(this.#status, Buffer.concat(this.#chunks).toString(), this.#retryAfter);
     } catch (error) {
-      this.deliver(out);
-      this.fail(error);
+      this.#deliver(out);
+      this.#fail(error);
       return;
     }
-    this.deliver(out);
-    this.finish();
+    this.#deliver(out);
+    this.#finish();
   }
 
-  private parse(parser: StreamParser, chunk: Buffer): void {
+  #parse(parser: StreamParser, chunk: Buffer): void {
     const out: ModelDelta[] = [];
     try {
       parser.push(chunk, out);
       if (parser.isDone) parser.end(out);
     } catch (error) {
-      this.deliver(out);
-      this.fail(error);
-      this.abandon();
+      this.#deliver(out);
+      this.#fail(error);
+      this.#abandon();
       return;
     }
-    this.deliver(out, chunk.length);
-    if (parser.isDone) this.finish();
-    if (parser.hasFinish && this.trailerTimer === undefined) {
-      this.trailerTimer = setTimeout(() => {
-        if (!this.isOver) this.conclude();
-        this.abandon();
+    this.#deliver(out, chunk.length);
+    if (parser.isDone) this.#finish();
+    if (parser.hasFinish && this.#trailerTimer === undefined) {
+      this.#trailerTimer = setTimeout(() => {
+        if (!this.#isOver) this.#conclude();
+        this.#abandon();
       }, trailerTimeoutMs).unref();
     }
   }
 
-  private collect(chunk: Buffer): void {
-    this.bytes += chunk.length;
-    if (this.status !== 200 && this.bytes > errorBytesMax) return;
-    if (this.bytes > this.bodyBytesMax) {
-      this.fail(new ModelError('UPSTREAM_ERROR', `The model provider's answer is longer than ${this.bodyBytesMax} bytes`, false));
-      this.abandon();
+  #collect(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#status !== 200 && this.#bytes > errorBytesMax) return;
+    if (this.#bytes > this.#bodyBytesMax) {
+      this.#fail(
+        new ModelError('UPSTREAM_ERROR', `The model provider's answer is longer than ${this.#bodyBytesMax} bytes`, false),
+      );
+      this.#abandon();
       return;
     }
-    this.chunks.push(chunk);
+    this.#chunks.push(chunk);
   }
 
-  private deliver(batch: Batch, sizeBytes = 0): void {
+  #deliver(batch: Batch, sizeBytes = 0): void {
     if (batch.length === 0) return;
-    const { waiter } = this;
+    const waiter = this.#waiter;
     if (waiter !== undefined) {
-      this.waiter = undefined;
+      this.#waiter = undefined;
       waiter.resolve({ value: batch, done: false });
       return;
     }
-    this.waiting.push(batch);
-    this.waitingBytes += sizeBytes;
-    const isFull = this.waitingBytes >= waitingBytesMax || this.waiting.length >= waitingBatchesMax;
-    if (isFull && this.controller?.paused === false) this.controller.pause();
+    this.#waiting.push(batch);
+    this.#waitingBytes += sizeBytes;
+    const isFull = this.#waitingBytes >= waitingBytesMax || this.#waiting.length >= waitingBatchesMax;
+    if (isFull && this.#controller?.paused === false) this.#controller.pause();
   }
 
-  private fail(reason: unknown): void {
-    if (this.isOver) return;
-    const { waiter } = this;
-    this.waiter = undefined;
-    if (waiter === undefined) this.failure = { reason };
+  #fail(reason: unknown): void {
+    if (this.#isOver) return;
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    if (waiter === undefined) this.#failure = { reason };
     else waiter.reject(reason);
-    this.finish();
+    this.#finish();
   }
 
-  private finish(): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.signal.removeEventListener('abort', this.onAbort);
-    const { waiter } = this;
-    this.waiter = undefined;
+  #finish(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
     waiter?.resolve({ value: undefined, done: true });
   }
 
@@ -198,12 +200,12 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
    * Closes the connection, unless the reply has ended by itself. The errors that undici and Node make of it are read by nobody: without
    * their stacks, thousands of readers that leave at one time are gone in half the time.
    */
-  private abandon(): void {
-    if (this.hasEnded || this.controller === undefined || this.controller.aborted) return;
+  #abandon(): void {
+    if (this.#hasEnded || this.#controller === undefined || this.#controller.aborted) return;
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     try {
-      this.controller.abort(unwanted);
+      this.#controller.abort(unwanted);
     } finally {
       Error.stackTraceLimit = stackTraceLimit;
     }

@@ -9,12 +9,12 @@ const schemaShownMax = 20_000;
 
 /** Holds answers against the JSON that their request wants. */
 export class AnswerFormat {
-  private readonly format: JsonFormat;
-  private readonly check: SchemaCheck;
+  readonly #format: JsonFormat;
+  readonly #check: SchemaCheck;
 
   constructor(format: JsonFormat) {
-    this.format = format;
-    this.check = format.type === 'json_schema' ? createSchemaCheck(format.schema) : () => undefined;
+    this.#format = format;
+    this.#check = format.type === 'json_schema' ? createSchemaCheck(format.schema) : () => undefined;
   }
 
   /** What is wrong with an answer; ends a sentence: "the answer …". */
@@ -25,17 +25,17 @@ export class AnswerFormat {
     } catch {
       return text.trim() === '' ? 'is empty' : 'is not JSON';
     }
-    if (this.format.type === 'json_object') {
+    if (this.#format.type === 'json_object') {
       return isObject(value) ? undefined : 'is not a JSON object';
     }
-    const found = this.check(value);
+    const found = this.#check(value);
     if (found === undefined) return undefined;
     const at = found.value === '' ? '' : ` at ${found.value.replace(/^\./, '')}`;
     return `${found.message}${at} (text.format.schema${found.schema})`;
   }
 
   askAgain(fault: string): string {
-    const { format } = this;
+    const format = this.#format;
     const schema = format.type === 'json_schema' ? JSON.stringify(format.schema) : '';
     const wanted = schema === '' ? 'one JSON object' : 'one JSON text that fits the schema';
     const shown = schema === '' || schema.length > schemaShownMax ? '' : `\nThe schema: ${schema}`;

@@ -34,38 +34,38 @@ interface GatedPlan {
  * the model can be asked once more.
  */
 export class AnswerGate {
-  private readonly format: AnswerFormat | undefined;
-  private readonly output: RunOutput;
-  private readonly itemsBefore: number;
+  readonly #format: AnswerFormat | undefined;
+  readonly #output: RunOutput;
+  readonly #itemsBefore: number;
   /** Each is asked for once more, once. */
-  private mayHoldText: boolean;
-  private mayHoldCall = true;
-  private call: ModelCall | undefined;
-  private mark: OutputMark | undefined;
-  private from = 0;
+  #mayHoldText: boolean;
+  #mayHoldCall = true;
+  #call: ModelCall | undefined;
+  #mark: OutputMark | undefined;
+  #from = 0;
   /** True once an answer was refused for good. */
   hasRefused = false;
 
   constructor(format: AnswerFormat | undefined, holdsText: boolean, output: RunOutput) {
-    this.format = format;
-    this.output = output;
-    this.mayHoldText = holdsText && format !== undefined;
-    this.itemsBefore = output.items.length;
+    this.#format = format;
+    this.#output = output;
+    this.#mayHoldText = holdsText && format !== undefined;
+    this.#itemsBefore = output.items.length;
   }
 
   /** Whether events wait: until the model's turn is over, or calls a tool. */
   get isHolding(): boolean {
-    return this.mark !== undefined && this.call?.hasCalled !== true;
+    return this.#mark !== undefined && this.#call?.hasCalled !== true;
   }
 
   /** Before each turn of the model. @param mayAskAgain  false: it is the last one that the run may take. */
   open(call: ModelCall, mayAskAgain: boolean): void {
-    const { items } = this.output;
-    this.call = call;
+    const { items } = this.#output;
+    this.#call = call;
     // What a run said before its pause was seen already: the rest follows it.
-    this.from = items.length === this.itemsBefore ? beginningOf(items) : items.length;
-    const mayHold = isForcing(call.request.toolChoice) ? this.mayHoldCall : this.mayHoldText;
-    this.mark = mayAskAgain && mayHold && this.from === items.length ? this.output.mark() : undefined;
+    this.#from = items.length === this.#itemsBefore ? beginningOf(items) : items.length;
+    const mayHold = isForcing(call.request.toolChoice) ? this.#mayHoldCall : this.#mayHoldText;
+    this.#mark = mayAskAgain && mayHold && this.#from === items.length ? this.#output.mark() : undefined;
   }
 
   /**
@@ -75,30 +75,31 @@ export class AnswerGate {
    * @throws ModelError that says what is wrong: the place in the schema, or the call that is missing.
    */
   close(call: ModelCall): readonly ModelMessage[] | undefined {
-    const { mark, format } = this;
-    this.mark = undefined;
+    const mark = this.#mark;
+    const format = this.#format;
+    this.#mark = undefined;
     if (!call.isAnswer) return undefined;
     const { toolChoice } = call.request;
-    const said = this.output.textFrom(this.from);
+    const said = this.#output.textFrom(this.#from);
     if (isForcing(toolChoice)) {
-      if (mark === undefined) throw this.refused('tool_choice', missedCall(toolChoice));
-      this.mayHoldCall = false;
-      return this.again(mark, said, askForCall(toolChoice));
+      if (mark === undefined) throw this.#refused('tool_choice', missedCall(toolChoice));
+      this.#mayHoldCall = false;
+      return this.#again(mark, said, askForCall(toolChoice));
     }
     const fault = format?.faultOf(said);
     if (format === undefined || fault === undefined) return undefined;
-    if (mark === undefined) throw this.refused('text.format', fault);
-    this.mayHoldText = false;
-    return this.again(mark, said, format.askAgain(fault));
+    if (mark === undefined) throw this.#refused('text.format', fault);
+    this.#mayHoldText = false;
+    return this.#again(mark, said, format.askAgain(fault));
   }
 
-  private refused(member: string, fault: string): ModelError {
+  #refused(member: string, fault: string): ModelError {
     this.hasRefused = true;
     return new ModelError('MODEL_ERROR', `The model did not keep to ${member}: its answer ${fault}`, false);
   }
 
-  private again(mark: OutputMark, said: string, content: string): readonly ModelMessage[] {
-    this.output.takeBack(mark);
+  #again(mark: OutputMark, said: string, content: string): readonly ModelMessage[] {
+    this.#output.takeBack(mark);
     const answer: readonly ModelMessage[] = said === '' ? [] : [{ role: 'assistant', content: said }];
     return [...answer, { role: 'user', content }];
   }

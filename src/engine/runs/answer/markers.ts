@@ -19,40 +19,40 @@ const snippetLength = 300;
  * Markers are plain ASCII that JSON never escapes, so all of this works on literals: text is decoded only up to a marker, for its place.
  */
 export class CitationMarkers {
-  private readonly passages: readonly Passage[];
-  private readonly isCiting: boolean;
-  private readonly numbers = new Map<Passage, number>();
-  private held = '';
+  readonly #passages: readonly Passage[];
+  readonly #isCiting: boolean;
+  readonly #numbers = new Map<Passage, number>();
+  #held = '';
   /** Text sent since the last marker, not yet measured. */
-  private unmeasured = '';
-  private length = 0;
+  #unmeasured = '';
+  #length = 0;
 
   constructor(passages: readonly Passage[], isCiting: boolean) {
-    this.passages = passages;
-    this.isCiting = isCiting;
+    this.#passages = passages;
+    this.#isCiting = isCiting;
   }
 
   /** Takes the inside of a delta's literal and returns what cannot become part of a marker any more. */
   feed(inside: string): MarkedText {
-    if (this.held === '' && !inside.includes('[') && !inside.endsWith(' ')) {
-      this.unmeasured += inside;
+    if (this.#held === '' && !inside.includes('[') && !inside.endsWith(' ')) {
+      this.#unmeasured += inside;
       return { literal: inside, citations: [] };
     }
-    const text = this.held + inside;
+    const text = this.#held + inside;
     const partial = partialPattern.exec(text);
-    this.held = partial === null ? '' : partial[0];
-    return this.mark(partial === null ? text : text.slice(0, partial.index));
+    this.#held = partial === null ? '' : partial[0];
+    return this.#mark(partial === null ? text : text.slice(0, partial.index));
   }
 
   /** What was held back, when the text is at its end: a partial marker is text after all. */
   flush(): MarkedText {
-    const literal = this.held;
-    this.held = '';
-    this.unmeasured += literal;
+    const literal = this.#held;
+    this.#held = '';
+    this.#unmeasured += literal;
     return { literal, citations: [] };
   }
 
-  private mark(text: string): MarkedText {
+  #mark(text: string): MarkedText {
     const citations: Citation[] = [];
     let literal = '';
     let from = 0;
@@ -60,31 +60,31 @@ export class CitationMarkers {
       const before = text.slice(from, match.index);
       const marker = match[0];
       from = match.index + marker.length;
-      const passage = this.passages[Number(match[1]) - 1];
-      this.unmeasured += before;
+      const passage = this.#passages[Number(match[1]) - 1];
+      this.#unmeasured += before;
       literal += before;
-      if (this.isCiting && passage?.mayCite === true) {
+      if (this.#isCiting && passage?.mayCite === true) {
         const space = marker.startsWith(' ') ? ' ' : '';
-        const citation = this.cite(passage, space.length);
+        const citation = this.#cite(passage, space.length);
         citations.push(citation);
         literal += `${space}[${citation.index}]`;
-      } else if (!this.isCiting && passage === undefined) {
-        this.unmeasured += marker;
+      } else if (!this.#isCiting && passage === undefined) {
+        this.#unmeasured += marker;
         literal += marker;
       }
     }
     const rest = text.slice(from);
-    this.unmeasured += rest;
+    this.#unmeasured += rest;
     return { literal: literal + rest, citations };
   }
 
-  private cite(passage: Passage, spaceLength: number): Citation {
-    const index = this.numbers.get(passage) ?? this.numbers.size + 1;
-    this.numbers.set(passage, index);
-    this.length += (JSON.parse(`"${this.unmeasured}"`) as string).length + spaceLength;
-    this.unmeasured = '';
-    const answerStart = this.length;
-    this.length += `[${index}]`.length;
+  #cite(passage: Passage, spaceLength: number): Citation {
+    const index = this.#numbers.get(passage) ?? this.#numbers.size + 1;
+    this.#numbers.set(passage, index);
+    this.#length += (JSON.parse(`"${this.#unmeasured}"`) as string).length + spaceLength;
+    this.#unmeasured = '';
+    const answerStart = this.#length;
+    this.#length += `[${index}]`.length;
     return {
       id: passage.chunkId,
       index,
@@ -100,7 +100,7 @@ export class CitationMarkers {
       charEnd: passage.charEnd,
       score: passage.score,
       answerStart,
-      answerEnd: this.length,
+      answerEnd: this.#length,
     };
   }
 }

@@ -35,17 +35,17 @@ export interface OutputMark {
  * Cost: a text delta is one string slice, one concatenation and one object (well below 1 µs); text is never decoded on the way.
  */
 export class RunOutput {
-  private readonly newId: (kind: IdKind) => string;
-  private readonly done: RunItem[];
-  private readonly calls: CallQueue;
-  private sequence: number;
-  private batch: RunEvent[] = [];
-  private open: OpenText | undefined;
-  private markers: (() => CitationMarkers) | undefined;
-  private marking: CitationMarkers | undefined;
-  private hasAdded: boolean;
-  private keepsText = true;
-  private readonly budget: OutputBudget;
+  readonly #newId: (kind: IdKind) => string;
+  readonly #done: RunItem[];
+  readonly #calls: CallQueue;
+  #sequence: number;
+  #batch: RunEvent[] = [];
+  #open: OpenText | undefined;
+  #markers: (() => CitationMarkers) | undefined;
+  #marking: CitationMarkers | undefined;
+  #hasAdded: boolean;
+  #keepsText = true;
+  readonly #budget: OutputBudget;
 
   /** @param hasAdded  whether a reader has seen something of this stretch of the run: of one that goes on in the place of another process. */
   constructor(
@@ -55,94 +55,94 @@ export class RunOutput {
     charsMax: number,
     hasAdded = false,
   ) {
-    this.newId = newId;
-    this.sequence = firstSequence;
-    this.done = [...items];
-    this.hasAdded = hasAdded;
-    this.budget = new OutputBudget(charsMax, items);
-    this.calls = new CallQueue(this);
+    this.#newId = newId;
+    this.#sequence = firstSequence;
+    this.#done = [...items];
+    this.#hasAdded = hasAdded;
+    this.#budget = new OutputBudget(charsMax, items);
+    this.#calls = new CallQueue(this);
   }
 
   /** The items closed so far, in order. */
   get items(): readonly RunItem[] {
-    return this.done;
+    return this.#done;
   }
 
   /** Whether the model has said anything yet. */
   get hasItems(): boolean {
-    return this.hasAdded;
+    return this.#hasAdded;
   }
 
   /** More was said than a run may keep: the rest is left out. */
   get isFull(): boolean {
-    return this.budget.isFull;
+    return this.#budget.isFull;
   }
 
   /** From here on, messages are watched for markers of passages; each message numbers its own. */
   watchMarkers(create: () => CitationMarkers): void {
-    this.markers = create;
+    this.#markers = create;
   }
 
   /** From here on, text is in its deltas only: what closes it has none. */
   forgetText(): void {
-    this.keepsText = false;
+    this.#keepsText = false;
   }
 
   /** The events since the last call. */
   take(): readonly RunEvent[] {
-    const batch = this.batch;
-    this.batch = [];
+    const batch = this.#batch;
+    this.#batch = [];
     return batch;
   }
 
   emit(body: RunEventBody): void {
-    this.batch.push({ sequence: this.nextSequence(), ...body });
+    this.#batch.push({ sequence: this.#nextSequence(), ...body });
   }
 
   text(said: string): void {
-    const json = this.kept(said);
+    const json = this.#kept(said);
     if (json === undefined) return;
-    const open = this.open?.type === 'message' && !this.open.isRefusal ? this.open : this.openText('message');
+    const open = this.#open?.type === 'message' && !this.#open.isRefusal ? this.#open : this.#openText('message');
     const inside = json.slice(1, -1);
-    if (this.marking === undefined) this.textDelta(open, inside, json);
-    else this.markedText(open, this.marking.feed(inside));
+    if (this.#marking === undefined) this.#textDelta(open, inside, json);
+    else this.#markedText(open, this.#marking.feed(inside));
   }
 
   /** A refusal is a message of its own, and holds no marks. */
   refusal(said: string): void {
-    const json = this.kept(said);
+    const json = this.#kept(said);
     if (json === undefined) return;
-    const open = this.open?.isRefusal === true ? this.open : this.openText('message', true);
-    this.textDelta(open, json.slice(1, -1), json);
+    const open = this.#open?.isRefusal === true ? this.#open : this.#openText('message', true);
+    this.#textDelta(open, json.slice(1, -1), json);
   }
 
   /** Of the text before. */
   logprobs(tokens: readonly TokenLogprob[]): void {
-    const { open } = this;
-    if (open?.type !== 'message' || !this.keepsText || !this.budget.takesLogprobs(tokens)) return;
+    const open = this.#open;
+    if (open?.type !== 'message' || !this.#keepsText || !this.#budget.takesLogprobs(tokens)) return;
     open.logprobs ??= [];
     for (const token of tokens) open.logprobs.push(token);
-    this.tellLogprobs(open);
+    this.#tellLogprobs(open);
   }
 
   /** They leave with the piece they came with, or with the next one, where a mark in the text holds that back. */
-  private tellLogprobs(open: OpenText): void {
+  #tellLogprobs(open: OpenText): void {
     if (open.logprobs === undefined || open.logprobsTold === open.logprobs.length) return;
-    const at = this.batch.findLastIndex(({ type }) => type !== 'response.output_text.annotation.added');
-    const last = this.batch[at];
+    const at = this.#batch.findLastIndex(({ type }) => type !== 'response.output_text.annotation.added');
+    const last = this.#batch[at];
     const isUntold = last?.type === 'response.output_text.delta' && last.itemId === open.id && last.logprobs === undefined;
     if (!isUntold) return;
-    this.batch[at] = { ...last, logprobs: open.logprobs.slice(open.logprobsTold) };
+    this.#batch[at] = { ...last, logprobs: open.logprobs.slice(open.logprobsTold) };
     open.logprobsTold = open.logprobs.length;
   }
 
   reasoning(said: string): void {
-    const json = this.kept(said);
+    const json = this.#kept(said);
     if (json === undefined) return;
-    const open = this.open?.type === 'reasoning' ? this.open : this.openText('reasoning');
-    if (this.keepsText) open.literal += json.slice(1, -1);
-    this.batch.push({
-      sequence: this.nextSequence(),
+    const open = this.#open?.type === 'reasoning' ? this.#open : this.#openText('reasoning');
+    if (this.#keepsText) open.literal += json.slice(1, -1);
+    this.#batch.push({
+      sequence: this.#nextSequence(),
       type: 'response.reasoning_text.delta',
       outputIndex: open.outputIndex,
       itemId: open.id,
@@ -151,87 +151,87 @@ export class RunOutput {
   }
 
   callStart(index: number, callId: string, name: string): void {
-    this.closeText('completed');
-    this.calls.start(index, storableText(callId), storableText(name));
+    this.#closeText('completed');
+    this.#calls.start(index, storableText(callId), storableText(name));
   }
 
   callArguments(index: number, json: string): void {
-    const kept = this.budget.take(json);
-    if (kept !== undefined) this.calls.append(index, kept.slice(1, -1));
+    const kept = this.#budget.take(json);
+    if (kept !== undefined) this.#calls.append(index, kept.slice(1, -1));
   }
 
   /** For arguments that are kept elsewhere. @returns the inside of the literal, as far as there is room. */
   keep(json: string): string {
-    return this.budget.take(json)?.slice(1, -1) ?? '';
+    return this.#budget.take(json)?.slice(1, -1) ?? '';
   }
 
   /** Ends whatever is open. `incomplete`: the answer was cut, and the last item with it. */
   close(status: ItemStatus): void {
-    this.closeText(status);
-    this.calls.closeAll(status);
+    this.#closeText(status);
+    this.#calls.closeAll(status);
   }
 
   /** Opens the next item; its place in the output is returned. */
   addItem(item: RunItem, statusHints?: readonly string[]): number {
-    const outputIndex = this.done.length;
-    this.hasAdded = true;
+    const outputIndex = this.#done.length;
+    this.#hasAdded = true;
     this.emit({ type: 'response.output_item.added', outputIndex, item, ...(statusHints === undefined ? {} : { statusHints }) });
     return outputIndex;
   }
 
   /** Closes the item opened last. */
   finishItem(item: RunItem): void {
-    this.emit({ type: 'response.output_item.done', outputIndex: this.done.length, item });
-    this.done.push(item);
+    this.emit({ type: 'response.output_item.done', outputIndex: this.#done.length, item });
+    this.#done.push(item);
   }
 
   itemId(kind: IdKind): string {
-    return this.newId(kind);
+    return this.#newId(kind);
   }
 
   /** What the messages from `place` on say, the open one too; nothing more may be said in that one. */
   textFrom(place: number): string {
-    const said = this.done.slice(place).map((item) => (item.type === 'message' ? item.text : ''));
-    if (this.open?.type !== 'message') return said.join('');
-    if (this.marking !== undefined) this.markedText(this.open, this.marking.flush());
-    return said.join('') + decodeLiteral(this.open.literal);
+    const said = this.#done.slice(place).map((item) => (item.type === 'message' ? item.text : ''));
+    if (this.#open?.type !== 'message') return said.join('');
+    if (this.#marking !== undefined) this.#markedText(this.#open, this.#marking.flush());
+    return said.join('') + decodeLiteral(this.#open.literal);
   }
 
   /** Where the output is, for `takeBack`. */
   mark(): OutputMark {
     return {
-      sequence: this.sequence,
-      events: this.batch.length,
-      items: this.done.length,
-      hasAdded: this.hasAdded,
-      charsLeft: this.budget.left,
+      sequence: this.#sequence,
+      events: this.#batch.length,
+      items: this.#done.length,
+      hasAdded: this.#hasAdded,
+      charsLeft: this.#budget.left,
     };
   }
 
   /** Unsays everything after a mark. Nothing of it may have been taken, and no call may be open. */
   takeBack(mark: OutputMark): void {
-    this.sequence = mark.sequence;
-    this.batch.length = mark.events;
-    this.done.length = mark.items;
-    this.hasAdded = mark.hasAdded;
-    this.budget.left = mark.charsLeft;
-    this.open = undefined;
+    this.#sequence = mark.sequence;
+    this.#batch.length = mark.events;
+    this.#done.length = mark.items;
+    this.#hasAdded = mark.hasAdded;
+    this.#budget.left = mark.charsLeft;
+    this.#open = undefined;
   }
 
-  private kept(json: string): string | undefined {
-    return this.keepsText ? this.budget.take(json) : json;
+  #kept(json: string): string | undefined {
+    return this.#keepsText ? this.#budget.take(json) : json;
   }
 
-  private nextSequence(): number {
-    const sequence = this.sequence;
-    this.sequence += 1;
+  #nextSequence(): number {
+    const sequence = this.#sequence;
+    this.#sequence += 1;
     return sequence;
   }
 
-  private textDelta(open: OpenText, inside: string, json: string): void {
-    if (this.keepsText) open.literal += inside;
-    this.batch.push({
-      sequence: this.nextSequence(),
+  #textDelta(open: OpenText, inside: string, json: string): void {
+    if (this.#keepsText) open.literal += inside;
+    this.#batch.push({
+      sequence: this.#nextSequence(),
       type: 'response.output_text.delta',
       outputIndex: open.outputIndex,
       itemId: open.id,
@@ -239,8 +239,8 @@ export class RunOutput {
     });
   }
 
-  private markedText(open: OpenText, { literal, citations }: MarkedText): void {
-    if (literal !== '') this.textDelta(open, literal, `"${literal}"`);
+  #markedText(open: OpenText, { literal, citations }: MarkedText): void {
+    if (literal !== '') this.#textDelta(open, literal, `"${literal}"`);
     for (const citation of citations) {
       open.citations.push(citation);
       this.emit({
@@ -252,9 +252,9 @@ export class RunOutput {
     }
   }
 
-  private openText(type: OpenText['type'], isRefusal = false): OpenText {
+  #openText(type: OpenText['type'], isRefusal = false): OpenText {
     this.close('completed');
-    const id = this.newId(type);
+    const id = this.#newId(type);
     const outputIndex = this.addItem(
       type === 'message'
         ? { type, id, status: 'in_progress', text: '', citations: [], ...(isRefusal ? { isRefusal } : {}) }
@@ -262,19 +262,19 @@ export class RunOutput {
     );
     if (type === 'message') {
       this.emit({ type: 'response.content_part.added', outputIndex, itemId: id });
-      this.marking = isRefusal ? undefined : this.markers?.();
+      this.#marking = isRefusal ? undefined : this.#markers?.();
     }
     const open: OpenText = { type, id, outputIndex, literal: '', citations: [], isRefusal, logprobs: undefined, logprobsTold: 0 };
-    this.open = open;
+    this.#open = open;
     return open;
   }
 
-  private closeText(status: ItemStatus): void {
-    const open = this.open;
+  #closeText(status: ItemStatus): void {
+    const open = this.#open;
     if (open === undefined) return;
-    if (open.type === 'message' && this.marking !== undefined) this.markedText(open, this.marking.flush());
-    this.tellLogprobs(open);
-    this.open = undefined;
+    if (open.type === 'message' && this.#marking !== undefined) this.#markedText(open, this.#marking.flush());
+    this.#tellLogprobs(open);
+    this.#open = undefined;
     const { id, outputIndex, citations } = open;
     const text = decodeLiteral(open.literal);
     if (open.type === 'message') {

@@ -8,29 +8,29 @@ import type { LaterNote, UsageLedger } from '../usage/ledger.ts';
  */
 export class HeldCharges {
   readonly ledger: UsageLedger;
-  private readonly held: LaterNote[] = [];
-  private isDropped = false;
+  readonly #held: LaterNote[] = [];
+  #isDropped = false;
 
   constructor(ledger: UsageLedger) {
     this.ledger = {
       ...ledger,
       note: (...entry) => {
-        if (!this.isDropped) this.held.push(ledger.noteLater(...entry));
+        if (!this.#isDropped) this.#held.push(ledger.noteLater(...entry));
       },
     };
   }
 
   get isHolding(): boolean {
-    return this.held.length > 0;
+    return this.#held.length > 0;
   }
 
   release(): void {
-    for (const note of this.held.splice(0)) note.write();
+    for (const note of this.#held.splice(0)) note.write();
   }
 
   /** Forgets what is still held, and what comes. */
   drop(): void {
-    this.isDropped = true;
-    for (const note of this.held.splice(0)) note.forget();
+    this.#isDropped = true;
+    for (const note of this.#held.splice(0)) note.forget();
   }
 }

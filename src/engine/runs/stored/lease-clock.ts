@@ -5,22 +5,22 @@ import { performance } from 'node:perf_hooks';
  * The lease counts from before the statement that took or extended it was sent, so the database never ends it earlier.
  */
 export class LeaseClock {
-  private readonly leaseMs: number;
-  private from: Moment | undefined;
+  readonly #leaseMs: number;
+  #from: Moment | undefined;
 
   constructor(leaseMs: number) {
-    this.leaseMs = leaseMs;
+    this.#leaseMs = leaseMs;
   }
 
   /** @param asked  `LeaseClock.now()` from before the statement was sent. */
   renewed(asked: Moment): void {
-    if (this.from === undefined || asked.steadyMs > this.from.steadyMs) this.from = asked;
+    if (this.#from === undefined || asked.steadyMs > this.#from.steadyMs) this.#from = asked;
   }
 
   get isFresh(): boolean {
-    if (this.from === undefined) return false;
+    if (this.#from === undefined) return false;
     const { steadyMs, dayMs } = LeaseClock.now();
-    return Math.max(steadyMs - this.from.steadyMs, dayMs - this.from.dayMs) < this.leaseMs;
+    return Math.max(steadyMs - this.#from.steadyMs, dayMs - this.#from.dayMs) < this.#leaseMs;
   }
 
   static now(): Moment {

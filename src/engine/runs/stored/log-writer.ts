@@ -16,17 +16,17 @@ const backlogMax = 5_000;
  * writes, a slow one many small ones at once.
  */
 export class LogWriter {
-  private readonly store: Pick<RunStore, 'append' | 'finish'>;
-  private readonly log: EventLog;
-  private readonly lease: { readonly id: string; readonly fence: number };
-  private readonly logger: Logger;
-  private readonly onLost: (reason: RunStop) => void;
-  private readonly onWritten: () => void;
-  private pending: RunEvent[] = [];
-  private writing: Promise<void> | undefined;
-  private lost: RunStop | undefined;
+  readonly #store: Pick<RunStore, 'append' | 'finish'>;
+  readonly #log: EventLog;
+  readonly #lease: { readonly id: string; readonly fence: number };
+  readonly #logger: Logger;
+  readonly #onLost: (reason: RunStop) => void;
+  readonly #onWritten: () => void;
+  #pending: RunEvent[] = [];
+  #writing: Promise<void> | undefined;
+  #lost: RunStop | undefined;
   /** What waits is written with the end. */
-  private isFinishing = false;
+  #isFinishing = false;
 
   constructor(options: {
     readonly store: Pick<RunStore, 'append' | 'finish'>;
@@ -37,25 +37,25 @@ export class LogWriter {
     readonly onLost: (reason: RunStop) => void;
     readonly onWritten: () => void;
   }) {
-    this.store = options.store;
-    this.log = options.log;
-    this.lease = options.lease;
-    this.logger = options.logger;
-    this.onLost = options.onLost;
-    this.onWritten = options.onWritten;
+    this.#store = options.store;
+    this.#log = options.log;
+    this.#lease = options.lease;
+    this.#logger = options.logger;
+    this.#onLost = options.onLost;
+    this.#onWritten = options.onWritten;
   }
 
   /** Resolves at once while the database keeps up. */
   async add(events: readonly RunEvent[]): Promise<void> {
-    if (this.lost !== undefined || events.length === 0) return;
-    for (const event of events) this.pending.push(event);
-    this.writing ??= this.drain();
-    while (this.pending.length > backlogMax && this.writing !== undefined) await this.writing;
+    if (this.#lost !== undefined || events.length === 0) return;
+    for (const event of events) this.#pending.push(event);
+    this.#writing ??= this.#drain();
+    while (this.#pending.length > backlogMax && this.#writing !== undefined) await this.#writing;
   }
 
   /** Resolves once nothing is being written. */
   async idle(): Promise<void> {
-    await this.writing;
+    await this.#writing;
   }
 
   /**
@@ -65,47 +65,47 @@ export class LogWriter {
    */
   async written(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    await Promise.race([this.writing, aborted(signal)]);
+    await Promise.race([this.#writing, aborted(signal)]);
     signal.throwIfAborted();
-    if (this.lost !== undefined) throw this.lost;
+    if (this.#lost !== undefined) throw this.#lost;
   }
 
   /** Writes what is left and the end of the run, in one transaction. @returns undefined when the run was lost. */
   async finish(ending: RunEnding): Promise<Finished | undefined> {
-    this.isFinishing = true;
-    await this.writing;
-    if (this.lost !== undefined) return undefined;
-    const events = [...this.pending, ...ending.events];
-    const { id, fence } = this.lease;
-    const write = (end: RunEnding) => this.persist(() => this.store.finish(id, fence, { ...end, events }));
+    this.#isFinishing = true;
+    await this.#writing;
+    if (this.#lost !== undefined) return undefined;
+    const events = [...this.#pending, ...ending.events];
+    const { id, fence } = this.#lease;
+    const write = (end: RunEnding) => this.#persist(() => this.#store.finish(id, fence, { ...end, events }));
     const finished = await write(ending).catch((error: unknown) => {
       // A run that cannot end would hold its thread for ever.
-      this.logger.error({ err: error, runId: id }, 'what a run said is refused by its chat; the run ends without it');
+      this.#logger.error({ err: error, runId: id }, 'what a run said is refused by its chat; the run ends without it');
       return write({ ...ending, messages: [] });
     });
-    if (finished !== undefined) this.log.add(events);
+    if (finished !== undefined) this.#log.add(events);
     return finished;
   }
 
-  private async drain(): Promise<void> {
-    while (this.pending.length > 0 && this.lost === undefined && !this.isFinishing) {
-      const events = this.pending;
-      this.pending = [];
-      const { id, fence } = this.lease;
-      const write = async () => (await this.store.append(id, fence, events)) || undefined;
-      const written = await this.persist(write).catch((error: unknown) => {
-        this.logger.error(
+  async #drain(): Promise<void> {
+    while (this.#pending.length > 0 && this.#lost === undefined && !this.#isFinishing) {
+      const events = this.#pending;
+      this.#pending = [];
+      const { id, fence } = this.#lease;
+      const write = async () => (await this.#store.append(id, fence, events)) || undefined;
+      const written = await this.#persist(write).catch((error: unknown) => {
+        this.#logger.error(
           { err: error, runId: id },
           'what a run said is refused by the database; it is ended by whoever takes it over',
         );
-        this.lose(new RunStop('lost', 'The run could not be written'));
+        this.#lose(new RunStop('lost', 'The run could not be written'));
       });
       if (written !== undefined) {
-        this.log.add(events);
-        this.onWritten();
+        this.#log.add(events);
+        this.#onWritten();
       }
     }
-    this.writing = undefined;
+    this.#writing = undefined;
   }
 
   /**
@@ -113,18 +113,18 @@ export class LogWriter {
    *
    * @throws what the database says of data that it will never take.
    */
-  private async persist<T>(write: () => Promise<T | undefined>): Promise<T | undefined> {
+  async #persist<T>(write: () => Promise<T | undefined>): Promise<T | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const written = await write();
-        if (written === undefined) this.lose(new RunStop('lost', 'Another process took the run over'));
+        if (written === undefined) this.#lose(new RunStop('lost', 'Another process took the run over'));
         return written;
       } catch (error) {
         if (isRefusal(error)) throw error;
         if (attempt === 1)
-          this.logger.warn({ err: error, runId: this.lease.id }, 'a run could not be written; it is tried again');
+          this.#logger.warn({ err: error, runId: this.#lease.id }, 'a run could not be written; it is tried again');
         if (attempt > retriesMax) {
-          this.lose(new RunStop('lost', 'The run could not be written'));
+          this.#lose(new RunStop('lost', 'The run could not be written'));
           return undefined;
         }
         await new Promise((resolve) => setTimeout(resolve, retryAfterMs).unref());
@@ -132,10 +132,10 @@ export class LogWriter {
     }
   }
 
-  private lose(reason: RunStop): void {
-    this.lost = reason;
-    this.pending = [];
-    this.onLost(reason);
+  #lose(reason: RunStop): void {
+    this.#lost = reason;
+    this.#pending = [];
+    this.#onLost(reason);
   }
 }
 

@@ -5,60 +5,60 @@ const quietMs = 50;
 
 /** Tells readers of runs, here and elsewhere, to look again. */
 export class NewsBoard {
-  private readonly signals: Signals;
-  private readonly waiting = new Map<string, Set<() => void>>();
-  private readonly planned = new Map<string, NodeJS.Timeout>();
-  private readonly unsubscribe: readonly (() => void)[];
+  readonly #signals: Signals;
+  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #planned = new Map<string, NodeJS.Timeout>();
+  readonly #unsubscribe: readonly (() => void)[];
 
   constructor(signals: Signals) {
-    this.signals = signals;
-    this.unsubscribe = [signals.subscribe('run-changed', (runId) => this.wake(runId)), signals.onGap(() => this.wakeAll())];
+    this.#signals = signals;
+    this.#unsubscribe = [signals.subscribe('run-changed', (runId) => this.#wake(runId)), signals.onGap(() => this.wakeAll())];
   }
 
   publish(runId: string, isUrgent: boolean): void {
-    const planned = this.planned.get(runId);
+    const planned = this.#planned.get(runId);
     if (isUrgent) {
       clearTimeout(planned);
-      this.planned.delete(runId);
-      this.signals.publish('run-changed', runId);
+      this.#planned.delete(runId);
+      this.#signals.publish('run-changed', runId);
     } else if (planned === undefined) {
       const timer = setTimeout(() => {
-        this.planned.delete(runId);
-        this.signals.publish('run-changed', runId);
+        this.#planned.delete(runId);
+        this.#signals.publish('run-changed', runId);
       }, quietMs);
-      this.planned.set(runId, timer.unref());
+      this.#planned.set(runId, timer.unref());
     }
   }
 
   /** Resolves with the next news about a run, after `timeoutMs`, or when the signal fires. */
   news(runId: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const listeners = this.waiting.get(runId) ?? new Set();
+      const listeners = this.#waiting.get(runId) ?? new Set();
       const done = () => {
         clearTimeout(timer);
         signal.removeEventListener('abort', done);
         listeners.delete(done);
-        if (listeners.size === 0) this.waiting.delete(runId);
+        if (listeners.size === 0) this.#waiting.delete(runId);
         resolve();
       };
       const timer = setTimeout(done, timeoutMs).unref();
       signal.addEventListener('abort', done, { once: true });
       listeners.add(done);
-      this.waiting.set(runId, listeners);
+      this.#waiting.set(runId, listeners);
     });
   }
 
   /** Everybody looks again. */
   wakeAll(): void {
-    for (const runId of [...this.waiting.keys()]) this.wake(runId);
+    for (const runId of [...this.#waiting.keys()]) this.#wake(runId);
   }
 
   close(): void {
-    for (const stop of this.unsubscribe) stop();
-    for (const timer of this.planned.values()) clearTimeout(timer);
+    for (const stop of this.#unsubscribe) stop();
+    for (const timer of this.#planned.values()) clearTimeout(timer);
   }
 
-  private wake(runId: string): void {
-    for (const done of [...(this.waiting.get(runId) ?? [])]) done();
+  #wake(runId: string): void {
+    for (const done of [...(this.#waiting.get(runId) ?? [])]) done();
   }
 }

@@ -14,15 +14,15 @@ const retriesMax = 120;
 
 /** Reads stored runs: those that this process works on from its memory, all others from the database. */
 export class RunReaders {
-  private readonly runs: Pick<RunStore, 'find' | 'readEvents'>;
-  private readonly board: NewsBoard;
-  private readonly logOf: (runId: string) => EventLog | undefined;
-  private isEnding = false;
+  readonly #runs: Pick<RunStore, 'find' | 'readEvents'>;
+  readonly #board: NewsBoard;
+  readonly #logOf: (runId: string) => EventLog | undefined;
+  #isEnding = false;
 
   constructor(runs: Pick<RunStore, 'find' | 'readEvents'>, board: NewsBoard, logOf: (runId: string) => EventLog | undefined) {
-    this.runs = runs;
-    this.board = board;
-    this.logOf = logOf;
+    this.#runs = runs;
+    this.#board = board;
+    this.#logOf = logOf;
   }
 
   /** Every event after a sequence number, then those that come, until the end or the signal. */
@@ -31,12 +31,12 @@ export class RunReaders {
     /** A pause that was there before this reader came is history; one that it sees happen is the end for it. */
     let pausesFrom: number | undefined;
     while (!signal.aborted) {
-      const log = this.logOf(runId);
+      const log = this.#logOf(runId);
       pausesFrom = pausesFrom === undefined ? (log?.length ?? Number.POSITIVE_INFINITY) : Math.min(pausesFrom, cursor + 1);
       // Listening begins before looking, and the status is asked before the events: nothing falls in between.
-      const news = log === undefined ? this.board.news(runId, lookAgainMs, signal) : undefined;
-      const isOver = log === undefined && (await this.isOver(runId, signal));
-      for await (const batch of log === undefined ? this.stored(runId, cursor, signal) : log.read(cursor, signal)) {
+      const news = log === undefined ? this.#board.news(runId, lookAgainMs, signal) : undefined;
+      const isOver = log === undefined && (await this.#isOver(runId, signal));
+      for await (const batch of log === undefined ? this.#stored(runId, cursor, signal) : log.read(cursor, signal)) {
         const last = batch.at(-1);
         if (last === undefined) continue;
         cursor = last.sequence;
@@ -44,38 +44,38 @@ export class RunReaders {
         if (isLast(last) || (isPause(last) && last.sequence >= pausesFrom)) return;
       }
       if (isOver) return;
-      if (this.isEnding && log === undefined) throw stopping();
+      if (this.#isEnding && log === undefined) throw stopping();
       await news;
     }
   }
 
   /** From here on nobody can follow what another process works on, nor what this one has let go. */
   end(): void {
-    this.isEnding = true;
+    this.#isEnding = true;
   }
 
   /** What is in the log now. */
   async *replay(runId: string): AsyncGenerator<readonly RunEvent[]> {
-    yield* this.stored(runId, -1);
+    yield* this.#stored(runId, -1);
   }
 
   /** Resolves once the run is over, or paused. */
   async over(runId: string): Promise<void> {
     const { signal } = new AbortController();
     for (;;) {
-      const news = this.board.news(runId, lookAgainMs, signal);
-      if (await this.isOver(runId, signal)) return;
-      if (this.isEnding && this.logOf(runId) === undefined) throw stopping();
+      const news = this.#board.news(runId, lookAgainMs, signal);
+      if (await this.#isOver(runId, signal)) return;
+      if (this.#isEnding && this.#logOf(runId) === undefined) throw stopping();
       await news;
     }
   }
 
   /** @param signal  of a reader that waits when the database is away; absent: it is told at once. */
-  private async *stored(runId: string, afterSequence: number, signal?: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
+  async *#stored(runId: string, afterSequence: number, signal?: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
     let cursor = afterSequence;
     for (;;) {
       const after = cursor;
-      const look = () => this.runs.readEvents(runId, after, eventsPerRead);
+      const look = () => this.#runs.readEvents(runId, after, eventsPerRead);
       const read = await (signal === undefined ? look() : withRetry(look, signal));
       if (read === undefined) throw new DomainError('NOT_FOUND', 'There is no such run');
       const last = read.events.at(-1);
@@ -85,8 +85,8 @@ export class RunReaders {
     }
   }
 
-  private async isOver(runId: string, signal: AbortSignal): Promise<boolean> {
-    const run = await withRetry(() => this.runs.find(runId), signal);
+  async #isOver(runId: string, signal: AbortSignal): Promise<boolean> {
+    const run = await withRetry(() => this.#runs.find(runId), signal);
     return run === undefined || run.status !== 'in_progress';
   }
 }

@@ -36,29 +36,29 @@ export interface StoredRunsDeps {
 
 /** The stored runs of this process: works on those it holds, follows all of them, takes over those that nobody holds any more. */
 export class StoredRuns {
-  private readonly deps: StoredRunsDeps;
-  private readonly workerDeps: WorkerDeps;
-  private readonly workers = new Map<string, StoredWorker>();
+  readonly #deps: StoredRunsDeps;
+  readonly #workerDeps: WorkerDeps;
+  readonly #workers = new Map<string, StoredWorker>();
   /** Resolves when the worker of a run is gone. */
-  private readonly leaving = new Map<string, Promise<unknown>>();
+  readonly #leaving = new Map<string, Promise<unknown>>();
   /** Those that write the end of a run that was cut off; the one that had it may still be there. */
-  private readonly ending = new Set<StoredWorker>();
-  private readonly board: NewsBoard;
+  readonly #ending = new Set<StoredWorker>();
+  readonly #board: NewsBoard;
   readonly readers: RunReaders;
   /** Names this process among those on the same database. */
   readonly owner = randomUUID();
-  private readonly heartbeat: NodeJS.Timeout;
-  private readonly subscriptions: readonly (() => void)[];
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #subscriptions: readonly (() => void)[];
   /** Secrets of runs that wait for their thread. They are in memory only: this process alone may begin those runs, while it lives. */
-  private readonly expected = new BoundedMap<string, Readonly<Record<string, string>>>(expectedMax);
-  private isStopping = false;
+  readonly #expected = new BoundedMap<string, Readonly<Record<string, string>>>(expectedMax);
+  #isStopping = false;
 
   constructor(deps: StoredRunsDeps) {
-    this.deps = deps;
+    this.#deps = deps;
     const { settings, storage, jobs } = deps;
-    this.board = new NewsBoard(storage.signals);
-    this.readers = new RunReaders(storage.runs, this.board, (runId) => this.workers.get(runId)?.log);
-    this.workerDeps = {
+    this.#board = new NewsBoard(storage.signals);
+    this.readers = new RunReaders(storage.runs, this.#board, (runId) => this.#workers.get(runId)?.log);
+    this.#workerDeps = {
       runs: storage.runs,
       chats: storage.chats,
       blobs: storage.blobs,
@@ -68,67 +68,67 @@ export class StoredRuns {
       timeoutMs: settings.RUN_TIMEOUT_MS,
       messagesMax: settings.MESSAGES_MAX,
       onNews: (runId, chatId, isOver) => {
-        this.board.publish(runId, isOver);
+        this.#board.publish(runId, isOver);
         if (isOver && chatId !== null) storage.signals.publish('chat-changed', chatId);
       },
-      onNext: (next) => this.next(next),
+      onNext: (next) => this.#next(next),
       onEnded: deps.onEnded,
     };
-    this.subscriptions = [
+    this.#subscriptions = [
       storage.signals.subscribe('run-cancel', (runId) => {
-        this.workers.get(runId)?.stop(new RunStop('cancelled', 'The run was cancelled'));
+        this.#workers.get(runId)?.stop(new RunStop('cancelled', 'The run was cancelled'));
       }),
       storage.signals.subscribe('run-control', (payload) => {
         const [runId = '', what] = payload.split(' ');
-        if (what === 'pause') this.workers.get(runId)?.askToPause();
-        else this.workers.get(runId)?.hasNews();
+        if (what === 'pause') this.#workers.get(runId)?.askToPause();
+        else this.#workers.get(runId)?.hasNews();
       }),
       storage.signals.subscribe('run-ready', (runId) => {
-        if (this.expected.has(runId)) this.start(runId);
+        if (this.#expected.has(runId)) this.start(runId);
       }),
       storage.signals.subscribe('key-changed', (keyId) => {
-        this.endWaiting(keyId).catch((error: unknown) => {
+        this.#endWaiting(keyId).catch((error: unknown) => {
           deps.logger.warn({ err: error, keyId }, 'waiting runs of a revoked key are ended when their turn comes');
         });
       }),
     ];
-    this.heartbeat = setInterval(() => this.beat(), settings.RUN_LEASE_MS / 3);
-    this.heartbeat.unref();
-    jobs.every('runs.sweep', Math.min(settings.RUN_LEASE_MS, sweepEveryMsMax), () => this.sweep());
+    this.#heartbeat = setInterval(() => this.#beat(), settings.RUN_LEASE_MS / 3);
+    this.#heartbeat.unref();
+    jobs.every('runs.sweep', Math.min(settings.RUN_LEASE_MS, sweepEveryMsMax), () => this.#sweep());
     // One process owns an embedded database: whoever held a lease before this one began is dead.
     const allBefore = storage.db.kind === 'embedded' ? deps.now() : undefined;
-    this.sweep(allBefore).catch((error: unknown) => deps.logger.error({ err: error }, 'the first sweep for runs failed'));
+    this.#sweep(allBefore).catch((error: unknown) => deps.logger.error({ err: error }, 'the first sweep for runs failed'));
   }
 
   /** @param secrets  undefined where they are not known: those that are kept here for the run are taken. */
   start(runId: string, secrets?: Readonly<Record<string, string>>): void {
-    if (this.isStopping) return;
-    const kept = this.expected.get(runId);
-    this.expected.delete(runId);
+    if (this.#isStopping) return;
+    const kept = this.#expected.get(runId);
+    this.#expected.delete(runId);
     const all = kept === undefined ? secrets : { ...kept, ...secrets };
     // A run that was paused a moment ago may still be leaving its worker's hands.
-    const leaving = this.leaving.get(runId);
-    if (leaving === undefined) this.take(runId, 'free', all);
-    else void leaving.then(() => this.take(runId, 'free', all));
+    const leaving = this.#leaving.get(runId);
+    if (leaving === undefined) this.#take(runId, 'free', all);
+    else void leaving.then(() => this.#take(runId, 'free', all));
   }
 
   expect(runId: string, secrets: Readonly<Record<string, string>>): void {
     if (Object.keys(secrets).length === 0) return;
-    const worker = this.workers.get(runId);
-    if (worker === undefined) this.expected.set(runId, { ...this.expected.get(runId), ...secrets });
+    const worker = this.#workers.get(runId);
+    if (worker === undefined) this.#expected.set(runId, { ...this.#expected.get(runId), ...secrets });
     else worker.addSecrets(secrets);
   }
 
   /** It is begun here, unless only another process has its secrets. */
-  private next({ id, owner }: NextRun): void {
+  #next({ id, owner }: NextRun): void {
     if (owner === null || owner === this.owner) this.start(id);
-    else this.deps.storage.signals.publish('run-ready', id);
+    else this.#deps.storage.signals.publish('run-ready', id);
   }
 
   async cancel(runId: string): Promise<void> {
-    const { runs, threads, signals } = this.deps.storage;
+    const { runs, threads, signals } = this.#deps.storage;
     if (await threads.settle(runId, 'cancelled')) {
-      this.expected.delete(runId);
+      this.#expected.delete(runId);
       return;
     }
     if (await runs.requestCancel(runId)) {
@@ -141,9 +141,9 @@ export class StoredRuns {
 
   /** @returns false when the run was not at work. */
   async pause(runId: string): Promise<boolean> {
-    const { runs, threads, signals } = this.deps.storage;
+    const { runs, threads, signals } = this.#deps.storage;
     if (await threads.settle(runId, 'paused')) {
-      this.expected.delete(runId);
+      this.#expected.delete(runId);
       return true;
     }
     if (!(await runs.requestPause(runId))) return false;
@@ -153,43 +153,43 @@ export class StoredRuns {
   }
 
   announce(runId: string): void {
-    this.deps.storage.signals.publish('run-control', `${runId} steer`);
+    this.#deps.storage.signals.publish('run-control', `${runId} steer`);
   }
 
   async cutOff(runId: string): Promise<void> {
-    const worker = new StoredWorker(runId, this.workerDeps);
-    this.ending.add(worker);
-    await worker.work({ manner: 'ending', secrets: undefined }).finally(() => this.ending.delete(worker));
+    const worker = new StoredWorker(runId, this.#workerDeps);
+    this.#ending.add(worker);
+    await worker.work({ manner: 'ending', secrets: undefined }).finally(() => this.#ending.delete(worker));
     // The one that held it has nothing to say any more.
-    this.workers.get(runId)?.stop(new RunStop('lost', 'The run was cut off'));
-    this.deps.storage.signals.publish('run-cancel', runId);
-    this.board.publish(runId, true);
+    this.#workers.get(runId)?.stop(new RunStop('lost', 'The run was cut off'));
+    this.#deps.storage.signals.publish('run-cancel', runId);
+    this.#board.publish(runId, true);
   }
 
   /** From here on nothing is begun or taken over. */
   stopTaking(): void {
-    this.isStopping = true;
+    this.#isStopping = true;
   }
 
   /** What still runs says that it was stopped, or is left to the next process. Readers of what goes on without this one are told so. */
   stopAll(): void {
     this.readers.end();
-    for (const worker of this.workers.values()) worker.stop(new RunStop('shutdown', 'The service was stopped'));
-    this.board.wakeAll();
+    for (const worker of this.#workers.values()) worker.stop(new RunStop('shutdown', 'The service was stopped'));
+    this.#board.wakeAll();
   }
 
   close(): void {
-    clearInterval(this.heartbeat);
-    for (const unsubscribe of this.subscriptions) unsubscribe();
-    this.board.close();
+    clearInterval(this.#heartbeat);
+    for (const unsubscribe of this.#subscriptions) unsubscribe();
+    this.#board.close();
   }
 
-  private take(runId: string, manner: LeaseManner, secrets: Readonly<Record<string, string>> | undefined): void {
+  #take(runId: string, manner: LeaseManner, secrets: Readonly<Record<string, string>> | undefined): void {
     // Asked again: a paused run may have been leaving, or the database been slow, while the service began to stop.
-    if (this.isStopping || this.workers.has(runId) || [...this.ending].some((worker) => worker.runId === runId)) return;
-    const worker = new StoredWorker(runId, this.workerDeps);
-    this.workers.set(runId, worker);
-    const { active } = this.deps;
+    if (this.#isStopping || this.#workers.has(runId) || [...this.#ending].some((worker) => worker.runId === runId)) return;
+    const worker = new StoredWorker(runId, this.#workerDeps);
+    this.#workers.set(runId, worker);
+    const { active } = this.#deps;
     // Its row was not read yet.
     let owner = nobody;
     active.enter(owner);
@@ -198,79 +198,79 @@ export class StoredRuns {
       const known = { tenantId, orgId };
       active.move(owner, known);
       owner = known;
-      stopWatching = this.deps.storage.apiKeys.watchRevocation(keyId, () => {
+      stopWatching = this.#deps.storage.apiKeys.watchRevocation(keyId, () => {
         worker.stop(new RunStop('revoked', keyRevoked.message));
       });
     };
     // A run is somebody's, also when a sweep found it.
-    const work = this.deps.storage.db
+    const work = this.#deps.storage.db
       .runAs('interactive', () => worker.work({ manner, secrets, onLeased }))
       .catch((error: unknown) => {
-        this.deps.logger.error({ err: error, runId }, 'a run broke off; it is taken over after its lease');
+        this.#deps.logger.error({ err: error, runId }, 'a run broke off; it is taken over after its lease');
         // It could not be begun: it is tried again while it is left to this process.
-        if (!worker.isLeased && secrets !== undefined && Object.keys(secrets).length > 0) this.expected.set(runId, secrets);
+        if (!worker.isLeased && secrets !== undefined && Object.keys(secrets).length > 0) this.#expected.set(runId, secrets);
       })
       .finally(() => {
         stopWatching();
-        this.workers.delete(runId);
-        this.leaving.delete(runId);
-        this.board.publish(runId, true);
+        this.#workers.delete(runId);
+        this.#leaving.delete(runId);
+        this.#board.publish(runId, true);
         active.leave(owner);
       });
-    this.leaving.set(runId, work);
+    this.#leaving.set(runId, work);
   }
 
   /** Those that wait behind the run of another key: nobody works on them, and so nobody hears that their own has ended. */
-  private async endWaiting(keyId: string): Promise<void> {
-    if (this.isStopping) return;
-    const { runs, threads } = this.deps.storage;
+  async #endWaiting(keyId: string): Promise<void> {
+    if (this.#isStopping) return;
+    const { runs, threads } = this.#deps.storage;
     for (const runId of await runs.findWaitingOfRevoked(keyId)) {
-      if (await threads.settle(runId, keyRevoked)) this.expected.delete(runId);
+      if (await threads.settle(runId, keyRevoked)) this.#expected.delete(runId);
     }
   }
 
   /** `allBefore`: also takes runs made before then from whoever holds them. */
-  private async sweep(allBefore?: Date): Promise<void> {
-    if (this.isStopping) return;
-    const { runs } = this.deps.storage;
+  async #sweep(allBefore?: Date): Promise<void> {
+    if (this.#isStopping) return;
+    const { runs } = this.#deps.storage;
     for (const runId of await runs.findAbandoned(takenPerSweep, allBefore)) {
       if (allBefore === undefined) this.start(runId);
-      else this.take(runId, 'forced', undefined);
+      else this.#take(runId, 'forced', undefined);
     }
   }
 
   /** One statement for all runs of this process; also hears of cancels whose signal was lost. */
-  private beat(): void {
-    this.reserve();
-    const asked = [...this.workers.values(), ...this.ending].filter((worker) => worker.isLeased);
+  #beat(): void {
+    this.#reserve();
+    const asked = [...this.#workers.values(), ...this.#ending].filter((worker) => worker.isLeased);
     if (asked.length === 0) return;
     const ids = asked.map((worker) => worker.runId);
     const sent = LeaseClock.now();
-    this.deps.storage.runs.extend(this.owner, ids, this.deps.settings.RUN_LEASE_MS).then(
+    this.#deps.storage.runs.extend(this.owner, ids, this.#deps.settings.RUN_LEASE_MS).then(
       (held) => {
         const states = new Map(held.map((state) => [state.id, state]));
         for (const worker of asked) worker.heard(states.get(worker.runId), sent);
       },
-      (error: unknown) => this.deps.logger.warn({ err: error }, 'run leases could not be extended'),
+      (error: unknown) => this.#deps.logger.warn({ err: error }, 'run leases could not be extended'),
     );
   }
 
   /** Waiting runs whose secrets are here are kept for this process; one whose turn has come is begun, also when nobody said so. */
-  private reserve(): void {
-    const asked = [...this.expected.entries()];
+  #reserve(): void {
+    const asked = [...this.#expected.entries()];
     if (asked.length === 0) return;
     const ids = asked.map(([id]) => id);
-    this.deps.storage.runs.reserve(this.owner, ids, this.deps.settings.RUN_LEASE_MS).then(
+    this.#deps.storage.runs.reserve(this.owner, ids, this.#deps.settings.RUN_LEASE_MS).then(
       (held) => {
         const states = new Map(held.map((state) => [state.id, state]));
         for (const [id, secrets] of asked) {
-          if (this.expected.get(id) !== secrets) continue;
+          if (this.#expected.get(id) !== secrets) continue;
           const state = states.get(id);
-          if (state === undefined) this.expected.delete(id);
+          if (state === undefined) this.#expected.delete(id);
           else if (!state.isWaiting) this.start(id);
         }
       },
-      (error: unknown) => this.deps.logger.warn({ err: error }, 'waiting runs could not be kept for this process'),
+      (error: unknown) => this.#deps.logger.warn({ err: error }, 'waiting runs could not be kept for this process'),
     );
   }
 }

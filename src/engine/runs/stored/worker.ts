@@ -53,81 +53,82 @@ export interface WorkOptions {
 export class StoredWorker {
   readonly runId: string;
   readonly log = new EventLog();
-  private readonly deps: WorkerDeps;
-  private readonly scope: RunScope;
-  private fence = -1;
-  private control: StoredControl | undefined;
-  private secrets: Record<string, string> | undefined;
-  private readonly charges: HeldCharges;
-  private readonly clock: LeaseClock;
+  readonly #deps: WorkerDeps;
+  readonly #scope: RunScope;
+  #fence = -1;
+  #control: StoredControl | undefined;
+  #secrets: Record<string, string> | undefined;
+  readonly #charges: HeldCharges;
+  readonly #clock: LeaseClock;
 
   constructor(runId: string, deps: WorkerDeps) {
     this.runId = runId;
-    this.deps = deps;
-    this.scope = new RunScope(deps.timeoutMs);
-    this.charges = new HeldCharges(deps.loop.ledger);
-    this.clock = new LeaseClock(deps.leaseMs);
+    this.#deps = deps;
+    this.#scope = new RunScope(deps.timeoutMs);
+    this.#charges = new HeldCharges(deps.loop.ledger);
+    this.#clock = new LeaseClock(deps.leaseMs);
   }
 
   stop(reason: RunStop): void {
-    this.scope.stop(reason);
+    this.#scope.stop(reason);
   }
 
   get isLeased(): boolean {
-    return this.fence >= 0;
+    return this.#fence >= 0;
   }
 
   /** What a heartbeat that was sent then found; undefined when the run is over or somebody else's. */
   heard(state: LeaseState | undefined, asked: Moment): void {
-    if (state?.fence === this.fence) this.clock.renewed(asked);
-    if (state?.fence !== this.fence) this.stop(new RunStop('lost', 'Another process took the run over'));
+    if (state?.fence === this.#fence) this.#clock.renewed(asked);
+    if (state?.fence !== this.#fence) this.stop(new RunStop('lost', 'Another process took the run over'));
     else if (state.isCancelRequested) this.stop(new RunStop('cancelled', 'The run was cancelled'));
     else {
       if (state.isPauseRequested) this.askToPause();
-      this.control?.heardOf(state.steerCount);
+      this.#control?.heardOf(state.steerCount);
     }
   }
 
   askToPause(): void {
-    this.control?.askToPause();
+    this.#control?.askToPause();
   }
 
   /** Something was put into the run. */
   hasNews(): void {
-    this.control?.heardOf(Number.POSITIVE_INFINITY);
+    this.#control?.heardOf(Number.POSITIVE_INFINITY);
   }
 
   /** Of a caller that joined the run. */
   addSecrets(secrets: Readonly<Record<string, string>>): void {
-    this.secrets = Object.assign(this.secrets ?? {}, secrets);
+    this.#secrets = Object.assign(this.#secrets ?? {}, secrets);
   }
 
   /** Works the run through. @returns false when somebody else has it. */
   async work({ manner, secrets, onLeased }: WorkOptions): Promise<boolean> {
-    const { runs, owner, leaseMs } = this.deps;
+    const { runs, owner, leaseMs } = this.#deps;
     if (secrets !== undefined) this.addSecrets(secrets);
     let isOver = false;
     try {
       const asked = LeaseClock.now();
       const run = await runs.lease(this.runId, owner, leaseMs, manner);
       if (run === undefined) return false;
-      this.fence = run.fence;
-      this.clock.renewed(asked);
+      this.#fence = run.fence;
+      this.#clock.renewed(asked);
       onLeased?.(run);
-      await this.run(run, manner === 'ending');
+      await this.#run(run, manner === 'ending');
       isOver = true;
       return true;
     } finally {
-      this.scope.close(isOver);
+      this.#scope.close(isOver);
       this.log.close();
-      this.charges.drop();
+      this.#charges.drop();
     }
   }
 
-  private async run(run: LeasedRun, isCutOff: boolean): Promise<void> {
-    const { runs, loop, onNews } = this.deps;
-    const fold = await this.load(run, isCutOff);
-    const { log, charges } = this;
+  async #run(run: LeasedRun, isCutOff: boolean): Promise<void> {
+    const { runs, loop, onNews } = this.#deps;
+    const fold = await this.#load(run, isCutOff);
+    const charges = this.#charges;
+    const { log } = this;
     const known = log.length;
     const writer = new LogWriter({
       store: runs,
@@ -140,18 +141,18 @@ export class StoredWorker {
         onNews(run.id, run.chatId, false);
       },
     });
-    for await (const batch of this.events(run, fold, writer, isCutOff)) {
+    for await (const batch of this.#events(run, fold, writer, isCutOff)) {
       const last = batch.at(-1);
       if (last === undefined || !isTerminal(last)) await writer.add(batch);
-      else if (!this.mustLeave(run, fold, last)) await this.finish(run, writer, batch, fold, isCutOff);
-      else await this.leave(writer);
+      else if (!this.#mustLeave(run, fold, last)) await this.#finish(run, writer, batch, fold, isCutOff);
+      else await this.#leave(writer);
     }
     // Nothing that it said was kept. Another process that begins it again, now or after this one ends, is charged for it.
-    const isLeft = this.stopKind === 'shutdown' || (charges.isHolding && (await runs.wasBegunAgain(run.id, run.attempt)));
+    const isLeft = this.#stopKind === 'shutdown' || (charges.isHolding && (await runs.wasBegunAgain(run.id, run.attempt)));
     if (!isLeft) charges.release();
   }
 
-  private async finish(
+  async #finish(
     run: LeasedRun,
     writer: LogWriter,
     events: readonly RunEvent[],
@@ -163,21 +164,21 @@ export class StoredWorker {
     const messages = dropsOutput ? span.inputs.flatMap((input) => input.messages) : messagesOf(snapshot, span);
     const finished = await writer.finish({ events, run: snapshot, messages, chatName: requestOf(run).chatName, dropsOutput });
     if (finished === undefined) return;
-    this.charges.release();
-    this.deps.onEnded(snapshot.status);
-    this.deps.onNews(run.id, run.chatId, true);
-    if (finished.next !== null) this.deps.onNext(finished.next);
+    this.#charges.release();
+    this.#deps.onEnded(snapshot.status);
+    this.#deps.onNews(run.id, run.chatId, true);
+    if (finished.next !== null) this.#deps.onNext(finished.next);
   }
 
   /** The events still to come: of the loop, or those that end what another process left behind. */
-  private async *events(run: LeasedRun, fold: RunFold, writer: LogWriter, isCutOff: boolean) {
-    const { chats, runs, loop, messagesMax } = this.deps;
+  async *#events(run: LeasedRun, fold: RunFold, writer: LogWriter, isCutOff: boolean) {
+    const { chats, runs, loop, messagesMax } = this.#deps;
     if (run.isCancelRequested) this.stop(new RunStop('cancelled', 'The run was cancelled'));
     const left = leftoverOf(fold);
-    const closing = isCutOff ? 'cut' : closingFor(run, left, this.secrets !== undefined);
+    const closing = isCutOff ? 'cut' : closingFor(run, left, this.#secrets !== undefined);
     // Whoever made these calls may have died before it wrote what they cost.
     for (const { entryId, modelId, usage } of fold.spentCalls) {
-      this.charges.ledger.note(chargeOf(run), 'run', modelId, usage, entryId);
+      this.#charges.ledger.note(chargeOf(run), 'run', modelId, usage, entryId);
     }
     if (closing !== undefined) {
       yield closingOf(fold, run.id, closing);
@@ -185,8 +186,8 @@ export class StoredWorker {
     }
     const { isResumed } = fold;
     const spent = { ...fold.used, workedMs: isResumed ? fold.used.workedMs : run.heldMs };
-    this.scope.countWorked(spent.workedMs);
-    this.secrets ??= {};
+    this.#scope.countWorked(spent.workedMs);
+    this.#secrets ??= {};
     const history = run.chatId === null ? [] : await chats.history(run.chatId, messagesMax);
     // What was put into it before it was begun again: in its log, and not yet in the chat.
     const { inputs } = fold.span;
@@ -195,47 +196,47 @@ export class StoredWorker {
         ? messagesOf({ ...fold.snapshot(), output: left.closed }, fold.span)
         : inputs.flatMap(({ messages }) => messages);
     const transcript = [...history, ...begun.map(asStored)];
-    if (isId('response', run.id)) this.control = new StoredControl(runs, run.id, run.fence, inputs.length);
+    if (isId('response', run.id)) this.#control = new StoredControl(runs, run.id, run.fence, inputs.length);
     if (run.isPauseRequested) this.askToPause();
     const start = {
       runId: run.id,
       firstSequence: fold.lastSequence + 1,
       isEager: true,
-      secrets: this.secrets,
+      secrets: this.#secrets,
       spent,
       roundsLost: run.attempt - 1,
-      hold: this.holdOn(writer),
+      hold: this.#holdOn(writer),
       ...(left.kind === 'between'
         ? { before: { ...fold.snapshot(), output: left.closed, usage: fold.usage }, continues: left.continuation }
         : isResumed
           ? { before: fold.snapshot() }
           : {}),
-      ...(this.control === undefined ? {} : { control: this.control }),
+      ...(this.#control === undefined ? {} : { control: this.#control }),
     };
     const plan = planOf(run, transcript, isResumed && left.kind !== 'between');
     const acceptsImages = (await loop.models.find(plan.modelId))?.acceptsImages ?? false;
-    const messages = await withFileImages(plan.messages, { orgId: run.orgId, acceptsImages }, this.deps.blobs);
+    const messages = await withFileImages(plan.messages, { orgId: run.orgId, acceptsImages }, this.#deps.blobs);
     for await (const batch of runLoop(
       { ...plan, messages },
       start,
-      { ...loop, ledger: this.charges.ledger },
-      this.scope.signal,
+      { ...loop, ledger: this.#charges.ledger },
+      this.#scope.signal,
     )) {
       fold.add(batch);
       yield batch;
     }
   }
 
-  private holdOn(writer: LogWriter): RunHold {
+  #holdOn(writer: LogWriter): RunHold {
     return leaseHold({
       written: (signal) => writer.written(signal),
-      clock: this.clock,
+      clock: this.#clock,
       extend: async () => {
-        const { runs, owner, leaseMs } = this.deps;
+        const { runs, owner, leaseMs } = this.#deps;
         const asked = LeaseClock.now();
         const [state] = await runs.extend(owner, [this.runId], leaseMs);
         this.heard(state, asked);
-        this.scope.signal.throwIfAborted();
+        this.#scope.signal.throwIfAborted();
       },
     });
   }
@@ -244,30 +245,30 @@ export class StoredWorker {
    * A process that ends leaves a run alone that has said nothing yet: the next one begins it again. But a response in the foreground is
    * for the reader that leaves with this process. One that lost its lease has nothing to say any more.
    */
-  private mustLeave(run: LeasedRun, fold: RunFold, terminal: RunEvent): boolean {
-    const kind = this.stopKind;
+  #mustLeave(run: LeasedRun, fold: RunFold, terminal: RunEvent): boolean {
+    const kind = this.#stopKind;
     if (kind === 'lost') return true;
     const goesOnAlone = run.isBackground || !isId('response', run.id);
     return kind === 'shutdown' && goesOnAlone && !fold.hasOutput && terminal.type === 'response.failed';
   }
 
-  private get stopKind(): RunStop['kind'] | undefined {
-    const { signal } = this.scope;
+  get #stopKind(): RunStop['kind'] | undefined {
+    const { signal } = this.#scope;
     return signal.aborted && signal.reason instanceof RunStop ? signal.reason.kind : undefined;
   }
 
-  private async leave(writer: LogWriter): Promise<void> {
+  async #leave(writer: LogWriter): Promise<void> {
     await writer.idle();
-    await this.deps.runs.release(this.runId, this.fence);
+    await this.#deps.runs.release(this.runId, this.#fence);
   }
 
   /** What is in the log already. That of a response has its beginning from the start. */
-  private async load(run: LeasedRun, isCutOff: boolean): Promise<RunFold> {
+  async #load(run: LeasedRun, isCutOff: boolean): Promise<RunFold> {
     const fold = new RunFold();
     if (run.attempt === 1 && !isCutOff && !isId('response', run.id)) return fold;
     const events: RunEvent[] = [];
     for (;;) {
-      const read = await this.deps.runs.readEvents(run.id, fold.lastSequence, 5_000);
+      const read = await this.#deps.runs.readEvents(run.id, fold.lastSequence, 5_000);
       if (read === undefined || read.events.length === 0) break;
       fold.add(read.events);
       for (const event of read.events) events.push(event);

@@ -140,27 +140,27 @@ function planOf(question: string, task: string, parent: SubagentParent, { output
 
 /** What a reader is shown of the events of a subagent's run: a few steps, and never what its documents are called. */
 class Steps {
-  private readonly subagentId: string;
-  private readonly tell: Tell;
-  private shown = '';
+  readonly #subagentId: string;
+  readonly #tell: Tell;
+  #shown = '';
 
   constructor(subagentId: string, tell: Tell) {
-    this.subagentId = subagentId;
-    this.tell = tell;
+    this.#subagentId = subagentId;
+    this.#tell = tell;
   }
 
   take(event: RunEvent, usage: Usage | null): void {
     if (event.type === 'parley.step') this.show(foundText(event.detail), 0.25, usage);
-    else if (event.type === 'response.output_item.added') this.item(event.item, event.statusHints, usage);
+    else if (event.type === 'response.output_item.added') this.#item(event.item, event.statusHints, usage);
   }
 
   show(message: string, progress: number | null, usage: Usage | null): void {
-    if (message === this.shown) return;
-    this.shown = message;
-    this.tell({ type: 'response.subagent.progress', subagentId: this.subagentId, message, progress, usage });
+    if (message === this.#shown) return;
+    this.#shown = message;
+    this.#tell({ type: 'response.subagent.progress', subagentId: this.#subagentId, message, progress, usage });
   }
 
-  private item({ type }: RunItem, hints: readonly string[] | undefined, usage: Usage | null): void {
+  #item({ type }: RunItem, hints: readonly string[] | undefined, usage: Usage | null): void {
     if (type === 'message') this.show('Writing', 0.5, usage);
     else if (type === 'reasoning') this.show('Thinking', null, usage);
     else if (type === 'server_tool_call') this.show(hints?.[0] ?? 'Using a tool', null, usage);

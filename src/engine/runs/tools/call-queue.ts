@@ -23,76 +23,76 @@ interface PendingCall {
  * that interleave are put in order: the first call streams, the others wait until its arguments are whole.
  */
 export class CallQueue {
-  private readonly output: CallOutput;
-  private readonly byIndex = new Map<number, PendingCall>();
-  private readonly queue: PendingCall[] = [];
+  readonly #output: CallOutput;
+  readonly #byIndex = new Map<number, PendingCall>();
+  readonly #queue: PendingCall[] = [];
 
   constructor(output: CallOutput) {
-    this.output = output;
+    this.#output = output;
   }
 
   start(index: number, callId: string, name: string): void {
     const call: PendingCall = { callId, name, literal: '', opened: undefined };
-    this.byIndex.set(index, call);
-    this.queue.push(call);
-    this.advance();
+    this.#byIndex.set(index, call);
+    this.#queue.push(call);
+    this.#advance();
   }
 
   append(index: number, inside: string): void {
-    const call = this.byIndex.get(index);
+    const call = this.#byIndex.get(index);
     if (call === undefined || inside === '') return;
     call.literal += inside;
-    if (call.opened !== undefined && call === this.queue[0]) {
-      this.delta(call.opened, inside);
-      if (this.queue.length > 1) this.advance();
+    if (call.opened !== undefined && call === this.#queue[0]) {
+      this.#delta(call.opened, inside);
+      if (this.#queue.length > 1) this.#advance();
     }
   }
 
   /** Closes all calls, in the order they were started. */
   closeAll(status: ItemStatus): void {
-    for (let first = this.queue[0]; first !== undefined; first = this.queue[0]) {
-      this.open(first);
-      const isCut = status !== 'completed' && (this.queue.length === 1 || !isWhole(first.literal));
-      this.close(first, isCut ? status : 'completed');
+    for (let first = this.#queue[0]; first !== undefined; first = this.#queue[0]) {
+      this.#open(first);
+      const isCut = status !== 'completed' && (this.#queue.length === 1 || !isWhole(first.literal));
+      this.#close(first, isCut ? status : 'completed');
     }
-    this.byIndex.clear();
+    this.#byIndex.clear();
   }
 
   /** Opens the first call, and closes it once another one waits and its own arguments are a whole JSON text. */
-  private advance(): void {
-    for (let first = this.queue[0]; first !== undefined; first = this.queue[0]) {
-      this.open(first);
-      if (this.queue.length === 1 || !isWhole(first.literal)) return;
-      this.close(first, 'completed');
+  #advance(): void {
+    for (let first = this.#queue[0]; first !== undefined; first = this.#queue[0]) {
+      this.#open(first);
+      if (this.#queue.length === 1 || !isWhole(first.literal)) return;
+      this.#close(first, 'completed');
     }
   }
 
-  private open(call: PendingCall): void {
+  #open(call: PendingCall): void {
     if (call.opened !== undefined) return;
-    const id = this.output.itemId('functionCall');
+    const id = this.#output.itemId('functionCall');
     const { callId, name } = call;
-    const outputIndex = this.output.addItem({ type: 'function_call', id, status: 'in_progress', callId, name, arguments: '' });
+    const outputIndex = this.#output.addItem({ type: 'function_call', id, status: 'in_progress', callId, name, arguments: '' });
     call.opened = { id, outputIndex };
-    if (call.literal !== '') this.delta(call.opened, call.literal);
+    if (call.literal !== '') this.#delta(call.opened, call.literal);
   }
 
-  private close(call: PendingCall, status: ItemStatus): void {
-    this.queue.shift();
+  #close(call: PendingCall, status: ItemStatus): void {
+    this.#queue.shift();
     if (call.opened === undefined) return;
     const { id, outputIndex } = call.opened;
     const { callId, name } = call;
     // A tool without parameters: clients parse the arguments, and '' is no JSON.
     if (call.literal === '' && status === 'completed') {
       call.literal = '{}';
-      this.delta(call.opened, '{}');
+      this.#delta(call.opened, '{}');
     }
     const args = decodeLiteral(call.literal);
-    this.output.emit({ type: 'response.function_call_arguments.done', outputIndex, itemId: id, name, arguments: args });
-    this.output.finishItem({ type: 'function_call', id, status, callId, name, arguments: args });
+    this.#output.emit({ type: 'response.function_call_arguments.done', outputIndex, itemId: id, name, arguments: args });
+    this.#output.finishItem({ type: 'function_call', id, status, callId, name, arguments: args });
   }
 
-  private delta({ id, outputIndex }: { readonly id: string; readonly outputIndex: number }, inside: string): void {
-    this.output.emit({ type: 'response.function_call_arguments.delta', outputIndex, itemId: id, json: `"${inside}"` });
+  #delta({ id, outputIndex }: { readonly id: string; readonly outputIndex: number }, inside: string): void {
+    this.#output.emit({ type: 'response.function_call_arguments.delta', outputIndex, itemId: id, json: `"${inside}"` });
   }
 }
 

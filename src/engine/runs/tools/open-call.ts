@@ -23,14 +23,15 @@ export class OpenCall {
   readonly item: ServerCallItem;
   /** Names the call in its run: its call id, or the id of its item where the call id is odd or was there before. */
   readonly key: string;
-  private readonly output: RunOutput;
-  private readonly outputIndex: number;
-  private isOpen = true;
+  readonly #output: RunOutput;
+  readonly #outputIndex: number;
+  #isOpen = true;
 
-  private constructor(output: RunOutput, item: ServerCallItem) {
-    this.output = output;
+  /** Called by `begin` and `again`. */
+  constructor(output: RunOutput, item: ServerCallItem) {
+    this.#output = output;
     this.item = item;
-    this.outputIndex = output.items.length;
+    this.#outputIndex = output.items.length;
     const isRepeated = output.items.some((other) => other.type === 'server_tool_call' && other.callId === item.callId);
     this.key = plainId.test(item.callId) && !isRepeated ? item.callId : item.id;
   }
@@ -54,14 +55,16 @@ export class OpenCall {
   }
 
   tell(news: SubagentNews): void {
-    this.output.emit({ outputIndex: this.outputIndex, itemId: this.item.id, ...news });
+    this.#output.emit({ outputIndex: this.#outputIndex, itemId: this.item.id, ...news });
   }
 
   /** Emits its end and its output, once. */
   close({ text, error }: { readonly text: string; readonly error: CallError | null }): void {
-    if (!this.isOpen) return;
-    this.isOpen = false;
-    const { output, outputIndex, item } = this;
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    const output = this.#output;
+    const outputIndex = this.#outputIndex;
+    const { item } = this;
     const { callId } = item;
     const status = error === null ? 'completed' : 'failed';
     output.emit({ type: `response.server_tool_call.${status}`, outputIndex, itemId: item.id });

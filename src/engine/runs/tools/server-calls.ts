@@ -146,28 +146,28 @@ function masked(news: SubagentNews, mask: Mask): SubagentNews {
 
 /** Lets one reader wait for what a tool tells while it works. */
 class News {
-  private isThere = false;
-  private isOver = false;
-  private wake: (() => void) | undefined;
+  #isThere = false;
+  #isOver = false;
+  #wake: (() => void) | undefined;
 
   arrived(): void {
-    this.isThere = true;
-    this.wake?.();
+    this.#isThere = true;
+    this.#wake?.();
   }
 
   end(): void {
-    this.isOver = true;
-    this.wake?.();
+    this.#isOver = true;
+    this.#wake?.();
   }
 
   /** Resolves when there is something since the last time; false once nothing more comes. */
   async next(): Promise<boolean> {
-    if (!this.isThere && !this.isOver) {
+    if (!this.#isThere && !this.#isOver) {
       await new Promise<void>((resolve) => {
-        this.wake = resolve;
+        this.#wake = resolve;
       });
     }
-    this.isThere = false;
-    return !this.isOver;
+    this.#isThere = false;
+    return !this.#isOver;
   }
 }
