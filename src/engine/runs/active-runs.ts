@@ -1,7 +1,7 @@
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { AdmissionPool } from '../sharing/pools.ts';
 
-/** Counts what runs in this process, keeps each tenant and organization to its share of it, and lets a stop wait until nothing runs. */
+/** Counts the runs of this process, limits the share of each tenant and organization, and lets a stop wait until no run is left. */
 export class ActiveRuns {
   readonly #pool: AdmissionPool;
   readonly #waiting: (() => void)[] = [];
@@ -10,12 +10,12 @@ export class ActiveRuns {
     this.#pool = pool;
   }
 
-  /** @throws DomainError OVERLOADED; RATE_LIMIT_EXCEEDED when the organization or its tenant has its share. */
+  /** @throws DomainError OVERLOADED; RATE_LIMIT_EXCEEDED when the organization or its tenant holds its share already. */
   requireShare(owner: ShareOwner): void {
     this.#pool.require(owner);
   }
 
-  /** Takes a place, whether there is one or not: a stored run that is due must be worked on. */
+  /** Takes a place even when none is free: a stored run that is due must be worked on. */
   enter(owner: ShareOwner): void {
     this.#pool.share.take(owner);
   }
@@ -27,13 +27,13 @@ export class ActiveRuns {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** For a run whose organization is known only now. */
+  /** For a run whose organization becomes known after `enter`. */
   move(from: ShareOwner, to: ShareOwner): void {
     this.#pool.share.take(to);
     this.#pool.share.give(from);
   }
 
-  /** Resolves once nothing runs, or after `graceMs`. */
+  /** Resolves once no run is left, or after `graceMs`. */
   async idle(graceMs: number): Promise<void> {
     if (this.#pool.share.count === 0) return;
     await new Promise<void>((resolve) => {

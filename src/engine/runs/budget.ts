@@ -3,15 +3,15 @@ import type { RunSpent } from '../../entities/runs/event.ts';
 export interface BudgetLimits {
   /** Model calls. */
   readonly roundsMax: number;
-  /** Calls of tools of the service; undefined: as many as the rounds allow. */
+  /** Calls of the service's tools; undefined: limited by the rounds only. */
   readonly toolCallsMax?: number | undefined;
 }
 
 const nothing: RunSpent = { rounds: 0, toolCalls: 0, workedMs: 0 };
 
 /**
- * Counts what a run may still do, whatever its model wants: model calls, and calls of tools of the service. What a subagent does counts for its run
- * as well, and leaves the run one model call for its own answer.
+ * Counts what a run may still do: model calls, and calls of the service's tools. What a subagent does counts for its run too, and
+ * leaves the run one model call for its own answer.
  */
 export class RunBudget {
   readonly #limits: BudgetLimits;
@@ -21,8 +21,8 @@ export class RunBudget {
   #toolCalls: number;
 
   /**
-   * @param before  what the run used before this process had it.
-   * @param roundsLost  model calls of processes that died before their answers were in the log; they count, and are not told of.
+   * @param before  what the run used in earlier processes.
+   * @param roundsLost  model calls of dead processes whose answers are not in the log; they count, but no event shows them.
    */
   constructor(limits: BudgetLimits, before: RunSpent = nothing, roundsLost = 0, run?: RunBudget) {
     this.#limits = limits;
@@ -38,7 +38,7 @@ export class RunBudget {
     this.#run?.beginRound();
   }
 
-  /** Takes one call of a tool. @returns false when none is left. */
+  /** Takes one tool call. @returns false when none is left. */
   takeCall(): boolean {
     if (this.#callsLeft <= 0) return false;
     this.#countCall();
@@ -50,7 +50,7 @@ export class RunBudget {
     return this.#run === undefined ? own : Math.min(own, this.#run.roundsLeft - 1);
   }
 
-  /** Whether the model may call nothing any more: it has to answer, or the run ends. */
+  /** Whether the model may call no tool: it answers, or the run ends. */
   get mustAnswer(): boolean {
     return this.roundsLeft <= 0 || this.#callsLeft <= 0;
   }
@@ -59,7 +59,7 @@ export class RunBudget {
     return { rounds: this.#rounds, toolCalls: this.#toolCalls };
   }
 
-  /** For a subagent of this run. */
+  /** The budget of a subagent of this run. */
   share(roundsMax: number): RunBudget {
     return new RunBudget({ roundsMax }, nothing, 0, this);
   }

@@ -1,13 +1,13 @@
 import type { NewMessage } from '../../entities/chats/chat.ts';
 
-/** How others reach a run while it works. Asked between its steps, never within one. */
+/** How others reach a run while it works. The run asks between its steps only. */
 export interface RunControl {
   /** Fires with a RunStop `paused` when the run should stop at the next boundary, to go on later. */
   readonly pause: AbortSignal;
-  /** Whether something may have been put into the run since `take`. */
+  /** Whether messages may have been added to the run since `take`. */
   readonly hasNews: boolean;
-  /** What was put into it, each message once; one array for each time. */
+  /** The messages added since the last call; one array for each time something was added. */
   take(): Promise<readonly (readonly NewMessage[])[]>;
-  /** Asked when the run has nothing more to do: from a yes on, nothing can be put into it. */
+  /** Asked when the run has nothing more to do. Once it answers true, nothing can be added to the run. */
   mayEnd(): Promise<boolean>;
 }

@@ -15,9 +15,9 @@ import { RunStop } from './stop.ts';
 type Ending = Extract<RunEventBody, { readonly type: 'response.completed' | 'response.failed' | 'response.incomplete' }>;
 
 /**
- * How the run ended, from what stopped it and from why the model finished.
+ * The terminal event, from what stopped the run and why the model finished.
  *
- * @param isBounded  whether its model asked for more than the run may do.
+ * @param isBounded  whether the model asked for more than the run may do.
  */
 export function terminalBody(base: RunSnapshot, failure: unknown, finish: ModelCall['finish'], isBounded: boolean): Ending {
   if (isCancel(failure)) return { type: 'response.incomplete', run: { ...base, status: 'cancelled' } };
@@ -42,8 +42,8 @@ export function snapshot(runId: string, status: RunSnapshot['status'], output: r
 }
 
 /**
- * Why a run stopped, if it was told to. One that was to pause and is cancelled meanwhile, while a tool comes to its end, is cancelled; a
- * process that ends lets it pause.
+ * Why a run was stopped; the error itself when nothing stopped it. A run that is cancelled while it pauses is cancelled. A shutdown
+ * lets it pause.
  */
 export function failureOf(error: unknown, signal: AbortSignal, pause: AbortSignal | undefined): unknown {
   const { reason } = signal;
@@ -67,7 +67,7 @@ export function isCancel(failure: unknown): boolean {
     : failure instanceof DOMException && failure.name === 'AbortError';
 }
 
-/** What a face answers for a run that failed before its first token. */
+/** What an API answers for a run that failed before its first token. */
 export function domainErrorOf(failure: unknown): unknown {
   if (failure instanceof RunStop) {
     return new DomainError(stopCodes[failure.kind], failure.message, failure.kind === 'shutdown' ? { retryAfterSeconds: 1 } : {});

@@ -24,15 +24,15 @@ import { eventStream } from './stream.ts';
 import { countable, createUsageLedger, type UsageLedger } from './usage/ledger.ts';
 import type { UsageLimits } from './usage/limits.ts';
 
-/** Time for runs that were stopped to write their end, and for readers to take it. */
+/** Time for stopped runs to write their end, and for readers to receive it. */
 const lastWordsMsMax = 3_000;
 
-/** How much of a process's last `graceMs` is for that. */
+/** The part of a process's `graceMs` that is kept for that. */
 export function lastWordsMs(graceMs: number): number {
   return Math.min(lastWordsMsMax, graceMs / 4);
 }
 
-/** Model calls of one subagent: it has one question. */
+/** Model calls of one subagent: it answers one question. */
 const subagentRoundsMax = 4;
 
 export interface RunEngineDeps {
@@ -45,7 +45,7 @@ export interface RunEngineDeps {
   readonly journal: UsageJournal;
   readonly pools: Pools;
   readonly logger: Logger;
-  /** Tools that run here; none by default. */
+  /** Tools that run in this process; default: none. */
   readonly tools?: ServerTools;
   readonly agentTools?: AgentTools;
   now(): Date;
@@ -111,7 +111,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   const scopes = new Set<RunScope>();
   const stored = new StoredRuns({ ...deps, loop: loopDeps, active, onEnded: (status) => counts.ended.add(status) });
 
-  /** Counts the run in at its first read and out at its end, and otherwise hands on the loop's own steps. */
+  /** Counts the run from its first read to its end. Adds no generator between the loop and the reader. */
   function stateless(
     plan: RunPlan,
     signal: AbortSignal,
@@ -120,7 +120,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     let scope: RunScope | undefined;
     let isOver = false;
     let hasEnded = false;
-    /** A reader that leaves before the end has stopped it. */
+    /** A reader that leaves before the end cancels the run. */
     let status: RunStatus = 'cancelled';
     let events: AsyncGenerator<readonly RunEvent[]> | undefined;
     const begin = () => {
@@ -169,7 +169,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
         return events.next().then(step, failed);
       },
       async return() {
-        // First the signal: the loop may be waiting for an upstream that says nothing.
+        // Fire the signal first: the loop may be waiting for a silent upstream.
         end();
         await events?.return(undefined);
         return { value: undefined, done: true };

@@ -16,10 +16,10 @@ import { storableText } from '../../lib/text.ts';
 import type { TranscriptSpan } from './prompt/transcript.ts';
 
 /**
- * Folds a run's events into what they add up to: for replies in one piece, and for runs whose process died in the middle. Any batching
- * of the same events gives the same fold.
+ * Adds up the events of a run: for replies in one piece, and for runs whose process died. Any batching of the same events gives the
+ * same result.
  *
- * Cost: nothing per text delta until somebody asks for a snapshot before the end; the terminal event carries the whole run.
+ * Cost: nothing for a text delta until a snapshot before the end is asked for; the terminal event carries the whole run.
  */
 export class RunFold {
   readonly #events: RunEvent[] = [];
@@ -27,13 +27,13 @@ export class RunFold {
   #doneCount = 0;
   #resumedAt = 0;
   #hasSaid = false;
-  /** So many of the inputs came before the pause, and are in the chat. */
+  /** How many of the inputs came before the pause and are in the chat. */
   #inputsBefore = 0;
   readonly #subagents = new Map<string, Subagent>();
   #spent: Usage | null = null;
   #calls: SpentCall[] = [];
   #told: RunSpent = { rounds: 0, toolCalls: 0, workedMs: 0 };
-  /** Calls of tools since the log told of what was used. */
+  /** Tool calls since the log last said what was used. */
   #callsSince = 0;
   #rule: LostCallRule | undefined;
   readonly #inputs: { readonly at: number; readonly messages: readonly NewMessage[] }[] = [];
@@ -49,7 +49,7 @@ export class RunFold {
   #note(event: RunEvent): void {
     switch (event.type) {
       case 'response.in_progress':
-        // Also behind a pause: the run goes on.
+        // After a pause too: the run continues.
         this.#terminal = undefined;
         this.#resumedAt = this.#doneCount;
         this.#inputsBefore = this.#inputs.length;
@@ -91,37 +91,37 @@ export class RunFold {
     this.#callsSince = 0;
   }
 
-  /** What the run has used of its bounds, as far as its log tells. */
+  /** Used rounds, tool calls and time, as far as the log shows. */
   get used(): RunSpent {
     return { ...this.#told, toolCalls: this.#told.toolCalls + this.#callsSince };
   }
 
-  /** What is to become of the call of a tool that was begun last; undefined where its log does not say. */
+  /** What to do with the tool call that was begun last if its process died; undefined where the log does not say. */
   get lostCallRule(): LostCallRule | undefined {
     return this.#rule;
   }
 
-  /** What of the output is not in the chat yet, and what others put between. */
+  /** The part of the output that is not in the chat yet, with the messages that others added. */
   get span(): TranscriptSpan {
     return { from: this.#resumedAt, inputs: this.#inputs.slice(this.#inputsBefore) };
   }
 
-  /** All of the output, and all that others put between. */
+  /** The whole output, with all messages that others added. */
   get whole(): TranscriptSpan {
     return { from: 0, inputs: this.#inputs };
   }
 
-  /** What it had cost when its log last told, since it began. */
+  /** The usage of the run since it began, as its log last said it. */
   get usage(): Usage | null {
     return this.#spent;
   }
 
-  /** The calls that its log tells of, since the run began or went on after a pause. */
+  /** The model calls in the log since the run began or continued after a pause. */
   get spentCalls(): readonly SpentCall[] {
     return this.#calls;
   }
 
-  /** Those that were started and are not over. */
+  /** Subagents that were started and have not ended. */
   get openSubagents(): readonly Subagent[] {
     return [...this.#subagents.values()];
   }
@@ -131,12 +131,12 @@ export class RunFold {
     return this.#events.at(-1)?.sequence ?? -1;
   }
 
-  /** True once the model has said anything that a reader may have seen, since the run began or went on after a pause. */
+  /** Whether the model has said anything that a reader may have seen since the run began or continued after a pause. */
   get hasOutput(): boolean {
     return this.#hasSaid;
   }
 
-  /** True for a run that goes on after a pause. */
+  /** Whether the run continues after a pause. */
   get isResumed(): boolean {
     return this.#events.some(isPause);
   }
@@ -145,7 +145,7 @@ export class RunFold {
     return this.#terminal !== undefined;
   }
 
-  /** The run as its terminal event has it; before that, with everything said so far and open items as `in_progress`. */
+  /** The run as in its terminal event; before that, everything said so far, with open items as `in_progress`. */
   snapshot(): RunSnapshot {
     if (this.#terminal !== undefined) return this.#terminal;
     const items = new Map<number, RunItem>();
@@ -188,7 +188,7 @@ function push<T>(lists: Map<number, T[]>, key: number, value: T): void {
   else list.push(value);
 }
 
-/** An item that is still open, with what its deltas said. A closed one has all of it already. */
+/** An open item with the text of its deltas. */
 function withSaid(item: RunItem, literals: readonly string[], citations: readonly Citation[]): RunItem {
   if (item.status !== 'in_progress') return item;
   const said = storableText(JSON.parse(`"${literals.join('')}"`) as string);

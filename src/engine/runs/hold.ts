@@ -1,14 +1,14 @@
-/** How a run makes sure that it may still act outside: that no other process has taken it over. */
+/** How a run checks, before effects outside, that no other process has taken it over. */
 export interface RunHold {
-  /** Resolves once every event that the run handed on is stored under its fence. @throws RunStop `lost` when it cannot be any more. */
+  /** Resolves once every emitted event of the run is stored under its fence. @throws RunStop `lost` when that is no longer possible. */
   written(signal: AbortSignal): Promise<void>;
-  /** Whether the lease is certainly running, by this process's own clocks. */
+  /** Whether the lease has certainly not expired, by this process's clocks. */
   isFresh(): boolean;
-  /** Resolves at once while it is; else extends the lease. @throws RunStop `lost` when another process has the run. */
+  /** Extends the lease unless it is fresh. @throws RunStop `lost` when another process has the run. */
   renew(): Promise<void>;
 }
 
-/** Of a run that nobody can take over. */
+/** The hold of a run that no process can take over. */
 export const soleHold: RunHold = {
   written: () => Promise.resolve(),
   isFresh: () => true,

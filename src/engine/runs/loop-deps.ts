@@ -12,18 +12,18 @@ import type { ServerCallItem } from './tools/open-call.ts';
 import type { UsageLedger } from './usage/ledger.ts';
 import type { UsageLimits } from './usage/limits.ts';
 
-/** What every run of this process works with. */
+/** The parts that all runs of this process share. */
 export interface LoopDeps {
   readonly models: ModelRouter;
   readonly retrieve: Retrieve;
   readonly ledger: UsageLedger;
   readonly limits: Pick<UsageLimits, 'reserve'>;
   readonly tools: ServerTools;
-  /** The tools of agents, for runs that offer them. */
+  /** Finds the tools of an agent, for runs that offer them. */
   readonly agentTools?: AgentTools;
-  /** Model calls in one run at most. */
+  /** Most model calls of one run. */
   readonly roundsMax: number;
-  /** Characters of what models say that one run keeps in memory; an answer that is longer is cut there. */
+  /** Most characters of model output that one run keeps in memory; a longer answer is cut. */
   readonly answerCharsMax: number;
   readonly subagents: SubagentLimits;
   readonly logger: Logger;
@@ -31,53 +31,53 @@ export interface LoopDeps {
   newId(kind: IdKind): string;
 }
 
-/** How much subagents may do. */
+/** Limits of subagents. */
 export interface SubagentLimits {
-  /** Started by one call at most. */
+  /** Most subagents of one call. */
   readonly countMax: number;
-  /** Time of each. */
+  /** Run time of each. */
   readonly timeoutMs: number;
-  /** Tokens that each may write in one model call. */
+  /** Most tokens of each model call. */
   readonly outputTokensMax: number;
-  /** Model calls of each, as far as its run has them left. */
+  /** Most model calls of each; fewer when its run has fewer left. */
   readonly roundsMax: number;
-  /** What one call hands back to the model, in UTF-16 code units. */
+  /** Most UTF-16 code units of the result that one call returns to the model. */
   readonly resultCharsMax: number;
 }
 
-/** Where a run goes on whose process died. */
+/** Where a run continues whose process died. */
 export interface Continuation {
-  /** The call of a tool that was under way, and is made again; undefined: the model was to be asked. */
+  /** The tool call that was under way and is made again; undefined: the model is asked next. */
   readonly call: ServerCallItem | undefined;
-  /** Where in the output the turn begins: calls for the client behind it end the turn. */
+  /** Index of the first output item of the current turn; calls for the client from there on end the turn. */
   readonly turnFrom: number;
 }
 
 /** How one run begins. */
 export interface LoopStart {
   readonly runId: string;
-  /** 0, or behind the log of a run that is taken over. */
+  /** 0, or the next sequence number of a run that is taken over. */
   readonly firstSequence: number;
   /**
-   * True: the run says at once that it began, and every failure ends it with `response.failed`. False: nothing is yielded before the
-   * model's first token, and a failure until then is thrown.
+   * True: the first events leave at once, and every failure ends the run with `response.failed`. False: nothing is yielded before
+   * the model's first token, and a failure until then is thrown.
    */
   readonly isEager: boolean;
   readonly secrets: Readonly<Record<string, string>>;
-  /** A run that goes on after a pause, or in the place of a dead process: what it came to before, closed items only. */
+  /** The state of a run that continues after a pause or in place of a dead process; closed items only. */
   readonly before?: RunSnapshot;
-  /** It goes on in the place of a dead process, between two calls of the model. */
+  /** Set when the run continues in place of a dead process, between two model calls. */
   readonly continues?: Continuation;
-  /** What it used of its bounds before. */
+  /** Rounds, tool calls and time used before. */
   readonly spent?: RunSpent;
-  /** Model calls of processes that died before their answers were in the log: they count. */
+  /** Model calls of dead processes whose answers are not in the log: they count as rounds. */
   readonly roundsLost?: number;
-  /** Of a subagent: what its run lets it have. */
+  /** For a subagent: its share of its run's budget. */
   readonly budget?: RunBudget;
-  /** What the idempotency keys of its calls begin with. Default: the id of the run. */
+  /** Prefix of the idempotency keys of its tool calls. Default: the id of the run. */
   readonly keyPrefix?: string;
-  /** Of a stored run: makes sure that its calls are made while this process holds it. */
+  /** For a stored run: makes sure that tools are called only while this process holds it. */
   readonly hold?: RunHold;
-  /** What may reach the run while it works; absent: nothing but its signal. */
+  /** How others reach the run while it works; absent: only its signal does. */
   readonly control?: RunControl;
 }

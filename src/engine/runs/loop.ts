@@ -42,12 +42,12 @@ export function runLoop(
   return new Run(plan, start, deps).events(signal);
 }
 
-/** One call of the model, with the calls of tools that it asks for. */
+/** One model call, with the tool calls it asks for. */
 interface Round {
   readonly call: ModelCall;
-  /** Tokens of the organization's limit, held until the call is over. */
+  /** Tokens held of the organization's limit until the call is over. */
   readonly hold: TokenHold;
-  /** It is the last round: the model may call no tool. */
+  /** The last round: the model may call no tool. */
   readonly mustAnswer: boolean;
 }
 
@@ -61,9 +61,9 @@ class Run {
   readonly #tools: RunTools;
   readonly #calls: RunCalls;
   readonly #gate: AnswerGate | undefined;
-  /** The tool call of a dead process that this process makes again. */
+  /** The interrupted tool call of a dead process, which this process makes again. */
   readonly #callAgain: OpenCall | undefined;
-  /** What the model is asked with. */
+  /** The messages of the next model request. */
   #messages: readonly ModelMessage[];
   #selection: Selection | undefined;
   #serviceTier: string | undefined;
@@ -77,7 +77,7 @@ class Run {
   #awaitsClient = false;
   /** Whether the model asked for more than the run may do. */
   #isBounded = false;
-  /** No further turn follows, whatever the user says meanwhile. */
+  /** Whether the run ends after this round, even if a user adds a message. */
   #isOver = false;
 
   constructor(plan: RunPlan, start: LoopStart, deps: LoopDeps) {
@@ -112,8 +112,8 @@ class Run {
   }
 
   /**
-   * The innermost loop stands in this one generator: a further generator between the model and the reader costs a microsecond for each read
-   * of a stream. The steps around that loop are methods.
+   * This one generator holds the innermost loop: a further generator between the model and the reader costs a microsecond for each
+   * read of a stream. The steps around the loop are methods.
    */
   async *events(signal: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
     const output = this.#output;
@@ -150,7 +150,7 @@ class Run {
     yield this.#end(failure);
   }
 
-  /** What stands before the first round: the tools of the agent, the interrupted call of a dead process, the passages. */
+  /** Before the first round: loads the agent's tools, makes an interrupted tool call again, finds the passages. */
   async *#prepare(signal: AbortSignal): AsyncGenerator<readonly RunEvent[], void> {
     const plan = this.#plan;
     const { continues, runId } = this.#start;
@@ -188,7 +188,7 @@ class Run {
     return { call, hold, mustAnswer };
   }
 
-  /** However the call ended. */
+  /** Books a model call, whether it succeeded or failed. */
   #endCall({ call, hold }: Round, wasCut: boolean): void {
     this.#selection = call.selection;
     this.#hasCalled ||= call.hasCalled;
@@ -197,7 +197,7 @@ class Run {
     hold.release();
   }
 
-  /** Checks the model's answer and makes the calls it asks for. @returns whether the model is asked again in this turn. */
+  /** Checks the model's answer and makes its tool calls. @returns whether the model is asked again in this turn. */
   async *#endRound({ call, mustAnswer }: Round, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], boolean> {
     const output = this.#output;
     const again = this.#gate?.close(call);
@@ -215,7 +215,7 @@ class Run {
       return false;
     }
     const answers = yield* this.#calls.make(calls, textOf(output.items.slice(this.#turnFrom)), mustAnswer, signal);
-    // The client answers its own calls first; the outputs of ours are in the run's items.
+    // The client answers its own calls first; the results of the service's calls are in the run's items.
     if (this.#awaitsClient) return false;
     this.#add(answers);
     this.#isBounded = mustAnswer;
@@ -223,7 +223,10 @@ class Run {
     return !mustAnswer;
   }
 
-  /** @returns whether the user said something during the turn, so that a further turn answers it. Calls for the client count as unanswered then. */
+  /**
+   * @returns whether a user added a message during the turn, so that a further turn answers it. Open calls for the client then
+   * count as unanswered.
+   */
   async #beginTurn(): Promise<boolean> {
     const { control } = this.#start;
     if (this.#isOver || control === undefined || this.#budget.roundsLeft <= 0 || (await control.mayEnd())) return false;
@@ -248,7 +251,7 @@ class Run {
     return this.#output.items.slice(this.#turnFrom).some((item) => item.type === 'function_call');
   }
 
-  /** The events that may leave now: none before the model's first word, so that a refusal can still be an error. */
+  /** The events that may leave now. None leaves before the first token, so that a refusal can still be an error reply. */
   #ready(): readonly RunEvent[] | undefined {
     if ((!this.#hasYielded && !this.#output.hasItems) || this.#gate?.isHolding === true) return undefined;
     const batch = this.#output.take();
@@ -257,7 +260,7 @@ class Run {
     return batch;
   }
 
-  /** Why the run stopped, for its terminal event. @throws DomainError instead while no event has left. */
+  /** The reason for the terminal event. @throws DomainError instead, while no event has left. */
   #failureOf(error: unknown, signal: AbortSignal): unknown {
     const { control, runId } = this.#start;
     const failure = failureOf(error, signal, control?.pause);
@@ -267,7 +270,7 @@ class Run {
     return failure;
   }
 
-  /** Closes what is open and ends with the terminal event. */
+  /** Closes what is open and returns the last events, with the terminal event at the end. */
   #end(failure: unknown): readonly RunEvent[] {
     const output = this.#output;
     const { runId, before } = this.#start;

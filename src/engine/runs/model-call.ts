@@ -7,40 +7,40 @@ import { decodeLiteral } from './answer/literal.ts';
 import type { RunOutput } from './answer/output.ts';
 import type { WholeCall } from './tools/open-call.ts';
 
-/** A call of a tool that runs here. */
+/** A call of a tool that runs in this service. */
 export interface ServerCall {
   readonly callId: string;
   readonly name: string;
-  /** Inside of a JSON string literal. */
+  /** The arguments as the inside of a JSON string literal. */
   literal: string;
 }
 
-/** One upstream call: its deltas go to the output, what it came to is kept here. */
+/** One model call: its deltas go to the run's output; its finish reason, usage and tool calls are kept here. */
 export class ModelCall {
   readonly request: ModelRequest;
   readonly serverCalls = new Map<number, ServerCall>();
   finish: FinishReason | undefined;
   selection: Selection | undefined;
-  /** As the provider reported it. */
+  /** As the provider reports it. */
   serviceTier: string | undefined;
   #reported: TokenUsage | undefined;
   #outputLength = 0;
   #hasBegun = false;
-  /** Whether a call was begun that the request takes. */
+  /** Whether the model began a call that the request allows. */
   hasCalled = false;
-  /** Whether the model called a tool although its caller takes no call. */
+  /** Whether the model called a tool although the request takes no call. */
   hasCalledInVain = false;
   readonly #takesCalls: boolean;
   #hasRefused = false;
 
-  /** @param takesCalls  false: every call is left out, as the caller asks with `tool_choice: "none"`. */
+  /** @param takesCalls  false for `tool_choice: "none"`: every call is left out. */
   constructor(request: ModelRequest, takesCalls = true) {
     this.request = request;
     this.#takesCalls = takesCalls;
   }
 
   /**
-   * Begins the call: one array of deltas for each upstream read, to be handed to `take`.
+   * Sends the request. Yields one array of deltas for each upstream read; pass each to `take`.
    *
    * @throws ModelError, or the signal's reason, while it is read.
    */
@@ -51,10 +51,10 @@ export class ModelCall {
   }
 
   /**
-   * Puts the deltas of one read into `output`.
+   * Adds the deltas of one read to `output`.
    *
-   * @param onlyTools  the only ones that may be called, when the request limits them.
-   * @throws ModelError when the model calls another.
+   * @param onlyTools  the tools that the request allows; undefined: all.
+   * @throws ModelError when the model calls another tool.
    */
   take(deltas: readonly ModelDelta[], output: RunOutput, tools: ServerTools, onlyTools?: readonly string[]): void {
     this.#hasBegun = true;
@@ -101,30 +101,30 @@ export class ModelCall {
         this.finish = delta.reason;
       }
     }
-    // As if the model had come to the end of its tokens: every client knows what to make of that.
+    // A cut answer ends like one that reaches the model's token limit: clients know how to handle that.
     if (output.isFull) this.finish = 'length';
   }
 
-  /** Where one tool must be called, calls of others are left out; where no calls may be parallel, those behind the first. */
+  /** Leaves out calls of other tools when one tool is forced, and all calls after the first when calls may not be parallel. */
   #takesCall(name: string): boolean {
     const { toolChoice, parallelToolCalls } = this.request;
     if (typeof toolChoice === 'object' && name !== toolChoice.name) return false;
     return parallelToolCalls !== false || !this.hasCalled;
   }
 
-  /** Whether it came to its own end, without asking for a call and without refusing: what it said is its answer. */
+  /** Whether the model finished by itself, without a call and without a refusal: its text is the answer. */
   get isAnswer(): boolean {
     return !this.hasCalled && !this.#hasRefused && (this.finish === 'stop' || this.finish === 'tool_calls');
   }
 
-  /** Its full id; undefined while none has answered. */
+  /** The full id of the model that answered; undefined when none did. */
   get answeringModel(): string | undefined {
     if (this.selection === undefined || this.selection.model === '') return undefined;
     const { provider, model } = this.selection;
     return model.startsWith(`${provider}/`) ? model : `${provider}/${model}`;
   }
 
-  /** The calls of tools that run here, in the order in which they were begun. */
+  /** The calls of tools that run in this service, in the order they began. */
   get wholeCalls(): readonly WholeCall[] {
     return [...this.serverCalls.values()].map(({ callId, name, literal }) => ({
       callId,
@@ -133,14 +133,15 @@ export class ModelCall {
     }));
   }
 
-  /** @throws ModelError when the answer ended without saying so. */
+  /** @throws ModelError when the stream ended without a finish reason. */
   requireFinish(): void {
     if (this.finish === undefined) throw new ModelError('UPSTREAM_ERROR', 'The model ended its answer without saying so', false);
   }
 
   /**
-   * What the call cost: as the upstream reported it, else estimated at four characters a token. Undefined for a call that was refused
-   * before its first token: those cost nothing. One that was cut off before its first token did reach the model.
+   * The tokens of the call: as the upstream reported, else estimated at four characters a token. Undefined when the upstream
+   * refused before its first token, which costs nothing. A call that was cut off before its first token did reach the model, so it
+   * counts.
    */
   usage(wasCut: boolean): TokenUsage | undefined {
     if (this.#reported !== undefined) return this.#reported;

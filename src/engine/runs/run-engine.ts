@@ -5,7 +5,7 @@ import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
 import type { AnswerCheck } from './answer/gate.ts';
 
-/** What one run needs. Access is decided before: the engine knows no user, only whom to charge. */
+/** Everything one run needs. Access is checked before: the engine knows no user, only whom to charge. */
 export interface RunPlan {
   /** Full model id. */
   readonly modelId: string;
@@ -16,29 +16,29 @@ export interface RunPlan {
   readonly parameters: ModelParameters;
   readonly responseFormat?: ResponseFormat;
   readonly answerCheck?: AnswerCheck;
-  /** Whether the client of the run reads deltas: a run that nobody streams may be fetched in one piece. */
+  /** Whether the client reads deltas. If not, the model may be asked for its answer in one piece. */
   readonly isStreaming: boolean;
   /**
-   * Nobody asks for what was said as a whole: text leaves with its deltas, and the closing events have none. So a long answer costs no memory,
-   * however slowly it is read. Without effect where tools run here: their results go back to the model behind what was said.
+   * The client reads deltas only: the closing events have no text, so a long answer costs no memory, however slowly it is read. No
+   * effect where tools run in the service: the model gets the text back with their results.
    */
   readonly forgetsText?: boolean;
-  /** Names of the tools of the service that the model may call; default: none. */
+  /** Names of the service's tools that the model may call; default: none. */
   readonly serverTools?: readonly string[];
-  /** The model may also call the tools of the charged agent that run here. */
+  /** The model may also call those tools of the charged agent that run in the service. */
   readonly offersAgentTools?: true;
-  /** The only tools, of whatever side, that may be called; absent: no limit. */
+  /** The only tools that may be called, the client's included; absent: no limit. */
   readonly onlyTools?: readonly string[];
-  /** Calls of tools of the service in the whole run, at most. */
+  /** Most calls of the service's tools in the whole run. */
   readonly toolCallsMax?: number;
-  /** Of a response: stands in its first event. */
+  /** For a response: part of its first event. */
   readonly head?: ResponseHead;
-  /** Most tokens of the first request, at four characters a token: passages that do not fit are left out. */
+  /** Most tokens of the first request, at four characters a token; passages that do not fit are left out. */
   readonly inputTokensMax?: number;
   /** What may be retrieved for the question; absent: no knowledge. */
   readonly knowledge?: KnowledgePlan;
   readonly generateCitations: boolean;
-  /** Leaves out `parley.step`: for readers who are not shown what happens between question and answer. Default: steps are emitted. */
+  /** Leaves out `parley.step`, for readers who may not see the steps between question and answer. Default: steps are emitted. */
   readonly hidesSteps?: boolean;
   readonly charge: Charge;
 }
@@ -46,7 +46,7 @@ export interface KnowledgePlan {
   readonly orgId: string;
   /** Sources the caller may be answered from; retrieval filters by them in its SQL. */
   readonly dataSourceIds: readonly string[];
-  /** What the run itself searches for; '' for nothing. Subagents have questions of their own. */
+  /** The question that the run searches for; '' for no search. Subagents have questions of their own. */
   readonly question: string;
 }
 export interface Charge {
@@ -58,62 +58,71 @@ export interface Charge {
   readonly runId: string | null;
 }
 
-/** What this process has done since it began. */
+/** Totals of this process since it started. */
 export interface RunCounts {
-  /** Runs by the status they ended with. */
+  /** Runs by final status. */
   readonly ended: Iterable<readonly [RunStatus, number]>;
   readonly tokens: Iterable<readonly ['input' | 'output', number]>;
 }
 
 export interface RunEngine {
   readonly counts: RunCounts;
-  /** Charges for the calls of killed processes whose rows are in the journal only; to be awaited before the first request. */
+  /** Charges for calls of killed processes whose rows are only in the journal. Await it before the first request. */
   recoverUsage(): Promise<void>;
   /**
-   * Runs without keeping anything but the ledger row. Starts at the first read; ends with exactly one terminal event, also after a
-   * failure in mid-run.
+   * Runs without storing anything but the ledger row. Starts at the first read; ends with exactly one terminal event, also after a
+   * failure.
    *
-   * @throws DomainError from the first read when the upstream refused before the first token, so a face can still answer 4xx/5xx.
+   * @throws DomainError from the first read when the upstream refused before the first token, so an API can still answer 4xx or
+   * 5xx.
    */
   runStateless(plan: RunPlan, signal: AbortSignal, secrets?: Readonly<Record<string, string>>): RunEventStream;
   /**
-   * Asked before the row of a stored run is written.
+   * Called before the row of a stored run is written.
    *
-   * @throws DomainError, thrown or rejected: OVERLOADED while this process has as many runs as it may, RATE_LIMIT_EXCEEDED while the
-   *   organization or its tenant has its share, INSUFFICIENT_QUOTA when the
-   *   organization has used up its limit.
+   * @throws DomainError, thrown or rejected: OVERLOADED while this process has as many runs as it may; RATE_LIMIT_EXCEEDED while
+   * the organization or its tenant holds its share; INSUFFICIENT_QUOTA when the organization's limit is used up.
    */
   requireRoom(owner: ShareOwner): undefined | Promise<undefined>;
-  /** Names this process among those on the same database: as the holder of runs whose secrets it alone has. */
+  /** Identifies this process among those on the same database, as the only holder of some runs' secrets. */
   readonly owner: string;
-  /** Equal for equal secrets, in this process only: it is made with a key that never leaves it. Null for none. */
+  /** Equal for equal secrets, within this process: its key never leaves the process. Null for none. */
   fingerprint(secrets: Readonly<Record<string, string>>): string | null;
   /**
-   * Takes a stored run (its row is written) and works it through in this process, whatever becomes of its reader.
+   * Takes a stored run (its row is written) and works on it until its end, even when its reader leaves.
    *
-   * @param secrets  for tools; they live in memory only: another process ends the run instead of beginning it again without them.
+   * @param secrets  for tools, in memory only: another process ends the run instead of restarting it without them.
    */
   startStored(runId: string, secrets?: Readonly<Record<string, string>>): void;
-  /** Keeps secrets for a run that waits for its thread, and begins it when its turn comes; one that has begun here gets them. */
+  /**
+   * Keeps the secrets of a run that waits for its thread and starts the run when its turn comes. A run that works here already gets
+   * the secrets.
+   */
   expectStored(runId: string, secrets: Readonly<Record<string, string>>): void;
-  /** What a stored run has said until now, without following it. */
+  /** The events of a stored run until now, without following it. */
   replay(runId: string): RunEventStream;
-  /** Asks the run to pause at the next boundary; resolves when it is paused or over. @returns false when it was not at work. */
+  /** Pauses the run at its next boundary; resolves when it is paused or over. @returns false when it was not at work. */
   pause(runId: string): Promise<boolean>;
-  /** Tells whoever works on the run that something was put into it. */
+  /** Tells the process that works on the run that messages were added to it. */
   announce(runId: string): void;
-  /** Ends a run as cancelled at once, whoever works on it: what that one still writes does not count. Its output leaves its chat. */
+  /**
+   * Ends a run as cancelled at once, in whichever process it works: later writes of that process do not count. Its output is
+   * removed from its chat.
+   */
   cutOff(runId: string): Promise<void>;
-  /** Replays the log after `afterSequence` (-1: all of it), then follows the run to its terminal event. A reader that leaves stops nothing. */
+  /**
+   * Replays the log after `afterSequence` (-1: all of it), then follows the run to its terminal event. A reader that leaves stops
+   * nothing.
+   */
   follow(runId: string, afterSequence: number, signal: AbortSignal): RunEventStream;
-  /** Asks the run to stop at the next boundary, wherever it runs; resolves when its terminal event is stored. */
+  /** Stops the run at its next boundary, in whichever process it works; resolves when its terminal event is stored. */
   cancel(runId: string): Promise<void>;
   /**
-   * Nothing is begun from here on, and what runs is ended: as failed, with what it said so far. A stored run that has said nothing, and that
-   * nobody waits for, is left to the next process. Readers of what goes on without this process get OVERLOADED: they may come back.
+   * Starts nothing from now on, and ends the runs at work as failed, with what they said so far. A stored run without output that
+   * no reader waits for is left to the next process. Readers of runs that go on elsewhere get OVERLOADED and may come back.
    */
   endAll(): void;
-  /** Lets running work end by itself for most of `graceMs`, then does `endAll`. Resolves once the ledger is written. */
+  /** Lets runs end by themselves for most of `graceMs`, then calls `endAll`. Resolves once the ledger is written. */
   stop(graceMs: number): Promise<void>;
 }
 export type Retrieve = (plan: KnowledgePlan, signal: AbortSignal) => Promise<readonly Passage[]>;

@@ -1,6 +1,6 @@
 import { RunStop } from './stop.ts';
 
-/** The time of one run in this process: its own signal, fired by the caller's, by cancel, or by the clock. */
+/** The life of one run in this process: its signal fires with the caller's signal, a cancel, or the time limit. */
 export class RunScope {
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout;
@@ -16,7 +16,7 @@ export class RunScope {
     else outer?.addEventListener('abort', this.#onOuterAbort, { once: true });
   }
 
-  /** Counts the time that was spent on the run before this process had it. */
+  /** Subtracts the time that earlier processes worked on the run. */
   countWorked(workedMs: number): void {
     clearTimeout(this.#timer);
     const leftMs = this.#timeoutMs - workedMs;
@@ -32,7 +32,7 @@ export class RunScope {
     this.#controller.abort(reason);
   }
 
-  /** @param isOver  whether the run came to its own end; otherwise a reader left without a word, and work may be under way. */
+  /** @param isOver  whether the run ended by itself; otherwise its reader left, and work may be under way. */
   close(isOver: boolean): void {
     clearTimeout(this.#timer);
     this.#outer?.removeEventListener('abort', this.#onOuterAbort);
@@ -48,6 +48,6 @@ export class RunScope {
   }
 }
 
-// One of each: with its stack, an error costs as much as all else that is done when a reader leaves.
+// Made once: an error with its stack costs as much as all other work when a reader leaves.
 const left = new RunStop('cancelled', 'The client left');
 const closed = new RunStop('cancelled', 'The run is over');

@@ -1,6 +1,6 @@
 /**
- * Why a run was told to stop: the reason its signal carries. `shutdown`: this process ends. `lost`: another process took the run over, so
- * nothing may be written any more. `revoked`: the key that began it.
+ * Why a run was told to stop; the reason of its signal. `shutdown`: this process ends. `lost`: another process took the run over,
+ * so this one may write nothing. `revoked`: the key that began it was revoked.
  */
 export class RunStop extends Error {
   override readonly name = 'RunStop';

@@ -1,6 +1,6 @@
 import type { RunEvent, RunEventStream } from '../../entities/runs/event.ts';
 
-/** Makes a stream of events from one of batches. It is read once, by events or by batches. */
+/** Makes a stream of events from a stream of batches. It can be read once, by events or by batches. */
 export function eventStream(batches: AsyncIterable<readonly RunEvent[]>): RunEventStream {
   return new BatchedStream(batches);
 }

@@ -4,10 +4,10 @@ import { createSchemaCheck, type SchemaCheck } from '../../tools/json-schema/che
 
 export type JsonFormat = Exclude<ResponseFormat, { readonly type: 'text' }>;
 
-/** Longer schemas are not repeated to the model. */
+/** A longer schema is not repeated to the model. */
 const schemaShownMax = 20_000;
 
-/** Holds answers against the JSON that their request wants. */
+/** Checks answers against the JSON format that their request asks for. */
 export class AnswerFormat {
   readonly #format: JsonFormat;
   readonly #check: SchemaCheck;

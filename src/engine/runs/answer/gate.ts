@@ -6,12 +6,12 @@ import { AnswerFormat } from './format.ts';
 import type { OutputMark, RunOutput } from './output.ts';
 
 /**
- * Whether an answer that is not as `responseFormat` says fails its run. `streamed`: its text leaves as it comes. `held`: it leaves when it is found
- * right, so the model can be asked once more before anybody sees it.
+ * Whether an answer that breaks `responseFormat` fails its run. `streamed`: the text leaves as it arrives. `held`: the text leaves
+ * after it passed the check, so the model can be asked once more before a reader sees anything.
  */
 export type AnswerCheck = 'streamed' | 'held';
 
-/** Undefined for a run whose answers may be anything. */
+/** Undefined for a run without a checked format and without a forced call. */
 export function gateOf(plan: GatedPlan, output: RunOutput): AnswerGate | undefined {
   const { responseFormat, answerCheck, toolChoice } = plan;
   const isChecked = answerCheck !== undefined && responseFormat !== undefined && responseFormat.type !== 'text';
@@ -27,23 +27,23 @@ interface GatedPlan {
 }
 
 /**
- * Lets the answers of a run pass that are as its request wants them: in its format, and with a call where it forces one. A text beside
- * calls, one that was cut, and a refusal are no answer.
+ * Checks each answer of a run against its request: its format, and the call that the request forces. Text beside calls, a cut text
+ * and a refusal are not checked.
  *
- * A turn that must call a tool is held until its call begins, also where text streams: whoever forces a call waits for nothing else, and so
- * the model can be asked once more.
+ * A round that must call a tool is held until its call begins, also where text streams: the client waits for a call only, and the
+ * model can be asked once more.
  */
 export class AnswerGate {
   readonly #format: AnswerFormat | undefined;
   readonly #output: RunOutput;
   readonly #itemsBefore: number;
-  /** Each is asked for once more, once. */
+  /** The model is asked again at most once for its text, and at most once for its call. */
   #mayHoldText: boolean;
   #mayHoldCall = true;
   #call: ModelCall | undefined;
   #mark: OutputMark | undefined;
   #from = 0;
-  /** True once an answer was refused for good. */
+  /** True once an answer was refused and the model is not asked again. */
   hasRefused = false;
 
   constructor(format: AnswerFormat | undefined, holdsText: boolean, output: RunOutput) {
@@ -53,26 +53,26 @@ export class AnswerGate {
     this.#itemsBefore = output.items.length;
   }
 
-  /** Whether events wait: until the model's turn is over, or calls a tool. */
+  /** Whether events are held back: until the round is over, or calls a tool. */
   get isHolding(): boolean {
     return this.#mark !== undefined && this.#call?.hasCalled !== true;
   }
 
-  /** Before each turn of the model. @param mayAskAgain  false: it is the last one that the run may take. */
+  /** Called before each round. @param mayAskAgain  false: it is the last round of the run. */
   open(call: ModelCall, mayAskAgain: boolean): void {
     const { items } = this.#output;
     this.#call = call;
-    // What a run said before its pause was seen already: the rest follows it.
+    // A reader has seen what the run said before its pause: the rest follows it.
     this.#from = items.length === this.#itemsBefore ? beginningOf(items) : items.length;
     const mayHold = isForcing(call.request.toolChoice) ? this.#mayHoldCall : this.#mayHoldText;
     this.#mark = mayAskAgain && mayHold && this.#from === items.length ? this.#output.mark() : undefined;
   }
 
   /**
-   * Behind each turn of the model, before its items are closed.
+   * Called after each round, before its items are closed.
    *
-   * @returns what to tell the model when it shall answer once more: what it said is unsaid then.
-   * @throws ModelError that says what is wrong: the place in the schema, or the call that is missing.
+   * @returns the messages that ask the model again, after its answer was taken back; undefined when the answer passes.
+   * @throws ModelError that names the place in the schema, or the missing call.
    */
   close(call: ModelCall): readonly ModelMessage[] | undefined {
     const mark = this.#mark;
@@ -105,7 +105,7 @@ export class AnswerGate {
   }
 }
 
-/** Where the text begins that the next turn goes on with: behind the items so far, or with what was cut off before. */
+/** Index of the item whose text the next round continues: an item that a pause cut off, else the next new item. */
 function beginningOf(items: readonly RunItem[]): number {
   const last = items.findLastIndex((item) => !(item.type === 'message' && item.status === 'incomplete'));
   return last + 1;

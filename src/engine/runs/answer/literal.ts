@@ -1,6 +1,6 @@
 import { storableText } from '../../../lib/text.ts';
 
-/** The text of a literal's inside, as it can be stored. */
+/** Decodes the inside of a JSON string literal to text that PostgreSQL takes. */
 export function decodeLiteral(inside: string): string {
   return storableText(JSON.parse(`"${inside}"`) as string);
 }

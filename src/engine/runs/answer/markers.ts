@@ -1,29 +1,30 @@
 import type { Citation, Passage } from '../../../entities/knowledge/citation.ts';
 import { cutText } from '../../../lib/text.ts';
 
-/** What may be sent of the text so far. `literal` is the inside of a JSON string literal, without its quotes. */
+/** The part of the text that may be sent now. `literal` is the inside of a JSON string literal, without its quotes. */
 export interface MarkedText {
   readonly literal: string;
   readonly citations: readonly Citation[];
 }
 
 const markerPattern = / ?\[(\d{1,3})\]/g;
-/** The longest end of a text that may still become a marker, with the space before it. */
+/** The longest end of a text that may still become a marker, including the space before it. */
 const partialPattern = / ?\[\d{0,3}$| $/;
 const snippetLength = 300;
 
 /**
- * Finds the `[n]` markers of passages in a text that arrives in pieces. A known one gets its number in order of first use; an unknown
- * one leaves the text together with the space before it. With `isCiting` false, markers of passages leave the text without a citation.
+ * Finds the `[n]` markers of passages in a text that arrives in pieces. A known marker gets its number in order of first use; an
+ * unknown marker is removed with the space before it. With `isCiting` false, all markers are removed and no citation is made.
  *
- * Markers are plain ASCII that JSON never escapes, so all of this works on literals: text is decoded only up to a marker, for its place.
+ * Markers are plain ASCII that JSON never escapes, so this works on JSON literals: text is decoded only up to a marker, to find its
+ * position.
  */
 export class CitationMarkers {
   readonly #passages: readonly Passage[];
   readonly #isCiting: boolean;
   readonly #numbers = new Map<Passage, number>();
   #held = '';
-  /** Text sent since the last marker, not yet measured. */
+  /** Text sent since the last marker whose length is not counted yet. */
   #unmeasured = '';
   #length = 0;
 
@@ -32,7 +33,7 @@ export class CitationMarkers {
     this.#isCiting = isCiting;
   }
 
-  /** Takes the inside of a delta's literal and returns what cannot become part of a marker any more. */
+  /** Takes the inside of a delta's literal and returns the part that can no longer become a marker. */
   feed(inside: string): MarkedText {
     if (this.#held === '' && !inside.includes('[') && !inside.endsWith(' ')) {
       this.#unmeasured += inside;
@@ -44,7 +45,7 @@ export class CitationMarkers {
     return this.#mark(partial === null ? text : text.slice(0, partial.index));
   }
 
-  /** What was held back, when the text is at its end: a partial marker is text after all. */
+  /** Returns the rest at the end of the text: a partial marker is plain text. */
   flush(): MarkedText {
     const literal = this.#held;
     this.#held = '';

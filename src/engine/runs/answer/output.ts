@@ -11,12 +11,12 @@ interface OpenText {
   readonly type: 'message' | 'reasoning';
   readonly id: string;
   readonly outputIndex: number;
-  /** The text so far as the inside of a JSON string literal: decoded once, at the end. */
+  /** The text so far as the inside of a JSON string literal; decoded once, at the end. */
   literal: string;
   readonly citations: Citation[];
   readonly isRefusal: boolean;
   logprobs: TokenLogprob[] | undefined;
-  /** So many of them stand with a piece of the text already. */
+  /** How many of `logprobs` have left with a delta. */
   logprobsTold: number;
 }
 
@@ -29,10 +29,11 @@ export interface OutputMark {
 }
 
 /**
- * Turns what a model says into numbered events and output items. One item is open at a time; every item that was opened is closed, with
+ * Turns the deltas of a model into numbered events and output items. One item is open at a time; every opened item is closed, with
  * the same id, before the run's terminal event.
  *
- * Cost: a text delta is one string slice, one concatenation and one object (well below 1 µs); text is never decoded on the way.
+ * Cost: a text delta is one string slice, one concatenation and one object (well below 1 µs); text is decoded only when its item is
+ * closed.
  */
 export class RunOutput {
   readonly #newId: (kind: IdKind) => string;
@@ -47,7 +48,7 @@ export class RunOutput {
   #keepsText = true;
   readonly #budget: OutputBudget;
 
-  /** @param hasAdded  whether a reader has seen something of this stretch of the run: of one that goes on in the place of another process. */
+  /** @param hasAdded  true for a run that continues in place of another process: a reader may have seen its output. */
   constructor(
     newId: (kind: IdKind) => string,
     firstSequence: number,
@@ -63,7 +64,7 @@ export class RunOutput {
     this.#calls = new CallQueue(this);
   }
 
-  /** The items closed so far, in order. */
+  /** The closed items, in order. */
   get items(): readonly RunItem[] {
     return this.#done;
   }
@@ -73,17 +74,17 @@ export class RunOutput {
     return this.#hasAdded;
   }
 
-  /** More was said than a run may keep: the rest is left out. */
+  /** Whether the answer is longer than a run may keep: the rest is left out. */
   get isFull(): boolean {
     return this.#budget.isFull;
   }
 
-  /** From here on, messages are watched for markers of passages; each message numbers its own. */
+  /** From now on, messages are searched for markers of passages; each message has a numbering of its own. */
   watchMarkers(create: () => CitationMarkers): void {
     this.#markers = create;
   }
 
-  /** From here on, text is in its deltas only: what closes it has none. */
+  /** From now on, text is only in its deltas: the closing events are without it. */
   forgetText(): void {
     this.#keepsText = false;
   }
@@ -108,7 +109,7 @@ export class RunOutput {
     else this.#markedText(open, this.#marking.feed(inside));
   }
 
-  /** A refusal is a message of its own, and holds no marks. */
+  /** A refusal is a message of its own, without citations. */
   refusal(said: string): void {
     const json = this.#kept(said);
     if (json === undefined) return;
@@ -116,7 +117,7 @@ export class RunOutput {
     this.#textDelta(open, json.slice(1, -1), json);
   }
 
-  /** Of the text before. */
+  /** Log probabilities of the text before them. */
   logprobs(tokens: readonly TokenLogprob[]): void {
     const open = this.#open;
     if (open?.type !== 'message' || !this.#keepsText || !this.#budget.takesLogprobs(tokens)) return;
@@ -125,7 +126,7 @@ export class RunOutput {
     this.#tellLogprobs(open);
   }
 
-  /** They leave with the piece they came with, or with the next one, where a mark in the text holds that back. */
+  /** Log probabilities leave with the delta they came with, or with the next one while a possible marker holds the text back. */
   #tellLogprobs(open: OpenText): void {
     if (open.logprobs === undefined || open.logprobsTold === open.logprobs.length) return;
     const at = this.#batch.findLastIndex(({ type }) => type !== 'response.output_text.annotation.added');
@@ -160,18 +161,18 @@ export class RunOutput {
     if (kept !== undefined) this.#calls.append(index, kept.slice(1, -1));
   }
 
-  /** For arguments that are kept elsewhere. @returns the inside of the literal, as far as there is room. */
+  /** Counts arguments that are kept elsewhere. @returns the inside of the literal, cut where the budget ends. */
   keep(json: string): string {
     return this.#budget.take(json)?.slice(1, -1) ?? '';
   }
 
-  /** Ends whatever is open. `incomplete`: the answer was cut, and the last item with it. */
+  /** Closes what is open. `incomplete`: the answer was cut, and its last item with it. */
   close(status: ItemStatus): void {
     this.#closeText(status);
     this.#calls.closeAll(status);
   }
 
-  /** Opens the next item; its place in the output is returned. */
+  /** Opens the next item. @returns its index in the output. */
   addItem(item: RunItem, statusHints?: readonly string[]): number {
     const outputIndex = this.#done.length;
     this.#hasAdded = true;
@@ -179,7 +180,7 @@ export class RunOutput {
     return outputIndex;
   }
 
-  /** Closes the item opened last. */
+  /** Closes the item that was opened last. */
   finishItem(item: RunItem): void {
     this.emit({ type: 'response.output_item.done', outputIndex: this.#done.length, item });
     this.#done.push(item);
@@ -189,7 +190,7 @@ export class RunOutput {
     return this.#newId(kind);
   }
 
-  /** What the messages from `place` on say, the open one too; nothing more may be said in that one. */
+  /** The text of the messages from index `place` on, including the open message; nothing may be added to that one afterwards. */
   textFrom(place: number): string {
     const said = this.#done.slice(place).map((item) => (item.type === 'message' ? item.text : ''));
     if (this.#open?.type !== 'message') return said.join('');
@@ -197,7 +198,7 @@ export class RunOutput {
     return said.join('') + decodeLiteral(this.#open.literal);
   }
 
-  /** Where the output is, for `takeBack`. */
+  /** The current position, for `takeBack`. */
   mark(): OutputMark {
     return {
       sequence: this.#sequence,
@@ -208,7 +209,7 @@ export class RunOutput {
     };
   }
 
-  /** Unsays everything after a mark. Nothing of it may have been taken, and no call may be open. */
+  /** Removes everything after a mark. No event after it may have been taken, and no call may be open. */
   takeBack(mark: OutputMark): void {
     this.#sequence = mark.sequence;
     this.#batch.length = mark.events;

@@ -2,7 +2,7 @@ import type { Passage } from '../../../entities/knowledge/citation.ts';
 import { escapeMarkup, unescapeMarkup } from '../../../lib/markup.ts';
 import type { ModelMessage } from '../../models/port.ts';
 
-/** A passage as a model reads it back from its block. */
+/** A passage as it is read back from a request. */
 export interface NumberedPassage {
   readonly n: number;
   readonly title: string;
@@ -12,8 +12,8 @@ export interface NumberedPassage {
 const passagePattern = /<passage n="(\d+)" title="([^"]*)"[^>]*>([\s\S]*?)<\/passage>/g;
 
 /**
- * Puts the passages behind the instructions, as one system message. They are data: everything in them that could look like the block's
- * own markup is escaped, so no document can close its passage or open another.
+ * Inserts the passages after the instructions, as one system message. Passages are data: characters of the block's own markup are
+ * escaped, so no document can close its passage or open another.
  */
 export function withPassages(
   messages: readonly ModelMessage[],
@@ -26,11 +26,11 @@ export function withPassages(
   return [...messages.slice(0, place), { role: 'system', content: writePassages(passages, isCiting) }, ...messages.slice(place)];
 }
 
-/** Of the block around passages, and of the tags of each. */
+/** Characters of the block around passages, and of the tags of each. */
 const blockLength = 700;
 const tagsLength = 60;
 
-/** The first passages that fit beside the messages: nothing is cut in its middle. At four characters a token. */
+/** The leading passages that fit beside the messages, at four characters a token. No passage is cut. */
 export function passagesWithin(
   passages: readonly Passage[],
   messages: readonly ModelMessage[],
@@ -48,7 +48,7 @@ export function passagesWithin(
   return fitting === -1 ? passages : passages.slice(0, fitting);
 }
 
-/** The block itself, numbered from 1 in the order given. */
+/** The block of passages, numbered from 1 in the given order. */
 export function writePassages(passages: readonly Passage[], isCiting: boolean): string {
   const how = isCiting
     ? 'When a statement rests on a passage, put the passage number right behind it in square brackets, like [1]; several like [1][3]. Use no other numbers.'
@@ -63,7 +63,7 @@ export function writePassages(passages: readonly Passage[], isCiting: boolean): 
   ].join('\n');
 }
 
-/** Reads such a block back, for models that quote passages by themselves. */
+/** Reads such a block back, for the offline model, which quotes passages itself. */
 export function parsePassages(text: string): NumberedPassage[] {
   return [...text.matchAll(passagePattern)].map(([, n = '', title = '', body = '']) => ({
     n: Number(n),

@@ -1,7 +1,7 @@
 import { escapeMarkup, unescapeMarkup } from '../../../lib/markup.ts';
 import { estimateTokens } from '../../knowledge/index/tokens.ts';
 
-/** A document that somebody gave along with a message, as a model reads it. */
+/** A document that came with a message, as a model reads it. */
 export interface GivenFile {
   readonly name: string;
   readonly text: string;
@@ -13,15 +13,15 @@ const lead =
 const cutMark = '\n[The file goes on; the rest was left out.]';
 
 /**
- * A file as a delimited block. Everything in it that could look like the block's own markup is escaped, so no file can end its block.
+ * A file as a delimited block. Characters of the block's own markup are escaped, so no file can end its block.
  *
- * @param tokensMax  longer text is cut, and says so.
+ * @param tokensMax  longer text is cut, with a note at its end.
  */
 export function writeGivenFile({ name, text }: GivenFile, tokensMax: number): string {
   return `${lead}\n<file name="${escapeMarkup(name)}">\n${escapeMarkup(cutToTokens(text, tokensMax))}\n</file>`;
 }
 
-/** Reads such blocks back, for the model that quotes by itself, and what the message says besides. */
+/** Reads such blocks back, for the offline model, with the rest of the message. */
 export function parseGivenFiles(content: string): { readonly files: readonly GivenFile[]; readonly rest: string } {
   if (!content.includes(lead)) return { files: [], rest: content };
   const files = [...content.matchAll(blockPattern)].map(([, name = '', text = '']) => ({

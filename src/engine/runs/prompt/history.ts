@@ -5,14 +5,14 @@ import type { ModelMessage, ModelPart } from '../../models/port.ts';
 
 const unanswered = 'Cancelled: no output was given for this call.';
 
-/** Said to models before what stands for the older turns of a chat. */
+/** Introduces the summary of a chat's older turns. */
 export const earlierTurns = 'Summary of the earlier turns of this conversation:';
 
 /**
- * A chat's transcript as any provider takes it: every call is followed by exactly one output, outputs stand right behind their call, and
- * empty messages are left out. So a transcript that was cut anywhere can always be gone on with. Turns that were compressed are their summary.
+ * A chat's transcript in a form that every provider accepts: each call is followed by exactly one output, and empty messages are
+ * left out. So a transcript that was cut anywhere can be continued. A summary replaces compressed turns.
  *
- * @param tokensMax  the oldest turns are left out beyond it (four characters a token); the last one always stays.
+ * @param tokensMax  beyond it the oldest turns are left out (four characters a token); the last turn always stays.
  */
 export function historyOf(transcript: readonly ChatMessage[], tokensMax: number | undefined): readonly ModelMessage[] {
   const turns: ModelMessage[][] = [];
@@ -28,7 +28,7 @@ export function historyOf(transcript: readonly ChatMessage[], tokensMax: number 
   return typeof summary === 'string' ? [{ role: 'system', content: `${earlierTurns}\n${summary}` }, ...said] : said;
 }
 
-/** Older versions kept images by their addresses. No model is given an address to fetch, and these are not read again. */
+/** Older versions stored images by address. A model gets no address to fetch, and these images are not fetched again. */
 function withoutImageAddresses(message: ModelMessage): ModelMessage {
   if (message.role !== 'user' || typeof message.content === 'string') return message;
   if (!message.content.some(isByAddress)) return message;
@@ -44,12 +44,12 @@ function notShown({ url }: { readonly url: string }): string {
   return `[image ${url.slice(0, 300)}, not shown]`;
 }
 
-/** A message that is in no chat yet, in the form of those that are. */
+/** A new message in the form of stored ones. */
 export function asStored(message: ChatMessage | NewMessage): ChatMessage {
   return { chatId: '', ordinal: 0, updatedAt: message.createdAt, ...message };
 }
 
-/** Whether a summary stands for this message and all before it. */
+/** Whether a summary replaces this message and all before it. */
 export function isCompressed({ compression }: Pick<ChatMessage, 'compression'>): boolean {
   return typeof compression === 'string';
 }
@@ -64,7 +64,7 @@ function modelMessages(message: ChatMessage, transcript: readonly ChatMessage[],
     case 'assistant':
       return assistantMessages(message, transcript.slice(place + 1));
     case 'tool':
-      // Written right behind its call.
+      // Already written directly after its call.
       return [];
   }
 }
@@ -81,12 +81,12 @@ function assistantMessages(message: ChatMessage, later: readonly ChatMessage[]):
     ...before,
     { role: 'assistant', content: content === '' ? null : content, toolCalls },
     ...toolCalls.map(({ id }): ModelMessage => ({ role: 'tool', toolCallId: id, content: outputText(outputs.get(id)) })),
-    // Images that outputs hold: no provider takes them within an output.
+    // Images of outputs follow them: no provider takes images inside an output.
     ...toolCalls.flatMap(({ id }) => contextOf(outputs.get(id)).filter(({ role }) => role !== 'tool')),
   ];
 }
 
-/** As the model is given it: with the parts that people do not see, where there are any. */
+/** The output as the model gets it, including parts that people do not see. */
 function outputText(output: ChatMessage | undefined): string {
   if (output === undefined) return unanswered;
   const whole = contextOf(output).find(({ role }) => role === 'tool')?.content;
@@ -116,7 +116,7 @@ function lastTurns(turns: readonly ModelMessage[][], tokensMax: number): readonl
   return turns.slice(first);
 }
 
-/** What the messages among the items say; null where there are none. */
+/** The text of the messages among the items; null when there is none. */
 export function textOf(items: readonly RunItem[]): string | null {
   const texts = items.flatMap((item) => (item.type === 'message' ? [item.text] : []));
   return texts.length === 0 ? null : texts.join('\n\n');

@@ -3,15 +3,15 @@ import type { RunPlan } from '../run-engine.ts';
 import { choiceFor } from '../tools/choice.ts';
 import type { RunTools } from '../tools/run-tools.ts';
 
-/** What a run is at when it asks its model. */
+/** The state of a run when it asks its model. */
 interface Turn {
-  /** No tool may be called any more. */
+  /** The model may call no tool. */
   readonly mustAnswer: boolean;
-  /** Some tool was called: what forces a call is satisfied. */
+  /** The model has called a tool: a forced call is satisfied. */
   readonly hasCalled: boolean;
 }
 
-/** Makes the next request to the model of a run. */
+/** Builds the next model request of a run. */
 export function requestOf(
   plan: RunPlan,
   tools: RunTools,

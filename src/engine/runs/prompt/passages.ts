@@ -5,7 +5,10 @@ import type { LoopDeps } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
 import { passagesWithin } from './context.ts';
 
-/** Retrieves what a run is answered from, tells it as a step, and sets the marks to watch for. An error degrades the answer, never fails the run. */
+/**
+ * Retrieves the passages for a run, emits the step, and starts the search for their markers. An error leaves the answer without
+ * passages; it never fails the run.
+ */
 export async function findPassages(
   plan: RunPlan,
   deps: Pick<LoopDeps, 'retrieve' | 'logger'>,

@@ -2,13 +2,13 @@ import type { ChatMessage } from '../../../entities/chats/chat.ts';
 import { cutText } from '../../../lib/text.ts';
 import type { ModelMessage } from '../../models/port.ts';
 
-/** One thing said, as a summary is made of it. */
+/** One message, as a summary request shows it. */
 export interface Said {
   readonly who: 'user' | 'assistant' | 'earlier';
   readonly text: string;
 }
 
-/** A transcript of more characters is summarized from its ends: how it began, and how it stands. */
+/** A longer transcript is summarized from its beginning and its end. */
 const lengthMax = 120_000;
 const startShare = 0.25;
 const messageLengthMax = 20_000;
@@ -19,9 +19,9 @@ const task = [
 ].join('\n');
 
 /**
- * Asks a model for the summary of what was said.
+ * The request for a summary of a transcript.
  *
- * @param earlier  a summary of what stands before, which the new one takes in.
+ * @param earlier  a summary of the messages before, which the new summary includes.
  */
 export function summaryMessages(transcript: readonly ChatMessage[], earlier: string | undefined): readonly ModelMessage[] {
   const said: Said[] = transcript.flatMap(({ role, content }) =>
@@ -34,7 +34,7 @@ export function summaryMessages(transcript: readonly ChatMessage[], earlier: str
   ];
 }
 
-/** Reads such a request back, for the model that has no words of its own; undefined for any other. */
+/** Reads such a request back, for the offline model; undefined for any other request. */
 export function parseSummaryRequest(messages: readonly ModelMessage[]): readonly Said[] | undefined {
   const [system, user, ...rest] = messages;
   if (system?.role !== 'system' || system.content !== task || user?.role !== 'user' || rest.length > 0) return undefined;

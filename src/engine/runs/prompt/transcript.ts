@@ -3,9 +3,9 @@ import { idPrefixes, timeOfId } from '../../../entities/ids.ts';
 import type { RunItem, RunSnapshot } from '../../../entities/runs/event.ts';
 import type { ModelMessage } from '../../models/port.ts';
 
-/** Which part of a run's output becomes messages, and what others put into it meanwhile. */
+/** The part of a run's output that becomes messages, with the messages that others added meanwhile. */
 export interface TranscriptSpan {
-  /** Items before it are in the chat already: the run was paused behind them. */
+  /** Items before this index are in the chat: the run was paused after them. */
   readonly from: number;
   readonly inputs: readonly { readonly at: number; readonly messages: readonly NewMessage[] }[];
 }
@@ -14,17 +14,17 @@ const wholeRun: TranscriptSpan = { from: 0, inputs: [] };
 const unmade = 'Cancelled: this call was not carried out.';
 
 /**
- * What a run leaves in its chat's transcript. Text stays also when the run was cut; calls stay only when they wait for the caller's
- * answer, because no provider takes a history with calls that nobody answered. Calls of tools of the service stay with their outputs, for
- * models only.
+ * The messages that a run adds to its chat. Text stays also when the run was cut. Calls stay only when they wait for the caller's
+ * answer, because no provider takes a history with unanswered calls. Calls of the service's tools stay with their outputs, hidden
+ * from people.
  *
- * The ids follow from the run's items, and times from the ids: whoever reads the events knows both before the rows are written.
+ * Ids follow from the run's items, and times from the ids: a reader of the events knows both before the rows are written.
  */
 export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = wholeRun): readonly NewMessage[] {
   const messages: NewMessage[] = [];
   const turnStart = Math.max(from, ...inputs.map(({ at }) => at));
   let unsaid: RunItem[] = [];
-  /** For models only: what was done and not followed by a text. */
+  /** Adds a hidden message for calls that no text follows. */
   const flush = () => {
     const [first] = unsaid;
     const context = contextOf(unsaid);
@@ -52,7 +52,7 @@ export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = 
   return messages;
 }
 
-/** What a model is told of items of its own run: texts, and every call with its output. */
+/** The items of a run as messages for its model: texts, and each call with its output. */
 export function contextOf(items: readonly RunItem[]): readonly ModelMessage[] {
   return items.flatMap((item): ModelMessage[] => {
     if (item.type === 'message') return item.text === '' ? [] : [{ role: 'assistant', content: item.text }];
@@ -66,7 +66,7 @@ export function contextOf(items: readonly RunItem[]): readonly ModelMessage[] {
   });
 }
 
-/** Calls that the caller is asked to answer; none unless the run came to its end. */
+/** The calls that the caller is asked to answer; none unless the run completed. */
 export function awaitedCalls(run: RunSnapshot, from = 0): readonly ToolCall[] {
   if (run.status !== 'completed') return [];
   return run.output
@@ -74,7 +74,7 @@ export function awaitedCalls(run: RunSnapshot, from = 0): readonly ToolCall[] {
     .flatMap((item) => (item.type === 'function_call' ? [{ id: item.callId, name: item.name, arguments: item.arguments }] : []));
 }
 
-/** The message that holds the awaited calls: the last text, or one of its own when the model said nothing. */
+/** The id of the message that holds the awaited calls: the last text, or a message of its own when the model said nothing. */
 export function toolMessageId({ output }: Pick<RunSnapshot, 'output'>): string {
   const text = output.findLast((item) => item.type === 'message' && item.text !== '');
   if (text !== undefined) return text.id;

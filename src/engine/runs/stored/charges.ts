@@ -1,10 +1,10 @@
 import type { LaterNote, UsageLedger } from '../usage/ledger.ts';
 
 /**
- * Holds back what the calls of a run cost until what the run did next is in the database: then this process still had it. Once something it said is
- * there, whoever takes the run over ends it, and charges for the calls that its log tells of. So a process that was stopped and wakes up
- * late charges for nothing that another one was charged for, nor for a call of which the run does not tell. Limits count a call meanwhile:
- * the run's own next one must not get what is spent.
+ * Holds back the charges for a run's model calls until a later event of the run is stored, which proves that this process still had
+ * the run. After its first output is stored, a takeover ends the run and charges for the calls in its log. So a process that wakes
+ * up late never charges for a call that another process charged for, nor for a call that the log does not show. Limits count a held
+ * call at once: the run's next call must not get those tokens.
  */
 export class HeldCharges {
   readonly ledger: UsageLedger;
@@ -28,7 +28,7 @@ export class HeldCharges {
     for (const note of this.#held.splice(0)) note.write();
   }
 
-  /** Forgets what is still held, and what comes. */
+  /** Drops held charges and all later ones. */
   drop(): void {
     this.#isDropped = true;
     for (const note of this.#held.splice(0)) note.forget();

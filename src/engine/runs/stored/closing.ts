@@ -11,7 +11,7 @@ import { requestOf } from './request.ts';
 
 type MessageItem = Extract<RunItem, { readonly type: 'message' }>;
 
-/** Why a run is ended by somebody who does not work on it. `cut`: by thread mode force; its words leave the thread. */
+/** Why a run is ended by a process that does not work on it. `cut`: by thread mode force; its output is removed from the thread. */
 export type Closing = 'cancelled' | 'cut' | RunError;
 
 export const interrupted: RunError = {
@@ -27,19 +27,19 @@ export const keyRevoked: RunError = {
   message: 'The API key that began this was revoked, or its user left the organization',
 };
 
-/** A run that was begun, or gone on with, this often is ended: something in it kills its processes. */
+/** A run that was started or continued this often is ended: it probably kills its processes. */
 const attemptsMax = 3;
 
 /**
- * Why a run that a process was taken from is ended, instead of begun again or gone on with; undefined when it is not.
+ * Why a run that was taken over is ended instead of restarted or continued; undefined when it is not ended.
  *
- * @param hasSecretsHere  whether this process knows the secrets of its caller.
+ * @param hasSecretsHere  whether this process has the secrets of its caller.
  */
 export function closingFor(run: LeasedRun, left: Leftover, hasSecretsHere: boolean): Closing | undefined {
   if (run.isKeyRevoked && !run.isCancelRequested) return keyRevoked;
   const hasSecrets = requestOf(run).needsSecrets === true;
   const needsSecrets = hasSecrets && !hasSecretsHere;
-  // The log has the arguments of a call without the secrets in them: such a call cannot be made again from there.
+  // In the log, the arguments of calls have no secrets: such a call cannot be made again.
   const mayGoOn = left.kind === 'unsaid' ? !needsSecrets : left.kind === 'between' && !hasSecrets;
   if (mayGoOn && run.attempt <= attemptsMax) return undefined;
   if (run.isCancelRequested) return 'cancelled';
@@ -51,8 +51,8 @@ export function closingFor(run: LeasedRun, left: Leftover, hasSecretsHere: boole
 }
 
 /**
- * The events that end a run in the place of its worker: what it had said is closed as incomplete and kept. Where a call was under way that may have
- * been carried out, its output says so, and so does a message of its own, for people.
+ * The events that end a run in place of its worker: what it said is closed as incomplete and kept. If a tool call may have been
+ * carried out, its output and a message for people say so.
  */
 export function closingOf(fold: RunFold, runId: string, why: Closing): readonly RunEvent[] {
   const bodies: RunEventBody[] = [];
@@ -124,12 +124,12 @@ function closing(outputIndex: number, item: RunItem, subagents: readonly Subagen
   return [done];
 }
 
-/** As for a call whose run is stopped: every call has its output. The id follows from the call's, so that taking the run over twice is harmless. */
+/** Every call gets an output. Its id follows from the call's id, so taking the run over twice does no harm. */
 function stoppedOutput({ id, callId }: ServerCallItem, error: CallError): RunItem {
   return { type: 'server_tool_call_output', id: idLike(id, 'serverToolOutput'), status: 'failed', callId, output: '', error };
 }
 
-/** The id follows from the call's, for the same reason. */
+/** Its id follows from the call's id, for the same reason. */
 function noteOf({ id, name }: ServerCallItem): MessageItem {
   return { type: 'message', id: idLike(id, 'message'), status: 'incomplete', text: unknownOutcomeText(name), citations: [] };
 }
@@ -138,7 +138,7 @@ function idLike(id: string, kind: IdKind): string {
   return `${idPrefixes[kind]}${id.slice(id.indexOf('_'))}`;
 }
 
-/** A message from its beginning to its end. */
+/** The events of a message, from its beginning to its end. */
 function saying(outputIndex: number, item: MessageItem): readonly RunEventBody[] {
   const { id: itemId, text, citations } = item;
   return [

@@ -3,15 +3,15 @@ import { isLast, type RunEvent } from '../../../entities/runs/event.ts';
 const pieceCharsMax = 64 * 1024;
 
 /**
- * The stored events of one run that this process works on, for its readers: each keeps only its place, so a slow one costs no memory.
- * An event's index is its sequence number.
+ * The stored events of a run that this process works on, for its readers. Each reader keeps only its position, so a slow reader
+ * costs no memory. The index of an event is its sequence number.
  */
 export class EventLog {
   readonly #events: RunEvent[] = [];
   #waiting: (() => void)[] = [];
   #isOpen = true;
 
-  /** True once the last event is here. */
+  /** Whether the last event was added. */
   get isOver(): boolean {
     const last = this.#events.at(-1);
     return last !== undefined && isLast(last);
@@ -21,24 +21,24 @@ export class EventLog {
     return this.#events.length;
   }
 
-  /** Whether an item of the output was begun at this place or behind it. */
+  /** Whether an output item was begun at this index or later. */
   hasOutputFrom(index: number): boolean {
     return this.#events.some((event, at) => at >= index && event.type === 'response.output_item.added');
   }
 
-  /** Takes events that are in the database. */
+  /** Adds events that are stored in the database. */
   add(events: readonly RunEvent[]): void {
     for (const event of events) this.#events.push(event);
     this.#wake();
   }
 
-  /** Nothing more comes from this process: the run is over, or another process has it. */
+  /** This process adds no more events: the run is over, or another process has it. */
   close(): void {
     this.#isOpen = false;
     this.#wake();
   }
 
-  /** Yields what comes after a sequence number, until the log is closed or the signal fires. */
+  /** Yields the events after a sequence number until the log is closed or the signal fires. */
   async *read(afterSequence: number, signal: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
     let next = afterSequence + 1;
     while (!signal.aborted) {
@@ -51,7 +51,7 @@ export class EventLog {
     }
   }
 
-  /** The events from an index on, as many as one write should hold: a slow reader holds no more of a long answer. */
+  /** The events from an index on, as many as one write should hold, so that a slow reader holds only a part of a long answer. */
   #piece(from: number): readonly RunEvent[] {
     let end = from;
     for (let chars = 0; end < this.#events.length && chars < pieceCharsMax; end += 1) {

@@ -2,7 +2,7 @@ import { DomainError } from '../../../entities/errors.ts';
 import type { Blobs } from '../../../storage/blobs/blobs.ts';
 import type { ModelMessage, ModelPart } from '../../models/port.ts';
 
-/** An image among the files of a chat, as contexts name it: the bytes stay where they are until a model is given them. */
+/** A reference to an image among the files of a chat; its bytes are read when a model gets them. */
 export interface FileImagePart {
   readonly type: 'chat-file';
   readonly blobKey: string;
@@ -11,12 +11,12 @@ export interface FileImagePart {
   readonly detail?: 'auto' | 'low' | 'high';
 }
 
-/** Most bytes of images in one request; the newest ones come first. */
+/** Most bytes of images in one request; the newest images come first. */
 const imagesBytesMax = 20 * 1024 * 1024;
 
 /**
- * Puts the bytes of images where contexts name them. One that is gone, that the model could not see, or that is one too many becomes its
- * name. Only bytes of the run's organization are read.
+ * Replaces image references by the images' bytes. The name replaces an image that is gone, that the model cannot see, or that is
+ * over the limit. Only files of the run's organization are read.
  */
 export async function withFileImages(
   messages: readonly ModelMessage[],

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Makes the function that tells equal secrets from others, as RunEngine.fingerprint says. */
+/** Makes the function behind RunEngine.fingerprint. */
 export function createFingerprint(): (secrets: Readonly<Record<string, string>>) => string | null {
   const key = randomBytes(32);
   return (secrets) => {

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 
 /**
- * Tells how long a lease certainly runs. It asks two clocks: one that nobody sets, and the one of the day, which goes on while the machine sleeps.
- * The lease counts from before the statement that took or extended it was sent, so the database never ends it earlier.
+ * Tells how long a lease certainly runs. It asks two clocks: the monotonic one, and the wall clock, which goes on while the machine
+ * sleeps. A lease counts from before its statement was sent, so the database never ends it earlier.
  */
 export class LeaseClock {
   readonly #leaseMs: number;
@@ -12,7 +12,7 @@ export class LeaseClock {
     this.#leaseMs = leaseMs;
   }
 
-  /** @param asked  `LeaseClock.now()` from before the statement was sent. */
+  /** @param asked  `LeaseClock.now()` before the statement was sent. */
   renewed(asked: Moment): void {
     if (this.#from === undefined || asked.steadyMs > this.#from.steadyMs) this.#from = asked;
   }

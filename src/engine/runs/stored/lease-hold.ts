@@ -1,7 +1,7 @@
 import type { RunHold } from '../hold.ts';
 import type { LeaseClock } from './lease-clock.ts';
 
-/** The hold of a run on its lease. `extend` throws when another process has the run, or when the run was told to stop. */
+/** The hold of a stored run, by its lease. `extend` throws when another process has the run, or when the run was told to stop. */
 export function leaseHold(of: {
   readonly written: RunHold['written'];
   readonly clock: LeaseClock;

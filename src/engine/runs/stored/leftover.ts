@@ -4,9 +4,9 @@ import type { Continuation } from '../loop-deps.ts';
 import type { ServerCallItem } from '../tools/open-call.ts';
 
 /**
- * How a process leaves a run when it dies. `unsaid`: nothing was said since the run began or went on; it is begun again. `between`: it can go on
- * where it is: the model was about to be asked, or a call of a tool was under way that may be made again. `unknown`: a call was under way that
- * must not be made again. `torn`: in the middle of what a model said.
+ * The state in which a dead process left a run. `unsaid`: no output since the run began or continued; it is restarted. `between`:
+ * it can continue: the model was about to be asked, or a tool call was under way that may be made again. `unknown`: a tool call was
+ * under way that must not be made again. `torn`: in the middle of a model's answer.
  */
 export type Leftover =
   | { readonly kind: 'unsaid' | 'torn' }

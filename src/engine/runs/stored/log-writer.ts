@@ -6,14 +6,14 @@ import { RunStop } from '../stop.ts';
 import type { EventLog } from './event-log.ts';
 
 const retryAfterMs = 250;
-/** A database that is away for longer than this ends the run here; its lease is over by then. */
+/** When the database is away for longer, this process gives the run up; its lease is over by then. */
 const retriesMax = 240;
-/** The model is read on only while fewer events than this wait to be written. */
+/** The model is read only while fewer events than this wait to be written. */
 const backlogMax = 5_000;
 
 /**
- * Writes a run's events before anybody sees them. While one batch is being written, further events gather: a fast model makes few large
- * writes, a slow one many small ones at once.
+ * Stores a run's events before a reader sees them. While one batch is being written, further events gather: a fast model makes few
+ * large writes, a slow model many small ones at once.
  */
 export class LogWriter {
   readonly #store: Pick<RunStore, 'append' | 'finish'>;
@@ -25,7 +25,7 @@ export class LogWriter {
   #pending: RunEvent[] = [];
   #writing: Promise<void> | undefined;
   #lost: RunStop | undefined;
-  /** What waits is written with the end. */
+  /** Waiting events are written together with the end of the run. */
   #isFinishing = false;
 
   constructor(options: {
@@ -33,7 +33,7 @@ export class LogWriter {
     readonly log: EventLog;
     readonly lease: { readonly id: string; readonly fence: number };
     readonly logger: Logger;
-    /** Another process has the run, or the database is gone. */
+    /** Called when another process has the run, or the database is gone. */
     readonly onLost: (reason: RunStop) => void;
     readonly onWritten: () => void;
   }) {
@@ -53,15 +53,16 @@ export class LogWriter {
     while (this.#pending.length > backlogMax && this.#writing !== undefined) await this.#writing;
   }
 
-  /** Resolves once nothing is being written. */
+  /** Resolves once no write is under way. */
   async idle(): Promise<void> {
     await this.#writing;
   }
 
   /**
-   * Resolves once everything that was added is in the database, written under this lease's fence.
+   * Resolves once every added event is stored under this lease's fence.
    *
-   * @throws RunStop `lost` when another process has the run, or the database does not come back; the signal's reason when it fires before.
+   * @throws RunStop `lost` when another process has the run, or the database does not come back; the signal's reason when it fires
+   * before.
    */
   async written(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -70,7 +71,7 @@ export class LogWriter {
     if (this.#lost !== undefined) throw this.#lost;
   }
 
-  /** Writes what is left and the end of the run, in one transaction. @returns undefined when the run was lost. */
+  /** Writes the remaining events and the end of the run in one transaction. @returns undefined when the run was lost. */
   async finish(ending: RunEnding): Promise<Finished | undefined> {
     this.#isFinishing = true;
     await this.#writing;
@@ -79,7 +80,7 @@ export class LogWriter {
     const { id, fence } = this.#lease;
     const write = (end: RunEnding) => this.#persist(() => this.#store.finish(id, fence, { ...end, events }));
     const finished = await write(ending).catch((error: unknown) => {
-      // A run that cannot end would hold its thread for ever.
+      // A run that cannot end would block its thread for ever.
       this.#logger.error({ err: error, runId: id }, 'what a run said is refused by its chat; the run ends without it');
       return write({ ...ending, messages: [] });
     });
@@ -109,9 +110,9 @@ export class LogWriter {
   }
 
   /**
-   * A database that is away for a moment delays the run, no more: writes are repeatable and fenced.
+   * Retries while the database is away: writes are repeatable and fenced.
    *
-   * @throws what the database says of data that it will never take.
+   * @throws the database's error for data that it will never take.
    */
   async #persist<T>(write: () => Promise<T | undefined>): Promise<T | undefined> {
     for (let attempt = 1; ; attempt += 1) {
@@ -139,12 +140,12 @@ export class LogWriter {
   }
 }
 
-/** Resolves when the signal fires; the listener goes with the signal of its run. */
+/** Resolves when the signal fires; the listener lives as long as the signal. */
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** PostgreSQL's classes of errors in the data itself, and of broken constraints. */
+/** Whether PostgreSQL refuses the data itself: errors in data, broken constraints. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code));
 }

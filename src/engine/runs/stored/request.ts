@@ -5,7 +5,7 @@ import type { AnswerCheck } from '../answer/gate.ts';
 import { historyOf } from '../prompt/history.ts';
 import type { Charge, RunPlan } from '../run-engine.ts';
 
-/** What is kept of a chat run besides its messages, so that any process can begin it. Secrets of the caller are never here. */
+/** What is stored of a chat run besides its messages, so that any process can start it. It never holds the caller's secrets. */
 export interface StoredRequest {
   /** The system message; '' for none. */
   readonly instructions: string;
@@ -14,27 +14,27 @@ export interface StoredRequest {
   readonly parallelToolCalls?: boolean;
   readonly parameters: ModelParameters;
   readonly inputTokensMax?: number;
-  /** Where the agent's knowledge is: filtered again by storage when it is searched. */
+  /** The sources that may be searched; storage filters them again in each search. */
   readonly knowledge: { readonly orgId: string; readonly dataSourceIds: readonly string[]; readonly question: string } | null;
   readonly generateCitations: boolean;
   readonly hidesSteps: boolean;
-  /** Names the chat when the run ends and it has no name yet. */
+  /** Names the chat at the end of the run if it has no name yet. */
   readonly chatName: string | null;
   readonly responseFormat?: ResponseFormat;
   readonly answerCheck?: AnswerCheck;
-  /** Names of tools of the service that the model may call. */
+  /** Names of the service's tools that the model may call. */
   readonly serverTools?: readonly string[];
-  /** So are the tools of the run's agent that run here: they are read anew when the run begins. */
+  /** The model may also call the agent's tools that run in the service; they are read anew when the run starts. */
   readonly offersAgentTools?: true;
   readonly toolCallsMax?: number;
   readonly onlyTools?: readonly string[];
-  /** It has secrets of the caller: a process without them ends it instead of running it with less, or with others. */
+  /** It needs secrets of its caller: a process without them ends it instead of running it without, or with other ones. */
   readonly needsSecrets?: boolean;
-  /** Of responses: what may join a running one must be of the same mode. */
+  /** For responses: messages may be added to a running response only in the same mode. */
   readonly chatMode?: string;
 }
 
-/** Said to a model that goes on after a pause, behind what it had said: providers want a turn of the user last. */
+/** Tells a model to continue after a pause: providers want a user's turn last. */
 const goOn: ModelMessage = { role: 'user', content: 'You were interrupted. Go on from exactly where you stopped.' };
 
 export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isResumed = false): RunPlan {

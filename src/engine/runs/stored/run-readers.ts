@@ -6,13 +6,13 @@ import type { EventLog } from './event-log.ts';
 import type { NewsBoard } from './news-board.ts';
 
 const eventsPerRead = 2_000;
-/** Readers of runs that another process works on look again after this, should all signals fail. */
+/** Readers of runs in other processes look again after this time, even if all signals fail. */
 const lookAgainMs = 1_000;
-/** A database that is away for a moment delays readers, no more. */
+/** Readers wait while the database is away for a moment. */
 const retryAfterMs = 250;
 const retriesMax = 120;
 
-/** Reads stored runs: those that this process works on from its memory, all others from the database. */
+/** Reads stored runs: from memory if this process works on them, else from the database. */
 export class RunReaders {
   readonly #runs: Pick<RunStore, 'find' | 'readEvents'>;
   readonly #board: NewsBoard;
@@ -25,15 +25,15 @@ export class RunReaders {
     this.#logOf = logOf;
   }
 
-  /** Every event after a sequence number, then those that come, until the end or the signal. */
+  /** Every event after a sequence number, then new events as they come, until the end of the run or the signal. */
   async *follow(runId: string, afterSequence: number, signal: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
     let cursor = afterSequence;
-    /** A pause that was there before this reader came is history; one that it sees happen is the end for it. */
+    /** A pause before this reader came is history; a pause that it sees happen ends its stream. */
     let pausesFrom: number | undefined;
     while (!signal.aborted) {
       const log = this.#logOf(runId);
       pausesFrom = pausesFrom === undefined ? (log?.length ?? Number.POSITIVE_INFINITY) : Math.min(pausesFrom, cursor + 1);
-      // Listening begins before looking, and the status is asked before the events: nothing falls in between.
+      // Listen before reading, and read the status before the events: no event is missed in between.
       const news = log === undefined ? this.#board.news(runId, lookAgainMs, signal) : undefined;
       const isOver = log === undefined && (await this.#isOver(runId, signal));
       for await (const batch of log === undefined ? this.#stored(runId, cursor, signal) : log.read(cursor, signal)) {
@@ -49,17 +49,17 @@ export class RunReaders {
     }
   }
 
-  /** From here on nobody can follow what another process works on, nor what this one has let go. */
+  /** From now on, runs of other processes and runs that this process gave up cannot be followed. */
   end(): void {
     this.#isEnding = true;
   }
 
-  /** What is in the log now. */
+  /** The events in the log now. */
   async *replay(runId: string): AsyncGenerator<readonly RunEvent[]> {
     yield* this.#stored(runId, -1);
   }
 
-  /** Resolves once the run is over, or paused. */
+  /** Resolves once the run is over or paused. */
   async over(runId: string): Promise<void> {
     const { signal } = new AbortController();
     for (;;) {
@@ -70,7 +70,7 @@ export class RunReaders {
     }
   }
 
-  /** @param signal  of a reader that waits when the database is away; absent: it is told at once. */
+  /** @param signal  of a reader that waits while the database is away; absent: the database's error is thrown at once. */
   async *#stored(runId: string, afterSequence: number, signal?: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
     let cursor = afterSequence;
     for (;;) {
@@ -91,7 +91,7 @@ export class RunReaders {
   }
 }
 
-/** The run goes on without this process. */
+/** The run goes on in another process. */
 function stopping(): DomainError {
   return new DomainError('OVERLOADED', 'The service is stopping; come back to this run', { retryAfterSeconds: 1 });
 }

@@ -3,7 +3,7 @@ import type { RunStore } from '../../../storage/runs/runs.ts';
 import type { RunControl } from '../control.ts';
 import { RunStop } from '../stop.ts';
 
-/** Lets others reach a stored run: what they ask for is in its row, so that it survives this process. */
+/** How others reach a stored run: requests to pause and added messages are in its row, so they survive this process. */
 export class StoredControl implements RunControl {
   readonly #runs: Pick<RunStore, 'readSteers' | 'closeSteers'>;
   readonly #runId: string;
@@ -12,7 +12,7 @@ export class StoredControl implements RunControl {
   #taken = 0;
   #isNewsThere = false;
 
-  /** @param taken  how often the log shows that something was put into the run and taken. */
+  /** @param taken  how many times added messages were taken, according to the log. */
   constructor(runs: Pick<RunStore, 'readSteers' | 'closeSteers'>, runId: string, fence: number, taken: number) {
     this.#runs = runs;
     this.#runId = runId;
@@ -32,7 +32,7 @@ export class StoredControl implements RunControl {
     if (!this.#pausing.signal.aborted) this.#pausing.abort(new RunStop('paused', 'The run was paused'));
   }
 
-  /** @param count  how often something was put into the run, as far as that is known. */
+  /** @param count  how many times messages were added to the run, as far as known. */
   heardOf(count: number): void {
     if (count > this.#taken) this.#isNewsThere = true;
   }

@@ -18,7 +18,7 @@ import { RunReaders } from './run-readers.ts';
 import { StoredWorker, type WorkerDeps } from './worker.ts';
 
 const takenPerSweep = 50;
-/** Waiting runs whose secrets are kept. */
+/** Most waiting runs whose secrets are kept. */
 const expectedMax = 20_000;
 const sweepEveryMsMax = 3_000;
 
@@ -28,28 +28,28 @@ export interface StoredRunsDeps {
   readonly jobs: Pick<Jobs, 'every'>;
   readonly loop: LoopDeps;
   readonly active: ActiveRuns;
-  /** Told how a run ended that this process worked on. */
+  /** Called when a run ends that this process worked on. */
   readonly onEnded: (status: RunStatus) => void;
   readonly logger: Logger;
   now(): Date;
 }
 
-/** The stored runs of this process: works on those it holds, follows all of them, takes over those that nobody holds any more. */
+/** The stored runs of this process: works on those it holds, follows all, and takes over those that no process holds any more. */
 export class StoredRuns {
   readonly #deps: StoredRunsDeps;
   readonly #workerDeps: WorkerDeps;
   readonly #workers = new Map<string, StoredWorker>();
-  /** Resolves when the worker of a run is gone. */
+  /** For each run, resolves when its worker has finished. */
   readonly #leaving = new Map<string, Promise<unknown>>();
-  /** Those that write the end of a run that was cut off; the one that had it may still be there. */
+  /** Workers that write the end of a run that was cut off; its former worker may still exist. */
   readonly #ending = new Set<StoredWorker>();
   readonly #board: NewsBoard;
   readonly readers: RunReaders;
-  /** Names this process among those on the same database. */
+  /** Identifies this process among those on the same database. */
   readonly owner = randomUUID();
   readonly #heartbeat: NodeJS.Timeout;
   readonly #subscriptions: readonly (() => void)[];
-  /** Secrets of runs that wait for their thread. They are in memory only: this process alone may begin those runs, while it lives. */
+  /** Secrets of runs that wait for their thread, in memory only: while this process lives, it alone may start those runs. */
   readonly #expected = new BoundedMap<string, Readonly<Record<string, string>>>(expectedMax);
   #isStopping = false;
 
@@ -95,18 +95,18 @@ export class StoredRuns {
     this.#heartbeat = setInterval(() => this.#beat(), settings.RUN_LEASE_MS / 3);
     this.#heartbeat.unref();
     jobs.every('runs.sweep', Math.min(settings.RUN_LEASE_MS, sweepEveryMsMax), () => this.#sweep());
-    // One process owns an embedded database: whoever held a lease before this one began is dead.
+    // One process uses an embedded database: holders of older leases are dead.
     const allBefore = storage.db.kind === 'embedded' ? deps.now() : undefined;
     this.#sweep(allBefore).catch((error: unknown) => deps.logger.error({ err: error }, 'the first sweep for runs failed'));
   }
 
-  /** @param secrets  undefined where they are not known: those that are kept here for the run are taken. */
+  /** @param secrets  undefined where unknown: the secrets kept here for the run are used. */
   start(runId: string, secrets?: Readonly<Record<string, string>>): void {
     if (this.#isStopping) return;
     const kept = this.#expected.get(runId);
     this.#expected.delete(runId);
     const all = kept === undefined ? secrets : { ...kept, ...secrets };
-    // A run that was paused a moment ago may still be leaving its worker's hands.
+    // The former worker of a run that was paused a moment ago may not have finished.
     const leaving = this.#leaving.get(runId);
     if (leaving === undefined) this.#take(runId, 'free', all);
     else void leaving.then(() => this.#take(runId, 'free', all));
@@ -119,7 +119,7 @@ export class StoredRuns {
     else worker.addSecrets(secrets);
   }
 
-  /** It is begun here, unless only another process has its secrets. */
+  /** Starts the next run of a thread here, unless only another process has its secrets. */
   #next({ id, owner }: NextRun): void {
     if (owner === null || owner === this.owner) this.start(id);
     else this.#deps.storage.signals.publish('run-ready', id);
@@ -135,7 +135,7 @@ export class StoredRuns {
       signals.publish('run-cancel', runId);
       await this.readers.over(runId);
     }
-    // It may have been paused in the same moment.
+    // It may have been paused at the same moment.
     await threads.settle(runId, 'cancelled');
   }
 
@@ -160,18 +160,18 @@ export class StoredRuns {
     const worker = new StoredWorker(runId, this.#workerDeps);
     this.#ending.add(worker);
     await worker.work({ manner: 'ending', secrets: undefined }).finally(() => this.#ending.delete(worker));
-    // The one that held it has nothing to say any more.
+    // The former worker may write nothing more.
     this.#workers.get(runId)?.stop(new RunStop('lost', 'The run was cut off'));
     this.#deps.storage.signals.publish('run-cancel', runId);
     this.#board.publish(runId, true);
   }
 
-  /** From here on nothing is begun or taken over. */
+  /** From now on no run is started or taken over. */
   stopTaking(): void {
     this.#isStopping = true;
   }
 
-  /** What still runs says that it was stopped, or is left to the next process. Readers of what goes on without this one are told so. */
+  /** Stops the runs at work, or leaves them to the next process, and tells readers of runs in other processes. */
   stopAll(): void {
     this.readers.end();
     for (const worker of this.#workers.values()) worker.stop(new RunStop('shutdown', 'The service was stopped'));
@@ -185,12 +185,12 @@ export class StoredRuns {
   }
 
   #take(runId: string, manner: LeaseManner, secrets: Readonly<Record<string, string>> | undefined): void {
-    // Asked again: a paused run may have been leaving, or the database been slow, while the service began to stop.
+    // Checked again after the wait: the service may have begun to stop.
     if (this.#isStopping || this.#workers.has(runId) || [...this.#ending].some((worker) => worker.runId === runId)) return;
     const worker = new StoredWorker(runId, this.#workerDeps);
     this.#workers.set(runId, worker);
     const { active } = this.#deps;
-    // Its row was not read yet.
+    // Unknown until its row is read.
     let owner = nobody;
     active.enter(owner);
     let stopWatching = () => {};
@@ -202,12 +202,12 @@ export class StoredRuns {
         worker.stop(new RunStop('revoked', keyRevoked.message));
       });
     };
-    // A run is somebody's, also when a sweep found it.
+    // Each run needs an owner, also one that the sweep found.
     const work = this.#deps.storage.db
       .runAs('interactive', () => worker.work({ manner, secrets, onLeased }))
       .catch((error: unknown) => {
         this.#deps.logger.error({ err: error, runId }, 'a run broke off; it is taken over after its lease');
-        // It could not be begun: it is tried again while it is left to this process.
+        // It could not be started: try again while only this process may start it.
         if (!worker.isLeased && secrets !== undefined && Object.keys(secrets).length > 0) this.#expected.set(runId, secrets);
       })
       .finally(() => {
@@ -220,7 +220,7 @@ export class StoredRuns {
     this.#leaving.set(runId, work);
   }
 
-  /** Those that wait behind the run of another key: nobody works on them, and so nobody hears that their own has ended. */
+  /** Ends runs of a revoked key that wait for another key's run: no worker hears of their revocation. */
   async #endWaiting(keyId: string): Promise<void> {
     if (this.#isStopping) return;
     const { runs, threads } = this.#deps.storage;
@@ -229,7 +229,7 @@ export class StoredRuns {
     }
   }
 
-  /** `allBefore`: also takes runs made before then from whoever holds them. */
+  /** @param allBefore  also takes runs that were made before then, whoever holds them. */
   async #sweep(allBefore?: Date): Promise<void> {
     if (this.#isStopping) return;
     const { runs } = this.#deps.storage;
@@ -239,7 +239,7 @@ export class StoredRuns {
     }
   }
 
-  /** One statement for all runs of this process; also hears of cancels whose signal was lost. */
+  /** Extends all leases in one statement; finds cancels whose signal was lost. */
   #beat(): void {
     this.#reserve();
     const asked = [...this.#workers.values(), ...this.#ending].filter((worker) => worker.isLeased);
@@ -255,7 +255,7 @@ export class StoredRuns {
     );
   }
 
-  /** Waiting runs whose secrets are here are kept for this process; one whose turn has come is begun, also when nobody said so. */
+  /** Keeps waiting runs whose secrets are here for this process, and starts those whose turn has come, even if no signal said so. */
   #reserve(): void {
     const asked = [...this.#expected.entries()];
     if (asked.length === 0) return;

@@ -32,24 +32,24 @@ export interface WorkerDeps {
   readonly leaseMs: number;
   readonly timeoutMs: number;
   readonly messagesMax: number;
-  /** Told when a reader elsewhere should look again. */
+  /** Called when readers in other processes should look again. */
   readonly onNews: (runId: string, chatId: string | null, isOver: boolean) => void;
-  /** Told which run may begin in the chat of one that is over. */
+  /** Called with the run that may start in the chat after this one. */
   readonly onNext: (next: NextRun) => void;
-  /** Told how a run ended. */
+  /** Called with the final status. */
   readonly onEnded: (status: RunStatus) => void;
 }
 
 export interface WorkOptions {
-  /** `ending`: only ends it, as cancelled; what it said leaves its chat. */
+  /** `ending`: only ends the run, as cancelled, and removes its output from its chat. */
   readonly manner: LeaseManner;
-  /** Undefined where nobody here knows whether it has any. */
+  /** Undefined where this process does not know whether the run has secrets. */
   readonly secrets: Readonly<Record<string, string>> | undefined;
-  /** Told whose run it is, once this process has it. */
+  /** Called once this process holds the lease. */
   readonly onLeased?: (run: LeasedRun) => void;
 }
 
-/** One stored run in the hands of this process, from taking the lease to the terminal event or to losing it. */
+/** One stored run in this process, from taking its lease to the terminal event or to losing it. */
 export class StoredWorker {
   readonly runId: string;
   readonly log = new EventLog();
@@ -77,7 +77,7 @@ export class StoredWorker {
     return this.#fence >= 0;
   }
 
-  /** What a heartbeat that was sent then found; undefined when the run is over or somebody else's. */
+  /** Takes the result of a heartbeat; undefined: the run is over or another process has it. */
   heard(state: LeaseState | undefined, asked: Moment): void {
     if (state?.fence === this.#fence) this.#clock.renewed(asked);
     if (state?.fence !== this.#fence) this.stop(new RunStop('lost', 'Another process took the run over'));
@@ -92,17 +92,17 @@ export class StoredWorker {
     this.#control?.askToPause();
   }
 
-  /** Something was put into the run. */
+  /** Messages were added to the run. */
   hasNews(): void {
     this.#control?.heardOf(Number.POSITIVE_INFINITY);
   }
 
-  /** Of a caller that joined the run. */
+  /** Secrets of a caller that joined the run. */
   addSecrets(secrets: Readonly<Record<string, string>>): void {
     this.#secrets = Object.assign(this.#secrets ?? {}, secrets);
   }
 
-  /** Works the run through. @returns false when somebody else has it. */
+  /** Works on the run until its end. @returns false when another process has it. */
   async work({ manner, secrets, onLeased }: WorkOptions): Promise<boolean> {
     const { runs, owner, leaseMs } = this.#deps;
     if (secrets !== undefined) this.addSecrets(secrets);
@@ -147,7 +147,7 @@ export class StoredWorker {
       else if (!this.#mustLeave(run, fold, last)) await this.#finish(run, writer, batch, fold, isCutOff);
       else await this.#leave(writer);
     }
-    // Nothing that it said was kept. Another process that begins it again, now or after this one ends, is charged for it.
+    // No output was stored. A process that restarts the run, now or after this one ends, charges for it.
     const isLeft = this.#stopKind === 'shutdown' || (charges.isHolding && (await runs.wasBegunAgain(run.id, run.attempt)));
     if (!isLeft) charges.release();
   }
@@ -170,13 +170,13 @@ export class StoredWorker {
     if (finished.next !== null) this.#deps.onNext(finished.next);
   }
 
-  /** The events still to come: of the loop, or those that end what another process left behind. */
+  /** The remaining events: of the loop, or those that end a run in place of a dead process. */
   async *#events(run: LeasedRun, fold: RunFold, writer: LogWriter, isCutOff: boolean) {
     const { chats, runs, loop, messagesMax } = this.#deps;
     if (run.isCancelRequested) this.stop(new RunStop('cancelled', 'The run was cancelled'));
     const left = leftoverOf(fold);
     const closing = isCutOff ? 'cut' : closingFor(run, left, this.#secrets !== undefined);
-    // Whoever made these calls may have died before it wrote what they cost.
+    // The process that made these calls may have died before it charged for them.
     for (const { entryId, modelId, usage } of fold.spentCalls) {
       this.#charges.ledger.note(chargeOf(run), 'run', modelId, usage, entryId);
     }
@@ -189,7 +189,7 @@ export class StoredWorker {
     this.#scope.countWorked(spent.workedMs);
     this.#secrets ??= {};
     const history = run.chatId === null ? [] : await chats.history(run.chatId, messagesMax);
-    // What was put into it before it was begun again: in its log, and not yet in the chat.
+    // Messages that were added before the restart: they are in the log but not in the chat yet.
     const { inputs } = fold.span;
     const begun =
       left.kind === 'between'
@@ -242,8 +242,8 @@ export class StoredWorker {
   }
 
   /**
-   * A process that ends leaves a run alone that has said nothing yet: the next one begins it again. But a response in the foreground is
-   * for the reader that leaves with this process. One that lost its lease has nothing to say any more.
+   * Whether an ending process leaves the run to the next one: a run without output, which is restarted. A foreground response ends
+   * here, because its reader leaves with this process. A run whose lease is lost writes nothing.
    */
   #mustLeave(run: LeasedRun, fold: RunFold, terminal: RunEvent): boolean {
     const kind = this.#stopKind;
@@ -262,7 +262,7 @@ export class StoredWorker {
     await this.#deps.runs.release(this.runId, this.#fence);
   }
 
-  /** What is in the log already. That of a response has its beginning from the start. */
+  /** The stored events. The log of a response has its first events from the start. */
   async #load(run: LeasedRun, isCutOff: boolean): Promise<RunFold> {
     const fold = new RunFold();
     if (run.attempt === 1 && !isCutOff && !isId('response', run.id)) return fold;
@@ -273,7 +273,7 @@ export class StoredWorker {
       fold.add(read.events);
       for (const event of read.events) events.push(event);
     }
-    // All at once: a reader that saw it end with an old pause would take that for the end.
+    // All at once: a reader that saw only the part with an old pause would take the pause for the end.
     this.log.add(events);
     return fold;
   }

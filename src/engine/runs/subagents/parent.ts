@@ -4,21 +4,21 @@ import type { RunHold } from '../hold.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
 
-/** The run that starts subagents, as they see it. */
+/** The run that starts subagents, as its subagents see it. */
 export interface SubagentParent {
   readonly plan: RunPlan;
   readonly runId: string;
-  /** Fires with a RunStop `paused` when the run should stop: the subagent at work does so at once. */
+  /** Fires with a RunStop `paused` when the run should stop: the subagent at work stops at once. */
   readonly pause: AbortSignal | undefined;
-  /** Its hold on itself; undefined: nobody can take it over. */
+  /** The run's hold on its lease; undefined: no process can take it over. */
   readonly hold: RunHold | undefined;
-  /** What the run may still do: its subagents take their share of it. */
+  /** What the run may still do; its subagents share it. */
   readonly budget: RunBudget;
   readonly deps: LoopDeps;
-  /** The one loop of every run. */
+  /** `runLoop`; passed in, because the loop imports the tools that start subagents. */
   readonly run: (plan: RunPlan, start: LoopStart, deps: LoopDeps, signal: AbortSignal) => AsyncIterable<readonly RunEvent[]>;
-  /** Told of every model call: the ledger knows of it already. */
+  /** Called for every model call, which is charged already. */
   spent(call: SpentCall): void;
-  /** Why no further subagent may begin within a call, if so. */
+  /** Why no further subagent may start within a call; undefined when one may. */
   stopsShort(): string | undefined;
 }

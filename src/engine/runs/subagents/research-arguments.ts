@@ -1,11 +1,11 @@
 import { DomainError } from '../../../entities/errors.ts';
 import { storableText } from '../../../lib/text.ts';
 
-/** What a call of `deep_research` asks for. */
+/** The arguments of a `deep_research` call. */
 export interface Research {
-  /** What all of it is for; one question alone may stand for it. */
+  /** The purpose of all questions; a single question may replace it. */
   readonly task: string;
-  /** One subagent each; at least one. */
+  /** At least one; each gets a subagent. */
   readonly questions: readonly string[];
 }
 
@@ -30,9 +30,9 @@ export function researchParameters(questionsMax: number): Readonly<Record<string
 }
 
 /**
- * Reads arguments as the model wrote them. A question that stands there twice is asked once.
+ * Reads the arguments that the model wrote. A repeated question is asked once.
  *
- * @throws DomainError that says what is wrong with them: the model reads it.
+ * @throws DomainError that tells the model what is wrong.
  */
 export function readResearch(args: string, questionsMax: number): Research {
   const given = parse(args);

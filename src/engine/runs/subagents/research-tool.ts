@@ -6,15 +6,15 @@ import type { SubagentParent } from './parent.ts';
 import { readResearch, researchParameters } from './research-arguments.ts';
 import { type Finding, runSubagent } from './subagent.ts';
 
-/** Calls of the tool in one run: a model that never has enough comes to an end. */
+/** Most calls of the tool in one run, so that a model cannot research for ever. */
 const callsMax = 4;
 
 /**
- * Makes `deep_research` for one run: a subagent for each question, one after the other. One that fails fails alone; the tool fails when
- * nobody found anything.
+ * Makes `deep_research` for one run: one subagent for each question, one after the other. The tool fails only when every subagent
+ * fails.
  *
- * A pause stops the one at work at once. Where somebody put something into the run, the first question of a call is worked on to its end and
- * no further one is begun. The output says what is left open, so that the model can ask again.
+ * A pause stops the subagent at work at once. When a user adds a message to the run, the first question of a call is completed and
+ * no further one is started. The output names the open questions, so that the model can ask again.
  */
 export function createResearchTool(parent: SubagentParent, limits: SubagentLimits): ServerTool {
   let calls = 0;
@@ -44,7 +44,7 @@ export function createResearchTool(parent: SubagentParent, limits: SubagentLimit
       for (const [index, question] of questions.entries()) {
         reason = findings.length === 0 ? undefined : parent.stopsShort();
         if (reason !== undefined) break;
-        // Each gets its share of what the run has left beside its own answer.
+        // Each subagent gets an equal share of the rounds that the run does not need for its own answer.
         const share = Math.floor((parent.budget.roundsLeft - 1) / (questions.length - index));
         const roundsMax = Math.min(limits.roundsMax, Math.max(1, share));
         const finding = await runSubagent({ question, task, secrets, roundsMax }, parent, limits, tell, signal);
@@ -62,7 +62,7 @@ export function createResearchTool(parent: SubagentParent, limits: SubagentLimit
   };
 }
 
-/** @throws DomainError when somebody came to an end, and nobody found anything. */
+/** @throws DomainError when no subagent found anything and at least one failed. */
 function requireAny(findings: readonly Finding[], open: readonly string[], reason: string | undefined): void {
   if (findings.length === 0 || findings.some(({ error }) => error === null)) return;
   const [first] = findings;
@@ -71,7 +71,7 @@ function requireAny(findings: readonly Finding[], open: readonly string[], reaso
   throw new DomainError(first?.error?.code ?? 'UPSTREAM_ERROR', `The research failed: ${reasons.join('; ')}`);
 }
 
-/** What the model reads: each question with its answer, what failed, and what is left open. */
+/** The text for the model: each question with its answer, failures, and open questions. */
 function report(
   findings: readonly Finding[],
   open: readonly string[],

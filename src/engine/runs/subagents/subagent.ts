@@ -20,21 +20,21 @@ import type { SubagentParent } from './parent.ts';
 
 export interface SubagentTask {
   readonly question: string;
-  /** What the question is a part of; the same when there is no other. */
+  /** The task that the question is a part of; the question itself when there is no other. */
   readonly task: string;
   readonly secrets: Readonly<Record<string, string>>;
-  /** Model calls at most. */
+  /** Most model calls. */
   readonly roundsMax: number;
 }
 
-/** What a subagent came to. */
+/** The result of a subagent. */
 export interface Finding {
   readonly subagent: EndedSubagent;
-  /** Titles of the documents that it cites. */
+  /** Titles of the documents that the answer cites. */
   readonly sources: readonly string[];
-  /** Why there is none. */
+  /** Why there is no answer; null when there is one. */
   readonly error: RunError | null;
-  /** It was stopped for a pause of its run: its question is open. */
+  /** Stopped for a pause of its run: its question stays open. */
   readonly isPaused: boolean;
 }
 
@@ -48,8 +48,8 @@ const paused = 'Stopped, as the answer was paused';
 const cut = '\n(The answer was cut: it became too long, or took too many steps.)';
 
 /**
- * Runs one subagent to its end: a run of the same loop with the model and the knowledge of its parent, without the parent's instructions,
- * conversation and functions. It is told of as it goes; its model calls are in the ledger like any other.
+ * Runs one subagent to its end: the same loop, with the model and the knowledge of its parent but without the parent's
+ * instructions, conversation and functions. Its progress is emitted, and its model calls are in the ledger like any others.
  *
  * @returns also when it failed, or when the signal fired.
  */
@@ -113,7 +113,7 @@ export async function runSubagent(
   return finding;
 }
 
-/** What only reads is all that a subagent is offered; python too, where the request has it: it reaches nothing outside of its box. */
+/** A subagent gets only tools that read, and `python` if the request has it: that reaches nothing outside its box. */
 function planOf(question: string, task: string, parent: SubagentParent, { outputTokensMax }: SubagentLimits): RunPlan {
   const { plan } = parent;
   const serverTools = (plan.serverTools ?? []).filter(
@@ -138,7 +138,7 @@ function planOf(question: string, task: string, parent: SubagentParent, { output
   };
 }
 
-/** What a reader is shown of the events of a subagent's run: a few steps, and never what its documents are called. */
+/** The events of a subagent that a reader sees: a few steps, never the names of its documents. */
 class Steps {
   readonly #subagentId: string;
   readonly #tell: Tell;
@@ -209,7 +209,7 @@ function lastMessage(run: RunSnapshot) {
   return run.output.flatMap((item) => (item.type === 'message' && item.text.trim() !== '' ? [item] : [])).at(-1);
 }
 
-/** Numbers of a subagent's passages mean others to the run that reads its findings. */
+/** Removes the markers of passages: the run that reads the finding has a numbering of its own. */
 function withoutMarkers(text: string, citations: readonly Citation[]): string {
   return citations.reduceRight((left, { answerStart, answerEnd }) => {
     return left.slice(0, answerStart).trimEnd() + left.slice(answerEnd);

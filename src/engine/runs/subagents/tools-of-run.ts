@@ -11,11 +11,11 @@ interface OfRun extends Pick<SubagentParent, 'run'> {
   readonly deps: LoopDeps;
   readonly start: LoopStart;
   readonly budget: RunBudget;
-  /** Told of every model call of a subagent. */
+  /** Called for every model call of a subagent. */
   spent(call: SpentCall): void;
 }
 
-/** The tools that work with the run itself: they are made for one run. */
+/** The tools that work with the run itself; made for each run. */
 export function toolsOfRun({ plan, deps, start, budget, run, spent }: OfRun): ServerTools {
   if (plan.serverTools?.includes('deep_research') !== true) return new Map();
   const { runId, control, hold } = start;
@@ -37,7 +37,7 @@ export function toolsOfRun({ plan, deps, start, budget, run, spent }: OfRun): Se
   return new Map([['deep_research', createResearchTool(parent, deps.subagents)]]);
 }
 
-/** Why a call that was begun does not begin all of its work. */
+/** Why a call stops before all of its questions are answered. */
 const stopsShort = {
   paused: 'the answer was paused',
   steered: 'the user said something else in the meantime',

@@ -1,7 +1,7 @@
 import type { ItemStatus, RunEventBody, RunItem } from '../../../entities/runs/event.ts';
 import { decodeLiteral } from '../answer/literal.ts';
 
-/** Where the calls become items and events. */
+/** Receives the calls as items and events. */
 interface CallOutput {
   itemId(kind: 'functionCall'): string;
   addItem(item: RunItem): number;
@@ -14,13 +14,13 @@ interface PendingCall {
   readonly name: string;
   /** Arguments so far, as the inside of a JSON string literal. */
   literal: string;
-  /** Set once the item is open: the first call of the queue. */
+  /** Set once the item is open, which it is for the first call of the queue only. */
   opened: { readonly id: string; readonly outputIndex: number } | undefined;
 }
 
 /**
- * Tool calls leave one after the other, never interleaved: many clients take arguments for those of the last call they saw. Upstreams
- * that interleave are put in order: the first call streams, the others wait until its arguments are whole.
+ * Emits tool calls one after the other, never interleaved: many clients add arguments to the last call they saw. If an upstream
+ * interleaves calls, the first one streams and the others wait until its arguments are complete.
  */
 export class CallQueue {
   readonly #output: CallOutput;
@@ -58,7 +58,7 @@ export class CallQueue {
     this.#byIndex.clear();
   }
 
-  /** Opens the first call, and closes it once another one waits and its own arguments are a whole JSON text. */
+  /** Opens the first call, and closes it once another call waits and its own arguments are complete JSON. */
   #advance(): void {
     for (let first = this.#queue[0]; first !== undefined; first = this.#queue[0]) {
       this.#open(first);
@@ -81,7 +81,7 @@ export class CallQueue {
     if (call.opened === undefined) return;
     const { id, outputIndex } = call.opened;
     const { callId, name } = call;
-    // A tool without parameters: clients parse the arguments, and '' is no JSON.
+    // A tool without parameters: clients parse the arguments, and '' is not JSON.
     if (call.literal === '' && status === 'completed') {
       call.literal = '{}';
       this.#delta(call.opened, '{}');

@@ -2,7 +2,7 @@ import type { RunItem } from '../../../entities/runs/event.ts';
 import type { ModelRequest, ModelTool } from '../../models/port.ts';
 
 type Choice = ModelRequest['toolChoice'];
-/** A choice that leaves the model no answer but a call. */
+/** A choice that forces a call. */
 export type ForcingChoice = 'required' | Extract<Choice, object>;
 
 export function isForcing(choice: Choice): choice is ForcingChoice {
@@ -10,9 +10,8 @@ export function isForcing(choice: Choice): choice is ForcingChoice {
 }
 
 /**
- * What the next model call may choose among these tools. A choice that forces a call holds until one was made: forced at every step, a run
- * that answers its calls itself would never end. What is not offered, because nothing is behind it or the chat mode takes it away, cannot
- * be forced either: a provider refuses that.
+ * The tool choice of the next model call. A forced call holds until one was made: a run that answers its calls itself and forces
+ * one in every round would never end. A tool that is not offered cannot be forced: a provider refuses that.
  */
 export function choiceFor(wanted: Choice, hasCalled: boolean, offered: readonly ModelTool[]): Choice {
   if (wanted === undefined || wanted === 'none') return wanted;
@@ -25,7 +24,7 @@ export function isCall({ type }: RunItem): boolean {
   return type === 'function_call' || type === 'server_tool_call';
 }
 
-/** What a model is told that answered without the call it had to make; ends a sentence: "the answer …". */
+/** Tells a model which call is missing; ends a sentence: "the answer …". */
 export function missedCall(choice: ForcingChoice): string {
   return choice === 'required' ? 'calls no tool' : `does not call ${choice.name}`;
 }

@@ -8,26 +8,26 @@ export interface CallError {
   readonly code: string;
   readonly message: string;
 }
-/** A call of a tool that runs here, its arguments as the model wrote them. */
+/** A call of a tool that runs in this service, with the arguments as the model wrote them. */
 export interface WholeCall {
   readonly callId: string;
   readonly name: string;
   readonly arguments: string;
 }
 
-/** Call ids are the model's words. One that a header takes as it is may stand in a key. */
+/** Call ids come from the model. One that is safe in a header may be part of an idempotency key. */
 const plainId = /^[\w.:-]{1,128}$/;
 
-/** The item of a call of a tool of the service, from its beginning to its output. It is the last item of the output meanwhile. */
+/** The output item of a service tool's call, from its beginning to its output. Meanwhile it is the last item of the output. */
 export class OpenCall {
   readonly item: ServerCallItem;
-  /** Names the call in its run: its call id, or the id of its item where the call id is odd or was there before. */
+  /** Identifies the call in its run: its call id, or the id of its item if the call id is unsafe or repeated. */
   readonly key: string;
   readonly #output: RunOutput;
   readonly #outputIndex: number;
   #isOpen = true;
 
-  /** Called by `begin` and `again`. */
+  /** Use `begin` or `again`. */
   constructor(output: RunOutput, item: ServerCallItem) {
     this.#output = output;
     this.item = item;
@@ -36,20 +36,20 @@ export class OpenCall {
     this.key = plainId.test(item.callId) && !isRepeated ? item.callId : item.id;
   }
 
-  /** Emits the beginning. @param isMade  whether the call is going to be made. */
+  /** Emits the beginning. @param isMade  whether the call will be made. */
   static begin(output: RunOutput, call: WholeCall, tool: ServerTool | undefined, isMade: boolean): OpenCall {
     const { callId, name, arguments: args } = call;
     const id = output.itemId('serverToolCall');
     const open = new OpenCall(output, { type: 'server_tool_call', id, status: 'in_progress', callId, name, arguments: args });
     const { outputIndex } = open;
     output.addItem(open.item, tool === undefined ? [] : [tool.hint]);
-    // Whatever is not there has no effect.
+    // A tool that does not exist has no effect, so its call may be repeated.
     const ifLost = isMade ? { ifLost: tool?.ifLost ?? 'repeat' } : {};
     output.emit({ type: 'response.server_tool_call.in_progress', outputIndex, itemId: id, ...ifLost });
     return open;
   }
 
-  /** Of a call whose beginning is in the log already. */
+  /** For a call whose beginning is in the log already. */
   static again(output: RunOutput, item: ServerCallItem): OpenCall {
     return new OpenCall(output, item);
   }
@@ -58,7 +58,7 @@ export class OpenCall {
     this.#output.emit({ outputIndex: this.#outputIndex, itemId: this.item.id, ...news });
   }
 
-  /** Emits its end and its output, once. */
+  /** Emits the end and the output of the call, once. */
   close({ text, error }: { readonly text: string; readonly error: CallError | null }): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;

@@ -25,7 +25,7 @@ interface CallParts {
 /** Yields events while calls are made, and returns the messages that tell the model of the calls and their results. */
 type CallEvents = AsyncGenerator<readonly RunEvent[], readonly ModelMessage[]>;
 
-/** Makes those tool calls of one run that run in this service. @throws RunStop when the run is to pause. */
+/** Makes the tool calls of a run that run in this service. @throws RunStop when the run is to pause. */
 export class RunCalls {
   readonly #parts: CallParts;
 

@@ -10,27 +10,27 @@ interface RunToolsDeps {
 
 const none: ServerTools = new Map();
 
-/** Those of the service, and of the agent, that one run may call. */
+/** The tools of the service and of the agent that one run may call. */
 export class RunTools {
   readonly #plan: RunPlan;
   readonly #deps: RunToolsDeps;
   readonly #ofRun: () => ServerTools;
   #known: ServerTools | undefined;
 
-  /** @param ofRun  tools that are made for one run; of these too, only what its plan names. */
+  /** @param ofRun  makes the tools that belong to one run; only those that its plan names are offered. */
   constructor(plan: RunPlan, deps: RunToolsDeps, ofRun: () => ServerTools) {
     this.#plan = plan;
     this.#deps = deps;
     this.#ofRun = ofRun;
   }
 
-  /** Asked for every read of a stream. */
+  /** Called for every read of a stream. */
   get all(): ServerTools {
     if (this.#known === undefined) this.#known = this.#ofService();
     return this.#known;
   }
 
-  /** A function of the caller, and a tool of the service, come before a tool of the agent that has got the same name since. */
+  /** When names collide, the caller's functions and the service's tools win over the agent's tools. */
   async takeAgentTools(): Promise<void> {
     const { agentId } = this.#plan.charge;
     if (agentId === null || this.#deps.agentTools === undefined) return;
@@ -39,7 +39,7 @@ export class RunTools {
     this.#known = new Map([...this.#counted(agentTools), ...this.#ofService()]);
   }
 
-  /** With what the caller brings. */
+  /** All definitions, including the caller's functions. */
   definitions(): readonly ModelTool[] {
     const plan = this.#plan;
     const { all } = this;
@@ -53,7 +53,7 @@ export class RunTools {
     return new Map(this.#counted(offered));
   }
 
-  /** Their calls take places of the organization that the run is charged to. */
+  /** Calls count for the organization that the run is charged to. */
   #counted(tools: readonly (readonly [string, ServerTool])[]): readonly (readonly [string, ServerTool])[] {
     return tools.map(([name, tool]) => [name, tool.countedFor?.(this.#plan.charge) ?? tool]);
   }

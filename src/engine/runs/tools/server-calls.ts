@@ -12,15 +12,15 @@ import { type CallError, OpenCall, type WholeCall } from './open-call.ts';
 
 export interface ServerCallContext {
   readonly output: RunOutput;
-  /** The text of the same answer, before its calls. */
+  /** The text of the same answer before its calls. */
   readonly said: string | null;
   readonly tools: ServerTools;
   readonly secrets: Readonly<Record<string, string>>;
   readonly logger: Logger;
   readonly hold: RunHold;
-  /** What the idempotency keys of its calls begin with. */
+  /** Prefix of the idempotency keys of the calls. */
   readonly keyPrefix: string;
-  /** Asked before each call: why it is not made, if so. May throw to end the run there. */
+  /** Asked before each call. @returns why the call is skipped; undefined when it may be made. @throws to end the run. */
   readonly mayStart: () => CallError | undefined;
 }
 interface Answer {
@@ -29,22 +29,22 @@ interface Answer {
 }
 type Mask = (text: string) => string;
 
-/** Why a call of a tool of the service was not made. */
+/** Why a call of a service tool was skipped. */
 export const skippedCalls = {
   limit: { code: 'max_tool_calls', message: 'Skipped: this run may make no further calls' },
   steered: { code: 'skipped', message: 'Skipped: the user said something else in the meantime' },
 } as const satisfies Readonly<Record<string, CallError>>;
 
-/** Of a call that was begun when its run was ended. */
+/** The error of a call that was under way when its run was ended. */
 export const stoppedCall: CallError = { code: 'cancelled', message: 'Stopped: the run ended before this call did' };
 
 /**
- * Answers the calls of tools that run here, one after the other, and yields the messages that tell the model, whenever events may leave. A
- * tool that fails answers an error to the model; only the signal, or the loss of the run, ends it. A call that was begun is brought to its end, or is
- * closed as failed. The tool is given its arguments as the model wrote them; everywhere else secrets in them are masked.
+ * Makes calls of tools that run in this service, one after the other. Yields messages for the model whenever events may leave. A
+ * failed tool answers an error to the model; only the signal, or the loss of the run, ends the run. Every begun call is completed
+ * or closed as failed. The tool gets its arguments as the model wrote them; everywhere else their secrets are masked.
  *
- * Before a tool starts, the event that tells of its call is stored under the fence of this process: so whoever takes the run over knows of it, and
- * a process that lost the run cannot begin one.
+ * The event of a call is stored under this process's fence before its tool starts: a process that takes the run over knows of the
+ * call, and a process that lost the run cannot start one.
  */
 export async function* runServerCalls(
   calls: readonly WholeCall[],
@@ -72,7 +72,7 @@ export async function* runServerCalls(
   }
 }
 
-/** Makes a call whose beginning is in the log, and yields as `runServerCalls` does. */
+/** Makes a call whose beginning is in the log; yields like `runServerCalls`. */
 export async function* answerCall(
   open: OpenCall,
   args: string,
@@ -89,7 +89,7 @@ export async function* answerCall(
   try {
     await context.hold.written(signal);
     const work = answer(open, args, context, tell, mask, signal).finally(() => news.end());
-    // Whoever leaves in the middle does not wait for it: the signal ends it.
+    // When the caller leaves early it does not wait for the tool: the signal ends the tool.
     work.catch(() => undefined);
     while (await news.next()) yield [];
     answered = await work;
@@ -130,7 +130,7 @@ async function answer(
   }
 }
 
-/** What a subagent shows goes the way of every output of a tool. */
+/** A subagent's progress is masked like every output of a tool. */
 function masked(news: SubagentNews, mask: Mask): SubagentNews {
   switch (news.type) {
     case 'response.subagent.started':
@@ -144,7 +144,7 @@ function masked(news: SubagentNews, mask: Mask): SubagentNews {
   }
 }
 
-/** Lets one reader wait for what a tool tells while it works. */
+/** Lets one reader wait for the progress of a tool. */
 class News {
   #isThere = false;
   #isOver = false;
@@ -160,7 +160,7 @@ class News {
     this.#wake?.();
   }
 
-  /** Resolves when there is something since the last time; false once nothing more comes. */
+  /** Resolves when there was progress since the last call; false when the tool has finished. */
   async next(): Promise<boolean> {
     if (!this.#isThere && !this.#isOver) {
       await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { CallError } from './open-call.ts';
 
-/** Of a call that may have acted, and whose process died before its outcome was stored. */
+/** The error of a call that may have been carried out, and whose process died before its outcome was stored. */
 export const unknownOutcome: CallError = {
   code: 'tool_outcome_unknown',
   message: 'The service stopped during this call: whether it was carried out is not known',
@@ -15,7 +15,7 @@ export function unknownOutcomeOf(name: string): DomainError {
   );
 }
 
-/** What the transcript says of it. */
+/** The note about such a call in the transcript. */
 export function unknownOutcomeText(name: string): string {
   return `The service stopped while it called the tool ${quoted(name)}. Whether the call was carried out is not known; it was not repeated.`;
 }

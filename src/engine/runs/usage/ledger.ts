@@ -8,48 +8,48 @@ import type { UsageLimits } from './limits.ts';
 
 const flushEveryMs = 500;
 const retryAfterMs = 2_000;
-/** Parts of the journal that another process left are looked for this often. */
+/** How often parts of the journal that other processes left are looked for. */
 const recoverEveryMs = 10 * 60_000;
 const rowsPerWrite = 2_000;
 
-/** Notes what upstream calls cost, behind the reply. */
+/** Charges for upstream calls after the reply, in batches. */
 export interface UsageLedger {
   /**
-   * Takes one upstream call's tokens. The row is in the journal when this returns, so a kill does not lose it, and in the database with the
-   * next batch. Cost: about 6 µs.
+   * Charges for one upstream call. When this returns, the row is in the journal, so a kill does not lose it; the next batch writes
+   * it to the database. Cost: about 6 µs.
    *
-   * @param entryId  of the row, where another process may write the same one: it is there once then. Default: a new one.
+   * @param entryId  of the row, where another process may write the same one: it is stored once. Default: a new id.
    */
   note(charge: Charge, purpose: UsageRow['purpose'], modelId: string, usage: TokenUsage, entryId?: string): void;
-  /** The same of a call that may have to be forgotten: limits count it at once, its row is for `write`. */
+  /** For a call whose charge may be dropped: limits count it at once, and its row is written by `write`. */
   noteLater(charge: Charge, purpose: UsageRow['purpose'], modelId: string, usage: TokenUsage, entryId?: string): LaterNote;
-  /** Writes what is noted; resolves once it is in the database. @throws what the database threw; nothing is lost by that. */
+  /** Writes all rows; resolves once they are in the database. @throws the database's error; no row is lost then. */
   flush(): Promise<void>;
   /** Writes the rows that killed processes left in the journal, now and every ten minutes until `stop`. */
   recover(): Promise<void>;
-  /** Writes the rest and stops. Tries until `graceMs` are over. */
+  /** Writes the remaining rows and stops. Retries for at most `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** One of both, once. */
+/** Call one of both, once. */
 export interface LaterNote {
   readonly write: () => void;
-  /** Somebody else is charged for the call. */
+  /** Another process charges for the call. */
   readonly forget: () => void;
 }
 
 export function createUsageLedger(deps: {
   readonly store: Pick<UsageStore, 'add'>;
   readonly journal: UsageJournal;
-  /** Hears of every cost at once, and again when it is written. */
+  /** Told of every cost at once, and again when it is stored. */
   readonly limits: Pick<UsageLimits, 'owner' | 'noted' | 'written'>;
   readonly logger: Logger;
   now(): Date;
   newId(kind: 'usageEntry'): string;
 }): UsageLedger {
-  /** Since the open part of the journal was begun. */
+  /** Rows since the current part of the journal was opened. */
   let fresh: UsageRow[] = [];
-  /** Rows whose write was begun: their ids are made, so writing them again cannot charge twice. */
+  /** Rows whose write has begun; their ids are fixed, so writing them again does not charge twice. */
   let rows: UsageRow[] = [];
   /** The parts of the journal that hold `rows`. */
   let parts: JournalPart[] = [];
@@ -110,7 +110,7 @@ export function createUsageLedger(deps: {
     }
   }
 
-  /** A journal that cannot be written (a full disk) fails no run: the row is in memory and reaches the database all the same. */
+  /** A journal that cannot be written (a full disk) fails no run: the row is in memory and still reaches the database. */
   function withJournal(work: () => void): void {
     try {
       work();
@@ -127,7 +127,7 @@ export function createUsageLedger(deps: {
     if (timer === undefined) plan(flushEveryMs);
   }
 
-  /** Limits hear of a call at once. */
+  /** Limits count a call at once. */
   function rowOf(...[charge, purpose, modelId, usage, entryId]: Parameters<UsageLedger['note']>): UsageRow {
     const id = entryId ?? deps.newId('usageEntry');
     const row = { ...rowOfCharge(charge), ...countsOf(usage), id, purpose, modelId, createdAt: deps.now() };
@@ -179,7 +179,7 @@ function kindOf(purpose: UsageRow['purpose']): UsageKind {
   return purpose === 'run' ? 'api' : 'data';
 }
 
-/** What an upstream reports is not ours to trust: a row that the database refuses would hold up all behind it. */
+/** Upstreams may report anything: a row that the database refuses would block all rows after it. */
 export function countable(tokens: number): number {
   return Number.isFinite(tokens) ? Math.min(Math.max(0, Math.trunc(tokens)), 2_147_483_647) : 0;
 }

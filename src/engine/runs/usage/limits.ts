@@ -6,40 +6,40 @@ import type { TokenGrant, UsageLimitStore } from '../../../storage/usage/limits.
 import { BlockTable, type TokenBlock } from './token-blocks.ts';
 
 /**
- * What stands between an organization and its limits. Every call of a model or an embedding asks here before anything is sent, and gives
- * back what it held when it is over; what it cost reaches the limits through the ledger.
+ * Enforces the token limits of organizations. Each model or embedding call asks before it is sent, and releases what it held when
+ * it is over; its cost reaches the limits through the ledger.
  */
 export interface UsageLimits {
-  /** This process, as the database knows it: the ledger settles against its reservations. */
+  /** Identifies this process in the database: the ledger settles its reservations. */
   readonly owner: string;
   /**
-   * Holds tokens for one call. Without a limit: at once, no database. With one: at once from the block this process holds, else one
-   * transaction for a new block.
+   * Holds tokens for one call. Without a limit it returns at once, without a statement. With a limit it takes from the block of
+   * this process, else one transaction reserves a new block.
    *
-   * @param need  asked only when there is a limit.
+   * @param need  called only when there is a limit.
    * @throws DomainError INSUFFICIENT_QUOTA, thrown or rejected, before anything is sent.
    */
   reserve(orgId: string, kind: UsageKind, need: () => TokenNeed): TokenHold | Promise<TokenHold>;
-  /** The same question without holding anything: whether the smallest call would be let in. */
+  /** Checks that the smallest call would be allowed, without holding anything. */
   requireLeft(orgId: string, kind: UsageKind): undefined | Promise<undefined>;
-  /** Told by the ledger: a call cost so much (below zero: somebody else is charged for it), and later: that is written. */
+  /** Called by the ledger: a call cost so many tokens (negative: another process is charged for it). `written`: that is stored. */
   noted(orgId: string, kind: UsageKind, tokens: number): void;
   written(orgId: string, kind: UsageKind, tokens: number): void;
-  /** Gives everything back. */
+  /** Releases all reservations. */
   stop(): Promise<void>;
 }
 
-/** What a call may cost. */
+/** An upper bound of a call's tokens. */
 export interface TokenNeed {
   readonly input: number;
-  /** The most it may answer; the hold may grant less, down to a few tokens. */
+  /** Most tokens of its answer; the hold may grant fewer. */
   readonly outputMax: number;
 }
 
 export interface TokenHold {
-  /** The most the call may answer, when less than it asked for is left. */
+  /** Most tokens of the answer, when fewer are left than asked for. */
   readonly outputMax: number | undefined;
-  /** Once, when the call is over and the ledger knows what it cost. */
+  /** Call it once, when the call is over and charged. */
   release(): void;
 }
 
@@ -51,9 +51,9 @@ export interface UsageLimitDeps {
   now(): Date;
 }
 
-/** An answer of fewer tokens is no answer. */
+/** A call that may answer fewer tokens than this is refused. */
 const outputTokensMin = 16;
-/** When others hold what is missing, some of it comes back shortly; what is used up does not. */
+/** How soon to retry: tokens that other calls hold may be released shortly, used tokens are not. */
 const retrySoonSeconds = 1;
 const retryLateSeconds = 3_600;
 
@@ -64,8 +64,8 @@ export function createUsageLimits(deps: UsageLimitDeps): UsageLimits {
 }
 
 /**
- * Tokens are taken from the limit in blocks, so that most calls of a limited organization cost no database round trip either. A block is a
- * small part of what is left: near the limit it shrinks to what one call needs, and instances share what is left fairly.
+ * Takes tokens from the limit in blocks, so that most calls of a limited organization need no statement. A block is a small part of
+ * what is left: near the limit it shrinks to one call's need, and instances share the rest fairly.
  */
 class BlockedUsageLimits implements UsageLimits {
   readonly owner = randomUUID();
@@ -76,7 +76,7 @@ class BlockedUsageLimits implements UsageLimits {
   constructor(deps: UsageLimitDeps) {
     this.#deps = deps;
     this.#blocks = new BlockTable({ ...deps, owner: this.owner });
-    // A limit that was lowered must not be outlived by a block from before.
+    // A lowered limit applies at once: blocks from before are given back.
     this.#stopListening = deps.store.onChange((orgId) => this.#blocks.giveUp(orgId));
   }
 
@@ -117,7 +117,7 @@ class BlockedUsageLimits implements UsageLimits {
     return this.#blocks.left(block) >= whole ? take(block, need, whole) : this.#refill(block, need);
   }
 
-  /** Calls that wait for one block take turns, so that they do not all ask for one. */
+  /** Calls that wait for a block take turns, so that they do not all ask for one. */
   async #refill(block: TokenBlock, need: TokenNeed): Promise<TokenHold> {
     const turn = block.turn.catch(() => undefined).then(() => this.#ask(block, need));
     block.turn = turn;
@@ -134,7 +134,7 @@ class BlockedUsageLimits implements UsageLimits {
       if (grant.kind === 'unlimited') return unlimited;
       const left = this.#blocks.left(block);
       if (left >= least) return take(block, need, Math.min(whole, left));
-      // What was granted may be gone already: other calls take from the block while this one waits.
+      // The granted tokens may be gone already: other calls take from the block while this one waits.
       if (grant.kind === 'refused') throw refusal(block.kind, grant, least);
     }
   }

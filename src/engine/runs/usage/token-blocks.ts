@@ -2,21 +2,21 @@ import type { Logger } from 'pino';
 import type { UsageKind } from '../../../entities/usage.ts';
 import type { TokenGrant, UsageLimitStore } from '../../../storage/usage/limits.ts';
 
-/** Tokens of one organization that this process may give to calls without asking the database. */
+/** Tokens of one organization that this process may grant to calls without a statement. */
 export interface TokenBlock {
   readonly orgId: string;
   readonly kind: UsageKind;
   /** Reserved in the database and not settled yet. */
   granted: number;
-  /** Of these, promised to calls that run. */
+  /** The part of `granted` that running calls hold. */
   held: number;
-  /** Of these, cost of calls that are over, on its way into the ledger. */
+  /** The part of `granted` that finished calls cost and the ledger has not stored yet. */
   spent: number;
-  /** Nothing was taken since the last look. */
+  /** Nothing was taken since the last heartbeat. */
   isIdle: boolean;
-  /** `performance.now()` until which the database counts the block. */
+  /** `performance.now()` at which the database drops the reservation. */
   validUntilMs: number;
-  /** The last refill that was asked for. */
+  /** The last refill. */
   turn: Promise<unknown>;
 }
 
@@ -28,10 +28,10 @@ export interface BlockTableDeps {
   readonly blockTokens: number;
 }
 
-/** A block is at most this part of what is left. */
+/** A block is at most this fraction of what is left. */
 const blockShare = 32;
 
-/** The blocks of this process, their leases, and what goes back because nobody takes it. */
+/** The blocks of this process: renews their leases and gives unused ones back. */
 export class BlockTable {
   readonly #deps: BlockTableDeps;
   readonly #blocks = new Map<string, TokenBlock>();
@@ -56,7 +56,7 @@ export class BlockTable {
     return block;
   }
 
-  /** What may be given to a call now; below zero when calls cost more than they held. */
+  /** Tokens that may be granted now; negative when calls cost more than they held. */
   left(block: TokenBlock): number {
     if (!this.#isValid(block)) block.granted = 0;
     return block.granted - block.held - block.spent;
@@ -66,7 +66,7 @@ export class BlockTable {
     return performance.now() <= block.validUntilMs;
   }
 
-  /** Asks for more: at least `tokensMin`, better `tokens`, best a block. */
+  /** Asks for at least `tokensMin`, better `tokens`, best a whole block. */
   async refill(block: TokenBlock, tokensMin: number, tokens: number): Promise<TokenGrant> {
     const { store, owner, leaseMs, blockTokens } = this.#deps;
     const { orgId, kind } = block;
@@ -79,7 +79,7 @@ export class BlockTable {
     return grant;
   }
 
-  /** Gives back what no call holds; the next call asks anew. */
+  /** Gives back what no call holds; the next call asks for a new block. */
   giveUp(orgId: string): void {
     for (const block of this.#blocks.values()) if (block.orgId === orgId) void this.#giveBack(block);
   }
@@ -100,8 +100,8 @@ export class BlockTable {
   }
 
   /**
-   * One statement for all leases; blocks that nobody used since the last beat go back, and are forgotten when nothing is left of them. What
-   * the database holds for this process and no block knows of is not renewed: it could not be given back, or came too late.
+   * Renews all leases in one statement. Blocks that were not used since the last heartbeat are given back, and dropped when nothing
+   * of them is left. A reservation without a block is not renewed, so it ends with its lease.
    */
   async #beat(): Promise<void> {
     const { store, owner, leaseMs } = this.#deps;

@@ -1,14 +1,14 @@
 import type { ModelRequest } from '../../models/port.ts';
 import type { TokenNeed } from './limits.ts';
 
-/** Held for an answer whose length the caller left open. */
+/** Assumed length of an answer without a limit. */
 const outputTokensHeld = 4_096;
-/** Fewer bytes than most texts have for one token, so that a hold is rarely too small. */
+/** Fewer bytes than most texts have for a token, so that a hold is rarely too small. */
 const bytesPerToken = 3;
 const messageTokens = 8;
 const imageTokens = 1_000;
 
-/** What a request may cost, before it is sent. */
+/** An upper estimate of a request's tokens. */
 export function needOf(request: ModelRequest): TokenNeed {
   let bytes = 0;
   let tokens = 0;
@@ -32,7 +32,7 @@ export function needOf(request: ModelRequest): TokenNeed {
   return { input: tokens + Math.ceil(bytes / bytesPerToken), outputMax: request.parameters.maxTokens ?? outputTokensHeld };
 }
 
-/** The request with an answer of at most so many tokens: the rest of a limit, when that is less than it asked for. */
+/** The request, limited to an answer of `outputMax` tokens when less is left than it asked for. */
 export function within(request: ModelRequest, outputMax: number | undefined): ModelRequest {
   if (outputMax === undefined) return request;
   return { ...request, parameters: { ...request.parameters, maxTokens: outputMax } };
