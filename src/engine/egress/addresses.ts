@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * IPv4 addresses that are not the public internet. Source: the IANA special-purpose registry, all of its blocks, also those that it calls
- * globally reachable: they are relays and sinks, not sites. Multicast is in a registry of its own.
+ * IPv4 addresses that are not public. Source: the IANA special-purpose registry, with the blocks it calls globally reachable: those
+ * are relays and sinks, not sites. Multicast comes from its own registry.
  */
 const specialV4 = [
   '0.0.0.0/8', // this network
@@ -27,13 +27,13 @@ const specialV4 = [
 ];
 
 /**
- * Global unicast, the one part of IPv6 that is assigned to networks. Outside of it stand `::`, `::1`, IPv4-compatible and SIIT addresses,
- * local NAT64 (64:ff9b:1::/48), discard (100::/64), SRv6 (5f00::/16), unique local (fd00:ec2::254 is a metadata service), link local, site
- * local and multicast.
+ * Global unicast, the only part of IPv6 that is assigned to networks. It excludes `::`, `::1`, IPv4-compatible and SIIT addresses,
+ * local NAT64 (64:ff9b:1::/48), discard (100::/64), SRv6 (5f00::/16), unique local (fd00:ec2::254 is a metadata service), link
+ * local, site local and multicast.
  */
 const globalV6 = '2000::/3';
 
-/** Blocks of global unicast that are special. Source: the IANA special-purpose registry. */
+/** Special blocks inside global unicast. Source: the IANA special-purpose registry. */
 const specialV6 = [
   '2001::/23', // IETF protocol assignments: Teredo, benchmarking, ORCHID, AS112
   '2001:db8::/32', // documentation
@@ -41,7 +41,7 @@ const specialV6 = [
   '3fff::/20', // documentation
 ];
 
-/** IPv6 prefixes that lead to the IPv4 address inside of them, and the byte where it starts. That address decides. */
+/** IPv6 prefixes with an embedded IPv4 address, and the byte where it starts. The IPv4 address decides. */
 const embeddedV4 = [
   { prefix: '::ffff:0:0/96', byte: 12 }, // IPv4-mapped
   { prefix: '64:ff9b::/96', byte: 12 }, // NAT64
@@ -52,10 +52,10 @@ const special = blockList([...specialV4, ...specialV6]);
 const globalUnicast = blockList([globalV6]);
 
 /**
- * Whether an address, as text, is one of the public internet.
+ * Whether an address, as text, is on the public internet.
  *
- * An IPv6 address that leads to an IPv4 address is as public as that one. False for what is no address, and for an address with a zone: a
- * zone names an interface of this machine.
+ * An IPv6 address with an embedded IPv4 address is as public as that one. False for text that is not an address, and for an address
+ * with a zone, which names an interface of this machine.
  */
 export function isPublicAddress(address: string): boolean {
   if (address.includes('%')) return false;
@@ -69,7 +69,7 @@ export function isPublicAddress(address: string): boolean {
   return !isIsatap(bytes) || isPublicAddress(bytes.slice(12).join('.'));
 }
 
-/** @param ranges  CIDRs of either family. @throws Error for a range that is none. */
+/** @param ranges  CIDRs of either family. @throws Error for an invalid range. */
 export function blockList(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
@@ -79,13 +79,13 @@ export function blockList(ranges: readonly string[]): BlockList {
   return list;
 }
 
-/** ISATAP interfaces are named `::0:5efe:a.b.c.d` or `::200:5efe:a.b.c.d` behind any prefix, and tunnel to that IPv4 address. */
+/** Whether an address is ISATAP: `::0:5efe:a.b.c.d` or `::200:5efe:a.b.c.d` after any prefix, which tunnels to the IPv4 address. */
 function isIsatap(bytes: readonly number[]): boolean {
   const [first = 0, second, third, fourth] = bytes.slice(8);
   return (first & 0xfd) === 0 && second === 0 && third === 0x5e && fourth === 0xfe;
 }
 
-/** The 16 bytes of an IPv6 address. The URL parser writes every form, also dotted ones, in one way. */
+/** The 16 bytes of an IPv6 address. The URL parser normalizes every form, dotted ones too. */
 function bytesOf(address: string): number[] {
   const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);
   const [head = '', tail] = canonical.split('::');

@@ -1,12 +1,12 @@
 import { type BlockList, isIP } from 'node:net';
 import { blockList } from './addresses.ts';
 
-/** What EGRESS_ALLOW opens although it is private. */
+/** The private addresses and hosts that EGRESS_ALLOW opens. */
 export interface Allowance {
-  /** @param hostname  as URLs have it; a dot at its end does not matter. */
+  /** @param hostname  as in URLs; a dot at its end is ignored. */
   allowsHost(hostname: string, port: number): boolean;
   allowsAddress(address: string, port: number): boolean;
-  /** Whether the operator named this host, with whatever port. */
+  /** Whether the operator named this host, with any port. */
   namesHost(hostname: string): boolean;
 }
 
@@ -21,8 +21,8 @@ const entryPattern = /^(?:\[(?<bracketed>[^\]]*)\]|(?<plain>[^:[\]]*))(?::(?<dig
 /**
  * Reads EGRESS_ALLOW.
  *
- * @param text  undefined allows nothing private.
- * @throws Error naming the first bad entry, and the grammar.
+ * @param text  undefined opens nothing private.
+ * @throws Error with the first bad entry and the grammar.
  */
 export function parseAllowance(text: string | undefined): Allowance {
   const hosts = new Map<string, Set<Port>>();
@@ -59,7 +59,7 @@ function readEntry(entry: string): Entry | undefined {
   return isHost ? { host: plain, port } : undefined;
 }
 
-/** An address is a range of one. */
+/** A single address is a range of one. */
 function rangeOf(text: string): string | undefined {
   const [address = '', bits, ...more] = text.split('/');
   const family = isIP(address);
@@ -69,7 +69,7 @@ function rangeOf(text: string): string | undefined {
   return /^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax ? `${address}/${bits}` : undefined;
 }
 
-/** In lower case, without the dot that makes a name absolute. */
+/** In lower case, without the dot at the end of an absolute name. */
 export function bareHost(hostname: string): string {
   return hostname.toLowerCase().replace(/\.$/, '');
 }

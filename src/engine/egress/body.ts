@@ -9,15 +9,16 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   deflate: createInflate,
   br: createBrotliDecompress,
 };
-/** Servers use one; a chain of them is how a small body becomes a huge one. */
+/** Servers use one; a chain of encodings makes a huge body of a small one. */
 const decodingsMax = 2;
 const blockBytes = 64 * 1024;
 
 /**
- * Decodes a reply's body as it comes, in blocks of 64 KiB: a body of one-byte chunks costs no more memory than another.
+ * Decodes a reply's body while it arrives, in blocks of 64 KiB, so that a body of one-byte chunks costs no more memory than
+ * another.
  *
  * @param encoding  the reply's Content-Encoding.
- * @throws EgressError TOO_LARGE, BAD_ENCODING; and what the body itself fails with.
+ * @throws EgressError TOO_LARGE, BAD_ENCODING; and the errors of the body itself.
  */
 export async function* decodedBlocks(
   body: Readable,
@@ -63,7 +64,7 @@ function decode(body: Readable, encoding: string | undefined, count: WireCount):
   if (makers.length === 0) return body;
   count.beginDecoding();
   const chain = makers.map((make) => make());
-  // The last one fails with whatever fails before it.
+  // An error of any part reaches the last one.
   pipeline([body, ...chain], () => {});
   return chain.at(-1) ?? body;
 }

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
  * Reads EGRESS_DNS_SERVERS: addresses, `address:port` or `[IPv6]:port`, separated by commas.
  *
  * @returns undefined for none.
- * @throws Error naming the entry that cannot be read.
+ * @throws Error with the first bad entry.
  */
 export function parseDnsServers(text: string | undefined): readonly string[] | undefined {
   const servers = (text ?? '')

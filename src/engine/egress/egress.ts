@@ -24,28 +24,28 @@ export interface EgressReply extends EgressHead {
   readonly body: Buffer;
 }
 
-/** The one way out for every URL that a user, a bundle, a page, a model or an MCP server can influence. */
+/** The only way to call a URL that a user, a bundle, a page, a model or an MCP server can influence. */
 export interface Egress {
   /**
-   * Sends a request and reads the reply: http and https only, the literal and the resolved address checked on every hop and connected to as
-   * checked. Bounded are the bytes of head and body, on the wire and decoded, the ratio between them, time, hops, replies of status 1xx
-   * and decodings, and by tenant and organization the calls and look-ups at one time.
+   * Sends a request and reads the reply. Only http and https. On every hop the literal and the resolved addresses are checked, and
+   * the connection goes to a checked address. Limited: bytes of head and body, on the wire and decoded, and their ratio; time;
+   * hops; 1xx replies; encodings; and for each tenant and organization, concurrent calls and look-ups.
    *
    * @throws EgressError, or the signal's reason.
    */
   send(request: EgressRequest, signal: AbortSignal): Promise<EgressReply>;
   /**
-   * The same for a body that should not stand in memory as a whole.
+   * The same for a body that should not be in memory as a whole.
    *
-   * @param take  reads the decoded body, in blocks; what it leaves unread is not fetched. Its time counts.
-   * @throws what `send` throws, and what `take` throws.
+   * @param take  reads the decoded body in blocks; blocks that it does not read are not fetched. Its time counts.
+   * @throws like `send`, and what `take` throws.
    */
   receive<T>(
     request: EgressRequest,
     signal: AbortSignal,
     take: (head: EgressHead, content: AsyncIterable<Uint8Array>) => Promise<T>,
   ): Promise<T>;
-  /** Ends the calls that are under way. */
+  /** Aborts all calls that are under way. */
   close(): Promise<void>;
 }
 
@@ -55,13 +55,13 @@ export interface EgressOptions {
   /** The setting EGRESS_DNS_SERVERS. */
   readonly dnsServers?: readonly string[] | undefined;
   readonly connectTimeoutMs: number;
-  /** For one name. */
+  /** Time limit of one look-up. */
   readonly lookupTimeoutMs: number;
-  /** Look-ups at one time; others wait. */
+  /** Concurrent look-ups; others wait. */
   readonly lookups: FairQueue;
-  /** Calls at one time; others wait. */
+  /** Concurrent calls; others wait. */
   readonly calls: FairQueue;
-  /** Default: those of the system. */
+  /** Default: the files of this system. */
   readonly systemFiles?: SystemFiles;
 }
 
@@ -98,7 +98,7 @@ interface Way {
   addressesOf(url: URL, owner: ShareOwner, signal: AbortSignal): Promise<readonly ResolvedAddress[]>;
 }
 
-/** @throws EgressError FORBIDDEN_ADDRESS when any address of the host is neither public nor allowed; and as the resolver. */
+/** @throws EgressError FORBIDDEN_ADDRESS when an address of the host is neither public nor allowed; and like the resolver. */
 async function checkedAddresses(
   allowance: Allowance,
   resolver: NameResolver,
@@ -180,7 +180,7 @@ function contentOf(reply: IncomingMessage, { method }: Hop, count: WireCount): A
   return decodedBlocks(reply, isBodiless ? undefined : reply.headers['content-encoding'], count);
 }
 
-/** A body without a length ends with its connection, whoever ends that: what the signal cut off is no whole body. */
+/** A body without a length ends with its connection: when the signal closed the connection, the body is incomplete. */
 async function* whole(
   blocks: AsyncIterable<Buffer>,
   signal: AbortSignal,

@@ -8,7 +8,7 @@ export type EgressErrorCode =
   | 'BAD_REPLY'
   | 'UNREACHABLE';
 
-/** A call that was refused or failed. The message may be shown: it names the host at most, never headers or bodies. */
+/** A call was refused or failed. The message may be shown: it names the host at most, never headers or bodies. */
 export class EgressError extends Error {
   override readonly name = 'EgressError';
   readonly code: EgressErrorCode;

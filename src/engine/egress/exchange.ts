@@ -7,31 +7,31 @@ import type { ResolvedAddress } from './resolver.ts';
 import type { WireCount } from './wire-count.ts';
 
 export interface ExchangeOptions {
-  /** The only addresses that are connected to, checked before; the URL's host is for the Host header and the certificate alone. */
+  /** Checked addresses; no other is connected to. The URL's host is used only for the Host header and the certificate. */
   readonly addresses: readonly ResolvedAddress[];
   readonly connectTimeoutMs: number;
   readonly count: WireCount;
   readonly signal: AbortSignal;
-  /** Called when the connection stands and nothing was written. What it throws ends the call unsent. */
+  /** Called when the connection is open and nothing was written. An error that it throws ends the call before it is sent. */
   readonly beforeSend?: (() => void) | undefined;
 }
 
 const headBytesMax = 32_768;
-/** Replies of status 1xx before the real one. */
+/** Most 1xx replies before the final one. */
 const informationalMax = 10;
 
 /**
- * Sends one request over a connection of its own and resolves with the reply as soon as its head is there. Nothing is shared between
- * calls: no call waits for a connection of another organization, and no reply can leave bytes behind for the next call.
+ * Sends one request over a new connection and resolves with the reply once its head has arrived. Calls share no connection: none
+ * waits for another organization, and no reply can leave bytes for the next call.
  *
- * @throws EgressError TIMEOUT while connecting, BAD_REPLY, TOO_LARGE; and what the connection itself fails with.
+ * @throws EgressError TIMEOUT while connecting, BAD_REPLY, TOO_LARGE; and the errors of the connection.
  */
 export function exchange(hop: Hop, options: ExchangeOptions): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const request = open(hop, options);
   let received: IncomingMessage | undefined;
   const stop = (error: Error) => {
-    // First the reply: ended by its request, it would only say that the connection is gone.
+    // Destroy the reply first: otherwise its error would only say that the connection is closed.
     received?.destroy(error);
     request.destroy(error);
     reject(error);
@@ -40,7 +40,7 @@ export function exchange(hop: Hop, options: ExchangeOptions): Promise<IncomingMe
   let informational = 0;
   request.on('response', (reply) => {
     received = reply;
-    // A reply that is given up emits an error later; without a listener that would end the process.
+    // An abandoned reply emits an error later; without a listener that error would end the process.
     reply.on('error', () => {});
     resolve(reply);
   });
@@ -72,7 +72,7 @@ export function exchange(hop: Hop, options: ExchangeOptions): Promise<IncomingMe
       request.end(hop.body);
     });
     socket.once('close', () => clearTimeout(timer));
-    // Every byte counts, also those that no parser hands on: chunk sizes, extensions, trailers.
+    // Count every byte, also those that the parser drops: chunk sizes, extensions, trailers.
     socket.on('data', (chunk: Buffer) => {
       const excess = options.count.addWire(chunk.length);
       if (excess !== undefined) stop(excess);
@@ -105,9 +105,9 @@ function open({ url, method, headers, body }: Hop, { addresses, signal }: Exchan
     signal,
     maxHeaderSize: headBytesMax,
   };
-  // Loaded when they are first needed: most processes fetch nothing at their start.
+  // Loaded when first needed: most processes fetch nothing at their start.
   if (url.protocol === 'http:') return process.getBuiltinModule('node:http').request(options);
-  // TLS has no name for an address, and names without the dot at their end.
+  // A TLS server name is never an address and has no dot at its end.
   const servername = isIP(hostname) === 0 ? bareHost(hostname) : '';
   return process.getBuiltinModule('node:https').request({ ...options, servername });
 }

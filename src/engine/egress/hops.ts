@@ -13,9 +13,9 @@ export interface Hop {
 
 const redirectsMaxDefault = 5;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
-/** Never sent to another origin than the one they were meant for. */
+/** Never sent to another origin than the one they were given for. */
 const originHeaders = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key']);
-/** Owned by the client below, or able to smuggle a second request. */
+/** Set by the HTTP client, or able to smuggle a second request. */
 export const forbiddenHeaders: ReadonlySet<string> = new Set([
   'host',
   'connection',
@@ -28,13 +28,13 @@ export const forbiddenHeaders: ReadonlySet<string> = new Set([
   'keep-alive',
 ]);
 
-/** The request as it was given. @throws EgressError BAD_URL. */
+/** The request as given. @throws EgressError BAD_URL. */
 export function firstHop(request: EgressRequest): Hop {
   const { method = 'GET', headers = {}, body } = request;
   return { url: parseUrl(request.url), method, headers: cleanHeaders(headers), body };
 }
 
-/** Where the reply leads; undefined when it is the answer. @throws EgressError TOO_MANY_REDIRECTS, BAD_URL. */
+/** The next hop; undefined when the reply is the answer. @throws EgressError TOO_MANY_REDIRECTS, BAD_URL. */
 export function redirectOf(request: EgressRequest, hop: Hop, reply: IncomingMessage, redirects: number): Hop | undefined {
   const status = reply.statusCode ?? 0;
   const { location } = reply.headers;
@@ -50,7 +50,7 @@ function staysWithin(place: EgressRequest['redirectsWithin'], from: URL, to: URL
   return place === 'host' ? isSameHost(from, to) : from.origin === to.origin;
 }
 
-/** 303, and 301 and 302 after a POST, go on as a GET without a body; credentials stay with their origin. */
+/** After 303, and after 301 or 302 of a POST, the next request is a GET without a body. Credentials stay with their origin. */
 function nextHop(hop: Hop, status: number, url: URL): Hop {
   const becomesGet = status === 303 || ((status === 301 || status === 302) && hop.method === 'POST');
   const keepsOrigin = url.origin === hop.url.origin;
@@ -62,7 +62,7 @@ function nextHop(hop: Hop, status: number, url: URL): Hop {
   return becomesGet && hop.method !== 'HEAD' ? { url, method: 'GET', headers, body: undefined } : { ...hop, url, headers };
 }
 
-/** The same origin, or the same host with the plain connection left for the safe one. */
+/** The same origin, or the same host with http replaced by https. */
 function isSameHost(from: URL, to: URL): boolean {
   if (from.origin === to.origin) return true;
   return from.hostname === to.hostname && from.port === '' && to.port === '' && to.protocol === 'https:';

@@ -2,7 +2,7 @@ import type { ShareOwner } from '../../lib/fair-share.ts';
 
 /** A request to a URL that somebody outside can influence. */
 export interface EgressRequest {
-  /** For whom the call is made: calls and look-ups are shared by tenant and organization. */
+  /** Calls and look-ups are shared between tenants and organizations. */
   readonly owner: ShareOwner;
   readonly url: string;
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -10,15 +10,18 @@ export interface EgressRequest {
   readonly body?: string | Uint8Array;
   /** Most bytes of the reply's body after decoding; more is TOO_LARGE. */
   readonly bytesMax: number;
-  /** For the whole call with its redirects. */
+  /** Limit of the whole call, redirects included. */
   readonly timeoutMs: number;
-  /** Redirects followed; 0 hands the redirect back. Default 5. */
+  /** Most redirects that are followed; 0 returns the redirect itself. Default 5. */
   readonly redirectsMax?: number;
   /**
-   * A redirect that leaves it is handed back, not followed: for calls whose body, query or headers are for that place alone. `host`: the
-   * same host, with the plain connection left for the safe one. `origin`: the same scheme, host and port.
+   * A redirect to another place is returned, not followed: for calls whose body, query or headers are for one place only. `host`:
+   * the same host, also with https instead of http. `origin`: the same scheme, host and port.
    */
   readonly redirectsWithin?: 'host' | 'origin';
-  /** Called on every hop when its connection stands, right before the first byte of the request is written. What it throws ends the call unsent. */
+  /**
+   * Called on every hop when the connection is open, before the first byte is written. An error that it throws ends the call before
+   * it is sent.
+   */
   readonly beforeSend?: (() => void) | undefined;
 }

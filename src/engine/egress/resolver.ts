@@ -8,14 +8,14 @@ import { EgressError } from './error.ts';
 import type { SystemNames } from './system-names.ts';
 
 export interface ResolverOptions {
-  /** Name servers as `address` or `address:port`; undefined for those of the system. */
+  /** Name servers as `address` or `address:port`; undefined: those of the system. */
   readonly servers: readonly string[] | undefined;
-  /** For one look-up, both families. */
+  /** Time limit of one look-up of both families. */
   readonly timeoutMs: number;
-  /** Look-ups at one time. */
+  /** Concurrent look-ups. */
   readonly lookups: FairQueue;
   readonly system: SystemNames;
-  /** Whether a short name may be completed by the search domains of the system: the operator named it. */
+  /** Whether the system's search domains may complete a short name: only when the operator named it. */
   mayComplete(name: string): boolean;
 }
 
@@ -32,15 +32,14 @@ interface Answer {
 const addressesMax = 16;
 const answersMax = 1_000;
 const ttlMaxMs = 60_000;
-/** How long the slower of A and AAAA is waited for. */
+/** How long the slower of A and AAAA is waited for after the faster. */
 const otherFamilyMs = 250;
 
 /**
- * Looks up names that users choose. The system's own look-up blocks one of the few threads that the whole process shares; this one asks
- * the name servers itself, with a time limit, and an organization has its part of the look-ups only.
+ * Looks up names that users choose. The system's look-up blocks one of the few threads that the whole process shares. This one asks
+ * the name servers itself, with a time limit, and each organization gets a share of the look-ups.
  *
- * `localhost` is this machine, names of the hosts file are what it says, everything else is asked of the name servers. Answers are kept
- * for their TTL, a minute at most.
+ * `localhost` is this machine; the hosts file comes before the name servers. Answers are kept for their TTL, at most a minute.
  */
 export class NameResolver {
   readonly #options: ResolverOptions;
@@ -86,10 +85,10 @@ export class NameResolver {
     throw new EgressError('UNREACHABLE', `${name} has no address`);
   }
 
-  /** A and AAAA at once. @returns the code of the failure when neither gave an address. */
+  /** Asks for A and AAAA at once. @returns the code of the failure when neither has an address. */
   async #ask(name: string, signal: AbortSignal): Promise<Answer | string> {
     const { servers, timeoutMs } = this.#options;
-    // A resolver of its own: what is given up is cancelled without touching other look-ups.
+    // A resolver for this look-up alone: it can be cancelled without touching other look-ups.
     const resolver = new dns.Resolver({ timeout: Math.ceil(timeoutMs / 2), tries: 2 });
     if (servers !== undefined) resolver.setServers(servers);
     const cancel = () => resolver.cancel();

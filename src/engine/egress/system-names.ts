@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
-/** What the operator's machine says about names, besides its name servers. */
+/** What the machine's own files say about names. */
 export interface SystemNames {
-  /** Addresses that the hosts file has for a name in lower case; none for most. */
+  /** The addresses in the hosts file for a name in lower case; mostly none. */
   addressesOf(name: string): Promise<readonly string[]>;
-  /** Domains that a short name may stand in. */
+  /** Domains that may complete a short name. */
   searchDomains(): Promise<readonly string[]>;
 }
 
@@ -16,7 +16,7 @@ export interface SystemFiles {
 
 const rereadAfterMs = 5_000;
 
-/** Reads the files of the system when they are asked for, and again when what was read is five seconds old. A missing file is empty. */
+/** Reads the system's files on demand, and again when they were read more than five seconds ago. A missing file is empty. */
 export function createSystemNames({ hostsPath, resolverPath }: SystemFiles): SystemNames {
   const hosts = remembered(async () => parseHosts(await textOf(hostsPath)));
   const domains = remembered(async () => parseSearchDomains(await textOf(resolverPath)));
@@ -26,7 +26,7 @@ export function createSystemNames({ hostsPath, resolverPath }: SystemFiles): Sys
   };
 }
 
-/** Where the system keeps them. */
+/** The default paths. */
 export function systemFiles(): SystemFiles {
   const hostsPath = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
   return { hostsPath, resolverPath: '/etc/resolv.conf' };
@@ -51,7 +51,7 @@ function parseHosts(text: string): ReadonlyMap<string, readonly string[]> {
   return found;
 }
 
-/** The last `search` or `domain` line counts, as for the system's own resolver. */
+/** The last `search` or `domain` line counts, as in the system's resolver. */
 function parseSearchDomains(text: string): readonly string[] {
   const lines = text.split('\n').map((line) => line.trim().split(/\s+/));
   return lines.findLast(([word]) => word === 'search' || word === 'domain')?.slice(1) ?? [];

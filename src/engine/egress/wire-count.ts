@@ -1,13 +1,14 @@
 import { EgressError } from './error.ts';
 
-/** For heads, small replies with large frames, and what is read ahead of the body's reader. */
+/** For heads, small replies in large frames, and bytes read ahead. */
 const slackBytes = 512 * 1024;
-/** Text that people write packs 5 to 20 times, logs 50 times. */
+/** Written text compresses 5 to 20 times, logs 50 times. */
 const ratioMax = 250;
 
 /**
- * Counts what one call reads from the network, over all of its redirects, and what that comes to as a body. A server may send without end
- * what decodes to nothing, or is nothing but frames: so the traffic is held against the body, and the body against the traffic.
+ * Counts the bytes that one call reads from the network, over all its redirects, and the bytes of its decoded body. Wire bytes are
+ * limited by the body and the body by the wire bytes: a server may send endless data that decodes to nothing, or frames without
+ * content.
  */
 export class WireCount {
   readonly #bodyBytesMax: number;
@@ -20,12 +21,12 @@ export class WireCount {
     this.#bodyBytesMax = bodyBytesMax;
   }
 
-  /** From here on the bytes are those of an encoded body. */
+  /** The following bytes belong to an encoded body. */
   beginDecoding(): void {
     this.#isEncoded = true;
   }
 
-  /** @returns the error that the call ends with, once it is too much. */
+  /** @returns the error that ends the call once the limit is passed. */
   addWire(bytes: number): EgressError | undefined {
     this.#wireBytes += bytes;
     if (this.#wireBytes <= 2 * this.#bodyBytes + slackBytes) return undefined;

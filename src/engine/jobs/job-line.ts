@@ -14,22 +14,22 @@ export interface Worker {
 export interface JobLineOptions {
   readonly boss: PgBoss;
   readonly worker: Worker;
-  /** Who may have how many jobs at work in this process. */
+  /** Shares the places of this process between tenants and organizations. */
   readonly turns: FairShare;
   readonly counts: { readonly completed: Tally<JobName>; readonly failed: Tally<JobName>; running: number };
   readonly logger: Logger;
-  /** Asks the database whose jobs wait in the queue. */
+  /** Reads from the database whose jobs wait in the queue. */
   readonly readWaiting: () => Promise<readonly ShareOwner[]>;
 }
 
-/** Half of the time after which a silent job is taken for dead. */
+/** A silent job counts as dead after twice this time. */
 const touchEveryMs = 5_000;
-/** What is known of who waits is good for this long: asking looks at every job that waits. */
+/** How long the list of waiting owners is used: reading it looks at every waiting job. */
 const knownMs = 250;
 
 /**
- * One queue as this process works through it. Picks the next job of the organization whose turn it is: an organization that queues
- * thousands does not hold up the first job of another, and one place is always left for a tenant that has none.
+ * One queue in this process. Picks the next job of the organization whose turn it is: thousands of jobs of one organization do not
+ * delay the first job of another, and one place is always free for a tenant without any.
  */
 export class JobLine {
   readonly #options: JobLineOptions;
@@ -44,20 +44,20 @@ export class JobLine {
     this.#options = options;
   }
 
-  /** Something may wait. @param owner  whose job was queued, where that is known. */
+  /** A job may wait. @param owner  of the queued job, where known. */
   wake(owner?: ShareOwner): void {
     if (owner !== undefined) this.#waiting.set(keyOfOwner(owner), owner);
     if (this.#isPicking) this.#isWoken = true;
     else void this.#pick();
   }
 
-  /** Takes nothing new. Resolves when nothing runs any more. */
+  /** Takes no further job. Resolves when no job runs any more. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#running.keys());
   }
 
-  /** Gives what still runs back to the queue, and then ends it: so what it still does is not taken for its end. */
+  /** Returns running jobs to the queue and then aborts them, so that a late result does not complete them. */
   async giveBack(): Promise<void> {
     const { boss, worker } = this.#options;
     for (const { job, ending } of [...this.#running.values()]) {
@@ -79,7 +79,7 @@ export class JobLine {
     this.#isPicking = false;
   }
 
-  /** @returns whether there may be more to take. */
+  /** @returns whether there may be more jobs. */
   async #takeNext(): Promise<boolean> {
     const { boss, worker, turns } = this.#options;
     if (this.#stopping.signal.aborted || turns.count >= turns.max) return false;
@@ -142,7 +142,7 @@ export class JobLine {
     }
   }
 
-  /** Says that the job is alive, and hears whether it is still this process that has it. */
+  /** Tells the queue that the job is alive; aborts it when another process has it. */
   async #touch(job: Job<unknown>, ending: AbortController): Promise<void> {
     try {
       const touched: { readonly affected?: number } = await this.#options.boss.touch(this.#options.worker.name, job);
@@ -157,16 +157,16 @@ export class JobLine {
   }
 }
 
-/** Of jobs that were queued for no organization, or before jobs had one. */
+/** Group of jobs without an organization. */
 const noGroup = ' ';
 
-/** The organization that `keyOfOwner` names as the group of a job. */
+/** Parses the group of a job, which is the `keyOfOwner` of its organization. */
 export function ownerOf(group: string | null | undefined): ShareOwner {
   const [tenantId = '', orgId = ''] = (group ?? noGroup).split(' ');
   return { tenantId, orgId };
 }
 
-/** The work, or the reason of the signal as soon as it fires: a handler that does not hear it must not hold the place. */
+/** The work, or the signal's reason once it fires: a handler that ignores the signal must not hold a place. */
 function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

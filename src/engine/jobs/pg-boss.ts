@@ -8,7 +8,7 @@ import type { Pools } from '../sharing/pools.ts';
 import { JobLine, ownerOf, type Worker } from './job-line.ts';
 import type { EnqueueOptions, JobHandler, JobName, JobPayloads, Jobs, WorkOptions } from './jobs.ts';
 
-/** A connection, a pool or a client inside a transaction. */
+/** A connection, a pool, or the client of a transaction. */
 interface Queryable {
   query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
@@ -17,30 +17,30 @@ export interface PgBossJobsOptions {
   readonly pool: Queryable;
   /** False where this process only queues jobs: `ROLE=web`. */
   readonly isWorker: boolean;
-  /** True when no other process can be on this database: whatever counts as running at the start was cut off by a crash. */
+  /** True when no other process can use this database: jobs that count as running at the start were cut off by a crash. */
   readonly isOnlyProcess: boolean;
   readonly pools: Pools;
-  /** Runs what jobs do with the time limits of jobs. */
+  /** Runs the work of jobs with the statement limits of jobs. */
   readonly inBackground: <T>(work: () => T) => T;
   readonly logger: Logger;
 }
 
 const schema = 'pgboss';
-/** A worker that dies is noticed after this; pg-boss takes no less than 10. */
+/** A dead worker is noticed after this time; pg-boss accepts no less than 10. */
 const heartbeatSeconds = 10;
-/** How soon a job is seen that was queued by another process, or is to be tried again. */
+/** How soon this process sees jobs of other processes, and retries. */
 const lookEveryMs = 1_000;
-/** Of a job that may begin. */
+/** SQL condition of a job that may start. */
 const isDue = `state < 'active' AND NOT blocked AND start_after <= now()`;
-/** Jobs at work have this long to end, however little of the grace is left. */
+/** Running jobs get at least this long to end. */
 const jobsEndMsMin = 1_000;
 const noJob = '00000000-0000-0000-0000-000000000000';
-/** Repeated tasks look for what was left over. The start of the process comes before that, and its first requests. */
+/** Delays the first run of repeated tasks, so that the start and the first requests come first. */
 const repeatAfterMs = 250;
-/** A transaction that queued a job has mostly committed by then. */
+/** By then a transaction that queued a job has usually committed. */
 const commitDelayMs = 20;
 
-/** Jobs by pg-boss, in a schema of its own next to our tables. */
+/** Jobs by pg-boss, in a schema of its own beside our tables. */
 export function createPgBossJobs(options: PgBossJobsOptions): Jobs {
   return new PgBossJobs(options);
 }
@@ -78,7 +78,7 @@ class PgBossJobs implements Jobs {
     payload: JobPayloads[Name],
     { owner, key, startAfterMs, tx }: EnqueueOptions,
   ): Promise<void> {
-    // The queue lets one job of a key wait; a job without one gets a key that nobody else has.
+    // The queue lets one job of a key wait; a job without a key gets a unique one.
     await this.#boss.send(name, payload, {
       singletonKey: key ?? crypto.randomUUID(),
       group: { id: keyOfOwner(owner) },
@@ -134,7 +134,7 @@ class PgBossJobs implements Jobs {
         deleteAfterSeconds: 3_600,
       };
       const queue = existing.get(name);
-      // A start that finds its queues as they should be has nothing to ask: pg-boss remembers all that were there when it started.
+      // Nothing to change: pg-boss has read all existing queues when it started.
       if (queue !== undefined && isDeepStrictEqual({ ...queue, ...settings }, queue)) continue;
       if (queue === undefined) await this.#boss.createQueue(name, { ...settings, policy: 'short' });
       else await this.#boss.updateQueue(name, settings);
@@ -143,21 +143,21 @@ class PgBossJobs implements Jobs {
   }
 
   /**
-   * Any look into a queue makes pg-boss remember it. Else the first `send` would read it by the pool, also from within a transaction: the
-   * embedded database, which runs one transaction at a time, would then wait for itself.
+   * Reads the queue once, so that pg-boss has it in memory. Otherwise the first `send` reads it through the pool, also inside a
+   * transaction: the embedded database runs one transaction at a time and would wait for itself.
    */
   async #remember(name: JobName): Promise<void> {
     await this.#boss.getJobById(name, noJob);
   }
 
-  /** Jobs that a crash cut off wait for nothing: there is no other process that could still hold them. */
+  /** Queues jobs again that a crash cut off: no other process can hold them. */
   async #requeueInterrupted(): Promise<void> {
     await this.#options.pool.query(
       `UPDATE ${schema}.job SET state = 'retry', start_after = now(), started_on = NULL WHERE state = 'active'`,
     );
   }
 
-  /** One statement for all queues: each asking for its own every second was a fiftieth of a core, for nothing. */
+  /** One statement for all queues: one for each every second took 2 % of a core. */
   async #look(): Promise<void> {
     const { rows } = await this.#options.pool.query(`SELECT DISTINCT name, group_id FROM ${schema}.job WHERE ${isDue}`);
     for (const { name, group_id } of rows as { name: JobName; group_id: string | null }[]) this.#wake(name, ownerOf(group_id));

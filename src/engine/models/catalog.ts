@@ -12,23 +12,23 @@ export interface ModelInfo {
   readonly isPremium: boolean;
   readonly acceptsImages: boolean;
   readonly contextTokensMax: number;
-  /** Null when the operator gave none. */
+  /** Null when the operator gave no price. */
   readonly price: ModelPrice | null;
 }
 
 interface Shelf {
   readonly provider: Provider;
   models: readonly ListedModel[];
-  /** Null until it answered, or after it failed to. */
+  /** Null until the provider has answered, and after a failure. */
   listedAtMs: number | null;
   askedAtMs: number;
 }
 
 const contextTokensMaxDefault = 128_000;
-/** A provider that could not be asked is asked again no sooner. */
+/** A provider that could not be reached is not asked again before this time has passed. */
 const askAgainMs = 5_000;
 
-/** Which models there are. Answers from memory; lists that are old are fetched again behind the answer. */
+/** The list of models. Answers from memory; an old list is fetched again after the answer. */
 export class Catalog {
   readonly #shelves: readonly Shelf[];
   readonly #routes: readonly ModelRoute[];
@@ -89,7 +89,7 @@ export class Catalog {
     return this.#byId.get(id) ?? this.#byBareName.get(id) ?? undefined;
   }
 
-  /** An unknown name may be new. Where a provider cannot list its models, any name of it is taken at its word. */
+  /** An unknown name may be a new model. If a provider cannot list its models, every name is accepted for it. */
   async #findAfterRefresh(id: string): Promise<ModelInfo | undefined> {
     const newest = Math.max(...this.#shelves.map((shelf) => shelf.askedAtMs));
     if (this.#refreshing !== undefined || this.#now().getTime() - newest >= askAgainMs) await this.#refresh();
@@ -120,7 +120,7 @@ export class Catalog {
       shelf.models = await shelf.provider.list(this.#closing.signal);
       shelf.listedAtMs = this.#now().getTime();
     } catch (error) {
-      // What it had before is still the best guess.
+      // The list from before is still the best information.
       if (!this.#closing.signal.aborted) {
         const reason = error instanceof Error ? error.message : String(error);
         this.#logger.warn({ provider: shelf.provider.id, reason }, 'a model provider cannot list its models');
@@ -139,7 +139,7 @@ export class Catalog {
         const primary = known.get(route.primary) ?? this.#infoOf(provider, { name });
         return { ...primary, id: route.id, provider, isPremium: route.isPremium ?? primary.isPremium };
       });
-    // The built-in model, last on the shelves, stays last.
+    // The built-in model stays last.
     this.#infos = [
       ...infos.filter((info) => info.provider !== 'parley'),
       ...routed,

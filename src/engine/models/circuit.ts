@@ -7,7 +7,7 @@ const failuresMax = 3;
 const openMs = 10_000;
 const openMsMax = 60_000;
 
-/** Remembers which providers fail, so that a route with alternatives does not wait for them again and again. */
+/** Remembers failing providers, so that a route with alternatives does not wait for them again. */
 export class Circuit {
   readonly #records = new Map<string, Record>();
   readonly #now: () => Date;

@@ -1,10 +1,10 @@
 import type { ModelMessage } from './port.ts';
 
 /**
- * No model server is given an address to fetch: it may stand in a network that the user does not reach. Images come as data URLs, read by
- * the service under its own rules.
+ * A model server gets no address to fetch: it may stand in a network that the user cannot reach. The service fetches images under
+ * its own rules and sends them as data URLs.
  *
- * @throws Error for an image by address: whoever made the request left out to read it.
+ * @throws Error for an image by address: its caller forgot to fetch it.
  */
 export function requireInlineImages(messages: readonly ModelMessage[]): void {
   for (const { content } of messages) {
@@ -14,7 +14,7 @@ export function requireInlineImages(messages: readonly ModelMessage[]): void {
   }
 }
 
-/** True for a data URL. */
+/** Whether the address is a data URL. */
 export function isInline(url: string): boolean {
   return /^data:/i.test(url);
 }

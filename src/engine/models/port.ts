@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../../entities/errors.ts';
 import type { TokenLogprob } from '../../entities/runs/event.ts';
 
-/** A request to a model, whatever the provider. Messages are in the common chat format's order. */
+/** A request to a model of any provider. Messages are in the order of the common chat format. */
 export interface ModelRequest {
-  /** The upstream's own name of the model, without the provider prefix. */
+  /** The upstream's name of the model, without the provider prefix. */
   readonly model: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
@@ -15,7 +15,7 @@ export interface ModelRequest {
   readonly isStreaming: boolean;
 }
 
-/** Sampling, size, and what the caller tells the provider; absent members are left to the provider. */
+/** Sampling, length, and options for the provider; absent members are left to the provider. */
 export interface ModelParameters {
   readonly temperature?: number;
   readonly topP?: number;
@@ -25,14 +25,14 @@ export interface ModelParameters {
   readonly presencePenalty?: number;
   readonly stop?: readonly string[];
   readonly seed?: number;
-  /** Asks how likely each token was, with so many of the likeliest in its place (0 to 20). Wires that cannot tell leave it out. */
+  /** Asks for the log probability of each token, with this many alternatives (0 to 20). Left out on wires without log probabilities. */
   readonly logprobs?: number;
-  /** How urgently the provider is to answer, where it has such classes. Wires that know none leave it out. */
+  /** The service tier to ask for. Left out on wires without tiers. */
   readonly serviceTier?: Exclude<ServiceTier, 'auto'>;
-  /** How much is said, where the model can be told. */
+  /** How long answers are, where the model takes such an option. */
   readonly verbosity?: 'low' | 'medium' | 'high';
   readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh';
-  /** Names of the caller's own making, for its end users and its caches; never an id of ours. */
+  /** Identifiers that the caller chose, for its end users and caches; never ids of ours. */
   readonly user?: string;
   readonly safetyIdentifier?: string;
   readonly promptCacheKey?: string;
@@ -59,7 +59,7 @@ export type ModelMessage =
 
 export type ModelPart =
   | { readonly type: 'text'; readonly text: string }
-  /** `url` is a data URL: no model is given an address to fetch. */
+  /** `url` is a data URL: a model gets no address to fetch. */
   | { readonly type: 'image'; readonly url: string; readonly detail?: 'auto' | 'low' | 'high' };
 
 export interface ModelToolCall {
@@ -78,19 +78,19 @@ export interface ModelTool {
 }
 
 /**
- * One step of an answer. Text travels as a JSON string literal (`"Hel\n"`, quotes included), because upstreams send it so and
- * streams are written so: the hot path never decodes it. `JSON.parse` gives the text.
+ * One step of an answer. Text is a JSON string literal (`"Hel\n"`, with quotes), because upstreams send it so and streams are
+ * written so: the hot path never decodes it. `JSON.parse` gives the text.
  */
 export type ModelDelta =
   | { readonly type: 'text'; readonly json: string }
-  /** What a model says in place of an answer that it will not give. */
+  /** The model's words when it declines to answer. */
   | { readonly type: 'refusal'; readonly json: string }
   | { readonly type: 'reasoning'; readonly json: string }
   | { readonly type: 'tool.start'; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: 'tool.arguments'; readonly index: number; readonly json: string }
-  /** How likely the tokens of the text before it were. */
+  /** Log probabilities of the text before. */
   | { readonly type: 'logprobs'; readonly tokens: readonly TokenLogprob[] }
-  /** The class in which the provider says it answered. */
+  /** The service tier in which the provider answered. */
   | { readonly type: 'service.tier'; readonly tier: string }
   | { readonly type: 'usage'; readonly usage: TokenUsage }
   | { readonly type: 'finish'; readonly reason: FinishReason };
@@ -105,16 +105,16 @@ export interface TokenUsage {
 }
 
 /**
- * A model behind whatever wire. `stream` yields the deltas of one upstream read as one array, so that what arrived together can
- * leave together; exactly one `finish` ends a good answer.
+ * A model, behind any wire format. `stream` yields one array of deltas for each upstream read, so that deltas that arrived together
+ * can leave together; exactly one `finish` ends a complete answer.
  *
- * @throws ModelError before the first array for a refused request, or in mid-stream; never anything else but the signal's reason.
+ * @throws ModelError before the first array for a refused request, or in mid-stream; otherwise only the signal's reason.
  */
 export interface Model {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelDelta[]>;
 }
 
-/** An upstream that refused, failed or was cut. `isRetryable` is about another try of the same request, here or at a fallback. */
+/** An upstream refused, failed or was cut off. `isRetryable`: the same request may be sent again, here or to a fallback. */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
   readonly code: ErrorCode;

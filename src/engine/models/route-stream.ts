@@ -5,7 +5,7 @@ import type { Circuit } from './circuit.ts';
 import { type ModelDelta, ModelError, type ModelRequest } from './port.ts';
 import type { Provider } from './providers/provider.ts';
 
-/** What happened when a request was routed. Filled while the stream runs; complete at its end. */
+/** How a request was routed. Filled while the stream runs; complete at its end. */
 export interface Selection {
   provider: string;
   model: string;
@@ -36,10 +36,10 @@ const backoffMs = 200;
 const backoffMsMax = 4_000;
 /** A longer `Retry-After` is not waited for: the next model of the chain is asked. */
 const retryAfterSecondsMax = 5;
-/** Faults of the request itself: no other model would take it. */
+/** Faults of the request itself: every other model would refuse it too. */
 const callerFaults: ReadonlySet<string> = new Set(['INVALID_VALUE', 'CONTENT_FILTER', 'REQUEST_TOO_LARGE']);
 
-/** Runs a request at the first model of a chain that answers. Tries again and falls back before the first delta only. */
+/** Sends a request to the first model of a chain that answers. Retries and falls back only before the first delta. */
 export function routeStream(tools: Tools, chain: readonly string[], request: ModelRequest, signal: AbortSignal): RoutedStream {
   const targets = chain.map((id): Target => {
     const { provider, name } = splitModelId(id);
@@ -66,7 +66,7 @@ interface Route extends Tools {
 type Batch = readonly ModelDelta[];
 type Step = IteratorResult<Batch>;
 
-/** Finds the model that answers with the first read; from then on its own iterator is asked, with nothing in between. */
+/** Finds the model that answers with the first read; later reads go directly to its iterator. */
 class RoutedDeltas implements AsyncIterableIterator<Batch> {
   readonly #route: Route;
   #answering: AsyncIterator<Batch> | undefined;
@@ -135,7 +135,7 @@ class RoutedDeltas implements AsyncIterableIterator<Batch> {
   }
 }
 
-/** Full jitter: callers that failed together do not come back together. */
+/** Full jitter: callers that failed together do not retry together. */
 async function backOff(attempt: number, retryAfterSeconds: number | undefined, signal: AbortSignal): Promise<void> {
   const most = Math.min(backoffMsMax, backoffMs * 2 ** attempt);
   const least = (retryAfterSeconds ?? 0) * 1000;

@@ -9,23 +9,23 @@ import { type RoutedStream, routeStream } from './route-stream.ts';
 
 /** The models of this process: the built-in one, the providers of the settings, the routes of the models file. */
 export interface ModelRouter {
-  /** All usable models; stable order; the first is what agents without a model use unless DEFAULT_MODEL says otherwise. */
+  /** All usable models in a stable order. Agents without a model use the first, unless DEFAULT_MODEL is set. */
   list(): Promise<readonly ModelInfo[]>;
   /** Resolves a full id or a unique bare name; undefined when there is none. Answers from memory when warm. */
   find(modelId: string): ModelInfo | undefined | Promise<ModelInfo | undefined>;
-  /** DEFAULT_MODEL, else the first configured provider's first model as far as known (see `warm`), else the built-in one. */
+  /** DEFAULT_MODEL, else the first model of the first configured provider as far as known (see `warm`), else the built-in one. */
   defaultModelId(): string;
-  /** Asks the providers for their models once, so that the default is known; gives up waiting, not asking, after `timeoutMs`. */
+  /** Asks all providers for their models once, so that the default is known. Waits at most `timeoutMs`; the requests go on. */
   warm(timeoutMs: number): Promise<void>;
-  /** Runs `request.model` (a full id here) with its retries and fallbacks before the first delta. */
+  /** Runs `request.model` (a full id) with its retries and fallbacks before the first delta. */
   stream(request: ModelRequest, signal: AbortSignal): RoutedStream;
   close(): Promise<void>;
 }
 
 /**
- * Builds the router from the settings. A provider that is down stops nothing: it is asked again later.
+ * Builds the router from the settings. A provider that is down does not stop the start: it is asked again later.
  *
- * @param environment  reads the variables that a models file names for keys.
+ * @param environment  reads the variables with keys that a models file names.
  * @throws Error when MODELS_FILE is wrong.
  */
 export function createModelRouter(

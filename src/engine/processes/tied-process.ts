@@ -7,26 +7,25 @@ export interface TiedOptions {
   readonly cwd: string;
   /** Standard input, output and error. */
   readonly stdio: readonly ['pipe', 'pipe' | 'ignore', 'ignore'];
-  /** Opens a channel for messages, as `fork` does. */
+  /** Opens a message channel, as `fork` does. */
   readonly hasChannel?: boolean;
 }
 
 const shell = '/bin/sh';
 const startFd = 3;
-/** Waits for the word that the watcher is there, and becomes the program. The service that ends before says nothing, and nothing starts. */
+/** Waits until the watcher runs, then becomes the program. If the service ends before, nothing starts. */
 const startScript = 'read -r word <&3 || exit 1\nunset PWD OLDPWD\nexec "$@" 3<&-';
-/** A line says that the program ended. Its input ends without one when the service ends, in whatever way: the group is killed. */
+/** A line of input says that the program ended. End of input without a line means that the service ended: the group is killed. */
 const watchScript = 'read -r word || kill -KILL -"$1"';
 
 /**
- * Starts a process that does not outlive this one, also when this one is killed with SIGKILL and whatever the started program does. It is
- * the only way in which the service starts a process. The process leads a group of its own, which a second process watches: the kernel closes
- * the pipe that the watcher reads when the service ends.
+ * Starts a process that never outlives this one, even after SIGKILL. It is the only place where the service starts a process. The
+ * process leads its own group, which a second process watches: the kernel closes the watcher's pipe when the service ends.
  *
- * @param command  the absolute path of a program. One that is missing ends with exit code 127.
+ * @param command  the absolute path of a program; a missing one ends with exit code 127.
  *
- * Where there is no /bin/sh, nothing watches: the program must watch for the end of the service itself.
- * Cost: two processes more to start, 3 ms; the watcher of 1 MB stays as long as the process.
+ * Without /bin/sh nothing watches: the program must notice the end of the service itself. Cost: two more processes, 3 ms; the
+ * watcher (1 MB) lives as long as the process.
  */
 export function spawnTied(command: string, args: readonly string[], { stdio, hasChannel, ...rest }: TiedOptions): ChildProcess {
   const options: SpawnOptions = {
@@ -44,17 +43,20 @@ export function spawnTied(command: string, args: readonly string[], { stdio, has
   return child;
 }
 
-/** Kills the process and all that it started in its group. */
+/** Kills the process and everything in its group. */
 export function killTied({ pid }: Pick<ChildProcess, 'pid'>): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It is gone already.
+    // Already gone.
   }
 }
 
-/** Starts the watcher of a group, in a group of its own so that no signal for the service ends it. @returns false when it cannot be started. */
+/**
+ * Starts the watcher of a group, in its own group so that signals for the service do not reach it. @returns false when it cannot
+ * start.
+ */
 function isWatched(child: ChildProcess, groupId: number): boolean {
   const watcher = spawn(shell, ['-c', watchScript, 'sh', String(groupId)], {
     env: {},
@@ -64,7 +66,7 @@ function isWatched(child: ChildProcess, groupId: number): boolean {
   });
   watcher.on('error', () => undefined);
   watcher.stdin.on('error', () => undefined);
-  // A process that nobody waits for is no reason for the service to go on.
+  // The watcher does not keep the service running.
   watcher.unref();
   (watcher.stdin as Writable & { unref?(): void }).unref?.();
   child.once('exit', () => watcher.stdin.end('ended\n'));

@@ -3,7 +3,7 @@ import { FairQueue } from '../../lib/fair-queue.ts';
 import { FairShare, type ShareOptions, type ShareOwner, type ShareRefusal } from '../../lib/fair-share.ts';
 import { Tally } from '../../lib/tally.ts';
 
-/** How every pool is shared: see `FairShare`. */
+/** The shares of every pool: see `FairShare`. */
 export interface SharePercents {
   readonly tenantPercent: number;
   readonly organizationPercent: number;
@@ -12,21 +12,21 @@ export interface SharePercents {
 export interface AdmissionOptions {
   /** Places in all. */
   readonly max: number;
-  /** What the places are, in words for an error: `concurrent runs`. */
+  /** The places in words, for an error message: `concurrent runs`. */
   readonly what: string;
-  /** Places of one organization, whatever is free; absent: no such bound. */
+  /** Most places of one organization, even while others are free; absent: no limit. */
   readonly organizationMax?: number;
 }
 
-/** What a refused caller is told to wait before it tries again. */
+/** `Retry-After` of a refusal. */
 const retryAfterSeconds = 1;
 
 /**
- * Every pool of this process that callers of several tenants share. Nothing else makes a `FairShare` or a `FairQueue`, so a test finds each
- * pool here and shows that no tenant can take all of it.
+ * Every pool of this process that callers of several tenants share. Only this class makes a `FairShare` or a `FairQueue`, so a test
+ * finds every pool here and shows that no tenant can take all of it.
  */
 export class Pools {
-  /** Requests that were refused for want of a place, by pool. */
+  /** Refused requests by pool. */
   readonly refused = new Tally<string>();
   readonly #percents: SharePercents;
   readonly #shares = new Map<string, FairShare>();
@@ -44,7 +44,7 @@ export class Pools {
     return this.#shares.get(name)?.count ?? 0;
   }
 
-  /** A pool whose callers are refused when there is no place for them. */
+  /** A pool that refuses callers when it has no place for them. */
   admission(name: string, { max, what, organizationMax }: AdmissionOptions): AdmissionPool {
     const bound = organizationMax === undefined ? {} : { organizationMax };
     const share = this.#added(name, new FairShare({ max, ...this.#percents, ...bound }));
@@ -52,10 +52,10 @@ export class Pools {
   }
 
   /**
-   * A pool whose callers wait for their turn. One place beyond `max` is for a tenant that has none: so one tenant alone works with `max`
-   * places, and the next tenant does not wait for it.
+   * A pool whose callers wait for their turn. One place beyond `max` is for a tenant that has none: one tenant alone works with
+   * `max` places, and the next tenant does not wait.
    *
-   * @param organizationMax  places of one organization, whatever is free; absent: no such bound.
+   * @param organizationMax  most places of one organization, even while others are free; absent: no limit.
    */
   queue(name: string, max: number, organizationMax?: number): FairQueue {
     const bound = organizationMax === undefined ? {} : { organizationMax };
@@ -64,7 +64,7 @@ export class Pools {
     return queue;
   }
 
-  /** As `queue`, for work that waits in the database: who picks it asks `choose` whose turn it is. */
+  /** Like `queue`, for work that waits in the database: its picker calls `choose` to find whose turn it is. */
   turns(name: string, max: number): FairShare {
     return this.#added(name, new FairShare(this.#queueOptions(max)));
   }
@@ -94,14 +94,14 @@ export class AdmissionPool {
     this.#refused = refused;
   }
 
-  /** Counts a refusal. @returns undefined while there is a place for this owner. */
+  /** Counts a refusal. @returns undefined while the owner may take a place. */
   refusal(owner: ShareOwner): ShareRefusal | undefined {
     const refusal = this.share.refusal(owner);
     if (refusal !== undefined) this.#refused.add(this.#name);
     return refusal;
   }
 
-  /** What a caller is told: 503 when all places are taken, 429 when its organization or tenant has its share. */
+  /** The error of a refusal: 503 when all places are taken, 429 when the organization or tenant holds its share. */
   errorOf(refusal: ShareRefusal): DomainError {
     const what = this.#what;
     switch (refusal) {
@@ -122,13 +122,13 @@ export class AdmissionPool {
     }
   }
 
-  /** @throws DomainError as `errorOf` says, when there is no place for this owner. */
+  /** @throws DomainError like `errorOf`, when the owner may not take a place. */
   require(owner: ShareOwner): void {
     const refusal = this.refusal(owner);
     if (refusal !== undefined) throw this.errorOf(refusal);
   }
 
-  /** Takes a place. @throws DomainError as `require`. */
+  /** Takes a place. @throws DomainError like `require`. */
   enter(owner: ShareOwner): void {
     this.require(owner);
     this.share.take(owner);

@@ -1,20 +1,20 @@
-/** Until it has heard of the others, a process lets in no more than this part of a limit. */
+/** The part of a limit that a process may use before the database has told it what is left. */
 const unknownPart = 1 / 4;
 
 /**
- * Requests that one subject may still make: grows by its limit of a minute each minute, and holds no more than that. Where several instances
- * share it, it is what they had together when this process last asked, less what this process let in since.
+ * The requests that one subject may still make: refills with its limit each minute and holds no more. If instances share it, it is
+ * their common rest at the last report, less what this process has allowed since.
  */
 export class RateBucket {
   readonly perMinute: number;
-  /** Let in since this process last told. */
+  /** Requests allowed since the last report. */
   unreported = 0;
   isReporting = false;
-  /** When it was last put to the end of what is remembered. */
+  /** When it was last moved to the end of the kept buckets. */
   touchedAtMs: number;
   #tokens: number;
   #atMs: number;
-  /** Of the report under way: what it told. */
+  /** What the report under way contains. */
   #told = 0;
   #isKnown: boolean;
 
@@ -26,7 +26,7 @@ export class RateBucket {
     this.touchedAtMs = nowMs;
   }
 
-  /** What there is now, which may be less than one. */
+  /** Requests left now; may be a fraction. */
   left(nowMs: number): number {
     const grown = ((nowMs - this.#atMs) / 60_000) * this.perMinute;
     if (grown > 0) {
@@ -36,7 +36,7 @@ export class RateBucket {
     return this.#tokens;
   }
 
-  /** Whether one request may be let in. */
+  /** Whether one request is allowed. */
   hasOne(nowMs: number): boolean {
     if (this.left(nowMs) < 1) return false;
     return this.#isKnown || this.unreported < Math.ceil(this.perMinute * unknownPart);
@@ -47,12 +47,15 @@ export class RateBucket {
     this.unreported += 1;
   }
 
-  /** A part of a second's worth: so a report is never more than a few a second, and what instances do not know of each other is little. */
+  /**
+   * After this many unreported requests a report is due: a fraction of a second's limit. So a bucket makes a few reports a second,
+   * and instances differ little.
+   */
   get reportsAt(): number {
     return Math.max(1, Math.floor(this.perMinute / 60));
   }
 
-  /** @returns what to tell. */
+  /** @returns the count to report. */
   beginReport(): number {
     this.isReporting = true;
     this.#told = this.unreported;
@@ -60,7 +63,7 @@ export class RateBucket {
     return this.#told;
   }
 
-  /** @param left  what all instances have together. */
+  /** @param left  the common rest of all instances. */
   endReport(left: number, nowMs: number): void {
     this.isReporting = false;
     this.#isKnown = true;
@@ -68,7 +71,7 @@ export class RateBucket {
     this.#atMs = nowMs;
   }
 
-  /** The others were not asked: goes on with what this process knows, and tells later. */
+  /** The report failed: continues with what this process knows and reports later. */
   failReport(): void {
     this.isReporting = false;
     this.unreported += this.#told;

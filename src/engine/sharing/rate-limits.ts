@@ -7,18 +7,18 @@ export interface RateLimitOptions {
   /** Requests a minute of one key, and of all keys of one organization; 0 is no limit. */
   readonly keyPerMinute: number;
   readonly organizationPerMinute: number;
-  /** Where instances tell each other; undefined for the only process on its database. */
+  /** Where instances share their counts; undefined for the only process on its database. */
   readonly store: RateBucketStore | undefined;
   readonly logger: Logger;
 }
 
-/** Who makes a request. A `Caller` is one. */
+/** Who makes a request; a `Caller` is one. */
 export interface RateSubject {
   readonly keyId: string;
   readonly orgId: string;
 }
 
-/** What one request is told of its limits: of the one that has less left, the key's or the organization's. */
+/** The limit that a reply tells: the key's or the organization's, whichever has less left. */
 export interface RateVerdict {
   /** Whose limit it is. */
   readonly of: 'key' | 'organization';
@@ -26,24 +26,24 @@ export interface RateVerdict {
   /** Requests a minute. */
   readonly limit: number;
   readonly remaining: number;
-  /** Seconds until all of the limit is there again. */
+  /** Seconds until the whole limit is available again. */
   readonly resetSeconds: number;
-  /** Seconds until one more request is let in; 0 for one that is allowed. */
+  /** Seconds until the next request is allowed; 0 for an allowed one. */
   readonly retryAfterSeconds: number;
 }
 
 const bucketsMax = 50_000;
 const touchEveryMs = 1_000;
-/** Reports of one moment go in one statement. */
+/** Reports within this time go in one statement. */
 const gatherMs = 5;
-/** After a report that failed the database is left alone for this long. */
+/** After a failed report the database gets no report for this long. */
 const pauseMs = 1_000;
 
 /**
- * Token buckets of requests by key and by organization. A request asks no database: a process knows what all instances had together a moment
- * ago, and tells what it let in for each second's worth of a limit. So n instances let in at most a limit, and of each of them a second's
- * worth and what arrives while one statement is under way. A subject that asks less than that is never written. An instance that dies takes
- * what it had not told with it, which the bucket has again after a second; without the database each instance holds the limit by itself.
+ * Token buckets of requests by key and by organization. A request needs no statement: a process knows the common rest of a moment
+ * ago, and reports what it allowed after each second's worth of a limit. So n instances together allow at most the limit, plus for
+ * each instance a second's worth and the requests during one statement. A slower subject is never written. The unreported count of
+ * a dead instance is lost, which the bucket refills in a second. Without the database each instance enforces the limit by itself.
  */
 export class RateLimits {
   readonly #options: RateLimitOptions;
@@ -76,7 +76,7 @@ export class RateLimits {
     return bucket === undefined ? undefined : verdictOf(bucket, isOfKey ? 'key' : 'organization', isAllowed, nowMs);
   }
 
-  /** Tells the database what it does not know yet, and asks it nothing any more. */
+  /** Reports the rest and makes no further statement. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#sending;
@@ -88,7 +88,7 @@ export class RateLimits {
       bucket = new RateBucket(perMinute, nowMs, this.#options.store !== undefined);
       known.set(id, bucket);
     } else if (nowMs - bucket.touchedAtMs > touchEveryMs) {
-      // Whoever asks is not forgotten: a bucket that is made anew is full.
+      // A used bucket is kept: a new one would be full.
       bucket.touchedAtMs = nowMs;
       known.set(id, bucket);
     }

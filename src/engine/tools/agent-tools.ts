@@ -14,12 +14,12 @@ export interface AgentToolsDeps {
   now(): Date;
 }
 
-/** The tools of an agent that run here; a value while the agent is warm. */
+/** The tools of an agent that run in the service; a plain value while the agent is cached. */
 export type AgentTools = (agentId: string) => ServerTools | Promise<ServerTools>;
 
 const none: ServerTools = new Map();
 
-/** Makes the tools of agents callable. An agent's are made once and go with what is remembered of the agent. */
+/** Makes the tools of agents callable. They are made once for each cached agent. */
 export function createAgentTools(deps: AgentToolsDeps): AgentTools {
   const made = new WeakMap<RunnableAgent, ServerTools>();
   const toolsOf = (agent: RunnableAgent | undefined): ServerTools => {

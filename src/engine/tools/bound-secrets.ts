@@ -4,13 +4,13 @@ import { secretTable } from '../../storage/agents/parts/secrets.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /**
- * Opens secrets of an agent for a call. This is the one place where they are opened: every tool that sends a stored secret asks here, with
- * the origin that it calls.
+ * Opens secrets of an agent for a call. The only place that opens them: every tool that sends a stored secret calls it with its
+ * target origin.
  *
  * @returns the values by key; keys without a value are left out.
  * @throws DomainError INVALID_VALUE for a secret that was not given for the origin.
  *
- * Cost: one query, whatever the number of keys.
+ * Cost: one statement for all keys.
  */
 export async function openSecrets(
   storage: Pick<Storage, 'agentParts' | 'vault'>,
@@ -27,7 +27,7 @@ export async function openSecrets(
   return new Map(await Promise.all(opened));
 }
 
-/** Says that a secret may not go somewhere, and what helps. Begins in the middle of a sentence; never holds the value. */
+/** Why a secret may not be sent to an origin, and how to allow it. The middle of a sentence; never contains the value. */
 export function secretElsewhere(key: string, origins: readonly string[], origin: string): string {
   const given = origins.length === 0 ? 'for no address yet' : `for ${origins.join(', ')}`;
   return `the secret ${key} was given ${given}, not for ${origin}; its value must be given anew for ${origin}`;

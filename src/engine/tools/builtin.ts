@@ -1,6 +1,6 @@
 /**
- * The tools of the service itself, by the type that enables them in a request, and the names under which the model sees them. While one
- * is enabled, a caller's function must not have its name.
+ * The service's tools, by the type that enables them in a request, with the names that the model sees. While a tool is enabled, a
+ * caller's function cannot have its name.
  */
 export const builtinTools: Readonly<Record<string, readonly string[]>> = {
   web_search: ['web_search'],
@@ -17,7 +17,7 @@ export const builtinTools: Readonly<Record<string, readonly string[]>> = {
 
 const readOnly: readonly string[] = ['web_search', 'deep_research'];
 
-/** Whether a tool of the service only reads: it may be used where nothing is to be carried out yet. */
+/** Whether a service tool only reads, so that it may be used where no action is wanted. */
 export function isReadOnly(name: string): boolean {
   return readOnly.includes(name);
 }

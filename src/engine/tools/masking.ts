@@ -1,10 +1,10 @@
 const shown = '[secret]';
-/** Shorter ones would be found in words that mean nothing. */
+/** Shorter secrets would also be found in ordinary words. */
 const lengthMin = 4;
 
 /**
- * Makes a function that takes secrets out of texts: as they are, and as URLs, JSON, headers and Basic credentials write them. What a
- * service echoes of its own key never reaches a model, a transcript or a log.
+ * Makes a function that removes secrets from texts, also in the encodings of URLs, JSON, headers and Basic credentials. So a key
+ * that a service echoes never reaches a model, a transcript or a log.
  */
 export function masker(secrets: Iterable<string>): (text: string) => string {
   const forms = new Set([...secrets].filter((secret) => secret.length >= lengthMin).flatMap(formsOf));

@@ -1,4 +1,4 @@
-/** How secrets look, by the names they stand under and by their own form. Wide on purpose: a value too many costs a key, one too few leaks. */
+/** How secrets look: by the names of their members and by their form. Wide on purpose: a wrong match costs a key, a missed one leaks. */
 
 const parts = [
   'secret',
@@ -45,7 +45,7 @@ const wholes = [
 const harmlessTokens =
   /^(max|min|num|total|input|output|prompt|completion|page|next|previous|prev|continuation|cursor|sync|stop|count|budget)|(count|limit|max|min|type|url|endpoint|uri|path|budget|usage)$/;
 
-/** `api_key`, `X-Auth-Token`, `clientSecret`: whatever the case and the separators. */
+/** `api_key`, `X-Auth-Token`, `clientSecret`: in any case, with any separators. */
 export function isSecretName(name: string): boolean {
   const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   if (parts.some((part) => plain.includes(part)))
@@ -54,12 +54,12 @@ export function isSecretName(name: string): boolean {
   return /tokens?$|^token|token/.test(plain) && !/tokens$/.test(plain) && !harmlessTokens.test(plain);
 }
 
-/** In headers and queries a bare `key` is one, and everything that ends so: `X-Functions-Key`. */
+/** In headers and queries a plain `key` is a secret, and every name that ends so: `X-Functions-Key`. */
 export function isSecretEntry(name: string): boolean {
   return isSecretName(name) || /(^|[^a-z])key$|[a-z]Key$/.test(name.replace(/KEY$/, 'key')) || /^(code|k)$/i.test(name);
 }
 
-/** Forms that issuers give their secrets. */
+/** Formats in which issuers make secrets. */
 export const secretForms: readonly RegExp[] = [
   /\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]{1,20}[-_])*[A-Za-z0-9]{12,}/g,
   /\bgh[opusr]_[A-Za-z0-9]{16,}/g,
@@ -77,7 +77,7 @@ export const secretForms: readonly RegExp[] = [
   /(?<=\b[Bb]earer +|\b[Bb]asic +|\bBEARER +|\bBASIC +)(?=[^\s"'{]*[0-9_=.-])[A-Za-z0-9+/_=.~-]{8,}/g,
 ];
 
-/** Long, one word, letters and digits: what nobody writes by hand. */
+/** Long, one word, letters and digits: text that nobody writes by hand. */
 export function looksRandom(text: string): boolean {
   return /^[A-Za-z0-9+/=_.~-]{20,}$/.test(text) && /[A-Za-z]/.test(text) && (text.match(/[0-9]/g)?.length ?? 0) >= 3;
 }

@@ -6,22 +6,23 @@ export interface FoundSecret {
   readonly key: string;
   readonly value: string;
   readonly secretType: SecretType;
-  /** Where it stood, like `headers.Authorization`. */
+  /** The place of the secret, like `headers.Authorization`. */
   readonly path: string;
 }
 export interface ExtractedData {
   /** The same data with references `{{secret:KEY}}` in place of the secrets. */
   readonly data: JsonObject;
   readonly secrets: readonly FoundSecret[];
-  /** Members whose very name is a secret: there is no place for a reference. */
+  /** Members whose name is a secret itself: a name cannot be a reference. */
   readonly badNames: readonly string[];
 }
 
 /**
- * Takes the secrets out of a tool's data, at whatever depth: values under names that tell, whole `auth` objects, credentials in addresses and
- * queries, and texts of the forms that issuers use. Keys follow from the tool's name and the place, so the same data gives the same keys.
+ * Moves the secrets out of a tool's data, at any depth: values under telling names, whole `auth` objects, credentials in addresses
+ * and queries, and texts in formats of issuers. Keys follow from the tool's name and the place, so the same data gives the same
+ * keys.
  *
- * @param isTaken  keys that belong to something else already.
+ * @param isTaken  whether a key belongs to something else.
  */
 export function extractSecrets(toolName: string, data: JsonObject, isTaken: (key: string) => boolean): ExtractedData {
   const extraction = new Extraction(toolName, isTaken);
@@ -30,8 +31,8 @@ export function extractSecrets(toolName: string, data: JsonObject, isTaken: (key
 }
 
 /**
- * What surrounds a value. `secret`: all of it is. `schema`: JSON Schema, where a property's name says nothing about its description.
- * `entries`: headers, query, environment: names and values of one request.
+ * What surrounds a value. `secret`: all of it is secret. `schema`: JSON Schema, where the name of a property does not make its
+ * description secret. `entries`: headers, query, environment.
  */
 type Surrounding = 'plain' | 'secret' | 'schema' | 'secret-schema' | 'entries' | 'auth';
 
@@ -106,7 +107,7 @@ class Extraction {
     return this.object(value as JsonObject, path, around);
   }
 
-  /** In arguments of a command, the one behind `--api-key` is the key. */
+  /** In a command's arguments, the one after `--api-key` is the key. */
   #list(values: readonly unknown[], path: readonly string[], around: Surrounding): readonly unknown[] {
     return values.map((value, index) => {
       const before: unknown = values[index - 1];
@@ -124,7 +125,7 @@ class Extraction {
     return this.#inJson(text, path) ?? this.#spans(text, path, around === 'secret');
   }
 
-  /** `secretKey` names a key; what is put there by mistake is a secret like any other. */
+  /** `secretKey` names a key; any other text there is treated as a secret. */
   #secretKey(text: string, path: readonly string[]): string {
     const isKey = secretKeyPattern.test(text) && !looksRandom(text) && secretForms.every((form) => text.search(form) < 0);
     return isKey ? text : this.#key(text, path);
@@ -135,7 +136,7 @@ class Extraction {
     return prefix + this.#taken(text.slice(prefix.length), path, typeOfScheme(prefix));
   }
 
-  /** A body that is written as JSON text is looked through like one that is written as JSON. */
+  /** A body that is JSON text is searched like a JSON body. */
   #inJson(text: string, path: readonly string[]): string | undefined {
     if (!/^\s*[[{]/.test(text)) return undefined;
     try {
@@ -148,7 +149,7 @@ class Extraction {
     }
   }
 
-  /** Secrets that stand inside a text. References are passed over: those of the caller, and those made on the way. */
+  /** Replaces secrets inside a text. Skips references: the caller's, and those made here. */
   #spans(given: string, path: readonly string[], isSecret: boolean): string {
     let text = given;
     const replace = (form: RegExp, by: (...groups: string[]) => string) => {
@@ -165,7 +166,7 @@ class Extraction {
       return isTold ? `${name}${between}${this.#taken(value, [...path, name])}` : all;
     });
     for (const form of secretForms) replace(form, (found = '') => this.#taken(found, path, typeOfForm(found)));
-    // Something of the caller's own beside a reference: kept as it is unless it looks made.
+    // Other text beside a reference is kept unless it looks random.
     if (isSecret) replace(/\S+/g, (word = '') => (looksRandom(word) ? this.#taken(word, path) : word));
     return text;
   }
@@ -178,7 +179,7 @@ class Extraction {
     return `{{secret:${this.#key(value, path, secretType)}}}`;
   }
 
-  /** The same value is the same secret. */
+  /** Equal values are one secret. */
   #key(value: string, path: readonly string[], secretType?: SecretType): string {
     const known = this.secrets.find((secret) => secret.value === value);
     if (known !== undefined) return known.key;
@@ -199,7 +200,7 @@ function outsideReferences(text: string, work: (part: string) => string): string
     .join('');
 }
 
-/** `auth` says by key which secret it takes, and holds the reference as well, so that every reference is found in one way. */
+/** `auth` names its secret by key; a reference is added, so that all references are found in one way. */
 function withKey(auth: JsonObject): JsonObject {
   const held = Object.entries(auth).find(
     ([name, value]) =>
@@ -209,7 +210,7 @@ function withKey(auth: JsonObject): JsonObject {
   return auth;
 }
 
-/** `{name: "Authorization", value: …}`, as lists of headers are written. */
+/** `{name: "Authorization", value: …}`, an entry of a list of headers. */
 function namedEntry(given: JsonObject): string | undefined {
   const { name, key, header } = given;
   return [name, key, header].find((one) => typeof one === 'string');

@@ -8,7 +8,7 @@ export interface Timeouts {
   readonly idleTimeoutMs: number;
 }
 
-/** Any provider of the AI SDK behind the port. Slower than the lean client, and the way to every wire that is not the common one. */
+/** Adapts any AI SDK provider to the port. Slower than the lean client; serves every wire format but the common one. */
 export function createAiSdkModel(
   languageModel: (name: string) => LanguageModelV4 | Promise<LanguageModelV4>,
   timeouts: Timeouts,
@@ -40,7 +40,7 @@ export function createAiSdkModel(
   };
 }
 
-/** Aborts the call when the caller does, when the provider is silent for too long, and when the reader leaves early. */
+/** Aborts the call when the caller aborts, when the provider is silent for too long, or when the reader leaves early. */
 class Watch {
   hasTimedOut = false;
   readonly #controller = new AbortController();
@@ -100,7 +100,7 @@ class PartReader {
         break;
       case 'tool-call':
         if (part.providerExecuted === true) break;
-        // Some providers hand a call over whole, without the parts before.
+        // Some providers send a whole call at once, without its deltas.
         if (!this.#calls.has(part.toolCallId)) this.#begin(part.toolCallId, part.toolName, out);
         if (this.#calls.get(part.toolCallId)?.hasArguments === false) {
           this.#addArguments(part.toolCallId, part.input.trim() === '' ? '{}' : part.input, out);

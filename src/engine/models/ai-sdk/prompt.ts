@@ -10,7 +10,7 @@ import type { ModelMessage, ModelParameters, ModelPart, ModelRequest } from '../
 type UserPart = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 
-/** A request in the form every AI SDK provider takes. */
+/** A request in the form that every AI SDK provider takes. */
 export function callOptions(request: ModelRequest, signal: AbortSignal): LanguageModelV4CallOptions {
   const { parameters, tools, toolChoice, responseFormat } = request;
   return {
@@ -42,7 +42,7 @@ export function callOptions(request: ModelRequest, signal: AbortSignal): Languag
   };
 }
 
-/** Each provider reads its own member. Google has no word for any of them, and caching by a key is OpenAI's. */
+/** Each provider reads its own member. Google has none of these options; a cache key exists at OpenAI only. */
 function providerOptionsOf({ safetyIdentifier, user }: ModelParameters): LanguageModelV4CallOptions['providerOptions'] {
   const userId = providerIdentifier(safetyIdentifier ?? user);
   return userId === undefined ? undefined : { anthropic: { metadata: { userId } } };
@@ -65,7 +65,7 @@ function promptOf(messages: readonly ModelMessage[]): LanguageModelV4Message[] {
         toolName: names.get(message.toolCallId) ?? 'unknown',
         output: { type: 'text', value: message.content },
       };
-      // Providers want the results of one turn together.
+      // Providers want the results of one turn in one message.
       const last = prompt.at(-1);
       if (last?.role === 'tool') last.content.push(part);
       else prompt.push({ role: 'tool', content: [part] });

@@ -13,10 +13,10 @@ const advice = 'For answers in free words, configure a model provider, for examp
 const identityPattern =
   /\b(who|what)\s+are\s+you\b|\b(what|which)\s+(ai\s+|language\s+)?model\s+(are\s+you|is\s+this|answers)\b|\bintroduce yourself\b|\byour name\b|\bare you (a|an)\b/i;
 const greetingPattern = /^\s*(hi|hello|hey|good (morning|day|evening|afternoon)|greetings)\b[\s,!.\p{L}]{0,24}$/iu;
-/** A message of more sentences than this brings its own text to answer from. */
+/** A message of at least this many sentences is text to answer from. */
 const ownTextSentencesMin = 4;
 
-/** The answer's text, whole. */
+/** The whole text of the answer. */
 export function composeAnswer(request: ModelRequest, conversation: Conversation): string {
   const text = composeText(conversation);
   const format = request.responseFormat;
@@ -49,7 +49,7 @@ function composeText(conversation: Conversation): string {
   return ignorance(conversation);
 }
 
-/** `The warranty lasts two years [1].`: the marker stands inside the sentence, so that it belongs to it. */
+/** `The warranty lasts two years [1].`: the marker is inside the sentence, so that it belongs to it. */
 function citing(quotes: readonly Quote[]): string {
   return quotes
     .map(({ text, source }, index) => {
@@ -61,7 +61,7 @@ function citing(quotes: readonly Quote[]): string {
     .join(' ');
 }
 
-/** `In notes.txt: “…”`, each file once. */
+/** `In notes.txt: “…”`, one for each file. */
 function reading(quotes: readonly Quote[]): string {
   const byFile = Map.groupBy(quotes, ({ source }) => source.title);
   return [...byFile].map(([name, found]) => `In ${name}: ${found.map(({ text }) => `“${text}”`).join(' ')}`).join('\n');
@@ -93,7 +93,7 @@ function answerFromTools({ question, toolOutputs }: Conversation): string {
     .join('\n');
 }
 
-/** JSON read out as words, text by its most fitting sentences. */
+/** JSON as words; of other text the sentences that fit the question best. */
 function readOutput(content: string, question: string): string {
   const value = parse(content);
   if (value !== undefined && typeof value === 'object') return closed(spoken(value, 0));

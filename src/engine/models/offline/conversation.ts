@@ -5,18 +5,18 @@ import { parseSummaryRequest, type Said } from '../../runs/prompt/summary.ts';
 import type { ModelMessage, ModelRequest } from '../port.ts';
 import type { Quotable } from './ranking.ts';
 
-/** A request as the built-in model reads it. */
+/** A request, in the parts that the offline model works with. */
 export interface Conversation {
   readonly question: string;
   readonly hasImages: boolean;
   readonly passages: readonly Quotable[];
-  /** Files that came with messages, those of the question first. */
+  /** Files that came with messages; the files of the question first. */
   readonly files: readonly Quotable[];
-  /** What was said before the question. Instructions are left out: they are not for quoting. */
+  /** The messages before the question. Instructions are left out: they must not be quoted. */
   readonly earlier: readonly Quotable[];
-  /** Outputs that came back after the question, in order, with the name of the tool. */
+  /** Tool outputs after the question, in order, with the names of the tools. */
   readonly toolOutputs: readonly { readonly name: string; readonly content: string }[];
-  /** When the request asks for a summary: of what. */
+  /** The messages to summarize, when the request asks for a summary. */
   readonly toSummarize: readonly Said[] | undefined;
   /** Whether the last message is a tool's output. */
   readonly isToolTurn: boolean;

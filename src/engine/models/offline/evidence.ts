@@ -1,11 +1,11 @@
-/** What a question plainly holds that may fill a schema. Numbers are handed out once each, in order. */
+/** The parts of a question that can fill a schema. Each number is used once, in order. */
 export interface Evidence {
   readonly question: string;
   readonly quoted: readonly string[];
-  /** Names of things: runs of capitalized words that do not merely open the sentence. */
+  /** Names of things: runs of capitalized words other than the first word of a sentence. */
   readonly names: readonly string[];
   readonly numbers: number[];
-  /** Free text for members that ask for an answer. */
+  /** Free text, for members that ask for an answer. */
   readonly answer: string;
 }
 
@@ -35,7 +35,7 @@ function namesOf(question: string): readonly string[] {
   });
 }
 
-/** The text that a member of this name most plainly asks for; undefined when nothing in the question fits. */
+/** The text for a member of this name; undefined when nothing in the question fits. */
 export function textFor(name: string, format: string | undefined, evidence: Evidence): string | undefined {
   const { question, quoted, names } = evidence;
   const words = wordsOf(name);
@@ -71,7 +71,7 @@ export function textFor(name: string, format: string | undefined, evidence: Evid
   return names[0];
 }
 
-/** What the question says of a member by its name: `color: red`, `the color is red`. */
+/** The value that the question gives for a member by name: `color: red`, `the color is red`. */
 export function statedText(name: string, { question }: Evidence): string | undefined {
   const escaped = wordsOf(name)
     .replace(/[^\p{L}\p{N} ]/gu, '')

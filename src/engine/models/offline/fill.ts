@@ -4,13 +4,13 @@ import { type Evidence, statedText, textFor } from './evidence.ts';
 type Schema = Readonly<Record<string, unknown>>;
 const depthMax = 12;
 
-/** A filled value and whether the question plainly gave it. */
+/** A filled value, and whether the question states it. */
 interface Filled {
   readonly value: unknown;
   readonly isPlain: boolean;
 }
 
-/** Makes a value that fits a JSON Schema, taking from the question what it plainly gives; the rest is the least that is valid. */
+/** Makes a value that fits a JSON Schema: from the question where it states a value, else the smallest valid value. */
 export function fillSchema(schema: Schema, evidence: Evidence): Filled {
   return fill(schema, '', { ...evidence, numbers: [...evidence.numbers] }, schema, 0);
 }
@@ -43,7 +43,7 @@ function fillObject(schema: Schema, evidence: Evidence, root: Schema, depth: num
   if (depth >= depthMax) return { value, isPlain: false };
   for (const [name, property] of Object.entries(record(schema.properties))) {
     const isRequired = required.has(name);
-    // Optional numbers are left alone: a stray number of the question would land in `limit`.
+    // An optional number is left out: any number of the question would end up in `limit`.
     if (!isRequired && typeOf(resolve(property, root, depth)) !== 'string') continue;
     const filled = fill(property, name, evidence, root, depth + 1);
     if (isRequired) {
@@ -85,7 +85,7 @@ function fillNumber(schema: Schema, evidence: Evidence): Filled {
 
 function fillText(schema: Schema, name: string, evidence: Evidence): Filled {
   const format = typeof schema.format === 'string' ? schema.format : undefined;
-  // Where the schema says what is meant otherwise, only what the question states by name is better.
+  // The schema states a default: only a value that the question gives by name is better.
   const hasDefault = typeof schema.default === 'string';
   const found = hasDefault ? statedText(name, evidence) : textFor(name, format, evidence);
   const fallback = hasDefault ? String(schema.default) : formatted(format, evidence);

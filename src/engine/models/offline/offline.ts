@@ -5,12 +5,12 @@ import { composeAnswer } from './answer.ts';
 import { readConversation, textOf } from './conversation.ts';
 import { planCalls } from './tool-choice.ts';
 
-/** A word with the space before it, or a long word's part: what this model calls a token. */
+/** A token of this model: a word with the space before it, or a part of a long word. */
 const tokenPattern = /\s*\S{1,24}|\s+$/gu;
 
 /**
- * The built-in model: no key, no weights, the same answer to the same request. It quotes the passages of the agent's knowledge and the
- * conversation, calls a function that plainly fits, and says what it is. For trying the service and for tests.
+ * The built-in model: no key, no weights, the same answer to the same request. It quotes the agent's passages and the conversation,
+ * and calls a function that clearly fits. For trying the service, and for tests.
  */
 export const offlineModel: Model = {
   async *stream(request, signal) {
@@ -25,7 +25,7 @@ export const offlineModel: Model = {
     const tokens = text.match(tokenPattern) ?? [];
     for (const token of tokens) {
       yield [{ type: 'text', json: JSON.stringify(token) }];
-      // Lets a reader see words come, and an abort be heard.
+      // Lets readers see single words and aborts take effect.
       await nextTurn();
       signal.throwIfAborted();
     }
@@ -49,7 +49,7 @@ async function* streamCalls(
   yield ending('tool_calls', request, tokens);
 }
 
-/** Made from the request, so that answers repeat exactly; the place in the conversation keeps ids of one conversation apart. */
+/** Derived from the request, so that answers repeat exactly; the position in the conversation keeps ids apart. */
 function callId(request: ModelRequest, index: number, args: string): string {
   const seed = `${request.messages.length}\n${index}\n${args}\n${request.messages.map(textOf).join('\n')}`;
   return `call_${createHash('sha256').update(seed).digest('hex').slice(0, 24)}`;

@@ -22,13 +22,13 @@ interface Candidate extends Quote {
 }
 
 const quotesMax = 3;
-/** A sentence must carry this share of the question's weight, its headings counted in part. */
+/** A sentence must contain this share of the question's weight; words of its headings count in part. */
 const coverageMin = 0.34;
 const contextWeight = 0.5;
 
 /**
- * The sentences that say most about a question, best source first; `[]` when none says enough. A word counts by how rare it is among all
- * sentences; a further sentence counts only for what the chosen ones have not said.
+ * The sentences that answer a question best, best source first; `[]` when none is good enough. Rare words count more; a further
+ * sentence counts only for words that the chosen ones lack.
  */
 export function quotesFor(question: string, sources: readonly Quotable[]): readonly Quote[] {
   const wanted = [...new Set(termsOf(question))];
@@ -59,7 +59,7 @@ export function quotesFor(question: string, sources: readonly Quotable[]): reado
   return withNeighbours(chosen, candidates).sort(bySource(chosen));
 }
 
-/** The sentences nearest to what a whole text is about: for questions that bring their own text along. */
+/** The central sentences of a text, for questions that bring their own text. */
 export function gistOf(source: Quotable, count: number): readonly Quote[] {
   const candidates = candidatesOf([source]);
   const frequencies = new Map<string, number>();
@@ -98,7 +98,7 @@ function matchOf(candidate: Candidate, term: string): number {
   return candidate.terms.has(term) ? 1 : candidate.context.has(term) ? contextWeight : 0;
 }
 
-/** A sentence that points back (`It …`) brings the one before it, one that opens a list (`…:`) brings what follows. */
+/** Adds the sentence before one that refers back (`It …`), and the sentences after one that opens a list (`…:`). */
 function withNeighbours(chosen: readonly Candidate[], candidates: readonly Candidate[]): Candidate[] {
   const all = new Set(chosen);
   const at = (origin: Candidate, offset: number) =>

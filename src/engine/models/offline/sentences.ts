@@ -1,9 +1,9 @@
 import { oneLine } from '../../../lib/text.ts';
 
-/** One sentence as it may be quoted, and the words around it that say what it is about. */
+/** A sentence that may be quoted, with the words around it that name its subject. */
 export interface Sentence {
   readonly text: string;
-  /** Headings above it, or the heads of its table's columns. */
+  /** Its headings, or the column heads of its table. */
   readonly context: string;
   readonly position: number;
 }
@@ -13,7 +13,7 @@ const listItem = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
 const tableRule = /^[\s|:+-]+$/;
 const abbreviationEnd = /\b(?:e\.g|i\.e|etc|vs|no|nr|dr|mr|mrs|ms|st|approx|fig|inc|ltd)\.\s*$/i;
 
-/** Cuts text or Markdown into sentences; headings become context, list items and table rows stand on their own. */
+/** Splits text or Markdown into sentences; headings become context, each list item and table row is a sentence. */
 export function sentencesOf(text: string): Sentence[] {
   const sentences: Sentence[] = [];
   let heading = '';
@@ -62,7 +62,7 @@ function split(paragraph: string): string[] {
   return parts;
 }
 
-/** Markdown emphasis, code ticks and links, without their marks. */
+/** Markdown without the marks of emphasis, code and links. */
 function plain(text: string): string {
   return text
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -4,7 +4,7 @@ import { gistOf } from './ranking.ts';
 const sayings = 8;
 const lengthMax = 2_000;
 
-/** A summary without words of one's own: what carries most of each thing said, first and last things first. */
+/** An extractive summary: the central sentences of each message, from the first and the last messages first. */
 export function summarize(said: readonly Said[]): string {
   const chosen = said.length <= sayings ? said : [...said.slice(0, 2), ...said.slice(2 - sayings)];
   const lines = chosen.map(({ who, text }) => {

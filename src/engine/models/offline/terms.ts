@@ -12,7 +12,7 @@ const stopWords = new Set(
 const wordPattern = /[\p{L}\p{N}]+/gu;
 const unspacedScript = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** The words of a text that carry meaning, cut to their stems, in order, repeats kept. */
+/** The meaningful words of a text, stemmed, in order, with repeats. */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
   for (const [word] of text
@@ -21,7 +21,7 @@ export function termsOf(text: string): string[] {
     .toLowerCase()
     .matchAll(wordPattern)) {
     if (stopWords.has(word)) continue;
-    // Scripts without spaces: pairs of characters stand in for words.
+    // Scripts without spaces: pairs of characters replace words.
     if (unspacedScript.test(word) && word.length > 2) {
       for (let index = 0; index + 1 < word.length; index += 1) terms.push(word.slice(index, index + 2));
     } else terms.push(stem(word));
@@ -34,7 +34,7 @@ export function wordsOfName(name: string): string {
   return name.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replace(/[_\-./:]+/g, ' ');
 }
 
-/** Cuts the commonest English endings, so that `shipping` meets `shipped` and `policies` meets `policy`. */
+/** Removes the most common English endings, so that `shipping` equals `shipped` and `policies` equals `policy`. */
 function stem(word: string): string {
   if (word.length < 4 || /\d/.test(word)) return word;
   const base = word

@@ -10,7 +10,7 @@ export interface PlannedCall {
   readonly arguments: string;
 }
 
-/** From here on a tool plainly fits a question: its name is spoken of, or its description and its arguments are. */
+/** The smallest score at which a tool is called: the question names it, or matches its description and arguments. */
 const fitMin = 2;
 
 /** The calls that answer the question, by `tool_choice`; `[]` to answer in text. */

@@ -12,7 +12,7 @@ export interface ClientOptions {
   readonly connectTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
   readonly idleTimeoutMs: number;
-  /** Of an answer in one piece; one that is longer fails. */
+  /** Limit of an answer in one piece; a longer one fails. */
   readonly bodyBytesMax: number;
 }
 
@@ -20,7 +20,7 @@ export interface OpenAiClient extends Model {
   close(): Promise<void>;
 }
 
-/** A lean client for the common wire: undici's dispatch handlers on a keep-alive pool; no fetch, no streams in between. */
+/** A lean client for the OpenAI-compatible wire: undici's dispatch handlers on a keep-alive pool, without fetch or streams. */
 export function createOpenAiClient(options: ClientOptions): OpenAiClient {
   const base = new URL(options.baseUrl);
   const basePath = base.pathname.replace(/\/+$/, '');

@@ -7,8 +7,8 @@ import { ModelError } from '../port.ts';
 const messageCharactersMax = 400;
 
 /**
- * What a refusal of a provider means to our caller. A rejected key is the operator's trouble, so it is an upstream error and never
- * our 401; a request that cannot be answered as it is (too long, filtered, a bad value) is the caller's.
+ * Maps a provider's refusal to an error for our caller. A rejected key is the operator's problem: an upstream error, never our 401.
+ * A request that no retry can help (too long, filtered, a bad value) is the caller's.
  */
 export function refusal(status: number, body: string, retryAfter: string | undefined): ModelError {
   const error = errorMember(body);
@@ -19,7 +19,7 @@ export function refusal(status: number, body: string, retryAfter: string | undef
   return new ModelError(fault.code, `${fault.message}${fault.isQuoted ? quoted(said) : ''}`, fault.isRetryable, seconds);
 }
 
-/** The same for an error object that came inside a stream, where there is no status. */
+/** The same for an error object inside a stream, which has no status. */
 export function refusalInStream(value: unknown): ModelError {
   const error = typeof value === 'string' ? { message: value } : membersOf(value);
   const status = Number(error.status_code ?? error.code ?? error.status);
@@ -72,7 +72,7 @@ function faultOf(status: number, code: string, said: string): Fault {
   return { code: 'UPSTREAM_ERROR', message: `The model provider failed (${status})`, isRetryable: true };
 }
 
-/** A broken connection, a timeout, a stream that is no stream. */
+/** For a broken connection, a timeout, or a stream that cannot be parsed. */
 export function transportFailure(error: unknown, hasAnswered: boolean): ModelError {
   if (error instanceof ModelError) return error;
   if (error instanceof errors.ConnectTimeoutError) {
@@ -100,7 +100,7 @@ function errorMember(body: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The provider's words, cut, without anything that looks like a key. */
+/** The provider's message, shortened, without anything that looks like a key. */
 function quoted(said: string): string {
   if (said.trim() === '') return '';
   const clean = said
@@ -110,7 +110,7 @@ function quoted(said: string): string {
   return `: ${storableText(clean.slice(0, messageCharactersMax))}`;
 }
 
-/** `Retry-After` in seconds, also when it is a date. */
+/** `Retry-After` in seconds; it may be a date. */
 function secondsOf(retryAfter: string | undefined): number | undefined {
   if (retryAfter === undefined) return undefined;
   const seconds = /^\d+(\.\d+)?$/.test(retryAfter.trim()) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000;

@@ -1,10 +1,10 @@
 import { providerIdentifier } from '../identifiers.ts';
 import type { ModelMessage, ModelPart, ModelRequest } from '../port.ts';
 
-/** OpenAI itself wants the newer names; everyone else knows the older. */
+/** OpenAI itself requires the newer member names; other servers know the older ones. */
 export type Dialect = 'openai' | 'compatible';
 
-/** The body of a chat completion on the common wire, as JSON text. */
+/** The body of a chat completion on the OpenAI-compatible wire, as JSON text. */
 export function requestBody(request: ModelRequest, dialect: Dialect): string {
   const { parameters, responseFormat, tools, toolChoice } = request;
   const isOpenAi = dialect === 'openai';

@@ -8,30 +8,30 @@ import { malformed, refusalInStream } from './errors.ts';
 interface Shape {
   readonly prefix: string;
   readonly suffix: string;
-  /** What stands between the literals of two such chunks: the suffix and the prefix. */
+  /** The text between the literals of two such chunks: suffix and prefix. */
   readonly between: string;
   readonly kind: PlainKind;
 }
 
 const lineCharactersMax = 4 * 1024 * 1024;
-/** New shapes are learned this often for nothing; from then on only when the last one was of use. */
+/** New shapes are learned this often without a hit; then only while the last one had hits. */
 const vainLessonsMax = 8;
 const usefulHits = 4;
-/** What a stream begins with (often a role and the first words) comes at once: learning from it would hold up the first token. */
+/** The first chunks (often a role and the first words) are not used for learning: that would delay the first token. */
 const chunksBeforeLearning = 2;
 const probe = '\u0001probe';
 
 /**
- * Reads the event stream of the common wire, however it is cut into reads.
+ * Parses the event stream of the OpenAI-compatible wire, however reads cut it.
  *
- * Nearly all chunks of a stream differ in one string literal only. So the text before and after it is learned from one fully parsed
- * chunk, and where the next event begins and ends the same way, the literal between is taken as it stands: no JSON.parse, no decoding.
- * Everything else goes the long way.
+ * Most chunks of a stream differ in one string literal only. The parser learns the text around the literal from one fully parsed
+ * chunk. While the next events begin and end the same way, it takes their literals as they are, without JSON.parse or decoding. It
+ * parses all other events in full.
  */
 export class StreamParser {
   readonly #decoder = new StringDecoder('utf8');
   readonly #reader = new ChunkReader();
-  /** The undecided rest of earlier reads, and how much of it is known to hold no line end. */
+  /** The rest of earlier reads without a complete event, and how much of it has no line end. */
   #rest = '';
   #searched = 0;
   #isFirst = true;
@@ -46,7 +46,7 @@ export class StreamParser {
   #eventName = '';
   #hasDone = false;
 
-  /** Whether `[DONE]` came: what follows is of no interest. */
+  /** Whether `[DONE]` came: everything after it is ignored. */
   get isDone(): boolean {
     return this.#hasDone;
   }
@@ -55,7 +55,7 @@ export class StreamParser {
     return this.#reader.hasFinish;
   }
 
-  /** Adds the deltas of one read to `out`. @throws ModelError; what came before the fault is in `out`. */
+  /** Adds the deltas of one read to `out`. @throws ModelError; the deltas before the fault are in `out`. */
   push(bytes: Buffer, out: ModelDelta[]): void {
     if (this.#hasDone) return;
     let fresh = this.#decoder.write(bytes);
@@ -66,10 +66,10 @@ export class StreamParser {
     this.#read(this.#rest === '' ? fresh : this.#rest + fresh, out);
   }
 
-  /** The upstream closed. @throws ModelError when the answer was not whole. */
+  /** Called at the end of the reply. @throws ModelError when the answer is incomplete. */
   end(out: ModelDelta[]): void {
     if (!this.#hasDone) {
-      // A last event without its blank line still counts.
+      // A last event without its blank line counts too.
       this.#read(`${this.#rest}${this.#decoder.end()}\n\n`, out);
     }
     this.#reader.end(out);
@@ -96,14 +96,14 @@ export class StreamParser {
     if (this.#rest.length > lineCharactersMax) throw malformed('a line is too long');
   }
 
-  /** Takes events of the learned shape from `at` on; returns where they end. */
+  /** Takes events of the learned shape from `at` on. @returns where they end. */
   #takePlain(text: string, start: number, out: ModelDelta[]): number {
     const shape = this.#shape;
     if (shape === undefined || !text.startsWith(shape.prefix, start)) return start;
     const { prefix, suffix } = shape;
     let at = start;
     if (this.#isDense && text.length - at > 4 * shape.between.length) {
-      // One native search for what stands between two literals finds them all, several times faster than comparing event by event.
+      // One native search for the text between two literals finds all events, several times faster than comparing one by one.
       const pieces = text.slice(at + prefix.length).split(shape.between);
       let taken = 0;
       for (; taken < pieces.length - 1; taken += 1) {
@@ -112,7 +112,7 @@ export class StreamParser {
         this.#takeLiteral(piece, shape.kind, out);
         at += piece.length + shape.between.length;
       }
-      // Short runs are not worth another search through the same text.
+      // Short runs are not worth another search of the same text.
       this.#isDense = taken > 3;
     }
     while (text.startsWith(prefix, at)) {
@@ -168,7 +168,7 @@ export class StreamParser {
     if (this.#eventName === 'error') throw refusalInStream(membersOf(chunk).error ?? chunk);
     const before = out.length;
     const kind = this.#reader.read(membersOf(chunk), out);
-    // A new call changes what arguments belong to.
+    // After a new call, arguments belong to another call.
     if (out.slice(before).some((delta) => delta.type === 'tool.start')) this.#shape = undefined;
     if (kind === undefined || this.#lines !== 1) return;
     if (this.#plainChunks >= chunksBeforeLearning) this.#learn(membersOf(chunk), kind, lineEnd);
@@ -185,7 +185,7 @@ export class StreamParser {
   }
 }
 
-/** Finds the literal of a chunk's text in its line, and proves that nothing else depends on it. */
+/** Finds the literal of a chunk's text in its line, and checks that nothing else depends on it. */
 function shapeOf(line: string, chunk: JsonObject, kind: PlainKind, lineEnd: string): Shape | undefined {
   const value = plainText(chunk, kind);
   const member = `"${kind}":`;
@@ -203,7 +203,7 @@ function shapeOf(line: string, chunk: JsonObject, kind: PlainKind, lineEnd: stri
       const ending = suffix + lineEnd + lineEnd;
       return { prefix, suffix: ending, between: ending + prefix, kind };
     } catch {
-      // Not the literal that was meant.
+      // Another literal than the one meant.
     }
   }
   return undefined;
@@ -215,8 +215,8 @@ function plainText(chunk: JsonObject, kind: PlainKind): unknown {
 }
 
 /**
- * Where the JSON string literal that begins at `from` ends (behind its closing quote); -1 when none does, as at the end of a read.
- * Written out by hand: literals are a few characters long, and this runs once for each chunk.
+ * The index after the closing quote of the JSON string literal that begins at `from`; -1 when it has no end in this read. Written
+ * by hand: literals are a few characters long, and this runs once for each chunk.
  */
 function literalEnd(text: string, from: number): number {
   if (text.charCodeAt(from) !== 34) return -1;

@@ -8,15 +8,15 @@ import { StreamParser } from './stream-parser.ts';
 type Batch = readonly ModelDelta[];
 type Waiter = { readonly resolve: (result: IteratorResult<Batch>) => void; readonly reject: (reason: unknown) => void };
 
-/** An error's body may take this much memory. */
+/** Most memory of an error's body. */
 const errorBytesMax = 64 * 1024;
-/** What may wait for a slow consumer before the upstream's socket is paused, as bytes of its reads: parsed, they take several times that. */
+/** Bytes that may wait for a slow reader before the upstream's socket is paused. Parsed deltas take several times that. */
 const waitingBytesMax = 64 * 1024;
 const waitingBatchesMax = 4;
 /** How long an upstream may take after the last delta to send `[DONE]` and to end its reply. */
 const trailerTimeoutMs = 5_000;
 
-/** One reply of an upstream: undici's handler on the one side, an iterator of deltas on the other. */
+/** One reply of an upstream: undici's handler on one side, an iterator of deltas on the other. */
 export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableIterator<Batch> {
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
@@ -71,7 +71,7 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
     });
   }
 
-  /** The consumer left early: the upstream is told at once. */
+  /** The reader left early: the upstream request is aborted. */
   return(): Promise<IteratorResult<Batch>> {
     this.#finish();
     this.#abandon();
@@ -84,9 +84,9 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // They are slices of the first read, and would keep all of its memory for as long as the stream goes on.
+    // Raw headers are slices of the first read and would keep its memory for as long as the stream lasts.
     controller.rawHeaders = null;
-    // Interim answers (103) come before the real one.
+    // Informational responses (103) come before the final one.
     if (status < 200) return;
     this.#status = status;
     this.#retryAfter = headers['retry-after'];
@@ -197,8 +197,8 @@ export class UpstreamReply implements Dispatcher.DispatchHandler, AsyncIterableI
   }
 
   /**
-   * Closes the connection, unless the reply has ended by itself. The errors that undici and Node make of it are read by nobody: without
-   * their stacks, thousands of readers that leave at one time are gone in half the time.
+   * Closes the connection unless the reply has ended. Nobody reads the errors that undici and Node make of it: without stacks they
+   * cost half the time when thousands of readers leave at once.
    */
   #abandon(): void {
     if (this.#hasEnded || this.#controller === undefined || this.#controller.aborted) return;

@@ -1,7 +1,7 @@
 import { hasMembers, membersOf } from '../../../lib/json.ts';
 import type { TokenUsage } from '../port.ts';
 
-/** Usage as the common wire has it; undefined when there is none. */
+/** Usage in the OpenAI-compatible format; undefined when there is none. */
 export function usageOf(value: unknown): TokenUsage | undefined {
   if (!hasMembers(value)) return undefined;
   return {

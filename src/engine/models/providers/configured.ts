@@ -23,14 +23,14 @@ export type ModelSettings = Pick<
   | 'ANSWER_MAX_CHARS'
 >;
 
-/** Reads a variable of the environment by the name a models file gives: keys stay out of that file. */
+/** Reads an environment variable that a models file names, so that keys stay out of that file. */
 export type ReadEnvironment = (name: string) => string | undefined;
 
-/** Room for text in other scripts, and for what stands around it. */
+/** Bytes for each character: room for other scripts and for the JSON around the text. */
 const bytesPerChar = 2;
 const envelopeBytes = 1024 * 1024;
 
-/** The providers in the order in which they offer a default model; the built-in one last. */
+/** All providers in the order of default models; the built-in one last. */
 export function configuredProviders(
   settings: ModelSettings,
   file: ModelsFile,
@@ -51,7 +51,7 @@ export function configuredProviders(
     }),
   );
   const ids = new Set(fromFile.map((provider) => provider.id));
-  // A provider of the file replaces one of the settings with the same id.
+  // A provider of the models file replaces the settings' provider with the same id.
   const options = [...fromSettings(settings).filter((provider) => !ids.has(provider.id)), ...fromFile];
   return [...options.map((provider) => createProvider(provider, limits)), builtIn];
 }

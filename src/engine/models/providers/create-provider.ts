@@ -10,7 +10,7 @@ export interface ProviderOptions {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** When given, the provider is not asked. */
+  /** When given, the provider is not asked for its models. */
   readonly models?: readonly ListedModel[];
 }
 
@@ -18,7 +18,7 @@ export interface ProviderLimits {
   readonly connectTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
   readonly idleTimeoutMs: number;
-  /** Of an answer in one piece, on the common wire. */
+  /** Limit of an answer in one piece, on the OpenAI-compatible wire. */
   readonly bodyBytesMax: number;
 }
 
@@ -34,7 +34,7 @@ export function createProvider(options: ProviderOptions, limits: ProviderLimits)
     return { id, model: client, list, close: () => client.close() };
   }
   const common = { baseURL: baseUrl, apiKey: apiKey ?? 'none', headers: { ...headers } };
-  // Loaded for the first call: most installations never make one.
+  // Loaded by the first call: most installations never make one.
   let sdk: Promise<(name: string) => LanguageModelV4> | undefined;
   const languageModel = async (name: string) => {
     sdk ??= wire === 'anthropic' ? loadAnthropic(common) : loadGoogle(common);

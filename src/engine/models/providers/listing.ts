@@ -7,7 +7,7 @@ const notForChat = /embed|whisper|tts|dall-e|moderation|babbage|davinci|realtime
 
 export type Wire = 'openai-compatible' | 'anthropic' | 'google';
 
-/** Asks a provider which models it has. @throws Error when it cannot be asked or answers something else. */
+/** Asks a provider for its models. @throws Error when it cannot be reached or its answer is not a list of models. */
 export async function listModels(
   wire: Wire,
   baseUrl: string,

@@ -1,8 +1,8 @@
 import type { Model } from '../port.ts';
 
-/** What is known of one model of a provider. */
+/** What a provider tells about a model. */
 export interface ListedModel {
-  /** The provider's own name of it. */
+  /** The provider's name of the model. */
   readonly name: string;
   readonly createdAtMs?: number;
   readonly contextTokensMax?: number;
@@ -21,7 +21,7 @@ export interface Provider {
   /** The part of a model id before the first slash. */
   readonly id: string;
   readonly model: Model;
-  /** Its models in its own order. @throws any error when it cannot be asked now. */
+  /** Its models, in its own order. @throws any error when it cannot be reached. */
   list(signal: AbortSignal): Promise<readonly ListedModel[]>;
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ export interface Address {
   readonly search: string;
 }
 
-/** @returns undefined for other texts, also for one with a placeholder in scheme, host or port: `host:{port}` and `host{path}` too. */
+/** @returns undefined for other texts, and for a placeholder in scheme, host or port: `host:{port}` and `host{path}` too. */
 export function splitAddress(text: string): Address | undefined {
   const parts = /^(https?:\/\/)(?:([^/?#@\\]*)@)?([^/?#@\\{}\s]+)([^?#]*)(?:\?([^#]*))?(?:#.*)?$/i.exec(text.trim());
   if (parts === null) return undefined;
@@ -19,7 +19,7 @@ export function splitAddress(text: string): Address | undefined {
   return { origin: base.origin, userinfo, path, search };
 }
 
-/** Where a tool's calls go; undefined for tools that the service calls nowhere. */
+/** The origin of a tool's calls; undefined for tools that the service does not call. */
 export function originOfTool({ type, data }: Pick<RunnableTool, 'type' | 'data'>): string | undefined {
   return type === 'CLIENT_FUNCTION' || typeof data.url !== 'string' ? undefined : splitAddress(data.url)?.origin;
 }

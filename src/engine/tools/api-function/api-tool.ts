@@ -16,26 +16,27 @@ export interface ApiToolContext {
   readonly replyBytesMax: number;
   readonly resultCharsMax: number;
   /**
-   * The values of the agent's secrets that may be sent to the origin, by key; those without a value are left out.
+   * The values of the agent's secrets for this origin, by key; keys without a value are left out.
    *
-   * @throws DomainError for one that was given for other origins.
+   * @throws DomainError for a secret that was given for other origins.
    */
   secretsFor(keys: readonly string[], origin: string): Promise<ReadonlyMap<string, string>>;
 }
 
 /**
- * Makes an API_FUNCTION callable: arguments checked against its schema, the call through the one way out with an `Idempotency-Key`, the reply as
- * text without any secret in it. Failures are told to the model in words it can act on.
+ * Makes an API_FUNCTION callable: checks the arguments against its schema, calls through egress with an `Idempotency-Key`, and
+ * returns the reply as text without secrets. Error messages tell the model what to do.
  *
  * @param keys  the secrets that the tool's data refers to.
- * Cost: nothing until it is called; then once the reading of its data and the compiling of its schema, about a millisecond.
+ *
+ * Cost: nothing until the first call, which reads the data and compiles the schema (about a millisecond).
  */
 export function createApiTool(
   { name, data }: { readonly name: string; readonly data: JsonObject },
   keys: readonly string[],
   context: ApiToolContext,
 ): ServerTool {
-  // Read when it is first called: an agent may have many tools, and a run calls few.
+  // Prepared by the first call: an agent may have many tools, and a run calls few.
   let prepared: { readonly tool: ApiFunction; readonly read: ArgumentsReader } | undefined;
   const toolOf = (owner: ShareOwner): ServerTool => ({
     definition: { name, description: descriptionOf(data), parameters: parametersOf(data) },
@@ -60,7 +61,7 @@ export function createApiTool(
       const mask = masker(used.values());
       const { timeoutMs, replyBytesMax: bytesMax } = context;
       try {
-        // A secret is for its origin alone, which the same host under https is not.
+        // A secret is for one origin only; the same host under https is another one.
         const redirectsWithin = used.size > 0 ? 'origin' : 'host';
         const call = { ...request, owner, bytesMax, timeoutMs, redirectsWithin } as const;
         const reply = await sendOnce(context.egress, call, pass, signal);
@@ -75,7 +76,7 @@ export function createApiTool(
   return toolOf(nobody);
 }
 
-/** @throws DomainError for data that is not accepted now: it was stored by an older version. The faults name members and repeat no value. */
+/** @throws DomainError for data of an older version that is no longer accepted. The faults name members and repeat no value. */
 function prepare(name: string, data: JsonObject): { readonly tool: ApiFunction; readonly read: ArgumentsReader } {
   const faults: DataFault[] = [];
   const tool = readApiFunction(data, faults);
@@ -89,7 +90,7 @@ function prepare(name: string, data: JsonObject): { readonly tool: ApiFunction; 
   return { tool, read: compileArguments(tool.parameters) };
 }
 
-/** @throws DomainError for a status of failure, with what the service said. */
+/** @throws DomainError for an error status, with the service's message. */
 function resultOf(reply: EgressReply, mask: (text: string) => string, charsMax: number): string {
   const text = bounded(mask(textOf(reply)), charsMax);
   if (reply.status < 400 && (reply.status < 300 || reply.status === 304)) return text;

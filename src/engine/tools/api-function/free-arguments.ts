@@ -3,8 +3,8 @@ import { argumentNames, argumentNamesIn, type Values } from './template.ts';
 import { decodedLeniently } from './text-body.ts';
 
 /**
- * The arguments that go into the body or the query of their own accord: declared by the author's schema, named by no template, and not of
- * a name that the author fixed in body, query or address. All others are not sent.
+ * The arguments that go into the body or the query without a template: declared by the schema, named by no template, and without a
+ * name that the author fixed in body, query or address. All others are not sent.
  */
 export function freeArguments(tool: ApiFunction, args: Values['args']): Readonly<Record<string, unknown>> {
   const named = new Set(namedArguments(tool));
@@ -32,15 +32,15 @@ function fixedNames({ search, query, body, auth }: ApiFunction): readonly string
   return [...search, ...query, ...inForm].map(({ name }) => name).concat(inBody, inQuery);
 }
 
-/** A name as lenient servers read it. `whole` is all of it, `base` what stands before the first `[` or `.`. */
+/** A name as lenient servers may read it: `whole`, and `base`, the part before the first `[` or `.`. */
 interface Spellings {
   readonly whole: string;
   readonly base: string;
 }
 
 /**
- * Servers decode names twice, drop their case, cut them at a zero byte, and take `tenant[]`, `tenant[0]` and `tenant.id` for members of
- * `tenant`; PHP writes `_` for a dot and a space.
+ * Servers may decode names twice, ignore case, cut names at a zero byte, and read `tenant[]`, `tenant[0]` and `tenant.id` as
+ * members of `tenant`; PHP writes `_` for a dot and a space.
  */
 function spellings(name: string): Spellings {
   const [plain = ''] = decodedName(name).normalize('NFKC').toLowerCase().trim().split('\u0000');

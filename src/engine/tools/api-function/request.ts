@@ -12,11 +12,11 @@ const asItIs = (text: string) => text;
 const bodyMethods = ['POST', 'PUT', 'PATCH'];
 
 /**
- * Makes the HTTP call of one set of arguments. What the tool's author fixed stays as it is. Host and scheme are those of the tool; in path
- * and query what is filled in is encoded, so it stays one segment or one value; headers take no control characters. Declared arguments that
- * no template names go into the JSON body, or into the query of methods without one, unless the author fixed a member of that name.
+ * Builds the HTTP request of one call. The author's fixed parts stay unchanged, as do host and scheme. Values in path and query are
+ * encoded, so each stays one segment or one value; headers take no control characters. Declared arguments without a template go
+ * into the JSON body, or into the query of methods without a body, unless the author fixed a member of that name.
  *
- * @throws DomainError INVALID_VALUE in words for the model.
+ * @throws DomainError INVALID_VALUE with a message for the model.
  */
 export function buildRequest(tool: ApiFunction, values: Values): Request {
   const url = new URL(tool.origin);
@@ -36,7 +36,7 @@ export function buildRequest(tool: ApiFunction, values: Values): Request {
   return { url: url.href, method: tool.method, headers: Object.fromEntries(headers), ...(body === undefined ? {} : { body }) };
 }
 
-/** A segment that arguments made must not climb: `..` is no name. */
+/** A segment made from arguments must not leave its path: `..` is refused. */
 function pathOf(path: Template, values: Values): string {
   const filled = fillTemplate(path, values, segmentText);
   if (filled === undefined) throw missing(path, values);
@@ -50,7 +50,7 @@ function pathOf(path: Template, values: Values): string {
   return filled;
 }
 
-/** Encoded slashes stay one segment by the standard. Servers that decode them first must not find a segment of dots either. */
+/** An encoded slash stays inside its segment by the standard. Servers that decode it first must not find `.` or `..` segments either. */
 function segmentText(text: string): string {
   if (text === '') throw new DomainError('INVALID_VALUE', 'An argument in the path must not be empty');
   for (const form of decodings(text)) {
@@ -67,7 +67,7 @@ function isDots(segment: string): boolean {
   return segment === '.' || segment === '..';
 }
 
-/** The text, and what it is after one and two decodings more. */
+/** The text, and the text after one and two more decodings. */
 function decodings(text: string): readonly string[] {
   const once = decodedLeniently(text);
   return [text, once, decodedLeniently(once)];
@@ -124,7 +124,7 @@ function setHeader(headers: Map<string, string>, name: string, text: string): vo
   headers.set(name.toLowerCase(), text);
 }
 
-/** An argument is one cookie's value: it must not begin the next cookie. A secret may be the whole header. */
+/** An argument is the value of one cookie: it must not begin another cookie. A secret may be the whole header. */
 function cookieText(text: string, kind: 'argument' | 'secret'): string {
   if (kind === 'argument' && /[;,]/.test(text))
     throw new DomainError('INVALID_VALUE', 'An argument in the header Cookie must not hold ; or ,');
@@ -153,7 +153,7 @@ function missing(template: Template, { args }: Values): DomainError {
   return new DomainError('INVALID_VALUE', `The argument ${name ?? ''} is needed for this call`);
 }
 
-/** Half a surrogate pair, which a model may write, has no encoding of its own. */
+/** Half a surrogate pair, which a model may write, cannot be encoded. */
 function encodedText(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

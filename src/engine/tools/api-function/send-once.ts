@@ -3,14 +3,15 @@ import type { Egress, EgressReply } from '../../egress/egress.ts';
 import type { EgressRequest } from '../../egress/request.ts';
 import type { CallPass } from '../server-tool.ts';
 
-/** A process that sleeps again and again between asking and sending gives up. */
+/** After so many stale leases between check and send, the call is given up. */
 const triesMax = 3;
 
 /**
- * Sends the request of a call while this process holds its run, with the call's `Idempotency-Key` unless the tool's author set that header.
- * The lease is looked at before a connection is made, when the database may be asked, and again when the connection stands and nothing was written.
+ * Sends a request while this process holds its run, with the call's `Idempotency-Key` unless the tool's author set that header. The
+ * lease is checked before connecting, with the database if needed, and again on the open connection before the first byte.
  *
- * @throws EgressError; RunStop when another process has the run, and DomainError when the lease ran out three times: then nothing was sent.
+ * @throws EgressError; RunStop when another process has the run; DomainError when the lease was stale three times. Nothing was sent
+ * in the last two cases.
  */
 export async function sendOnce(
   egress: Egress,
@@ -31,7 +32,7 @@ export async function sendOnce(
     try {
       return await egress.send({ ...request, headers, beforeSend }, signal);
     } catch (error) {
-      // Behind a redirect, the request has left already: it is not made again.
+      // After a redirect the request was sent already: it is not sent again.
       if (!isStale || hasLeft) throw error;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * A piece of a template: text as it stands, an argument `{name}`, a secret `{{secret:KEY}}`, or JSON that stands as text in a member. The
- * values of such JSON are filled one by one, so that an argument adds no member to it.
+ * A part of a template: plain text, an argument `{name}`, a secret `{{secret:KEY}}`, or a JSON text inside a member. The values of
+ * such JSON are filled one by one, so that an argument cannot add a member.
  */
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
@@ -11,13 +11,13 @@ export type Template = readonly Piece[];
 
 export interface Values {
   readonly args: Readonly<Record<string, unknown>>;
-  /** @throws DomainError when there is no such secret. */
+  /** @throws DomainError for an unknown secret. */
   readonly secret: (key: string) => string;
 }
 
 const placeholder = /\{\{secret:([A-Za-z][A-Za-z0-9_.-]{0,99})\}\}|\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)\}/g;
 
-/** Reads a template. It is read once, before any value is known: what is filled in is never read for placeholders. */
+/** Parses a template, once and before any value is known: filled-in values are never searched for placeholders. */
 export function parseTemplate(text: string): Template {
   const json = jsonIn(text);
   if (json !== undefined) return [{ kind: 'json', value: json }];
@@ -33,7 +33,7 @@ export function parseTemplate(text: string): Template {
   return pieces;
 }
 
-/** The JSON value that a text with placeholders holds; undefined for other texts, and for JSON without placeholders. */
+/** The JSON value of a text with placeholders; undefined for other texts, and for JSON without placeholders. */
 function jsonIn(text: string): unknown {
   if (!/^\s*[[{]/.test(text) || text.search(placeholder) < 0) return undefined;
   try {
@@ -44,13 +44,13 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Writes what is filled in for its place. */
+/** Encodes a value for the place where it is filled in. */
 export type Encode = (text: string, kind: 'argument' | 'secret') => string;
 
 /**
- * Fills a template; `encode` is for what is filled in, never for the text of the template.
+ * Fills a template; `encode` applies to values, never to the template's own text.
  *
- * @returns undefined when an argument that it names was not given.
+ * @returns undefined when an argument of the template is missing.
  */
 export function fillTemplate(template: Template, values: Values, encode: Encode): string | undefined {
   let filled = '';
@@ -67,7 +67,10 @@ export function fillTemplate(template: Template, values: Values, encode: Encode)
   return filled;
 }
 
-/** Fills the texts of a JSON value. A text that is one argument takes its value, type and all, and falls away when it was not given. */
+/**
+ * Fills the texts of a JSON value. A text that consists of one argument becomes the argument's value with its type, and is left out
+ * when the argument is missing.
+ */
 export function fillJson(value: unknown, values: Values): unknown {
   if (typeof value === 'string') {
     const template = parseTemplate(value);
@@ -84,7 +87,7 @@ export function fillJson(value: unknown, values: Values): unknown {
   );
 }
 
-/** The one argument that a template consists of: it keeps its type. */
+/** The single argument that a template consists of: it keeps its type. */
 export function soleArgument(template: Template): readonly string[] | undefined {
   const [first] = template;
   return template.length === 1 && first?.kind === 'argument' ? first.path : undefined;
@@ -100,7 +103,7 @@ export function argumentOf(path: readonly string[], args: Readonly<Record<string
   return value;
 }
 
-/** The arguments that a template names, as the first part of their path. */
+/** The arguments of a template, by the first part of their paths. */
 export function argumentNames(template: Template): readonly string[] {
   return template.flatMap((piece) => {
     if (piece.kind === 'argument') return [piece.path[0] ?? ''];

@@ -1,13 +1,13 @@
 import { argumentNames, parseTemplate, soleArgument, type Template } from './template.ts';
 
-/** `name=value` of a query or a form. The name is the author's own text; only the value is filled. */
+/** `name=value` of a query or a form. The name is fixed text; only the value is filled. */
 export interface Pair {
   readonly name: string;
   /** Undefined for a name without `=`. */
   readonly value: Template | undefined;
 }
 
-/** A body of a type that is not JSON. `encode` writes what is filled in, so that it stays inside its place. */
+/** A body that is not JSON. `encode` keeps a value inside its place. */
 export type TextBody =
   | { readonly kind: 'form'; readonly pairs: readonly Pair[] }
   | { readonly kind: 'text'; readonly value: Template; readonly encode: (text: string) => string };
@@ -25,7 +25,7 @@ export function readPairs(text: string, fault: Fault): readonly Pair[] {
   });
 }
 
-/** JSON in a value is written percent-encoded as a rule. */
+/** JSON in a value is usually percent-encoded. */
 function readValue(text: string): Template {
   const decoded = parseTemplate(decodedText(text));
   return decoded[0]?.kind === 'json' ? decoded : parseTemplate(text);
@@ -39,14 +39,14 @@ function decodedText(text: string): string {
   }
 }
 
-/** As servers decode that take what is badly encoded as it stands. Bytes become characters one by one: only ASCII counts here. */
+/** Decodes like a lenient server, which leaves bad escapes as they are. Each byte becomes a character: only ASCII matters here. */
 export function decodedLeniently(text: string): string {
   return text.replaceAll(/%([0-9a-f]{2})/gi, (_all, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
 /**
- * Reads a text body of a content type. Types whose syntax is not known here take one argument as the whole body, or none: among other text
- * an argument could end a member and begin the next.
+ * Reads a text body by its content type. With a type of unknown syntax one argument may be the whole body: inside other text an
+ * argument could end a member and begin the next.
  */
 export function readTextBody(text: string, contentType: string, fault: Fault): TextBody {
   const value = parseTemplate(text);

@@ -7,9 +7,9 @@ const entry = fileURLToPath(new URL('./child.ts', import.meta.url));
 const probeLimits = { timeoutMs: 20_000, memoryMaxBytes: 1024 * 1024 * 1024 };
 
 /**
- * Finds what this machine boxes processes with: bubblewrap, else a network namespace of the kernel (`unshare`). Each is tried by running a
- * program in it; undefined when none works. In every box the process has an empty environment and Node's permissions take files, child
- * processes and addons from it.
+ * Finds a sandbox of this machine: bubblewrap, else a network namespace of the kernel (`unshare`). Each is tried by running a
+ * program; undefined when none works. In every box the process has an empty environment, and Node's permission model denies files,
+ * child processes and addons.
  */
 export async function findBox(): Promise<Box | undefined> {
   for (const box of Object.values(boxes())) {
@@ -19,7 +19,7 @@ export async function findBox(): Promise<Box | undefined> {
   return undefined;
 }
 
-/** The kinds of boxes, the best first; whether this machine has one shows when a program is run in it. */
+/** The kinds of boxes, the best first. Whether a machine has one shows only when a program runs in it. */
 export function boxes(bubblewrapPath = '/usr/bin/bwrap'): Readonly<Record<'bubblewrap' | 'unshare', Box>> {
   return { bubblewrap: bubblewrap(bubblewrapPath), unshare: namespace() };
 }
@@ -51,7 +51,7 @@ function nodeArgs(): readonly string[] {
   ];
 }
 
-/** Where packages are, also when `node_modules` is a link, and where this code is. */
+/** Folders of the packages, also when `node_modules` is a link, and of this code. */
 function roots(): readonly string[] {
   const resolved = createRequire(import.meta.url).resolve('csv-parse');
   const packages = resolved.slice(0, resolved.lastIndexOf(`${sep}node_modules${sep}`));

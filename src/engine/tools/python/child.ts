@@ -1,6 +1,6 @@
 import { Bash } from 'just-bash';
 
-/** The program comes on standard input; what it prints goes out as one JSON text. Runs in the box only: see box.ts. */
+/** Reads a program from standard input and writes its output as one JSON text. Runs only in the box: see box.ts. */
 const outputMax = 100_000;
 const parts: Buffer[] = [];
 for await (const part of process.stdin) parts.push(part as Buffer);

@@ -8,15 +8,15 @@ import { type Box, type BoxLimits, runInBox } from './run-in-box.ts';
 const codeLengthMax = 100_000;
 
 export interface PythonLimits extends BoxLimits {
-  /** Programs at one time; the others wait in turn, by tenant and organization. */
+  /** Concurrent programs; others wait, in turns of tenants and organizations. */
   readonly programs: FairQueue;
 }
 
 /**
- * Runs Python that a model wrote: CPython as WebAssembly, in a boxed process of its own for each program, with bounded time, memory and
- * output. Where there is no box the tool answers an error that says so, and nothing is run.
+ * Runs Python code of a model: CPython as WebAssembly, one boxed process for each program, with limits of time, memory and output.
+ * Without a box the tool answers an error and runs nothing.
  *
- * @param find  finds the box of this machine; asked until there is one.
+ * @param find  finds this machine's box; called until it finds one.
  *
  * Cost: 0.7 s and about 200 MB for one program.
  */
@@ -37,13 +37,13 @@ export function createPythonTool(
       },
     },
     hint: 'Running Python',
-    // Nothing leaves its box: to run a program again changes nothing outside.
+    // A program has no effect outside its box, so it may run again.
     ifLost: 'repeat',
     async run(args, _secrets, signal) {
       const code = codeOf(args);
       found ??= find();
       const box = await found;
-      // A machine that was too busy to try its boxes is asked again.
+      // The machine may have been too busy: try again.
       if (box === undefined) found = undefined;
       if (box !== undefined) {
         await programs.take(owner, signal);
@@ -61,7 +61,7 @@ export function createPythonTool(
   return toolOf(nobody);
 }
 
-/** @throws DomainError for arguments that are no program. */
+/** @throws DomainError for arguments without code. */
 function codeOf(args: string): string {
   let parsed: unknown;
   try {

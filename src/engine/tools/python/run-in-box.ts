@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { DomainError } from '../../../entities/errors.ts';
 import { killTied, spawnTied } from '../../processes/tied-process.ts';
 
-/** How a process is started that can open no file, reach no network and see nothing of ours. */
+/** Starts a process that can open no file, reach no network and see nothing of ours. */
 export interface Box {
   readonly command: string;
   readonly args: readonly string[];
@@ -18,9 +18,9 @@ const lookEveryMs = 50;
 const pageBytes = 4_096;
 
 /**
- * Runs one program in a process of its own, which ends with this one, and answers what it printed, errors included.
+ * Runs one program in a process of its own and returns what it printed, errors included.
  *
- * @throws DomainError when it takes too long, too much memory or prints too much; the signal's reason. The process is killed then.
+ * @throws DomainError when it exceeds its time, memory or output; the signal's reason. The process is killed then.
  */
 export async function runInBox(
   box: Box,
@@ -72,7 +72,7 @@ function answerOf(text: string): string {
   }
 }
 
-/** Resident memory of the process and those below it, one level at a time. */
+/** Resident memory of the process and its descendants, level by level. */
 async function memoryOf(pid: number | undefined): Promise<number> {
   if (pid === undefined) return 0;
   const [statm, children] = await Promise.all([
