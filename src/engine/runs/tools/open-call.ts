@@ -41,7 +41,7 @@ export class OpenCall {
     const { callId, name, arguments: args } = call;
     const id = output.itemId('serverToolCall');
     const open = new OpenCall(output, { type: 'server_tool_call', id, status: 'in_progress', callId, name, arguments: args });
-    const { outputIndex } = open;
+    const outputIndex = open.#outputIndex;
     output.addItem(open.item, tool === undefined ? [] : [tool.hint]);
     // A tool that does not exist has no effect, so its call may be repeated.
     const ifLost = isMade ? { ifLost: tool?.ifLost ?? 'repeat' } : {};

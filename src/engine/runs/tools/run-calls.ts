@@ -36,10 +36,10 @@ export class RunCalls {
   /**
    * Makes the calls of one answer, one after the other.
    *
-   * @param said  the text of the answer before its calls.
+   * @param said  the text of the answer before its calls; null for none.
    * @param mustAnswer  the model may call no tool: its calls are skipped.
    */
-  async *make(calls: readonly WholeCall[], said: string, mustAnswer: boolean, signal: AbortSignal): CallEvents {
+  async *make(calls: readonly WholeCall[], said: string | null, mustAnswer: boolean, signal: AbortSignal): CallEvents {
     return yield* this.#follow(runServerCalls(calls, this.#context(said, mustAnswer), signal));
   }
 
