@@ -1,8 +1,8 @@
-/** What an entry tells: a change, a look at what other people have, or a call that was refused. */
+/** What an entry records: a change, a read of other people's data, or a refused call. */
 export const auditKinds = ['CHANGE', 'READ', 'REFUSAL'] as const;
 export type AuditKind = (typeof auditKinds)[number];
 
-/** FAILED: the call ended with an error after it had changed something. */
+/** FAILED: the call ended with an error after it had committed a change. */
 export const auditOutcomes = ['SUCCEEDED', 'FAILED', 'REFUSED'] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];
 
@@ -13,19 +13,19 @@ export interface AuditEntry {
   /** Where it happened. */
   readonly orgId: string;
   readonly actorUserId: string;
-  /** As it was then. */
+  /** At the time of the call. */
   readonly actorEmail: string;
   readonly actorKeyId: string;
   /** The root field: `createAgent`, `chat`. */
   readonly action: string;
   readonly kind: AuditKind;
   readonly outcome: AuditOutcome;
-  /** Calls that the entry stands for. More than one only where refusals are summed up. */
+  /** Number of calls; more than one only for summed-up refusals. */
   readonly count: number;
   /** `agent`, `chat`, …; null when the call has no single target. */
   readonly targetKind: string | null;
   readonly targetId: string | null;
-  /** Every thing that the call named, made or showed, the target first; at most `auditTargetsMax`. */
+  /** Every id that the call named, made or showed, the target first; at most `auditTargetsMax`. */
   readonly targetIds: readonly string[];
   readonly changes: readonly AuditChange[];
   readonly requestId: string;
@@ -35,22 +35,22 @@ export interface AuditEntry {
 
 export const auditTargetsMax = 100;
 
-/** A member that was given. Its value stands here when it is neither a secret nor text that people write. */
+/** A member of the input. Its value is recorded when it is neither secret nor free text. */
 export interface AuditChange {
   readonly member: string;
   readonly value?: AuditValue;
 }
 export type AuditValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
 
-/** What a list of entries is narrowed to; absent is any. */
+/** Conditions of a list of entries; an absent member matches all. */
 export interface AuditFilter {
   readonly orgId: string;
   readonly actorUserId?: string | undefined;
   readonly targetId?: string | undefined;
   readonly action?: string | undefined;
   readonly kind?: AuditKind | undefined;
-  /** From this moment on. */
+  /** Inclusive. */
   readonly from?: Date | undefined;
-  /** Before this moment. */
+  /** Exclusive. */
   readonly to?: Date | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * A rule over facts of one kind, as plain data: one leaf, all of several, or any of several. Domain code states a rule once;
- * storage turns it into a where clause, and `matches` decides the same rule in memory.
+ * A rule about things of one kind, as plain data: one condition, all of several, or any of several. The domain states a rule once;
+ * storage translates it into a where clause, and `matches` decides it in memory.
  */
 export type Filter<Leaf> = Leaf | AllOf<Leaf> | AnyOf<Leaf>;
 export interface AllOf<Leaf> {
@@ -15,7 +15,7 @@ export interface AnyOf<Leaf> {
 export const everything = { all: [] } as const;
 export const nothing = { any: [] } as const;
 
-/** Decides a rule in memory; `test` decides one leaf. */
+/** Decides a rule in memory; `test` decides one condition. */
 export function matches<Leaf extends object>(filter: Filter<Leaf>, test: (leaf: Leaf) => boolean): boolean {
   if (isAll(filter)) return filter.all.every((part) => matches(part, test));
   if (isAny(filter)) return filter.any.some((part) => matches(part, test));

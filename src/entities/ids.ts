@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Every kind of id Parley hands out. The prefix tells a reader what an id names; callers treat the whole as opaque. */
+/** Every kind of id. The prefix tells a reader what an id names; callers treat the whole as opaque. */
 export const idPrefixes = {
   agent: 'ai',
   chat: 'chat',
@@ -41,12 +41,12 @@ export const idPrefixes = {
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
-/** What an id begins with. The completions format joins its one kind with a hyphen, on every API. */
+/** The start of an id. Ids of completions have a hyphen after their prefix, on every API. */
 const idHeads = Object.fromEntries(
   Object.entries(idPrefixes).map(([kind, prefix]) => [kind, kind === 'completion' ? `${prefix}-` : `${prefix}_`]),
 ) as Readonly<Record<IdKind, string>>;
 
-/** Crockford base 32 in lower case, as the TypeID specification has it: no i, l, o or u. */
+/** Crockford base 32 in lower case, as in the TypeID specification: no i, l, o or u. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const suffixLength = 26;
 
@@ -84,7 +84,7 @@ export function makeId(kind: IdKind, nowMs: number): string {
   return `${idHeads[kind]}${timeText}${four(first)}${four(second)}${four(third)}${four(fourth)}`;
 }
 
-/** True for a well-formed id of that kind. A malformed id is simply not found: callers never learn more. */
+/** Whether the text is a well-formed id of that kind. A malformed id is answered like a missing one. */
 export function isId(kind: IdKind, value: string): boolean {
   const head = idHeads[kind];
   return value.startsWith(head) && /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(value.slice(head.length));
@@ -97,19 +97,19 @@ export function kindOfId(value: string): IdKind | undefined {
   return kind !== undefined && isId(kind, value) ? kind : undefined;
 }
 
-/** The name of the chat that a stateless completion never had: as unique as the completion's own id. */
+/** The chat id of a stateless completion, which has no chat: as unique as the completion's id. */
 export function statelessChatId(completionId: string): string {
   return `stateless_${completionId.slice(-suffixLength)}`;
 }
 
-/** When an id of ours was made, to the millisecond: its first ten characters are the 48 bits of time. */
+/** When an id was made, to the millisecond: its first ten characters are the 48 bits of time. */
 export function timeOfId(id: string): Date {
   let ms = 0;
   for (const character of id.slice(-suffixLength, 10 - suffixLength)) ms = ms * 32 + alphabet.indexOf(character);
   return new Date(ms);
 }
 
-/** Of the time that ids were made at last. */
+/** The time part of the last id. */
 let timeMs = -1;
 let timeText = '';
 

@@ -1,7 +1,4 @@
-/**
- * The members of listed things that somebody will read, so that nothing else is fetched for them: what is not named may be missing.
- * Undefined: every member.
- */
+/** The members of listed things that are needed: others may be left out of the result and need not be read. Undefined: all members. */
 export type Members<T> = ReadonlySet<string & keyof T> | undefined;
 
 export function reads<T>(members: Members<T>, ...names: readonly (string & keyof T)[]): boolean {

@@ -1,7 +1,7 @@
-/** Where an item stands in its list: the values the list is ordered by, ending with a unique one (the id). */
+/** The position of an item in its list: the values that the list is ordered by, ending with a unique one (the id). */
 export type SortKey = readonly (string | number)[];
 
-/** What a store needs to read one page: `limit` items that come after `after` in the order of the list. */
+/** The parameters of one page: `limit` items after `after`, in the order of the list. */
 export interface PageRequest {
   readonly limit: number;
   /** Undefined: from the start. */
@@ -9,22 +9,22 @@ export interface PageRequest {
 }
 
 /**
- * One page of a list. Stores read by key (`where (created_at, id) < ($1, $2) order by … limit n + 1`), never by offset, so that a page
- * costs the same however deep it stands.
+ * One page of a list. Stores read by key (`where (created_at, id) < ($1, $2) order by … limit n + 1`), never by offset, so that a
+ * page costs the same at any depth.
  */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
   keyOf(item: T): SortKey;
-  /** Counts the whole list; called only when somebody asks for it. */
+  /** Counts the whole list; called only on demand. */
   countAll(): Promise<number>;
 }
 
 /**
- * Makes the page from the rows a store read: it asks for one more than `request.limit`, and that one tells of a next page.
+ * Makes a page from the rows of a store, which reads one more than `request.limit` to know whether a next page exists.
  *
- * @param foundCount  rows that the store found, of which the last may have been too many bytes to read.
+ * @param foundCount  rows that the store found; it may have left out the last ones because of their size.
  */
 export function pageOf<T>(
   rows: readonly T[],
@@ -43,7 +43,7 @@ export function pageOf<T>(
   };
 }
 
-/** The same page of other things made from its items, in the same order. */
+/** The same page with its items converted, in the same order. */
 export function mapPage<T, U>(page: Page<T>, map: (item: T) => U): Page<U> {
   const items = page.items.map(map);
   const source = new Map(items.map((item, index) => [item, page.items[index]]));
@@ -59,7 +59,7 @@ export function mapPage<T, U>(page: Page<T>, map: (item: T) => U): Page<U> {
   };
 }
 
-/** The key of lists in order of time: `[createdAt in ISO 8601, id]`. Stores hand it straight to SQL. */
+/** The sort key of lists by time: `[createdAt in ISO 8601, id]`. Stores pass it to SQL. */
 export function timeKey(item: { readonly createdAt: Date; readonly id: string }): SortKey {
   return [item.createdAt.toISOString(), item.id];
 }

@@ -1,18 +1,18 @@
-/** `api`: runs of models. `data`: embedding and indexing. Each has its own limit. */
+/** `api`: model runs. `data`: embedding and indexing. Each has its own limit. */
 export const usageKinds = ['api', 'data'] as const;
 export type UsageKind = (typeof usageKinds)[number];
 
 /** Tokens; null is no limit. */
 export type OrganizationLimits = Readonly<Record<UsageKind, number | null>>;
 
-/** What an organization used, in tokens: the sum of the ledger. */
+/** The tokens that an organization used: the sum of the ledger. */
 export interface UsageReport {
   readonly orgId: string;
   readonly dataTokensUsed: number;
   readonly apiTokensUsed: number;
   readonly dataUsageTokenLimit: number | null;
   readonly apiUsageTokenLimit: number | null;
-  /** Most tokens first; use without an agent is in the totals only. */
+  /** Most tokens first; use without an agent is only in the totals. */
   readonly agents: readonly AgentUsage[];
 }
 

@@ -1,4 +1,4 @@
-/** A map that forgets its least recently set entries beyond `sizeMax`, so that no caller can make it grow. */
+/** A map that drops its least recently set entries beyond `sizeMax`, so that callers cannot make it grow. */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>();
   readonly #sizeMax: number;

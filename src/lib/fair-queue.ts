@@ -2,11 +2,11 @@ import { FairShare, keyOfOwner, type ShareOptions, type ShareOwner } from './fai
 
 interface Line<Owner> {
   readonly owner: Owner;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly entries: Set<() => void>;
 }
 
-/** Places as `FairShare` shares them, for work that waits for its turn instead of being refused. */
+/** Places shared like `FairShare`, for work that waits instead of being refused. */
 export class FairQueue {
   readonly share: FairShare;
   readonly #lines = new Map<string, Line<ShareOwner>>();
@@ -24,14 +24,14 @@ export class FairQueue {
     return this.#lines.get(keyOfOwner(owner))?.entries.size ?? 0;
   }
 
-  /** Takes a place that is free for this owner now. @returns false when the owner has to wait. */
+  /** Takes a place if this owner may have one now. @returns false when the owner has to wait. */
   tryTake(owner: ShareOwner): boolean {
     if (this.share.refusal(owner) !== undefined) return false;
     this.share.take(owner);
     return true;
   }
 
-  /** Waits for a place, behind others of the same organization. @throws the signal's reason as soon as it fires. */
+  /** Waits for a place, after others of the same organization. @throws the signal's reason as soon as it fires. */
   async take(owner: ShareOwner, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.tryTake(owner)) return;
@@ -53,7 +53,7 @@ export class FairQueue {
     });
   }
 
-  /** Gives a place back: it goes to whoever's turn it is. */
+  /** Gives a place back; the next owner in turn gets it. */
   give(owner: ShareOwner): void {
     this.share.give(owner);
     if (this.#waitingCount > 0) this.#admit();

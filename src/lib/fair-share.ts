@@ -1,6 +1,6 @@
 import { BoundedMap } from './bounded-map.ts';
 
-/** Whom a place is counted for: an organization within its tenant. A `Caller` is one. */
+/** Who a place is counted for: an organization within its tenant. A `Caller` is one. */
 export interface ShareOwner {
   readonly tenantId: string;
   readonly orgId: string;
@@ -11,10 +11,10 @@ export function keyOfOwner({ tenantId, orgId }: ShareOwner): string {
   return `${tenantId} ${orgId}`;
 }
 
-/** Whom work is counted for that is nobody's in particular; all of it together is one tenant. */
+/** The owner of work that belongs to no organization; all of it counts as one tenant. */
 export const nobody: ShareOwner = { tenantId: '', orgId: '' };
 
-/** Why there is no place: all are taken, or the owner's tenant or organization has its share. */
+/** Why a place is refused: all are taken, or the owner's tenant or organization holds its share. */
 export type ShareRefusal = 'full' | 'tenant' | 'organization';
 
 export interface ShareOptions {
@@ -24,20 +24,20 @@ export interface ShareOptions {
   readonly tenantPercent: number;
   /** Percent of what its tenant may hold that one organization alone may hold, 1 to 99; absent: all of it. */
   readonly organizationPercent?: number;
-  /** Places of one organization, whatever is free; absent: no such bound. */
+  /** Most places of one organization, even while others are free; absent: no limit. */
   readonly organizationMax?: number;
 }
 
-/** Owners whose last turn is remembered. */
+/** Most owners whose last turn is remembered. */
 const turnsMax = 10_000;
 
 /**
- * So many places, shared between tenants, and within a tenant between its organizations.
+ * A number of places, shared between tenants, and within a tenant between its organizations.
  *
- * A tenant gets a further place while it then holds at most `tenantPercent / (100 - tenantPercent)` times what stays free. So one tenant
- * alone may hold `tenantPercent` of all places; several greedy ones hold equal parts; and something stays free for a tenant that has
- * nothing, whose first place is refused only when all are taken. Organizations share what their tenant may hold by the same rule: a tenant
- * that makes more keys or organizations gets no more. Asking and counting cost two look-ups.
+ * A tenant gets a further place while it then holds at most `tenantPercent / (100 - tenantPercent)` times the free places. So a
+ * single tenant may hold `tenantPercent` of all places, several greedy tenants hold equal shares, and some places stay free for a
+ * tenant without any, whose first place is refused only when all are taken. Organizations share their tenant's places by the same
+ * rule: a tenant gets no more by making more keys or organizations. Asking and counting cost two look-ups.
  *
  * Source: dynamic queue thresholds (Choudhury and Hahne, 1998).
  */
@@ -71,7 +71,7 @@ export class FairShare {
     return this.#tenants.get(tenantId)?.organizations.get(orgId) ?? 0;
   }
 
-  /** Why there is no place for this owner; undefined when there is one. */
+  /** Why this owner may not take a place; undefined when it may. */
   refusal({ tenantId, orgId }: ShareOwner): ShareRefusal | undefined {
     const free = this.#max - this.#count;
     if (free <= 0) return 'full';
@@ -82,12 +82,12 @@ export class FairShare {
     if (own === undefined) return undefined;
     if (own >= this.#organizationMax) return 'organization';
     if (this.#organizationFactor === Number.POSITIVE_INFINITY) return undefined;
-    // What the tenant may still take before its own rule stops it.
+    // Places that the tenant may still take by its own rule.
     const freeOfTenant = (this.#tenantFactor * free - tenant.count) / (1 + this.#tenantFactor);
     return own + 1 > this.#organizationFactor * (freeOfTenant - 1) ? 'organization' : undefined;
   }
 
-  /** Takes a place, whether there is one or not: some work must not be refused. */
+  /** Takes a place even when none is free: some work must not be refused. */
   take({ tenantId, orgId }: ShareOwner): void {
     let tenant = this.#tenants.get(tenantId);
     if (tenant === undefined) {
@@ -111,8 +111,8 @@ export class FairShare {
   }
 
   /**
-   * Whose turn it is: of the owners that may have a place now, one whose tenant holds the fewest places; among equals one whose tenant had
-   * its turn longest ago; within the tenant the same by organization. Remembers the turn, and takes no place.
+   * Chooses whose turn it is: among owners that may take a place, the one whose tenant holds the fewest; among equals, the tenant
+   * whose last turn is longest ago; within the tenant, by the same rules for organizations. Remembers the turn, but takes no place.
    */
   choose<Owner extends ShareOwner>(waiting: Iterable<Owner>): Owner | undefined {
     let best: { readonly owner: Owner; readonly rank: readonly number[] } | undefined;

@@ -5,8 +5,8 @@ import { dirname } from 'node:path';
 const ownerOnly = 0o700;
 
 /**
- * Makes a folder and those above it that are missing. Node's own `recursive` never returns where a folder exists and nothing can be made in
- * it, as below /proc; this tries each folder twice at most.
+ * Makes a folder and its missing parents. Node's own `recursive` never returns where a folder exists but nothing can be made in it,
+ * such as below /proc; this function tries each folder at most twice.
  *
  * @throws Error of the file system, with its code: ENOTDIR or EEXIST when a file is in the way.
  */
@@ -21,7 +21,7 @@ export function makeFolderSync(path: string): void {
   }
 }
 
-/** The same without blocking. Calls at one time may make the same folder. */
+/** The same without blocking. Concurrent calls may make the same folder. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, ownerOnly);

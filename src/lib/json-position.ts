@@ -4,13 +4,12 @@ const tokenPattern =
 
 type Expected = 'value' | 'value-or-end' | 'name' | 'name-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
-/** Looking further would hold up everybody else for the sake of a broken body. */
+/** A longer search would block other requests because of one broken body. */
 const searchedMax = 1_000_000;
 
 /**
- * Where a text stops being JSON: the index of the first character that cannot stand there; undefined when it is not within the first
- * million. The engine's own message leaves it out in half of the cases. Reads without recursion, in one pass; meant for texts that
- * `JSON.parse` has refused.
+ * Where a text stops being JSON: the index of the first invalid character; undefined when the first million characters are valid.
+ * V8's own message often lacks it. One pass without recursion; for texts that `JSON.parse` has refused.
  */
 export function jsonErrorPosition(text: string): number | undefined {
   const open: ('{' | '[')[] = [];

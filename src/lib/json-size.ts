@@ -1,17 +1,17 @@
 /**
- * A lower bound of the bytes that a value takes as JSON text, in one pass without writing it: what its texts, names and marks take when
- * nothing needs an escape and all is ASCII. Stops adding once `max` is passed.
+ * A lower bound of a value's bytes as JSON text, in one pass without writing it: as if nothing needed an escape and all were ASCII.
+ * Stops once `max` is exceeded.
  */
 export function jsonBytesAtLeast(value: unknown, max: number): number {
   return measure(value, max, (text) => text.length + 2);
 }
 
-/** The bytes that a plain JSON value takes as JSON text in UTF-8. Stops adding once `max` is passed. */
+/** The bytes of a plain JSON value as JSON text in UTF-8. Stops once `max` is exceeded. */
 export function jsonBytes(value: unknown, max: number): number {
   return measure(value, max, (text) => Buffer.byteLength(JSON.stringify(text)));
 }
 
-/** Bytes that one UTF-16 code unit takes at most: a control character is written as an escape. */
+/** Most bytes of one UTF-16 code unit: a control character becomes an escape. */
 export const jsonBytesOfCharMax = 6;
 
 function measure(root: unknown, max: number, textBytes: (text: string) => number): number {

@@ -11,7 +11,7 @@ export function hasMembers(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null;
 }
 
-/** The members of an object or array; none for any other value. For what other services send: they leave out and null what they like. */
+/** The members of an object or array; none for any other value. For replies of other services, which leave out members or send null. */
 export function membersOf(value: unknown): JsonObject {
   return hasMembers(value) ? value : noMembers;
 }

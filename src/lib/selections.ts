@@ -14,13 +14,13 @@ import {
   TypeNameMetaFieldDef,
 } from 'graphql';
 
-/** A selection set and the type of the value that it is asked of. */
+/** A selection set and the type that it applies to. */
 export interface Place {
   readonly selectionSet: SelectionSetNode;
   readonly type: GraphQLNamedType;
 }
 
-/** One field as the document writes it, and the type that the selection set around it stands on. */
+/** A field as the document writes it, and the type of its selection set. */
 export interface SelectedField {
   readonly node: FieldNode;
   readonly parentType: GraphQLNamedType;
@@ -29,11 +29,11 @@ export interface SelectedField {
 export type Fragments = Readonly<Record<string, FragmentDefinitionNode>>;
 
 /**
- * The fields of one place of the reply: selection sets that stand there together, inline fragments and fragment spreads unfolded. Each
- * fragment is unfolded once, so the work is that of the fields written, however often they are spread. Fields below a field are left to the
- * caller, who must keep what it knows of a selection set: the same one may stand under many fields.
+ * The fields of one place of the reply: all selection sets there together, with inline fragments and fragment spreads unfolded.
+ * Each fragment is unfolded once, so the work grows with the written fields, not with the number of spreads. The caller handles
+ * fields below a field and must remember known selection sets: the same one may appear under many fields.
  *
- * The only code of Parley that unfolds fragments of a caller's document (`test/unit/graphql/document-walks.test.ts`).
+ * The only code that unfolds fragments of a caller's document (`test/unit/graphql/document-walks.test.ts`).
  */
 export function fieldsOf(schema: GraphQLSchema, fragments: Fragments, places: readonly Place[]): readonly SelectedField[] {
   const fields: SelectedField[] = [];
@@ -61,7 +61,7 @@ export function fragmentsOf(document: DocumentNode): Fragments {
   return fragments;
 }
 
-/** The definition of a field; also of `__typename`, `__schema` and `__type`. Undefined for one that the type does not have. */
+/** The definition of a field, including `__typename`, `__schema` and `__type`; undefined when the type has no such field. */
 export function fieldNamed(
   schema: GraphQLSchema,
   type: GraphQLNamedType,

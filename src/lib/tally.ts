@@ -1,8 +1,8 @@
-/** Counts by name. Names come from lists of ours, so there are only so many. */
+/** Counts by name. The names come from fixed lists, so their number is bounded. */
 export class Tally<Name extends string = string> implements Iterable<readonly [Name, number]> {
   readonly #counts = new Map<Name, number>();
 
-  /** @param names  those that count from the start, so that a dashboard sees their zero. */
+  /** @param names  counted from zero, so that a dashboard shows them from the start. */
   constructor(names: readonly Name[] = []) {
     for (const name of names) this.#counts.set(name, 0);
   }

@@ -1,6 +1,6 @@
 /**
- * How alike two words are, 0 to 1: trigrams they share by trigrams they have, with two spaces before and one behind each word. The same
- * figure as the database extension pg_trgm gives, without needing it.
+ * The similarity of two words, 0 to 1: shared trigrams by all trigrams, with two spaces before and one after each word. Equal to
+ * the result of the database extension pg_trgm, which is not needed.
  */
 export function trigramSimilarity(left: string, right: string): number {
   const a = trigrams(left);

@@ -1,12 +1,12 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Writes a small file for its owner alone. It is complete or not there, also after a power failure. */
+/** Writes a small file that only its owner may read. After a crash or power failure it is complete or absent. */
 export function writeWhole(path: string, text: string): void {
   const unfinished = `${path}.unfinished`;
   flushAfter(openSync(unfinished, 'w', 0o600), (file) => writeSync(file, text));
   renameSync(unfinished, path);
-  // A new name is on the disk once its folder is; Windows opens no folders.
+  // A new file name is durable once its folder is flushed; Windows cannot open folders.
   if (process.platform !== 'win32') flushAfter(openSync(dirname(path), 'r'), () => undefined);
 }
 

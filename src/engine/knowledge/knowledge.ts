@@ -14,16 +14,16 @@ import { registerIndexJobs } from './index/index-jobs.ts';
 import { readGivenFile } from './read-given-file.ts';
 import { searchPassages } from './search/search.ts';
 
-/** Streams come before readers of documents, and what somebody waits for before indexing. */
+/** Priority of reading files of prompts: below streams, above indexing. */
 const promptNiceness = 5;
 const indexNiceness = 10;
 
-/** The knowledge engine as the domain and the run engine use it. */
+/** The knowledge engine, as the domain and the run engine use it. */
 export interface Knowledge {
   /**
-   * Finds the passages of the given sources closest to a question, best first.
+   * Finds the passages of the given sources that fit a question best, best first.
    *
-   * @param dataSourceIds  filtered in the same SQL that ranks; `[]` finds nothing.
+   * @param dataSourceIds  filtered in the SQL that ranks; `[]` finds nothing.
    */
   search(
     orgId: string,
@@ -33,16 +33,16 @@ export interface Knowledge {
     signal: AbortSignal,
   ): Promise<readonly Passage[]>;
   /**
-   * The text of a file that a request carries, read in a process of its own. Has places of its own: it does not wait behind indexing. The
-   * places are shared by tenant and organization.
+   * Extracts the text of a file in a request, in a separate process. It has places of its own, so it does not wait for indexing.
+   * Tenants and organizations share the places.
    *
-   * @param param  how the caller names it, for the error.
+   * @param param  the caller's name of the file, for the error.
    * @throws DomainError INVALID_VALUE for a file that gives no text.
    */
   readFile(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<string>;
-  /** Registers the indexing jobs and the sweeper of expired leases. */
+  /** Registers the jobs and repeated tasks of indexing. */
   registerJobs(): void;
-  /** Ends the processes that read documents. Jobs must have stopped. */
+  /** Ends the processes that read documents. Stop the jobs before. */
   close(): Promise<void>;
 }
 

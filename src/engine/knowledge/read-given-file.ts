@@ -8,14 +8,14 @@ import type { Settings } from '../../settings.ts';
 import type { DocumentBytes } from './extract/document.ts';
 import { ExtractError, type Extractor } from './extract/extract.ts';
 
-/** What reads the files of prompts, and the places for it. */
+/** The extractor for files of prompts, with its places. */
 export interface GivenFileReader {
   readonly extractor: Extractor;
   readonly places: FairQueue;
   readonly settings: Settings;
 }
 
-/** Waits for a place of the owner, sets the bytes aside in a file, as the reader process wants them, and takes the text out. */
+/** Waits for a place of the owner, writes the bytes to a file for the reader process, and extracts the text. */
 export async function readGivenFile(
   { extractor, places, settings }: GivenFileReader,
   owner: ShareOwner,

@@ -2,8 +2,8 @@ import type { AgentVisibility } from '../agents/agent.ts';
 import type { Filter } from '../filter.ts';
 
 /**
- * What a rule about agents may ask. Every leaf is decided twice, and equally: by storage/agents/filter.ts in SQL, and by
- * domain/access/access.ts from `AgentFacts`.
+ * The conditions of rules about agents. Each is decided in two places with equal results: in SQL by storage/agents/filter.ts, and
+ * from `AgentFacts` by domain/access/access.ts.
  */
 export type AgentLeaf =
   | { readonly agent: 'in-organization'; readonly orgId: string }
@@ -19,11 +19,11 @@ export type AgentLeaf =
   | { readonly agent: 'in-catalog'; readonly catalog: 'organization' | 'tenant' | 'public' }
   | { readonly agent: 'in-category'; readonly categoryId: string }
   | { readonly agent: 'approved'; readonly isApproved: boolean }
-  /** Name or description contains the text, whatever the case. */
+  /** Name or description contains the text, ignoring case. */
   | { readonly agent: 'mentions'; readonly text: string };
 export type AgentFilter = Filter<AgentLeaf>;
 
-/** How far an administrator reaches: everything, one tenant, or one organization. Storage puts it into every where clause. */
+/** What an administrator may reach: everything, one tenant, or one organization. Storage adds it to every where clause. */
 export type AdminReach =
   | { readonly reach: 'instance' }
   | { readonly reach: 'tenant'; readonly tenantId: string }
@@ -33,7 +33,7 @@ export type DataSourceLeaf =
   | { readonly dataSource: 'in-organization'; readonly orgId: string }
   | { readonly dataSource: 'owned-by'; readonly userId: string }
   | { readonly dataSource: 'organization-visible' }
-  /** At least one agent that matches has it attached. */
+  /** A matching agent has the source attached. */
   | { readonly dataSource: 'attached-to'; readonly agent: AgentFilter };
 export type DataSourceFilter = Filter<DataSourceLeaf>;
 
@@ -44,7 +44,7 @@ export type GroupLeaf =
   | { readonly group: 'available-to-everyone' };
 export type GroupFilter = Filter<GroupLeaf>;
 
-/** Whom an agent is shown to. */
+/** The user to whom agents are shown. */
 export interface AgentViewer {
   readonly userId: string;
   /** Groups that the viewer may see. */

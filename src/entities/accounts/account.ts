@@ -1,6 +1,6 @@
 import type { MemberRole } from './caller.ts';
 
-/** The outermost wall: nothing crosses from one tenant to another, but for INSTANCE keys. */
+/** The outermost boundary: only INSTANCE keys reach across tenants. */
 export interface Tenant {
   readonly id: string;
   readonly createdAt: Date;

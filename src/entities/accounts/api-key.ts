@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { AccessLevel, Scope } from './caller.ts';
 
-/** A key as lists show it. The secret itself is never kept. */
+/** A key as lists show it. The secret is never stored. */
 export interface ApiKey {
   readonly id: string;
   readonly createdAt: Date;
@@ -18,7 +18,7 @@ export interface ApiKey {
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
-  /** Who made the key, and with which key; null for the first key of an installation and for old keys. */
+  /** Who made the key, and with which key; null for the first key of an installation and for keys of older versions. */
   readonly createdByUserId: string | null;
   readonly createdByKeyId: string | null;
 }
@@ -31,22 +31,25 @@ const randomLength = 27;
 const checksumLength = 6;
 const madeKeyPattern = new RegExp(`^${secretPrefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`);
 
-/** Characters shown of a secret: four random ones, so that 136 bits stay unknown. */
+/** Characters of a secret that are shown: four random ones, so that 136 bits stay unknown. */
 const shownLength = secretPrefix.length + 4;
 
-/** The bounds of any key, also of one that an operator chose (PARLEY_ADMIN_KEY). */
+/** Limits for every key, also for one that an operator chose (PARLEY_ADMIN_KEY). */
 export const keyLengthMin = 32;
 export const keyLengthMax = 200;
 
-/** Makes a secret: `pk_`, 160 random bits in base 62, and a checksum that lets secret scanners and the door tell typing errors. */
+/**
+ * Makes a secret: `pk_`, 160 random bits in base 62, and a checksum by which secret scanners and authentication recognize typing
+ * errors.
+ */
 export function makeKeySecret(): string {
   const body = secretPrefix + randomBase62(randomLength);
   return body + checksum(body);
 }
 
 /**
- * False for what cannot be a key: a wrong length, or the form of a made key with a wrong checksum. Refused without a look-up. A key that
- * an operator chose has any form; only one that looks exactly like a made key must also carry its checksum.
+ * False for text that cannot be a key: a wrong length, or the form of a generated key with a wrong checksum. Such text is refused
+ * without a look-up. A key that an operator chose may have any form, but one in the form of a generated key needs its checksum.
  */
 export function isWellFormedKey(secret: string): boolean {
   if (secret.length < keyLengthMin || secret.length > keyLengthMax) return false;
@@ -54,12 +57,12 @@ export function isWellFormedKey(secret: string): boolean {
   return checksum(secret.slice(0, -checksumLength)) === secret.slice(-checksumLength);
 }
 
-/** SHA-256 in hex: keys carry 128 random bits and more, so no slow hash is needed. */
+/** SHA-256 in hex: keys have at least 128 random bits, so no slow hash is needed. */
 export function hashKeySecret(secret: string): string {
   return hash('sha256', secret);
 }
 
-/** What lists show of a secret. */
+/** The part of a secret that lists show. */
 export function keyPrefix(secret: string): string {
   return secret.slice(0, shownLength);
 }
@@ -74,7 +77,7 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** Bytes that would favour some characters are thrown away, so every character is equally likely. */
+/** Bytes that would make some characters more likely are dropped. */
 function randomBase62(length: number): string {
   const unbiasedBelow = 256 - (256 % alphabet.length);
   let text = '';

@@ -13,14 +13,14 @@ export type Resource = (typeof resources)[number];
 export type Scope = `${Resource}:${'READ' | 'WRITE'}`;
 export const scopes: readonly Scope[] = resources.flatMap((resource) => [`${resource}:READ`, `${resource}:WRITE`] as const);
 
-/** How far a key reaches: its organization, all organizations of its tenant, or everything. */
+/** What a key reaches: its organization, all organizations of its tenant, or everything. */
 export const accessLevels = ['ORGANIZATION', 'TENANT', 'INSTANCE'] as const;
 export type AccessLevel = (typeof accessLevels)[number];
 
 export const memberRoles = ['MEMBER', 'ADMIN'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
-/** Who makes a call: one API key, acting as one user in one organization. The server fills every member. */
+/** Who makes a call: one API key, acting as one user in one organization. The server sets every member. */
 export interface Caller {
   readonly keyId: string;
   readonly userId: string;

@@ -21,7 +21,7 @@ export type PublicCategory = (typeof publicCategories)[number];
 export const agentListScopes = ['PRIVATE', 'OWNED', 'GROUP', 'SHARED', 'ORGANIZATION', 'PUBLIC', 'ALL'] as const;
 export type AgentListScope = (typeof agentListScopes)[number];
 
-/** Sampling options; each member an array of numbers, as the contract has it. The first value is the one used. */
+/** Sampling options; each member is an array of numbers, as in the API contract. The first value is used. */
 export interface AgentOptions {
   readonly temperature?: readonly number[];
   readonly topP?: readonly number[];
@@ -51,7 +51,7 @@ export interface AgentProfile {
   readonly videoModel?: string;
 }
 
-/** A configured assistant. The contract calls it an AI. */
+/** A configured assistant. The API contract calls it an AI. */
 export interface Agent {
   readonly id: string;
   readonly createdAt: Date;
@@ -85,7 +85,7 @@ export interface Agent {
   readonly isDeleted: boolean;
 }
 
-/** A heading of an organization's own catalog. */
+/** A category in an organization's catalog. */
 export interface AgentCategory {
   readonly id: string;
   readonly createdAt: Date;
@@ -100,30 +100,30 @@ export interface AgentEditor {
   readonly email: string;
 }
 
-/** An agent with what decides who may change it. */
+/** An agent with the users who may change it. */
 export interface AgentWithEditors extends Agent {
   /** Without the owner. */
   readonly editorIds: ReadonlySet<string>;
 }
 
-/** An agent as far as the rules about its parts need it. */
+/** The members of an agent that decide about access to its parts. */
 export type AgentOfParts = Pick<AgentWithEditors, 'id' | 'orgId' | 'userId' | 'editorIds'>;
 
-/** An agent as it is shown to one user. */
+/** An agent as one user sees it. */
 export interface AgentView extends AgentWithEditors {
   readonly orgName: string;
   readonly userName: string;
   readonly editors: readonly AgentEditor[];
   readonly groupIds: readonly string[];
-  /** Those of them that the viewer may see. */
+  /** The groups among them that the viewer may see. */
   readonly visibleGroupIds: readonly string[];
   /** Whether that user has chats with it. */
   readonly hasUserChats: boolean;
-  /** Whether its visibility lets anybody use it besides owner, editors and administrators: a group without members does not. */
+  /** Whether its visibility admits users besides owner, editors and administrators; false for GROUP when its groups have no members. */
   readonly isOpenToOthers: boolean;
 }
 
-/** An agent with everything that decides about it, for decisions in memory. */
+/** An agent with everything that access rules need, for decisions in memory. */
 export interface AgentFacts extends AgentWithEditors {
   readonly tenantId: string;
   readonly groupIds: ReadonlySet<string>;
@@ -131,8 +131,8 @@ export interface AgentFacts extends AgentWithEditors {
   readonly groupMemberIds: ReadonlySet<string>;
 }
 
-/** What a run needs to know of an agent. */
+/** Everything a run needs of an agent. */
 export interface RunnableAgent extends AgentFacts, AgentRunParts {
-  /** Sources it may be answered from; those being deleted are left out. */
+  /** Sources that may be searched; those being deleted are left out. */
   readonly dataSourceIds: readonly string[];
 }

@@ -60,7 +60,7 @@ export interface BundledFlow {
   }[];
 }
 export interface BundledDataSource {
-  /** Its id where it was exported; elsewhere only a name. */
+  /** Its id in the exporting installation; elsewhere only a name. */
   readonly originalId: string;
   readonly name: string;
   readonly type: DataSourceType;
@@ -72,7 +72,7 @@ export interface BundledKnowledgeItem {
   readonly name: string;
   readonly type: string;
   readonly uniqueId: string;
-  /** Where an import may fetch the content; '' when the bundle does not carry it. */
+  /** An address from which an import may fetch the content; '' when the content is not available. */
   readonly blobUrl: string;
   readonly filename: string;
   readonly mimeType: string;

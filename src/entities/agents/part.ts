@@ -28,7 +28,7 @@ export interface AgentTool extends AgentPart {
   readonly data: JsonObject;
 }
 
-/** A variable of the agent's instructions, asked when a chat begins and filled into `{{variableName}}`. */
+/** A variable of the agent's instructions: asked when a chat begins, and inserted for `{{variableName}}`. */
 export interface AgentUserInput extends AgentPart {
   readonly variableName: string;
   readonly type: UserInputType;
@@ -39,12 +39,12 @@ export interface AgentUserInput extends AgentPart {
 }
 export interface UserInputConfiguration {
   readonly required?: boolean;
-  /** Of SELECT. */
+  /** For SELECT. */
   readonly options?: readonly string[];
-  /** Of NUMBER; of DATE as `YYYY-MM-DD`. */
+  /** For NUMBER; for DATE as `YYYY-MM-DD`. */
   readonly min?: number | string;
   readonly max?: number | string;
-  /** Of SHORT_TEXT and LONG_TEXT, in characters. */
+  /** For SHORT_TEXT and LONG_TEXT, in characters. */
   readonly maxLength?: number;
   readonly default?: UserInputValue;
   readonly placeholder?: string;
@@ -62,42 +62,42 @@ export interface AgentSkill extends AgentPart {
 export interface AgentFlow extends AgentPart {
   readonly name: string;
   readonly enabled: boolean;
-  /** By version, the lowest first. */
+  /** In rising order. */
   readonly versions: readonly FlowVersion[];
 }
 export interface FlowVersion {
   readonly version: number;
-  /** Of one version at most. */
+  /** True for at most one version. */
   readonly active: boolean;
   readonly description: string;
   readonly data: JsonObject;
 }
 
-/** A credential that tools refer to. Its value is written and never read back. */
+/** A credential that tools refer to. Its value can be set but never read back. */
 export interface AgentSecret extends AgentPart {
   readonly key: string;
   readonly description: string;
   readonly secretType: SecretType;
   readonly hasValue: boolean;
-  /** Found in the data of a tool: it goes when no tool refers to it any more. */
+  /** Found in a tool's data: it is deleted when no tool refers to it any more. */
   readonly isDerived: boolean;
-  /** Where its value may be sent: scheme, host and port of what it was given for, like `https://api.example.com`. Sorted. */
+  /** Where its value may be sent: the origins that it was given for (scheme, host, port), like `https://api.example.com`. Sorted. */
   readonly origins: readonly string[];
-  /** Who gave the value; null while there is none, and for values of older versions. */
+  /** Who set the value; null while there is none, and for values of older versions. */
   readonly givenByUserId: string | null;
 }
 
-/** A part as one caller is shown it: who may not edit the agent does not see how the part works. */
+/** A part as one caller sees it: callers who may not edit the agent do not see how the part works. */
 export type PartView<Part extends AgentPart> = Part & { readonly isWhole: boolean };
 
-/** What a run takes of an agent's parts. */
+/** The parts of an agent that a run needs. */
 export interface AgentRunParts {
   readonly tools: readonly RunnableTool[];
   readonly userInputs: readonly Pick<AgentUserInput, 'variableName' | 'type' | 'configuration' | 'showOnChatCreate'>[];
 }
 export type RunnableTool = Pick<AgentTool, 'id' | 'name' | 'type' | 'data'>;
 
-/** What a model is told that a tool does. */
+/** A tool's description for models. */
 export function descriptionOf({ description }: JsonObject): string {
   return typeof description === 'string' ? description : '';
 }
@@ -111,7 +111,7 @@ export function parametersOf({ parameters }: JsonObject): JsonObject {
 export const secretReference = /\{\{secret:([A-Za-z][A-Za-z0-9_.-]{0,99})\}\}/g;
 export const secretKeyPattern = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/;
 
-/** The keys that a JSON value refers to, each once, sorted. Cost: one pass over its text. */
+/** The keys that a JSON value refers to, without duplicates, sorted. Cost: one pass over its text. */
 export function secretKeysIn(value: unknown): readonly string[] {
   const found = JSON.stringify(value ?? null).matchAll(secretReference);
   return [...new Set([...found].map(([, key = '']) => key))].sort();

@@ -14,7 +14,7 @@ export type ThreadMode = (typeof threadModes)[number];
 export interface Chat {
   readonly id: string;
   readonly createdAt: Date;
-  /** Moves with every message, and with its name and pin. */
+  /** Changes with every message, and with its name and pin. */
   readonly updatedAt: Date;
   readonly orgId: string;
   readonly userId: string;
@@ -23,16 +23,16 @@ export interface Chat {
   readonly modelId: string | null;
   /** '' until the first exchange names it. */
   readonly name: string;
-  /** Null: not pinned. Lower stands higher. */
+  /** Null: not pinned. Lower values come first. */
   readonly pinPosition: number | null;
-  /** The run that holds the chat now. */
+  /** The run that is answering in the chat. */
   readonly activeRunId: string | null;
-  /** What it began with, by variable name: filled into the agent's instructions. */
+  /** Values given at the start, by variable name, for the agent's instructions. */
   readonly userInputs: UserInputValues;
   readonly agent: ChatAgent;
 }
 
-/** What a chat shows of its agent, also when its user may not use that any more. */
+/** The agent as its chats show it, also when the user may no longer use it. */
 export interface ChatAgent {
   readonly id: string;
   readonly name: string;
@@ -65,28 +65,28 @@ export interface ChatMessage {
   readonly ordinal: number;
   readonly role: MessageRole;
   readonly content: string;
-  /** What the user sent, when it was more than a string. */
+  /** The user's input when it was more than a string. */
   readonly parts: readonly PromptPart[] | null;
   /** Calls that this message asks the caller to answer. */
   readonly toolCalls: readonly ToolCall[] | null;
-  /** On role tool: the call that this answers, and how. */
+  /** For role tool: the answered call and its result. */
   readonly toolCallId: string | null;
   readonly toolStatus: ToolOutputStatus | null;
   readonly citations: readonly Citation[] | null;
   readonly runId: string | null;
-  /** `incomplete` when its run was cut. */
+  /** `incomplete` when the run was cut off. */
   readonly status: 'completed' | 'incomplete';
   /**
-   * For the model only, as messages of the model port. On role user: what it is given in place of the content. On role assistant: what
-   * stands before it, such as calls of tools of the service with their outputs. On role tool: what follows the outputs, such as images.
+   * For models only, as messages of the model port. Role user: replaces the content. Role assistant: precedes the message, such as
+   * calls of the service's tools with their outputs. Role tool: follows the outputs, such as images.
    */
   readonly context: readonly unknown[] | null;
-  /** Left out of transcripts: instructions, hidden parts. */
+  /** Not in transcripts: instructions, hidden parts. */
   readonly isHidden: boolean;
-  /** A summary that models are given in place of this message and all before it; the newest one counts. */
+  /** A summary that replaces this message and all before it in model requests; the newest one counts. */
   readonly compression?: string | null;
 }
-/** A message before it has its place in a chat. */
+/** A message that is not stored yet. */
 export type NewMessage = Omit<ChatMessage, 'chatId' | 'ordinal' | 'updatedAt'>;
 
 /** The members that most new messages have alike. */

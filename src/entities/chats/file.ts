@@ -11,13 +11,13 @@ export interface ChatFile {
   readonly chatId: string;
   readonly source: ChatFileSource;
   readonly filename: string;
-  /** Declared while it is PENDING, counted afterwards. */
+  /** As declared while PENDING, counted afterwards. */
   readonly sizeBytes: number;
-  /** As it was declared: untrusted. */
+  /** As declared: untrusted. */
   readonly mimeType: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly status: ChatFileStatus;
-  /** Null until there are bytes, and once they are gone. */
+  /** Null before the upload and after deletion. */
   readonly blobKey: string | null;
   readonly deletedAt: Date | null;
 }

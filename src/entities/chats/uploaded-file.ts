@@ -1,4 +1,4 @@
-/** A file that came with a request, complete when a resolver sees it: untrusted in every declared member. */
+/** A file of a request, received completely; its declared members are untrusted. */
 export interface UploadedFile {
   /** Without any path, control characters removed, at most 200 characters. */
   readonly filename: string;
@@ -6,6 +6,6 @@ export interface UploadedFile {
   readonly mimeType: string;
   /** Counted, not declared. */
   readonly sizeBytes: number;
-  /** From the first byte; may be called again. The bytes are gone once the request has been answered. */
+  /** Reads from the first byte; may be called again. The bytes are deleted after the reply. */
   stream(): NodeJS.ReadableStream;
 }

@@ -1,4 +1,4 @@
-/** A passage that an answer rests on. `index` is the number in its `[n]` marker, in order of first use. */
+/** A passage that an answer cites. `index` is the number in its `[n]` marker, in order of first use. */
 export interface Citation {
   readonly id: string;
   readonly index: number;
@@ -10,16 +10,16 @@ export interface Citation {
   readonly page: number | null;
   readonly headingPath: string;
   readonly snippet: string;
-  /** Where the passage stands in the item's extracted text, UTF-16 code units. */
+  /** Position of the passage in the item's extracted text, in UTF-16 code units. */
   readonly charStart: number;
   readonly charEnd: number;
   readonly score: number;
-  /** Where the marker stands in the answer's text, UTF-16 code units. */
+  /** Position of the marker in the answer's text, in UTF-16 code units. */
   readonly answerStart: number;
   readonly answerEnd: number;
 }
 
-/** A passage of knowledge as retrieval finds it. */
+/** A passage as retrieval finds it. */
 export interface Passage {
   readonly chunkId: string;
   readonly knowledgeItemId: string;
@@ -30,7 +30,7 @@ export interface Passage {
   readonly page: number | null;
   readonly charStart: number;
   readonly charEnd: number;
-  /** Where a reader finds the original; a link into Parley when there is no other. */
+  /** The address of the original; a link into Parley when there is no other. */
   readonly url: string;
   readonly itemType: string;
   readonly tokenCount: number;
@@ -38,11 +38,11 @@ export interface Passage {
   readonly score: number;
   /** False when its source or item must not be cited. */
   readonly mayCite: boolean;
-  /** Further items that hold the very same text; absent when there are none. */
+  /** Other items that contain the same text; absent when there are none. */
   readonly copies?: readonly PassageCopy[];
 }
 
-/** Where the text of a passage stands once more. */
+/** Another place of a passage's text. */
 export type PassageCopy = Pick<
   Passage,
   'chunkId' | 'knowledgeItemId' | 'dataSourceId' | 'title' | 'page' | 'charStart' | 'charEnd' | 'url' | 'itemType' | 'mayCite'

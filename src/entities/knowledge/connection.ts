@@ -1,4 +1,4 @@
-/** What a connection opens: a user's account, an installation of our app at a repository host, an MCP server. */
+/** What a connection gives access to: a user's account, an installation of our app at a repository host, an MCP server. */
 export const connectionKinds = ['OAUTH_TOKEN', 'REPO_HOST_INSTALLATION', 'MCP_SERVER'] as const;
 export type ConnectionKind = (typeof connectionKinds)[number];
 
@@ -8,7 +8,7 @@ export type OauthProvider = (typeof oauthProviders)[number];
 export const connectionProviders = [...oauthProviders, 'REPO_HOST', 'MCP'] as const;
 export type ConnectionProvider = (typeof connectionProviders)[number];
 
-/** Somebody's access to a service elsewhere. What is secret of it never leaves the vault. */
+/** A user's access to another service. Its secrets never leave the vault. */
 export interface Connection {
   readonly id: string;
   readonly createdAt: Date;
@@ -17,19 +17,19 @@ export interface Connection {
   readonly ownerUserId: string;
   readonly kind: ConnectionKind;
   readonly provider: ConnectionProvider;
-  /** The account's or the server's name, for people. */
+  /** The name of the account or server, for people. */
   readonly name: string;
-  /** Where the service stands, when it is not where it usually is; the address of an MCP server. */
+  /** The address of a self-hosted service or of an MCP server; null for the default. */
   readonly baseUrl: string | null;
-  /** The number of an installation at a repository host. */
+  /** The id of the installation at a repository host. */
   readonly installationId: number | null;
-  /** As the provider granted them. */
+  /** As granted by the provider. */
   readonly scopes: readonly string[];
-  /** When the access token ends; null when nobody knows. */
+  /** When the access token expires; null when unknown. */
   readonly expiresAt: Date | null;
 }
 
-/** What is kept sealed. Read by connectors only. */
+/** The encrypted part of a connection. Only connectors read it. */
 export interface ConnectionSecrets {
   readonly accessToken?: string;
   readonly refreshToken?: string;

@@ -17,10 +17,10 @@ export const indexStatuses = [
   'DELETING',
 ] as const;
 export type IndexStatus = (typeof indexStatuses)[number];
-/** A worker holds a lease in each of these. */
+/** In these, a worker holds a lease. */
 export const activeIndexStatuses = ['FETCHING', 'PARSING', 'INDEXING'] as const satisfies readonly IndexStatus[];
 
-/** Kinds that are read from a service elsewhere by a connector. */
+/** Kinds whose content a connector reads from another service. */
 export const connectedTypes = [
   'DRIVE_A',
   'DRIVE_B',
@@ -34,14 +34,14 @@ export function isConnectedType(type: DataSourceType): type is ConnectedType {
   return (connectedTypes as readonly DataSourceType[]).includes(type);
 }
 
-/** What a web source takes besides pages. */
+/** File types that a web source reads besides pages. */
 export const webUrlFileTypes = ['TEXT', 'CSV', 'PDF', 'MARKDOWN', 'DOC', 'XLS'] as const;
 export type WebUrlFileType = (typeof webUrlFileTypes)[number];
 
 export const repoHostModes = ['repos', 'all'] as const;
 export type RepoHostMode = (typeof repoHostModes)[number];
 
-/** A connected body of knowledge, with the state that its items give it. */
+/** A connected body of knowledge; its status follows from its items. */
 export interface DataSource {
   readonly id: string;
   readonly createdAt: Date;
@@ -53,20 +53,20 @@ export interface DataSource {
   readonly name: string;
   readonly type: DataSourceType;
   readonly refreshPeriod: RefreshPeriod;
-  /** Shape depends on `type`: the payload itself (API), `{filename, mimeType, size}` (FILE_UPLOAD), else what it was added with. */
+  /** By `type`: the payload (API), `{filename, mimeType, size}` (FILE_UPLOAD), else its configuration. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly cite: boolean;
   readonly orgVisible: boolean;
   readonly isDeleting: boolean;
-  /** Why the source as a whole cannot be read, apart from its items; null when nothing stands in the way. */
+  /** Why the source as a whole cannot be read; null when it can. */
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
-  /** How many agents have it attached. */
+  /** How many agents it is attached to. */
   readonly usageCount: number;
   readonly counts: ItemCounts;
 }
 
-/** Items of a source by what they are doing now; DELETING ones are no longer of it. */
+/** Items of a source by status; DELETING ones are not counted. */
 export interface ItemCounts {
   readonly initialized: number;
   readonly queued: number;
@@ -75,7 +75,7 @@ export interface ItemCounts {
   readonly skipped: number;
   /** FAILED and CANCELLED. */
   readonly failed: number;
-  /** Percent of the items that are neither done nor failed, added up. */
+  /** Sum of the percentages of items that are neither done nor failed. */
   readonly percentSum: number;
 }
 
@@ -84,7 +84,7 @@ export interface IndexingStatistics {
   readonly failedCount: number;
   readonly pendingCount: number;
   readonly indexingCount: number;
-  /** The sum of the others, at every instant. */
+  /** Always the sum of the other counts. */
   readonly totalCount: number;
 }
 
@@ -98,7 +98,7 @@ export function indexingStatistics({ initialized, queued, active, indexed, skipp
   };
 }
 
-/** The state of a source: a fold of its items. */
+/** The status of a source, from its items. */
 export function sourceIndexStatus(source: Pick<DataSource, 'isDeleting' | 'counts' | 'errorCode'>): IndexStatus {
   const { isDeleting, counts, errorCode } = source;
   if (isDeleting) return 'DELETING';
@@ -109,7 +109,7 @@ export function sourceIndexStatus(source: Pick<DataSource, 'isDeleting' | 'count
   return failedCount + counts.skipped > 0 || errorCode !== null ? 'FAILED' : 'INITIALIZED';
 }
 
-/** Whole percent, 0 to 100; 100 only when nothing is left to do. */
+/** Whole percent, 0 to 100; 100 only when all items are done. */
 export function sourceIndexPercentage({ counts }: Pick<DataSource, 'counts'>): number {
   const { doneCount, failedCount, totalCount } = indexingStatistics(counts);
   if (totalCount === 0) return 0;
@@ -127,7 +127,7 @@ export interface KnowledgeItem {
   readonly name: string;
   readonly uniqueId: string;
   readonly parentUniqueId: string | null;
-  /** The type of its source. */
+  /** The type of the item's source. */
   readonly type: string;
   readonly indexStatus: IndexStatus;
   readonly indexPercentage: number;
@@ -144,9 +144,9 @@ export interface KnowledgeItem {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly cite: boolean;
   readonly errorCode: string | null;
-  /** Why it failed or was skipped, for the person who added it. */
+  /** Why the item failed or was skipped, for the person who added it. */
   readonly errorMessage: string | null;
-  /** Whether another try of the same content may succeed. */
+  /** Whether a retry with the same content may succeed. */
   readonly isRetryable: boolean;
   readonly lastCheckedAt: Date | null;
   readonly indexedAt: Date | null;

@@ -1,25 +1,25 @@
 export const chatModes = ['execute', 'chat', 'plan'] as const;
 export type ChatMode = (typeof chatModes)[number];
 
-/** A member of a response in the form of the responses format, names in snake case. */
+/** A part of a response in the responses format, with snake case names. */
 export type WireObject = Readonly<Record<string, unknown>>;
 
-/** What all frames of a response repeat from its request. Written once, with `response.created`. */
+/** The members of a response that all its frames repeat from the request. Stored once, in `response.created`. */
 export interface ResponseHead {
   /** Seconds since 1970. */
   readonly createdAt: number;
   readonly conversationId: string | null;
-  /** Members of the response object that the run does not change, as the wire has them. */
+  /** Members of the response object that the run does not change, in wire format. */
   readonly echo: WireObject;
 }
 
-/** An input or output item that is kept. */
+/** A stored input or output item. */
 export interface ResponseItem {
   readonly itemId: string;
   readonly item: WireObject;
 }
 
-/** Items of tools that other services run: they are kept and listed, but no model is told of them. */
+/** Items of tools that other services run: stored and listed, but never sent to a model. */
 export const foreignItemTypes: readonly string[] = [
   'file_search_call',
   'code_interpreter_call',
@@ -34,7 +34,7 @@ export const foreignItemTypes: readonly string[] = [
   'mcp_approval_response',
 ];
 
-/** What a request may ask for beyond what a response holds by itself. */
+/** Values of `include`: optional members of a response. */
 export const includableMembers: readonly string[] = [
   'file_search_call.results',
   'web_search_call.results',

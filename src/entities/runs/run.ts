@@ -1,6 +1,6 @@
 import type { RunError, RunSnapshot, RunStatus, SelectionMetadata, Usage } from './event.ts';
 
-/** A run that is kept, without its events. */
+/** A stored run, without its events. */
 export interface Run {
   readonly id: string;
   readonly createdAt: Date;
@@ -16,9 +16,9 @@ export interface Run {
   readonly error: RunError | null;
   readonly usage: Usage | null;
   readonly selection: SelectionMetadata | null;
-  /** Of the event stored last when the run ended; -1 while it runs. */
+  /** Sequence number of the last event when the run ended; -1 while it runs. */
   readonly lastSequence: number;
-  /** It waits for the run that holds its chat. */
+  /** Waits for the run that holds its chat. */
   readonly isWaiting: boolean;
   readonly previousId: string | null;
 }
@@ -32,6 +32,6 @@ export interface NewRun {
   readonly agentId: string | null;
   readonly chatId: string;
   readonly modelId: string;
-  /** What the engine needs to work it through; its own business. */
+  /** The engine's request, opaque to others. */
   readonly request: unknown;
 }

@@ -17,34 +17,34 @@ import { coerceVariables, type VariableValues } from './variables.ts';
 
 export type { KeptArguments, ReplyBudget };
 
-/** Plans kept of one operation: variables behind `@skip` and `@include` can ask for many. */
+/** Most plans of one operation; variables in `@skip` and `@include` can require many. */
 const plansMax = 4;
 
 export interface OperationArgs {
   readonly rootValue?: unknown;
   readonly contextValue: unknown;
-  /** As the request has them. */
+  /** As in the request. */
   readonly variableValues: VariableValues;
-  /** Undefined only where the reply is bounded by what the caller of this code asks for. */
+  /** Undefined only where other limits bound the reply. */
   readonly budget: ReplyBudget | undefined;
 }
 
 /**
- * One operation of a valid document, made ready to run many times: which fields stand where, with which resolvers, types and nodes, is found
- * out once. The results are those of graphql-js's `execute`, null propagation, errors and their order of work included, as long as they fit
- * the budget: all execution goes through here, so nothing passes by it.
+ * One operation of a valid document, prepared to run many times: its fields, resolvers, types and nodes are found once. The results
+ * equal those of graphql-js's `execute`, including null propagation, errors and order of execution, as long as they fit the budget.
+ * Every execution in the service goes through this class.
  */
 export class CompiledOperation {
   readonly #schema: GraphQLSchema;
   readonly #node: OperationDefinitionNode;
   readonly #root: GraphQLObjectType;
   readonly #fragments: Fragments;
-  /** Variables that decide which fields are asked for. */
+  /** The variables in `@skip` and `@include`. */
   readonly #switches: readonly string[];
-  /** A plan for each way the switches can stand, those used last. */
+  /** A plan for each combination of their values, the last used ones. */
   readonly #plans = new Map<string, ObjectPlan>();
 
-  /** @throws Error when the schema has no such operation: the document is not valid. */
+  /** @throws Error when the schema has no such operation type. */
   constructor(schema: GraphQLSchema, document: DocumentNode, node: OperationDefinitionNode) {
     const root = schema.getRootType(node.operation);
     if (root === undefined || root === null) throw new Error(`the schema has no ${node.operation}`);
@@ -55,21 +55,21 @@ export class CompiledOperation {
     this.#switches = switchesOf(document);
   }
 
-  /** As `execute` of graphql-js: never rejects; without `data` when the variables were refused before anything ran. */
+  /** Like `execute` of graphql-js: never rejects; the result is without `data` when variables are invalid. */
   execute(args: OperationArgs): ExecutionResult | Promise<ExecutionResult> {
     const { coerced, errors } = this.coerce(args.variableValues);
     return errors !== undefined ? { errors } : this.executeCoerced({ ...args, variableValues: coerced });
   }
 
-  /** The variables of a request as resolvers get them, or what is wrong with them. */
+  /** Coerces the variables of a request; returns the errors of invalid ones. */
   coerce(variableValues: VariableValues): ReturnType<typeof coerceVariables> {
     return coerceVariables(this.#schema, this.#node.variableDefinitions ?? [], variableValues);
   }
 
   /**
-   * The same with variables that were coerced before. A subscription runs on one of its events.
+   * The same with coerced variables. A subscription runs it for each of its events.
    *
-   * @param keptArguments  one map for all runs with these variables spares them reading arguments again.
+   * @param keptArguments  one map for all runs with the same variables, so that arguments are read once.
    */
   executeCoerced(
     { rootValue, contextValue, variableValues, budget }: OperationArgs,
@@ -109,7 +109,7 @@ export class CompiledOperation {
   }
 }
 
-/** The variables behind `@skip` and `@include`. */
+/** The variables in `@skip` and `@include`. */
 function switchesOf(document: DocumentNode): readonly string[] {
   const names = new Set<string>();
   visit(document, {

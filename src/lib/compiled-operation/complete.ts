@@ -22,7 +22,7 @@ export function completeNonNull(complete: Complete): Complete {
 }
 
 export function completeLeaf(type: GraphQLLeafType): Complete {
-  // What these write of a value of the type that they are for is the value.
+  // Values of these types are already in serialized form.
   const plain = type === GraphQLString || type === GraphQLID ? 'string' : type === GraphQLBoolean ? 'boolean' : undefined;
   return (run, value) => {
     if (typeof value === plain) {
@@ -60,7 +60,7 @@ export function completeList(item: ItemPlan): Complete {
         completed[index] = shown;
       }
     } catch (error) {
-      // Those that run may fail as well: somebody has to listen.
+      // The running ones may reject as well, which must not be unhandled.
       if (hasPromise) Promise.allSettled(completed).catch(() => undefined);
       throw error;
     }
@@ -102,7 +102,7 @@ export function completeObject(plan: ObjectPlan): Complete {
 }
 
 export function completeAbstract(type: GraphQLAbstractType, planOf: (runtimeType: GraphQLObjectType) => ObjectPlan): Complete {
-  // Made when a value of the type first comes: a document may name many that never do.
+  // Made for the first value of a type: a document may name many types that never occur.
   const plans = new Map<string, ObjectPlan>();
   const resolveType = type.resolveType ?? defaultTypeResolver;
   const planNamed = (run: Run, name: unknown, field: FieldPlan): ObjectPlan => {
@@ -138,7 +138,7 @@ function objectOf(run: Run, plan: ObjectPlan, value: unknown, field: FieldPlan, 
   return isThenable(isOfType) ? Promise.resolve(isOfType).then(judged) : judged(isOfType);
 }
 
-/** The place of the field that a value is of: an item of a list knows its own. */
+/** The path of the field that a value belongs to: paths of list items end with their index. */
 function fieldPath({ key, parentType }: FieldPlan, path: Path) {
   let place = path;
   while (place !== undefined && typeof place.key === 'number') place = place.prev;

@@ -4,7 +4,7 @@ import type { Path, Run } from './run.ts';
 
 type Data = Record<string, unknown>;
 
-/** The fields of one object. @returns a promise only when one of them made one. @throws what a field that may not be null threw. */
+/** Resolves the fields of one object. @returns a promise only when a field made one. @throws the error of a non-null field. */
 export function executeFields(run: Run, plan: ObjectPlan, source: unknown, path: Path): Data | Promise<Data> {
   run.spend(plan.frameBytes);
   const { fields } = plan;
@@ -15,7 +15,7 @@ export function executeFields(run: Run, plan: ObjectPlan, source: unknown, path:
     for (const field of fields) {
       const value = executeField(run, field, source, path);
       if (value instanceof Promise) {
-        // Holds its place in the order of the reply.
+        // Reserves the field's place in the order of the reply.
         data[field.key] = undefined;
         waiting ??= [];
         waitingKeys ??= [];
@@ -25,7 +25,7 @@ export function executeFields(run: Run, plan: ObjectPlan, source: unknown, path:
     }
   } catch (error) {
     if (waiting === undefined) throw error;
-    // Those that run may fail as well: somebody has to listen.
+    // The running ones may reject as well, which must not be unhandled.
     return Promise.all(waiting).finally(() => {
       throw error;
     }) as Promise<never>;
@@ -62,7 +62,7 @@ function emptyData({ hasPrototypeName }: ObjectPlan): Data {
 
 function executeField(run: Run, field: FieldPlan, source: unknown, parent: Path): unknown {
   if (field.constant !== undefined) return field.constant;
-  // The place of a leaf is needed only when it fails.
+  // The path of a leaf is made only when the leaf fails.
   let path: Path = field.isLeaf ? undefined : { prev: parent, key: field.key, typename: field.parentType.name };
   try {
     const value = field.property === undefined ? called(run, field, source, parent, path) : member(run, field, source, parent);
@@ -82,7 +82,7 @@ function executeField(run: Run, field: FieldPlan, source: unknown, parent: Path)
 
 function member(run: Run, field: FieldPlan, source: unknown, parent: Path): unknown {
   const value = hasMembers(source) && field.property !== undefined ? source[field.property] : undefined;
-  // A method: graphql-js knows whether and how to call it. So it does with a source that has no members.
+  // graphql-js knows whether and how to call a method, and how to treat a source without members.
   return typeof value === 'function' || value === undefined ? called(run, field, source, parent, undefined) : value;
 }
 

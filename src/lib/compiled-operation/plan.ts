@@ -1,33 +1,33 @@
 import type { GraphQLFieldResolver, GraphQLObjectType } from 'graphql';
 import type { AskedField, Path, Run } from './run.ts';
 
-/** The fields asked of one object type at one place of a document, in the order of the reply. */
+/** The fields that an operation selects of one object type at one place, in the order of the reply. */
 export interface ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
-  /** Bytes of the reply that names and marks take at least, values apart. */
+  /** Minimum bytes of names and punctuation in the reply, without values. */
   readonly frameBytes: number;
-  /** Whether a field has the name that sets the prototype of an ordinary object. */
+  /** Whether a field is named `__proto__`, which would set the prototype of an ordinary object. */
   readonly hasPrototypeName: boolean;
 }
 
 export interface FieldPlan extends AskedField {
   /** Its name in the reply. */
   readonly key: string;
-  /** The member of the source that is its value; undefined when a resolver has to be asked. */
+  /** The property of the source that is its value; undefined when a resolver is needed. */
   readonly property: string | undefined;
-  /** Its value wherever it stands: that of `__typename`. */
+  /** Its constant value, for `__typename`. */
   readonly constant: string | undefined;
   readonly resolve: GraphQLFieldResolver<unknown, unknown>;
   readonly complete: Complete;
   readonly isNonNull: boolean;
-  /** Whether it is one scalar or enum value, so that nothing stands below it. */
+  /** Whether it is a single scalar or enum value, without fields below. */
   readonly isLeaf: boolean;
 }
 
 /**
- * Makes the part of the reply that shows a resolved value. `path` is the place of the value; undefined for a leaf.
+ * Converts a resolved value into its part of the reply. `path` is the place of the value; undefined for a leaf.
  *
- * @throws what makes the value null, for who knows whether it may be.
+ * @throws the error that makes the value null.
  */
 export type Complete = (run: Run, value: unknown, field: FieldPlan, path: Path) => unknown;

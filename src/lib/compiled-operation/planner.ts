@@ -17,7 +17,7 @@ import { type Fragments, fieldNamed } from '../selections.ts';
 import { completeAbstract, completeLeaf, completeList, completeNonNull, completeObject } from './complete.ts';
 import type { Complete, FieldPlan, ObjectPlan } from './plan.ts';
 
-/** Makes the plans of one operation; the variables matter as far as `@skip` and `@include` name them. */
+/** Makes the plans of one operation, for given values of the variables in `@skip` and `@include`. */
 export class Planner {
   readonly #schema: GraphQLSchema;
   readonly #fragments: Fragments;
@@ -34,7 +34,7 @@ export class Planner {
     return this.#object(type, collected);
   }
 
-  /** What the fields ask of the value of an object type below them. */
+  /** The plan of an object type below some fields. */
   below(type: GraphQLObjectType, nodes: readonly FieldNode[]): ObjectPlan {
     const collected = collectSubfields(this.#schema, this.#fragments, this.#variables, type, nodes);
     return this.#object(type, collected);
@@ -46,7 +46,7 @@ export class Planner {
       const field = this.#field(type, key, nodes);
       if (field !== undefined) fields.push(field);
     }
-    // Around an object two braces; around each field two quotes, a colon and a comma, and a value of one digit.
+    // Two braces around an object; two quotes, a colon, a comma and at least one digit for each field.
     const frameBytes = fields.reduce((sum, { key }) => sum + key.length + 5, 2);
     return { type, fields, frameBytes, hasPrototypeName: fields.some(({ key }) => key === '__proto__') };
   }
@@ -84,7 +84,7 @@ export class Planner {
   }
 }
 
-/** Resolvers that only read a member: graphql-js's own, and those that Pothos makes of `expose`. */
+/** The property that a resolver only reads: of graphql-js's default resolver, and of Pothos's `expose`. */
 function propertyOf({ name, args, resolve, extensions }: GraphQLField<unknown, unknown>): string | undefined {
   if (args.length > 0) return undefined;
   if (resolve === undefined) return name;

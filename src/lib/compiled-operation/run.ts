@@ -15,7 +15,7 @@ import { getArgumentValues } from 'graphql/execution/values.js';
 import { jsonBytes, jsonBytesAtLeast, jsonBytesOfCharMax } from '../json-size.ts';
 import type { Fragments } from '../selections.ts';
 
-/** Where a value stands in the reply; undefined: it is the reply. */
+/** The path of a value in the reply; undefined: the whole reply. */
 export type Path = ResponsePath | undefined;
 
 /** A field of an object type, as an operation asks for it. */
@@ -26,18 +26,18 @@ export interface AskedField {
   readonly node: FieldNode;
 }
 
-/** Arguments of fields, read once for several runs with the same variables. Resolvers must leave them as they are. */
+/** Arguments of fields, read once for several runs with the same variables. Resolvers must not change them. */
 export type KeptArguments = Map<unknown, Readonly<Record<string, unknown>>>;
 
-/** What the reply may take as JSON text, and the error for one that would take more. */
+/** The size limit of a reply as JSON text, and the error for a larger one. */
 export interface ReplyBudget {
   readonly maxBytes: number;
   refusal(): Error;
 }
 
-/** Nodes that an error names: graphql-js looks each of them up in the document. */
+/** Most nodes of an error: graphql-js looks up the position of each. */
 const errorNodesMax = 20;
-/** What an error takes in the reply besides its message, about. */
+/** Approximate bytes of an error besides its message. */
 const errorBytes = 200;
 
 interface RunParts {
@@ -54,18 +54,18 @@ interface RunParts {
 
 const noArguments = Object.freeze({});
 
-/** One execution of an operation: what all its fields share, and the errors they made. */
+/** One execution of an operation: the state that all its fields share, and their errors. */
 export class Run {
   readonly schema: GraphQLSchema;
   readonly context: unknown;
   readonly #parts: RunParts;
   readonly #errors: GraphQLError[] = [];
-  /** Places whose value became null by an error: what happens below them later is of no interest. */
+  /** Paths that an error made null: later errors below them are ignored. */
   readonly #nulled = new Set<Path>();
   readonly #maxBytes: number;
-  /** Bytes that the reply takes at least: counted while values are completed, before their text is made. */
+  /** Minimum bytes of the reply, counted while values are completed, before the text is made. */
   #spentBytes = 0;
-  /** Set once the budget is spent: nothing more is resolved, and this is the whole result. */
+  /** Set once the budget is exceeded: no further field is resolved, and this error is the whole result. */
   #refusal: GraphQLError | undefined;
 
   constructor(parts: RunParts) {
@@ -75,7 +75,7 @@ export class Run {
     this.context = parts.contextValue;
   }
 
-  /** Counts bytes of the reply. @throws GraphQLError the refusal of the budget, once it is spent. */
+  /** Counts bytes of the reply. @throws GraphQLError once the budget is exceeded. */
   spend(bytes: number): void {
     this.#spentBytes += bytes;
     if (this.#spentBytes > this.#maxBytes) throw this.#refuse();
@@ -86,7 +86,7 @@ export class Run {
     this.spend(jsonBytesAtLeast(value, this.#maxBytes - this.#spentBytes));
   }
 
-  /** @throws GraphQLError when the budget is spent: what would be resolved now is for nobody. */
+  /** @throws GraphQLError once the budget is exceeded: later values would not be sent. */
   requireBudget(): void {
     if (this.#refusal !== undefined) throw this.#refusal;
   }
@@ -98,13 +98,13 @@ export class Run {
     return this.#errors.length === 0 ? { data: shown } : { errors: this.#errors, data: shown };
   }
 
-  /** The result when an error came up to the root. */
+  /** The result of an error that reached the root. */
   failed(error: unknown): ExecutionResult {
     this.#note(error as GraphQLError, undefined);
     return this.result(null);
   }
 
-  /** Gives an error its place. @returns null where that may stand. @throws GraphQLError where it may not. */
+  /** Records an error at its path. @returns null where null is allowed. @throws GraphQLError where it is not. */
   fault(raw: unknown, nodes: readonly FieldNode[], path: Path, isNonNull: boolean): null {
     if (this.#refusal !== undefined) throw this.#refusal;
     const error = locatedError(raw, nodes.slice(0, errorNodesMax), responsePathAsArray(path));
@@ -156,7 +156,7 @@ export class Run {
     return this.#refusal;
   }
 
-  /** Escapes and characters beyond ASCII take more than was counted: measured only where they could matter. */
+  /** Escapes and characters beyond ASCII take more bytes than counted: measured only where they could exceed the budget. */
   #fits(data: unknown): boolean {
     if (this.#spentBytes * jsonBytesOfCharMax <= this.#maxBytes) return true;
     return jsonBytes(data, this.#maxBytes) <= this.#maxBytes;

@@ -18,13 +18,13 @@ export type CoercedVariables =
 
 const errorsMax = 50;
 const messageMaxChars = 1_000;
-/** What an error shows of a value that is wrong. */
+/** Limits of a wrong value's text in an error. */
 const shownMaxValues = 50;
 const shownMaxChars = 500;
 
 /**
- * The variables of one operation as its resolvers get them. As `getVariableValues` of graphql-js, but what an error costs is bounded: that one
- * writes the whole value into each of fifty messages, so eight megabytes of unknown members become four hundred.
+ * Coerces the variables of an operation, like `getVariableValues` of graphql-js, with bounded errors: graphql-js writes the whole
+ * value into each of fifty messages, so eight megabytes of unknown members become four hundred.
  */
 export function coerceVariables(
   schema: GraphQLSchema,
@@ -75,12 +75,12 @@ function coerceVariable(
     refuse(`of non-null type "${String(type)}" must not be null.`);
     return;
   }
-  // An object with fifty unknown members is what is wrong fifty times.
+  // An object with fifty unknown members is reported fifty times: make its text once.
   let last: { readonly value: unknown; readonly text: string } | undefined;
   coerced[name] = coerceInputValue(value, type, (path, invalid, error) => {
     if (last === undefined || last.value !== invalid) last = { value: invalid, text: shown(invalid) };
     const place = path.length === 0 ? '' : ` at "${name}${printPathArray(path)}"`;
-    // The place stands before what graphql-js says, which may repeat a long value.
+    // The place comes before the message of graphql-js, which may repeat a long value.
     refuse(`got invalid value ${last.text}${place}; ${error.message}`, error);
   });
 }
@@ -95,7 +95,7 @@ function shown(value: unknown): string {
         : 'of too many characters';
 }
 
-/** Whether a value is small enough to be written out. Looks at no more than it takes to know. */
+/** Whether a value is small enough for an error message. Looks at a bounded part of it. */
 function isShort(value: unknown): boolean {
   const rest: unknown[] = [value];
   let chars = 0;

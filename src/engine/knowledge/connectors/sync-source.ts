@@ -1,10 +1,10 @@
 import type { Storage } from '../../../storage/storage.ts';
 
 /**
- * Brings a connected source up to date with what stands at the other end.
+ * Fetches the current content of a connected source.
  *
- * This version has no connector: every such source ends as FAILED, with a reason that a person can act on. What it was added with is kept,
- * so that it can be read as soon as a version with its connector runs.
+ * This version has no connector: every such source ends as FAILED, with a reason that a person can act on. Its configuration is
+ * kept, so that a version with its connector can read it.
  */
 export async function syncSource({ storage }: { readonly storage: Storage }, dataSourceId: string): Promise<void> {
   await storage.connectedSources.fail(dataSourceId, {

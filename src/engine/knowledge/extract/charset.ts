@@ -4,10 +4,10 @@ import iconv from 'iconv-lite';
 const sampleBytes = 64 * 1024;
 
 /**
- * Bytes to text: byte order mark, then valid UTF-8, then the declared charset, then UTF-16 by its zero bytes, then a guess from
- * letter statistics. Bytes that fit nowhere become U+FFFD; nothing throws.
+ * Decodes bytes to text: by byte order mark, else as UTF-8, else by the declared charset, else as UTF-16 by its zero bytes, else by
+ * letter statistics. Bytes that fit no charset become U+FFFD; nothing throws.
  *
- * @param declared  what the document says of itself, as in `<meta charset>`; ignored when unknown.
+ * @param declared  the charset that the document names, as in `<meta charset>`; ignored when unknown.
  */
 export function decodeText(bytes: Uint8Array, declared?: string): string {
   const marked = byteOrderMark(bytes);
@@ -19,7 +19,7 @@ export function decodeText(bytes: Uint8Array, declared?: string): string {
   }
 }
 
-/** UTF-16 or UTF-32 by its zero bytes; undefined for text without them, and for what looks like neither. */
+/** UTF-16 or UTF-32 by its zero bytes; undefined for other text. */
 export function wideCharset(bytes: Uint8Array): string | undefined {
   const marked = byteOrderMark(bytes);
   if (marked !== undefined) return marked === 'utf-8' ? undefined : marked;
@@ -45,7 +45,7 @@ function charsetOf(bytes: Uint8Array, declared: string | undefined): string {
   if (declared !== undefined && iconv.encodingExists(declared) && !/^utf-?8$/i.test(declared)) return declared;
   const wide = wideCharset(bytes);
   if (wide !== undefined) return wide;
-  // A single stray byte in UTF-8 text must not turn the whole into another charset.
+  // A single invalid byte in UTF-8 text must not select another charset for all of it.
   const utf8 = new TextDecoder().decode(bytes.subarray(0, sampleBytes));
   let broken = 0;
   let foreign = 0;

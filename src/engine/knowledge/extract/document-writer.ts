@@ -4,7 +4,7 @@ import { ExtractError } from './error.ts';
 
 const separator = '\n\n';
 
-/** Collects a document's text and its blocks, cleans the text, and stops at the limit. Runs in the reader process. */
+/** Collects the text and blocks of a document, cleans the text, and stops at the limit. Runs in the reader process. */
 export class DocumentWriter {
   readonly textMaxChars: number;
   title: string | null = null;
@@ -21,7 +21,7 @@ export class DocumentWriter {
     return this.#length;
   }
 
-  /** Adds one block; white space around it is dropped, and a blank one adds nothing. */
+  /** Adds one block; white space around it is removed, and a blank block is skipped. */
   block(kind: BlockKind, text: string, page: number | null = null): void {
     const clean = cleanText(text).trim();
     if (clean === '') return;
@@ -30,7 +30,7 @@ export class DocumentWriter {
     this.#blocks.push({ kind, level: null, charStart: start, charEnd: this.#length, page });
   }
 
-  /** Adds text whose blocks are known already; `scan` is given the cleaned text and says where they stand in it. */
+  /** Adds text with several blocks; `scan` gets the cleaned text and returns their positions. */
   text(raw: string, scan: (text: string) => Iterable<Omit<Block, 'page'>>, page: number | null = null): void {
     const clean = cleanText(raw).trimEnd();
     if (clean.trim() === '') return;
@@ -54,7 +54,7 @@ export class DocumentWriter {
     };
   }
 
-  /** Makes room for `chars` more, behind a separator; returns where they start. */
+  /** Adds a separator and checks the limit for `chars` more characters. @returns where they start. */
   #open(chars: number): number {
     const gap = this.#length === 0 ? 0 : separator.length;
     if (this.#length + gap + chars > this.textMaxChars) throw tooMuchText(this.textMaxChars);
@@ -71,7 +71,7 @@ export function tooMuchText(textMaxChars: number): ExtractError {
   return new ExtractError('TOO_LARGE', `The document holds more than ${limit} characters of text; split it into smaller ones.`);
 }
 
-/** Text that PostgreSQL stores: no NUL, no lone surrogates; and one kind of line end. */
+/** Text that PostgreSQL can store, without NUL and lone surrogates, with `\n` as its line end. */
 export function cleanText(text: string): string {
   let clean = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
   if (clean.includes('\0')) clean = clean.replaceAll('\0', ' ');

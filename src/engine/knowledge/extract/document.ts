@@ -1,10 +1,10 @@
-/** What a document is to the rest of the engine: its text, and where the parts of the text begin and end. */
+/** The extracted text of a document, with its blocks. */
 export interface ExtractedDocument {
-  /** What the document calls itself; null when it says nothing: callers fall back to the file's name. */
+  /** The title in the document; null when it has none: callers use the file's name. */
   readonly title: string | null;
-  /** Decided from the content, never from what the sender declared. */
+  /** Determined from the content, not from the sender's declaration. */
   readonly mimeType: string;
-  /** The whole text, near Markdown. Well-formed, without NUL, so PostgreSQL takes it; line ends are `\n`. */
+  /** The whole text, similar to Markdown. Well-formed, without NUL, so PostgreSQL takes it; line ends are `\n`. */
   readonly text: string;
   /** In order, without overlap; together they cover every character of `text` that is not white space. */
   readonly blocks: readonly Block[];
@@ -15,7 +15,7 @@ export interface ExtractedDocument {
 export const blockKinds = ['heading', 'paragraph', 'list', 'table', 'code'] as const;
 export type BlockKind = (typeof blockKinds)[number];
 
-/** A part of the text that belongs together. Offsets are UTF-16 code units into `ExtractedDocument.text`, the end exclusive. */
+/** A block of the text. Offsets are UTF-16 code units into `ExtractedDocument.text`, the end exclusive. */
 export interface Block {
   readonly kind: BlockKind;
   /** 1 to 6 on headings, else null. */
@@ -26,14 +26,14 @@ export interface Block {
   readonly page: number | null;
 }
 
-/** A document as it came: a file on disk, and what the sender said about it (hints, never trusted). */
+/** A document as received: a file on disk, with the sender's untrusted declarations. */
 export interface DocumentSource {
   readonly path: string;
   readonly filename: string;
   readonly mimeType: string;
 }
 
-/** The bytes of a document, with what the sender said about them. */
+/** The bytes of a document, with the sender's untrusted declarations. */
 export interface DocumentBytes {
   readonly bytes: Uint8Array;
   readonly filename: string;
@@ -41,10 +41,10 @@ export interface DocumentBytes {
 }
 
 export interface ExtractLimits {
-  /** Wall clock for one document, in a process that is ready; waiting for a free process is not counted. */
+  /** Wall clock time of one document, without the wait for a free process. */
   readonly timeoutMs: number;
   /** Resident memory that one document may add to a fresh process. */
   readonly memoryMaxBytes: number;
-  /** Most UTF-16 code units of text; a document with more fails, it is never cut in silence. */
+  /** Most UTF-16 code units of text. A document with more fails; it is never cut silently. */
   readonly textMaxChars: number;
 }

@@ -8,32 +8,33 @@ export { ExtractError, type ExtractErrorCode } from './error.ts';
 
 export interface Extractor {
   /**
-   * Takes the text out of one document, in a process of its own that is killed when it takes too long or too much. Every call has a process:
-   * whoever calls bounds how many there are. The parent does no parsing: whatever the bytes are, it stays up and responsive.
+   * Extracts the text of one document in a separate process, which is killed when it exceeds its time or memory. Each concurrent
+   * call uses a process: the caller limits their number. This process parses nothing, so it stays up and responsive whatever the
+   * bytes are.
    *
-   * @param source  the file is opened here and sent over; the process that parses can open no file itself.
+   * @param source  the file is opened here and its bytes are sent: the reader process can open no file.
    * @throws ExtractError for every document that gives no text, with a sentence for the person who added it.
    * @throws the signal's reason as soon as it fires; the process is killed.
    *
-   * Cost: 0.1 s for a first process, 1 to 10 ms for a small document in a warm one.
+   * Cost: 0.1 s for a new process, 1 to 10 ms for a small document in a running one.
    */
   extract(source: DocumentSource, limits: ExtractLimits, signal: AbortSignal): Promise<ExtractedDocument>;
-  /** Kills every process; calls under way fail as aborted. */
+  /** Kills every process; running calls fail as aborted. */
   close(): Promise<void>;
 }
 
 export interface ExtractorOptions {
-  /** A process is replaced after so many documents: what libraries leak stays small. */
+  /** A process is replaced after this many documents, because libraries leak memory. */
   readonly documentsPerProcess?: number;
-  /** How far the system puts the processes behind others, 0 to 19: reading a hostile document must not slow the service down. */
+  /** Scheduling priority of the processes, 0 to 19 (lowest): a hostile document must not slow the service down. */
   readonly niceness?: number;
-  /** A process without work ends after this. */
+  /** An idle process ends after this time. */
   readonly idleMs?: number;
-  /** Another program for the process; tests misbehave through it. */
+  /** Another program for the process; tests use it to simulate failures. */
   readonly entry?: URL;
 }
 
-/** Makes the pool of reader processes. None is started before the first document. */
+/** Makes the pool of reader processes. The first document starts the first process. */
 export function createExtractor(options: ExtractorOptions = {}): Extractor {
   const { documentsPerProcess = 100, idleMs = 30_000, niceness = 0 } = options;
   const entry = options.entry ?? new URL('./child.ts', import.meta.url);

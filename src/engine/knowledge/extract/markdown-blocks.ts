@@ -7,12 +7,12 @@ const fence = /^ {0,3}(`{3,}|~{3,})/;
 const listItem = /^ {0,3}(?:[-*+•]|\d{1,9}[.)])(?:[ \t]|$)/;
 const tableRule = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 const underline = /^ {0,3}(=+|-+)[ \t]*$/;
-/** Longer lines are prose, whatever they begin with; no pattern is run over megabytes. */
+/** A longer line is a paragraph, however it begins, so that no pattern runs over megabytes. */
 const lineMaxChars = 10_000;
 
 /**
- * Finds the blocks of Markdown in one pass, line by line. It knows what matters for cutting text into passages (headings, fenced
- * code, tables, lists) and takes everything else for paragraphs; every line that is not blank is in a block.
+ * Finds the blocks of Markdown in one pass, line by line. It knows headings, fenced code, tables and lists, where passages are cut;
+ * everything else is a paragraph. Every line that is not blank is in a block.
  */
 export function* markdownBlocks(text: string): Generator<ScannedBlock> {
   let start = -1;
@@ -81,7 +81,7 @@ export function* markdownBlocks(text: string): Generator<ScannedBlock> {
   if (start !== -1) yield taken();
 }
 
-/** Whether a line that is no heading and no fence leaves the open block. */
+/** Whether a line other than a heading or a fence ends the open block. */
 function startsAnew(kind: BlockKind, line: string, isAfterBlank: boolean): boolean {
   if (kind === 'list') return isAfterBlank && !listItem.test(line) && !/^[ \t]{2,}/.test(line);
   if (kind === 'table') return !line.includes('|');
@@ -93,7 +93,7 @@ function closes(line: string, mark: string): boolean {
   return trimmed.length >= mark.length && trimmed.replaceAll(mark[0] ?? '`', '') === '';
 }
 
-/** A heading block's words, without the marks of Markdown. */
+/** The words of a heading block without Markdown marks. */
 export function headingText(raw: string): string {
   return (raw.split('\n', 1)[0] ?? '')
     .replace(/^\s{0,3}#{1,6}(?=\s|$)/, '')
@@ -104,7 +104,7 @@ export function headingText(raw: string): string {
     .trim();
 }
 
-/** Paragraphs of plain text: runs of lines between blank ones. */
+/** Paragraphs of plain text: lines between blank lines. */
 export function* plainBlocks(text: string): Generator<ScannedBlock> {
   let start = -1;
   let end = 0;

@@ -9,11 +9,11 @@ export interface ReadRequest {
   readonly textMaxChars: number;
 }
 
-/** Child → parent. Text and blocks travel in pieces, so that no message holds up the parent's event loop. */
+/** Child → parent. Text and blocks are sent in parts, so that no message blocks the parent's event loop. */
 export type ReaderMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'text'; readonly piece: string }
-  /** Five numbers a block: index in `blockKinds`, level or 0, charStart, charEnd, page or 0. */
+  /** Five numbers for each block: index in `blockKinds`, level or 0, charStart, charEnd, page or 0. */
   | { readonly type: 'blocks'; readonly values: readonly number[] }
   | {
       readonly type: 'done';
@@ -24,5 +24,5 @@ export type ReaderMessage =
   | { readonly type: 'failed'; readonly code: ExtractErrorCode; readonly message: string };
 
 export const blockWidth = 5;
-/** How a child's watchdog ends its own process when it takes too much memory; the default action of this signal is to end it. */
+/** The signal by which a child's watchdog ends its own process when it exceeds its memory; the signal's default action ends a process. */
 export const memorySignal = 'SIGUSR2';

@@ -2,12 +2,12 @@ import type { DocumentBytes, ExtractedDocument } from './document.ts';
 import { DocumentWriter, tooMuchText } from './document-writer.ts';
 import { sniff } from './sniff.ts';
 
-/** No charset spends more bytes on a UTF-16 code unit: more bytes than that cannot be within the limit. */
+/** Most bytes of a UTF-16 code unit in any charset: a longer document exceeds the limit for certain. */
 const bytesPerCharMax = 4;
 
 /**
- * Takes the text out of one document. Runs in the reader process: what it is given may be hostile, so nothing else may call it.
- * Each format's libraries are loaded when the first document of that format comes.
+ * Extracts the text of one document. Call it only in the reader process: the document may be hostile. The first document of a
+ * format loads the libraries of that format.
  *
  * @throws ExtractError for every document that gives no text.
  */

@@ -12,12 +12,12 @@ import { blockWidth, memorySignal, type ReaderMessage, type ReadRequest } from '
 const startTimeoutMs = 15_000;
 const mebibyte = 1024 * 1024;
 
-/** The process ended without a word and not by our hand: worth one more try in a fresh one, the document may be innocent. */
+/** The process ended by itself without a result: try again once in a new process, the document may not be the cause. */
 export class ReaderLostError extends Error {
   override readonly name = 'ReaderLostError';
 }
 
-/** One child process that reads one document at a time. After any failure it is dead and a new one is needed. */
+/** A child process that reads one document at a time. After any failure it has ended, and a new one is needed. */
 export interface ReaderProcess {
   readonly documents: number;
   readonly isAlive: boolean;
@@ -26,7 +26,7 @@ export interface ReaderProcess {
   kill(): void;
 }
 
-/** Starts a process with an empty environment that may read its own code and nothing else. @param niceness  0 to 19, as the system has it. */
+/** Starts a process with an empty environment that may read its own code only. @param niceness  0 to 19, as in the operating system. */
 export function startReader(entry: URL, memoryMaxBytes: number, niceness: number): ReaderProcess {
   const args = [
     '--permission',
@@ -40,7 +40,7 @@ export function startReader(entry: URL, memoryMaxBytes: number, niceness: number
   const cwd = dirname(fileURLToPath(entry));
   const child = spawnTied(process.execPath, args, { env: {}, cwd, stdio: ['pipe', 'ignore', 'ignore'], hasChannel: true });
   if (niceness > 0) putBehind(child, niceness);
-  // A reader must not keep the process of its parent alive, and what it writes after its end is nobody's error.
+  // A reader does not keep this process running, and errors of its streams after its end are ignored.
   child.unref();
   child.channel?.unref();
   child.stdin?.on('error', () => undefined);
@@ -84,11 +84,11 @@ function putBehind({ pid }: ChildProcess, niceness: number): void {
   try {
     if (pid !== undefined) setPriority(pid, niceness);
   } catch {
-    // It is gone already, or the system does not allow it: it works at the usual priority.
+    // The process has ended, or the system does not allow it: it keeps the normal priority.
   }
 }
 
-/** The child's own code: its folder, the packages (also where `node_modules` is a link), and the package file that makes it a module. */
+/** The child's code: its folder, the packages (also where `node_modules` is a link), and the package file that makes it a module. */
 function readablePaths(entry: URL): string[] {
   const here = dirname(fileURLToPath(import.meta.url));
   const resolved = createRequire(import.meta.url).resolve('csv-parse');
@@ -113,7 +113,7 @@ function untilReady(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Sends one document and gathers the answer. What the child says is checked: it has read what nobody trusts. */
+/** Sends one document and collects the answer. The child's messages are validated: it has parsed untrusted bytes. */
 async function exchange(
   child: ChildProcess,
   source: DocumentSource,
@@ -153,7 +153,7 @@ async function exchange(
     clearTimeout(timer);
     child.off('message', onMessage).off('exit', onExit);
     signal.removeEventListener('abort', onAbort);
-    // Nothing may be left unhandled when the other branch has thrown.
+    // Avoids an unhandled rejection when the other branch has thrown.
     settled.promise.catch(() => undefined);
     await file.close().catch(() => undefined);
   }
@@ -230,7 +230,7 @@ function addBlocks(blocks: Block[], values: readonly number[], length: number): 
 }
 
 function lossReason(exitSignal: NodeJS.Signals | null, limits: ExtractLimits): Error {
-  // SIGABRT, and SIGTRAP on some machines, is how V8 ends a process whose heap is full.
+  // V8 ends a process with a full heap by SIGABRT, on some machines by SIGTRAP.
   if (exitSignal === memorySignal || exitSignal === 'SIGABRT' || exitSignal === 'SIGTRAP') {
     const mebibytes = Math.floor(limits.memoryMaxBytes / mebibyte);
     return new ExtractError(

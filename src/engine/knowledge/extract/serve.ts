@@ -10,9 +10,9 @@ const textPieceChars = 256 * 1024;
 const blocksPiece = 10_000;
 
 /**
- * The work of the process that reads documents nobody trusts. It is started with an empty environment and Node's permission model: it
- * may read its own code, nothing else; no writing, no further processes. Node 24 does not yet take the network away, so it is done
- * here, before any library is loaded. Documents come in as bytes on standard input, one at a time.
+ * The main loop of the process that reads untrusted documents. It starts with an empty environment and Node's permission model: it
+ * may read its own code, and may neither write files nor start processes. Node 24 cannot deny the network yet, so this function
+ * removes network modules before any library is loaded. Documents arrive on standard input, one at a time.
  */
 export async function serveReader(load: () => Promise<ReadDocument>): Promise<void> {
   takeNetworkAway();
@@ -67,14 +67,14 @@ async function sendDocument({ text, blocks, title, mimeType, pageCount }: Extrac
   await send({ type: 'done', title, mimeType, pageCount });
 }
 
-/** Resolves when the message is written, so that a long text does not pile up here. */
+/** Resolves when the message is written, so that parts of a long text do not queue up. */
 function send(message: ReaderMessage): Promise<void> {
   return new Promise((resolve) => {
     process.send?.(message, undefined, undefined, () => resolve());
   });
 }
 
-/** What a library threw: the document is at fault, and the library's words are for nobody. */
+/** The error of a document that a library could not parse; the library's message is not shown. */
 function corrupt(error: unknown): ExtractError {
   if (error instanceof RangeError) {
     return new ExtractError('CORRUPT', 'The file is nested too deeply, or is too large, to be read.');
@@ -95,12 +95,12 @@ function takeNetworkAway(): void {
   Reflect.deleteProperty(process, 'getBuiltinModule');
 }
 
-/** A thread that ends this process when it grows too large, or when its parent is gone; it runs whatever the main thread is stuck in. */
+/** Starts a thread that ends this process when it exceeds its memory or its parent has ended, even while the main thread is busy. */
 function startWatchdog(): (isBusyNow: boolean) => void {
   const state = new Int32Array(new SharedArrayBuffer(4));
   const rssMaxBytes = process.memoryUsage.rss() + Number(process.argv[2]);
   const worker = new Worker(new URL('./watchdog.ts', import.meta.url), {
-    // Named by the parent: its end before this line would make another process the parent.
+    // Passed by the parent: if the parent has ended, the parent id of this process is another one by now.
     workerData: { state, rssMaxBytes, parentId: Number(process.argv[3]) },
     execArgv: [],
   });

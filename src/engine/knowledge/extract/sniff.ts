@@ -8,7 +8,7 @@ export type DocumentType =
   | { readonly format: 'markdown' | 'text' | 'csv' | 'json'; readonly mimeType: string; readonly text: string };
 
 const sampleBytes = 64 * 1024;
-/** A stray NUL is a slip, more of them are no text. */
+/** Text may contain a few stray control characters. */
 const controlShareMax = 0.01;
 const textFormats = {
   markdown: { mimeType: 'text/markdown', extension: /\.(?:md|mdx|markdown|mdown|mkd)$/i, declared: /markdown/i },
@@ -18,10 +18,10 @@ const textFormats = {
 } as const;
 
 /**
- * Decides what a document is: by its content; where several kinds of text would fit, by the file's name; the declared type speaks
- * only for a name that says nothing.
+ * Determines the type of a document by its content. The file's name decides between kinds of text; the declared type decides only
+ * when the name has no known extension.
  *
- * @throws ExtractError UNSUPPORTED_TYPE, naming what was found.
+ * @throws ExtractError UNSUPPORTED_TYPE, with the type that was found.
  */
 export async function sniff(document: DocumentBytes): Promise<DocumentType> {
   const { bytes } = document;
@@ -56,7 +56,7 @@ function formatNamed({ filename, mimeType }: DocumentBytes): keyof typeof textFo
   return formats.find(([, { declared }]) => declared.test(mimeType))?.[0];
 }
 
-/** Text has no control characters but the common ones. What has the zero bytes of UTF-16 is looked at as UTF-16. */
+/** Text contains no unusual control characters. Bytes with the zero bytes of UTF-16 are checked as UTF-16. */
 function isText(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, sampleBytes);
   const wide = wideCharset(sample);

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { memorySignal } from './protocol.ts';
 
-/** Looks every 25 ms while a document is being read, and sleeps otherwise. */
+/** Checks every 25 ms while a document is being read, and sleeps otherwise. */
 const { state, rssMaxBytes, parentId } = workerData as { state: Int32Array; rssMaxBytes: number; parentId: number };
 const lookEveryMs = 25;
 

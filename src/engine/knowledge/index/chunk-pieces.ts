@@ -2,21 +2,24 @@ import type { Block } from '../extract/document.ts';
 import { sentenceRanges } from './sentences.ts';
 import { estimateTokens } from './tokens.ts';
 
-/** The smallest part a passage is put together from; no white space at its ends. */
+/** The smallest part of a passage; no white space at its ends. */
 export interface Piece {
   readonly start: number;
   readonly end: number;
   readonly tokens: number;
 }
 
-/** A block that fits is one piece; a larger one is cut between sentences or lines, and only what is still too large between words. */
+/**
+ * A block that fits is one piece; a larger one is split between sentences or lines, and a sentence or line that is still too large
+ * between words.
+ */
 export function* splitBlock(
   text: string,
   block: Block,
   limits: { readonly targetTokens: number; readonly maxTokens: number },
 ): Generator<Piece> {
   const { charStart, charEnd } = block;
-  // A token is seldom more than eight characters, so a much longer block needs no counting to be too large.
+  // A token has rarely more than eight characters, so a much longer block is too large without counting.
   if (charEnd - charStart <= limits.maxTokens * 10) {
     const tokens = estimateTokens(text, charStart, charEnd);
     if (tokens <= limits.targetTokens) return yield* trimmed(text, charStart, charEnd);
@@ -38,7 +41,7 @@ function* lineRanges(text: string, start: number, end: number): Generator<readon
   }
 }
 
-/** Cuts at white space where there is some, anywhere else but inside a surrogate pair where there is none. */
+/** Splits at white space; where there is none, anywhere except inside a surrogate pair. */
 function* splitWords(text: string, start: number, end: number, tokensMax: number): Generator<Piece> {
   for (let from = start; from < end; ) {
     let to = Math.min(end, from + tokensMax * 4);

@@ -19,28 +19,28 @@ export interface Chunk {
   readonly page: number | null;
   /** As `estimateTokens` counts. */
   readonly tokenCount: number;
-  /** SHA-256 of the text, hex: equal passages of several documents are shown once. */
+  /** SHA-256 of the text in hex: equal passages of several documents are shown once. */
   readonly contentHash: string;
 }
 
 export interface ChunkLimits {
   readonly targetTokens: number;
-  /** No passage is larger. */
+  /** Most tokens of a passage. */
   readonly maxTokens: number;
-  /** A sentence longer than this is not repeated in the next passage. */
+  /** A longer sentence is not repeated in the next passage. */
   readonly overlapTokensMax: number;
 }
 export const defaultChunkLimits: ChunkLimits = { targetTokens: 300, maxTokens: 480, overlapTokensMax: 60 };
 
-/** A smaller passage is joined with the section below it when that is deeper: a lead sentence belongs to what it introduces. */
+/** A smaller passage is joined with the deeper section below it: a short introduction belongs to the text that it introduces. */
 const leadTokensMax = 32;
 
 /**
- * Cuts a document into passages along its blocks: a heading or a page begins a new one, paragraphs are joined up to the target, what is
- * larger is cut between sentences (prose) or lines (tables, lists, code). A passage that goes on in mid-section repeats the last
- * sentence of the one before it, so that "it" and "this" keep their meaning; tables and code repeat nothing.
+ * Splits a document into passages along its blocks. A heading or a page begins a new passage, paragraphs are joined up to the
+ * target size, larger blocks are split between sentences (prose) or lines (tables, lists, code). A passage that continues a section
+ * repeats the last sentence of the passage before, so that "it" and "this" keep their meaning; tables and code repeat nothing.
  *
- * Every character that is not white space is in at least one passage. Lazy: holds one passage at a time.
+ * Every character other than white space is in at least one passage. Lazy: one passage in memory at a time.
  */
 export function* chunkDocument(
   document: ExtractedDocument,
@@ -71,20 +71,20 @@ export function* chunkDocument(
   if (draft?.isFresh) yield toChunk(text, draft, ordinal);
 }
 
-/** A passage in the making. */
+/** A passage that is being built. */
 interface Draft {
   readonly start: number;
   readonly page: number | null;
   end: number;
   tokens: number;
   headingPath: string;
-  /** Of the heading it stands under; 0 above the first. */
+  /** Level of its heading; 0 above the first heading. */
   level: number;
-  /** False while it holds headings only: those stay with what comes next. */
+  /** False while it contains only headings, which stay with the next block. */
   hasBody: boolean;
-  /** False while it only repeats what the passage before it holds. */
+  /** False while it contains only the repeated sentence. */
   isFresh: boolean;
-  /** Its last piece: the overlap is taken from there. */
+  /** Start of its last piece, from which the overlap is taken. */
   lastStart: number;
   lastKind: Block['kind'];
   lastPage: number | null;
@@ -118,7 +118,7 @@ function add(text: string, draft: Draft, block: Block, piece: Piece, level: numb
   draft.lastPage = block.page;
 }
 
-/** Tokens of the draft with the piece, and with the white space between them. */
+/** Tokens of the draft with the piece and the white space between them. */
 function extended(text: string, draft: Draft, piece: Piece): number {
   return draft.tokens + estimateTokens(text, draft.end, piece.start) + piece.tokens;
 }
@@ -129,13 +129,13 @@ function beginsAnew(draft: Draft, block: Block): boolean {
   return block.page !== draft.lastPage;
 }
 
-/** A passage below half its target takes what comes, up to the limit; a fuller one stops at the target. */
+/** A passage below half its target size takes the next piece up to the limit; a larger one stops at the target. */
 function isFull(text: string, draft: Draft, piece: Piece, limits: ChunkLimits): boolean {
   const tokens = extended(text, draft, piece);
   return tokens > limits.maxTokens || (tokens > limits.targetTokens && draft.tokens >= limits.targetTokens / 2);
 }
 
-/** The page ended before the sentence did. */
+/** Whether the page ended inside a sentence. */
 function isMidSentence(text: string, draft: Draft, block: Block): boolean {
   return (
     block.kind === 'paragraph' &&
@@ -144,7 +144,7 @@ function isMidSentence(text: string, draft: Draft, block: Block): boolean {
   );
 }
 
-/** The beginning of the next passage: the last sentence of this one, or nothing. */
+/** Begins the next passage with the last sentence of this one, or empty. */
 function overlap(text: string, draft: Draft, limits: ChunkLimits): Draft | undefined {
   if (!draft.isFresh || (draft.lastKind !== 'paragraph' && draft.lastKind !== 'list')) return undefined;
   let start = draft.lastStart;

@@ -4,7 +4,7 @@ import { headingText } from '../extract/markdown-blocks.ts';
 const separator = ' > ';
 const headingMaxChars = 120;
 
-/** The headings one stands under while walking through a document. */
+/** The current headings while a document is read from its start. */
 export class HeadingTrail {
   readonly #title: string | null;
   #entries: { readonly level: number; readonly text: string }[] = [];
@@ -14,12 +14,12 @@ export class HeadingTrail {
     this.#title = title;
   }
 
-  /** Joined by ` > `; the document's title is left out, it stands beside the path wherever that is shown. */
+  /** Joined by ` > `, without the document's title, which is shown beside the path. */
   get path(): string {
     return this.#path;
   }
 
-  /** Of the heading one stands under; 0 above the first. */
+  /** Level of the current heading; 0 above the first. */
   get level(): number {
     return this.#entries.at(-1)?.level ?? 0;
   }
@@ -36,7 +36,7 @@ export function joinPath(path: string, part: string): string {
   return path === '' ? part : `${path}${separator}${part}`;
 }
 
-/** The head row of a Markdown table: it goes with those passages of a long table that no longer begin with it. `''` for other tables. */
+/** The head row of a Markdown table, which is added to later passages of a long table. `''` for other tables. */
 export function tableColumns(text: string, block: Block): string {
   const [head = '', rule = ''] = text.slice(block.charStart, Math.min(block.charEnd, block.charStart + 4096)).split('\n', 2);
   return rule.includes('-') && /^[\s|:-]+$/.test(rule) ? cut(head.trim(), headingMaxChars * 2) : '';

@@ -4,13 +4,13 @@ import { chunkDocument } from './chunk.ts';
 import { searchableText } from './searchable-text.ts';
 
 const titleMaxChars = 300;
-/** Wider gaps hold more than a paragraph break: such neighbours are joined by a blank line. */
+/** Neighbours with a wider gap are joined by a blank line: a wide gap is more than a paragraph break. */
 const gapMaxChars = 64;
 
 /**
- * The passages of a document as they are indexed: the title counts twice, then headings and text.
+ * The passages of a document in the form that is indexed: the title counts twice, then headings and text.
  *
- * @param name  stands in for the title of a document that has none.
+ * @param name  used for a document without a title.
  */
 export function* indexChunks(document: ExtractedDocument, name: string): Generator<NewChunk, void, void> {
   const title = (document.title ?? name).slice(0, titleMaxChars);

@@ -21,31 +21,34 @@ export interface IndexContext {
   readonly storage: Storage;
   readonly extractor: Extractor;
   readonly logger: Logger;
-  /** Names this process among the holders of leases. */
+  /** Identifies this process as the holder of leases. */
   readonly owner: string;
   newId(kind: IdKind): string;
 }
 
-/** What becomes of the job behind an item. */
+/** What happens to the job of an item. */
 export type IndexOutcome =
   | { readonly kind: 'done' }
-  /** Another run was asked for while this one worked. */
+  /** Another run was requested while this one worked. */
   | { readonly kind: 'again' }
-  /** Given back to the queue after a failure that may pass. */
+  /** Queued again after a temporary failure. */
   | { readonly kind: 'retry'; readonly afterMs: number };
 
-/** Grows when extraction, cutting or the lexemes change: every item is then read anew at its next refresh. */
+/** Increase it when extraction, splitting or the lexemes change: every item is then read anew at its next refresh. */
 const parserVersion = 1;
 export const indexAttemptsMax = 5;
-/** One short transaction: 24 ms of processor time (median; 62 ms with the index flush) on the embedded database, which runs them in turn. */
+/**
+ * Chunks of one short transaction: 24 ms of processor time (median; 62 ms with the index flush) on the embedded database, which
+ * runs transactions one after the other.
+ */
 const chunksAtOnce = 16;
-/** Where fetching and reading end on the way from 0 to 100. */
+/** The progress at which fetching and reading end, of 100. */
 const fetchedPercent = 5;
 const parsedPercent = 25;
 
 /**
- * Indexes one item from its bytes to a live generation. Whatever happens, the item ends in a state with a reason, or back in the queue; an
- * item that somebody else holds is left alone. What answered before goes on answering until the new generation is complete.
+ * Indexes one item from its bytes to a live generation. In every case the item ends in a state with a reason, or back in the queue;
+ * an item that another process holds is left alone. The old generation answers until the new one is complete.
  *
  * @throws the signal's reason when it fires; the item is back in the queue then.
  */
@@ -108,7 +111,7 @@ async function runLeased(
   }
 }
 
-/** Copies the bytes to a file of this process. @returns the key of change: of the bytes and of what reads them. */
+/** Copies the bytes to a local file. @returns a key that changes with the bytes and with the code that reads them. */
 async function fetchContent(storage: Storage, lease: IndexLease, path: string, signal: AbortSignal): Promise<string> {
   if (lease.contentBlobKey === null) throw new DomainError('NOT_FOUND', 'The item has no content');
   const hash = createHash('sha256').update(`parser ${parserVersion} `);
@@ -149,7 +152,7 @@ async function buildGeneration(
   return { documentCount, tokenCount };
 }
 
-/** Ends the lease after a failure: back to the queue when another try may help, else with a reason. */
+/** Ends the lease after a failure: queues the item again if a retry may help, else stores the reason. */
 async function settleFailure(
   context: IndexContext,
   lease: IndexLease,
@@ -173,7 +176,7 @@ async function settleFailure(
   return { kind: isRunWanted ? 'again' : 'done' };
 }
 
-/** The reason as a person can act on it. What is not of our making does not show what it said. */
+/** The reason in words that a person can act on. Messages of other software are not shown. */
 function failureOf(error: unknown): IndexFailure {
   if (error instanceof ExtractError) {
     const isSkipped = error.code === 'NO_TEXT' || error.code === 'TOO_LARGE';
@@ -192,7 +195,7 @@ function failureOf(error: unknown): IndexFailure {
   return { status: 'FAILED', errorCode: 'INTERNAL', errorMessage, isRetryable: true };
 }
 
-/** A name for this process that no other has, also after a restart. */
+/** A unique name of this process, also after a restart. */
 export function newLeaseOwner(): string {
   return randomUUID();
 }

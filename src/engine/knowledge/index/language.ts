@@ -1,4 +1,4 @@
-/** PostgreSQL's text-search configurations that Parley uses: all of them exist from version 15 on. */
+/** The text-search configurations of PostgreSQL that Parley uses; all exist since version 15. */
 export const textSearchConfigs = [
   'english',
   'german',
@@ -23,7 +23,7 @@ export const textSearchConfigs = [
 ] as const;
 export type TextSearchConfig = (typeof textSearchConfigs)[number];
 
-/** The commonest words that carry no meaning: a few lines of prose hold several, and no two languages share many. */
+/** The most common words without meaning: a few lines of prose contain several, and no two languages share many. */
 const functionWords: Readonly<Partial<Record<TextSearchConfig, string>>> = {
   english: 'the of and to in is that for it with as was on are by be this at from or which have not an were you your we can when',
   german:
@@ -58,16 +58,16 @@ for (const config of textSearchConfigs) {
 }
 
 const sampleChars = 20_000;
-/** Of a text's words: prose of any of these languages has several times as many. */
+/** The share of function words among a text's words; prose of these languages has several times as many. */
 const shareMin = 0.04;
-/** Different words; a single one may be a name, or a word of a language that is not listed. */
+/** At least this many different ones; a single one may be a name, or a word of another language. */
 const wordsMin = 2;
 
 /**
- * Which text-search configuration a document gets, by its function words. English where nothing speaks against it (short Latin text,
- * names, code); `simple`, which does not stem, for scripts and languages that PostgreSQL cannot stem.
+ * The text-search configuration for a document, by its function words. English if nothing else fits (short Latin text, names,
+ * code); `simple`, without stemming, for scripts and languages that PostgreSQL cannot stem.
  *
- * Cost: looks at no more than the first 20,000 characters; well below a millisecond.
+ * Cost: reads at most the first 20,000 characters; well below a millisecond.
  */
 export function textSearchConfig(text: string): TextSearchConfig {
   const sample = text.slice(0, sampleChars).toLowerCase();
@@ -81,7 +81,7 @@ export function textSearchConfig(text: string): TextSearchConfig {
     if (/^[\p{Script=Latin}\p{M}]+$/u.test(word)) latinLetters += word.length;
     else otherLetters += word.length;
     const configs = wordConfigs.get(word);
-    // A word that several languages share says less about each.
+    // A word of several languages counts less for each.
     for (const config of configs ?? []) {
       scores.set(config, (scores.get(config) ?? 0) + 1 / (configs?.length ?? 1));
       found.set(config, (found.get(config) ?? new Set()).add(word));

@@ -2,13 +2,14 @@
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 
-/** Words that a sign joins: members of a payload, paths, addresses, names of programs. Single letters stay together: "e.g." is one word. */
+/** Words that a sign joins: members of a payload, paths, addresses, names of programs. Single letters stay joined: "e.g." is one word. */
 const joined = /(?<=\p{L}{2})[._/\\:@=#&+|]+(?=\p{L}{2})/gu;
 
 /**
- * Text as the text-search parser takes it. Words joined by a sign stand apart, since the parser would take `opening.monday` for the name of a
- * host and find it as a whole only. Runs of a script without spaces become overlapping pairs of characters, since the parser would
- * take a whole sentence for one word. Passages and questions go through the same function, so their pairs meet.
+ * Text in the form that the text-search parser needs. Words joined by a sign are separated, because the parser takes
+ * `opening.monday` for a host name and finds it only as a whole. Text without spaces becomes overlapping pairs of characters,
+ * because the parser takes a whole sentence for one word. Passages and questions both go through this function, so their words
+ * match.
  */
 export function searchableText(text: string): string {
   return text.replace(joined, ' ').replace(unspaced, (run) => {

@@ -1,12 +1,12 @@
-/** Where a sentence may end: Western marks need white space behind them, East Asian ones do not. */
+/** Where a sentence may end: Western marks must be followed by white space, East Asian ones need not. */
 const sentenceEnd = /[.!?…]+["'”’»)\]]*(?=\s)|[。！？｡]+["'”’」』）]*|\n(?=\s*(?:[-*+•]|\d{1,3}[.)])\s)/g;
-/** What stands before a full stop that ends no sentence: a single letter, or one of the common short forms. */
+/** Text before a full stop that does not end a sentence: a single letter, or a common abbreviation. */
 const abbreviation =
   /(?:^|[\s(])(?:\p{L}|e\.g|i\.e|etc|vs|no|nr|dr|mr|mrs|ms|prof|st|approx|fig|eq|inc|ltd|al|ca|z\.B|d\.h|bzw)\.$/iu;
 
 /**
- * Cuts a stretch of text into sentences: ranges that touch each other and together are the stretch, so no character is lost. A pattern,
- * not Intl.Segmenter: that is three times as slow, and joins sentences that do not begin with a capital.
+ * Splits a range of a text into sentences: adjacent ranges that cover it completely. A pattern instead of Intl.Segmenter, which is
+ * three times as slow and joins sentences that begin without a capital.
  */
 export function* sentenceRanges(text: string, start: number, end: number): Generator<readonly [start: number, end: number]> {
   const stretch = text.slice(start, end);

@@ -1,10 +1,10 @@
-/** Characters to tokens beyond a word's first ones, by measurement against o200k_base; rather too many than too few. */
+/** Characters for each token after the first of a word, measured against o200k_base; estimates rather too many tokens. */
 const wordFreeChars = 7;
 const charsPerFurtherToken = 5;
-/** No word of a language is longer: keys, hashes, encoded data. */
+/** Longer words are not language: keys, hashes, encoded data. */
 const wordMaxChars = 24;
 
-/** What a character is to the estimate. */
+/** Classes of characters. */
 const space = 0;
 const lower = 1;
 const upper = 2;
@@ -31,8 +31,8 @@ function classOf(code: number): number {
 }
 
 /**
- * About how many tokens a model reads `text` (or its part from `start` to `end`) as. One pass over the characters, no vocabulary: an
- * encoder would add 60 MB and 0.3 s to every start. test/unit/knowledge/tokens.test.ts holds it against o200k_base.
+ * Estimates the tokens of `text`, or of its part from `start` to `end`. One pass over the characters without a vocabulary: an
+ * encoder would add 60 MB and 0.3 s to every start. test/unit/knowledge/tokens.test.ts compares it with o200k_base.
  */
 export function estimateTokens(text: string, start = 0, end = text.length): number {
   let tokens = 0;
@@ -51,7 +51,7 @@ export function estimateTokens(text: string, start = 0, end = text.length): numb
       for (; index < end; index += 1) {
         const next = classOf(text.charCodeAt(index));
         if (next !== lower && next !== upper && next !== accented) break;
-        if (next === upper && previous !== upper) break; // camelCase: the encoder starts a new word
+        if (next === upper && previous !== upper) break; // camelCase: the encoder starts a new word.
         if (next === accented) extra += 0.5;
         if (next === upper) capitals += 1;
         previous = next;
@@ -69,7 +69,7 @@ export function estimateTokens(text: string, start = 0, end = text.length): numb
   return tokens;
 }
 
-/** One space belongs to the word behind it; line ends often cost a token of their own, indentation always does. */
+/** A single space belongs to the next word; line ends often cost a token, indentation always does. */
 function spaceTokens(text: string, start: number, length: number): number {
   if (length > 2) return 1 + length / 64;
   return text.charCodeAt(start) === 10 ? 0.5 : 0;

@@ -5,15 +5,15 @@ export interface PassageLimits {
   readonly passagesMax: number;
   readonly tokensMax: number;
 }
-/** The address at which a reader finds the original of a chunk. */
+/** The address of a chunk's original document, for people. */
 export type UrlOf = (chunk: RankedChunk) => string;
 
-/** One long document must not crowd out the others. */
+/** At most this many of one item, so that a long document does not displace the others. */
 const chunksPerItemMax = 3;
 
 /**
- * Makes passages from ranked chunks: the same text once, with every place where it stands; at most three chunks of an item; as many as the
- * limits take, passing over one that does not fit; neighbours joined to one passage.
+ * Builds passages from ranked chunks: each text once, with all its places; at most three chunks of an item; as many as fit the
+ * limits, skipping one that does not fit; neighbours joined.
  *
  * @param ranked  best first; passages keep that order.
  */
@@ -38,7 +38,7 @@ interface ChosenChunk {
   readonly copies: readonly RankedChunk[];
 }
 
-/** Groups chunks that follow each other in their item; a group stands where its best chunk stood. */
+/** Groups adjacent chunks of an item; a group has the rank of its best chunk. */
 function joinNeighbours(chosen: readonly ChosenChunk[]): (readonly ChosenChunk[])[] {
   const inOrder = chosen.toSorted((a, b) =>
     a.chunk.itemId < b.chunk.itemId ? -1 : a.chunk.itemId > b.chunk.itemId ? 1 : a.chunk.ordinal - b.chunk.ordinal,
@@ -66,7 +66,7 @@ function passageOf(run: readonly ChosenChunk[], urlOf: UrlOf): Passage {
     text += overlap > 0 ? next.text.slice(overlap) : next.gapBefore + next.text;
     charEnd = Math.max(charEnd, next.charEnd);
   }
-  // A copy of one chunk of several does not hold the whole passage.
+  // A copy of one of several chunks does not contain the whole passage.
   const copies = rest.length > 0 ? [] : run.flatMap((entry) => entry.copies).map((copy) => copyOf(copy, urlOf));
   return {
     ...copyOf(first, urlOf),

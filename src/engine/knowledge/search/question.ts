@@ -7,31 +7,31 @@ import type {
   SourceTerm,
 } from '../../../storage/knowledge/chunk-ranking.ts';
 
-/** A lexeme of the question, over all allowed sources. */
+/** A lexeme of the question, in all allowed sources. */
 interface Term {
   readonly config: string;
   readonly term: string;
-  /** How often the question has it: every repetition counts. */
+  /** How often it is in the question. */
   readonly count: number;
-  /** In how many chunks of the allowed sources it stands. */
+  /** How many chunks of the allowed sources contain it. */
   readonly df: number;
   readonly keys: ReadonlyMap<string, number>;
 }
 
-/** A question may be a whole document: its rarest lexemes carry the weight. */
+/** A question may be a whole document: its rarest lexemes are used. */
 const termsMax = 64;
-/** Rows that the lists of candidate terms may hold together: they decide what a search costs. */
+/** Most rows in the lists of all candidate terms: they determine the cost of a search. */
 const candidateRowsMax = 5_000;
 const candidateTermsMin = 2;
 const candidatesMax = 400;
-/** Only so many unknown words are looked up among similar ones; each costs a range of the vocabulary. */
+/** Most unknown words for which similar ones are looked up; each reads a range of the vocabulary. */
 const unknownTermsMax = 3;
 const neighboursMax = 3;
 const similarityMin = 0.35;
 
 /**
- * Decides how to rank a question: the weight of each lexeme (BM25's idf, times its repetitions in the question), and the rarest ones as the
- * source of candidates, for every further list is longer and tells less.
+ * Plans the ranking of a question: the weight of each lexeme (BM25's idf, times its count in the question), and the rarest lexemes
+ * to find candidates: every further list is longer and less selective.
  */
 export async function planQuestion(
   ranking: ChunkRanking,
@@ -66,7 +66,7 @@ export async function planQuestion(
 
 type WeightedTerm = RankingTerm & { readonly df: number };
 
-/** One term for each lexeme of each language, whatever the number of sources. */
+/** One term for each lexeme of each language, over all sources. */
 function gather(sourceTerms: readonly SourceTerm[]): Term[] {
   const groups = Map.groupBy(sourceTerms, ({ config, term }) => `${config} ${term}`);
   return [...groups.values()].flatMap((group) => {
@@ -85,12 +85,12 @@ function gather(sourceTerms: readonly SourceTerm[]): Term[] {
   });
 }
 
-/** The same word stemmed by another language is not unknown. */
+/** A word that another language stems to a known lexeme is not unknown. */
 function isSameWord(other: Term, term: string, config: string): boolean {
   return other.config !== config && (other.term.startsWith(term) || term.startsWith(other.term));
 }
 
-/** Rare is what is rare in its own language: a word that one stray document keeps is no treasure. */
+/** Rarity is measured within a language, so that a single document in another language does not make its words rare. */
 function weigh({ config, keys, df, count }: Term, chunks: ReadonlyMap<string, number>, share = 1): WeightedTerm {
   const documents = chunks.get(config) ?? 0;
   return { keys, df, weight: share * count * Math.log(1 + (Math.max(documents - df, 0) + 0.5) / (df + 0.5)) };
@@ -107,7 +107,7 @@ function candidateTermCount(terms: readonly WeightedTerm[]): number {
   return count;
 }
 
-/** Words that no passage has are mostly typing errors: the most similar lexemes stand in for them, at the weight of their similarity. */
+/** A word that no passage contains is usually a typing error: the most similar lexemes replace it, weighted by their similarity. */
 async function neighbours(
   ranking: ChunkRanking,
   dataSourceIds: readonly string[],

@@ -4,7 +4,7 @@ import { searchableText } from '../index/searchable-text.ts';
 import { choosePassages, type PassageLimits, type UrlOf } from './passages.ts';
 import { planQuestion } from './question.ts';
 
-/** What may be found: these sources, as far as they are of the organization. */
+/** The sources that may be searched, limited to those of the organization. */
 export interface AllowedSources {
   readonly orgId: string;
   readonly dataSourceIds: readonly string[];
@@ -12,13 +12,14 @@ export interface AllowedSources {
 
 /** Longer questions are cut, not refused. */
 const questionMaxChars = 8_000;
-/** What is read for each passage wanted: some fall to duplicates, some to an item's quota, some join. */
+/** Chunks read for each wanted passage: some are duplicates, some exceed an item's limit, some are joined. */
 const rankedPerPassage = 4;
 
 /**
  * Ranks the live passages of the sources by BM25.
  *
- * @returns at most `limit`, best first; `[]` when no word of the question stands in them.
+ * @returns at most `limit`, best first; `[]` when they contain no word of the question.
+ *
  * Cost: two statements; 17 ms (median) at 90,000 passages on the embedded database, on two busy cores (bench/retrieval.ts).
  */
 export async function rankChunks(
@@ -34,7 +35,7 @@ export async function rankChunks(
   return ranking.rank(await planQuestion(ranking, allowed, found, limit));
 }
 
-/** The passages an answer may rest on: ranked, without repetition, neighbours joined, within the limits. See passages.ts. */
+/** The passages for an answer: ranked, without duplicates, neighbours joined, within the limits. See passages.ts. */
 export async function searchPassages(
   ranking: ChunkRanking,
   allowed: AllowedSources,

@@ -45,11 +45,15 @@ export class RunSpending {
     if (usage === undefined) return;
     const { plan, start, deps } = this.#parts;
     const modelId = call.answeringModel ?? plan.modelId;
-    // A run that is not eager has no stored log, so no event needs to name its ledger entry.
-    const entryId = start.isEager ? deps.newId('usageEntry') : undefined;
+    if (!start.isEager) {
+      // The log of this run is not stored, so no event names the ledger entry.
+      this.#total = addUsage(this.#total, usage);
+      deps.ledger.note(plan.charge, 'run', modelId, usage);
+      return;
+    }
+    const entryId = deps.newId('usageEntry');
+    this.add({ entryId, modelId, usage });
     deps.ledger.note(plan.charge, 'run', modelId, usage, entryId);
-    if (entryId === undefined) this.#total = addUsage(this.#total, usage);
-    else this.add({ entryId, modelId, usage });
   }
 
   /** Adds a model call that is charged already. */

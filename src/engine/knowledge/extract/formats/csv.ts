@@ -2,20 +2,20 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { oneLine } from '../../../../lib/text.ts';
 import type { DocumentWriter } from '../document-writer.ts';
 
-/** Rows that make one block; passages are cut between rows in any case. */
+/** Rows of one block; passages may be cut between any two rows. */
 const rowsPerBlock = 50;
 const delimiters = [',', ';', '\t', '|'];
 
 /**
- * One line a row, each cell named by its column (`- part: chains; usual stock: 60`), so that a row is understood wherever a passage
- * begins. The first row names the columns.
+ * One line for each row, each cell with its column's name (`- part: chains; usual stock: 60`), so that a row is understood wherever
+ * a passage begins. The first row names the columns.
  */
 export function readCsv(text: string, writer: DocumentWriter): void {
   const { columns, lines } = readRows(text);
   for (let start = 0; start < lines.length; start += rowsPerBlock) {
     writer.block('table', lines.slice(start, start + rowsPerBlock).join('\n'));
   }
-  // A table of nothing but its head still says what it would hold.
+  // A table with only its head row still tells what it is about.
   if (writer.length === 0) writer.block('table', columns.join('; '));
 }
 
@@ -24,14 +24,14 @@ interface Rows {
   readonly lines: readonly string[];
 }
 
-/** Rows become lines as they are met: a million rows as arrays of cells would take ten times the memory. */
+/** Writes rows while they are parsed: a million rows as arrays would take ten times the memory. */
 function readRows(text: string): Rows {
   const delimiter = delimiterOf(text);
   try {
     return parseRows(text, delimiter, '"');
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    // A quote that never closes: quotes are taken as they are, and a line is a row.
+    // A quote that is never closed: quotes are plain text, and each line is a row.
     return parseRows(text, delimiter, null);
   }
 }
@@ -71,7 +71,7 @@ function columnName(index: number): string {
   return `column ${index + 1}`;
 }
 
-/** The delimiter that stands most often in the first lines, outside quotes. */
+/** The most frequent delimiter in the first lines, outside quotes. */
 function delimiterOf(text: string): string {
   const top = text
     .slice(0, 8192)

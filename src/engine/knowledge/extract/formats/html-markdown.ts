@@ -2,13 +2,13 @@ import Turndown from 'turndown';
 import { strikethrough, taskListItems } from 'turndown-plugin-gfm';
 import { oneLine } from '../../../../lib/text.ts';
 
-/** A link's address is worth reading only when a person could type it. */
+/** Longer link addresses are left out: no person types them. */
 const urlMaxChars = 300;
 
-/** HTML as Markdown that is text first: no pictures, no scripts, tables as tables whether or not they have a head. */
+/** Converts HTML to Markdown for search: no images, no scripts, tables with or without a head. */
 export function markdownOf(html: string): string {
   const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-', emDelimiter: '*' });
-  // Nothing is given back to a Markdown renderer as code: marks in the text are left as they are, they only cost words when escaped.
+  // The Markdown is not rendered, so marks in the text need no escapes, which would only split words.
   turndown.escape = (text) => text;
   turndown.use([strikethrough, taskListItems]);
   turndown.remove(['script', 'style', 'noscript', 'template', 'iframe', 'object']);
@@ -24,13 +24,13 @@ function linkText(content: string, href: string): string {
   return `[${content}](${href})`;
 }
 
-/** What the rule needs of the DOM. */
+/** The part of the DOM that the rule needs. */
 interface TableNode {
   readonly textContent: string | null;
   querySelectorAll(selector: string): ArrayLike<TableNode>;
 }
 
-/** A table for layout (nested, or of one column) is its content; others get a head, the first row when none is marked. */
+/** A layout table (nested, or with one column) becomes its content; other tables get a head, the first row if none is marked. */
 function tableText(content: string, table: TableNode): string {
   if (table.querySelectorAll('table').length > 0) return content;
   const rows = Array.from(table.querySelectorAll('tr'), (row) =>

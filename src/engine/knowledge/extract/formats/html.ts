@@ -6,12 +6,12 @@ import type { DocumentWriter } from '../document-writer.ts';
 import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';
 import { markdownOf } from './html-markdown.ts';
 
-/** Larger pages are manuals on one page, not articles with menus around them; picking the article out would cost seconds. */
+/** Larger pages are manuals, not articles among menus; finding an article in them would take seconds. */
 const articleMaxChars = 4_000_000;
-/** An article that leaves out more than this of the page's text was not the whole of what the page says. */
+/** An article with less than this share of the page's text is not the whole content. */
 const articleShareMin = 0.5;
 const depthMax = 250;
-/** NodeFilter's numbers, as the DOM has them. */
+/** Constants of the DOM's NodeFilter. */
 const showElements = 1;
 const showText = 4;
 const neverText = 'script,style,noscript,template,svg,canvas,iframe,object,embed,head,[hidden],[aria-hidden=true]';
@@ -19,7 +19,7 @@ const aroundText = 'nav,footer,aside,form,[role=navigation],[role=banner],[role=
 
 type HtmlDocument = ReturnType<typeof parseHTML>['document'];
 
-/** HTML to Markdown: the article when the page is one, else the body without its menus, else the whole body. */
+/** HTML to Markdown: the article if the page has one, else the body without menus, else the whole body. */
 export function readHtml(bytes: Uint8Array, writer: DocumentWriter): void {
   const html = decodeText(bytes, declaredCharset(bytes)).replaceAll('\0', '');
   const { document } = parseHTML(isWholePage(html) ? html : `<!doctype html><html><head></head><body>${html}</body></html>`);
@@ -43,14 +43,14 @@ function mainHtml(document: HtmlDocument, htmlChars: number): string {
   return article !== undefined && article.text.length >= inner.text.length * articleShareMin ? article.html : inner.html;
 }
 
-/** Changes the document: called last. */
+/** Changes the document; call it last. */
 function articleOf(document: HtmlDocument): { readonly html: string; readonly text: string } | undefined {
   const article = new Readability(document, { charThreshold: 200 }).parse();
   if (article?.content == null || article.textContent == null) return undefined;
   return { html: article.content, text: oneLine(article.textContent) };
 }
 
-/** Elements within elements, deeper than any page that a person wrote: the libraries below take time by the square of it. */
+/** Whether elements are nested deeper than any written page: the libraries take quadratic time for it. */
 function isTooDeep(document: HtmlDocument): boolean {
   const walker = document.createTreeWalker(document, showElements);
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
@@ -61,7 +61,7 @@ function isTooDeep(document: HtmlDocument): boolean {
   return false;
 }
 
-/** The text between the tags, without structure. */
+/** The text of all elements, without structure. */
 function bareText(document: HtmlDocument): string {
   const parts: string[] = [];
   const walker = document.createTreeWalker(document, showText);
@@ -84,7 +84,7 @@ function textOf(element: { readonly textContent: string | null } | null): string
   return oneLine(element?.textContent ?? '');
 }
 
-/** From `<meta charset>` or `<meta http-equiv>`, which must stand at the top. */
+/** From `<meta charset>` or `<meta http-equiv>`, which must be near the start. */
 function declaredCharset(bytes: Uint8Array): string | undefined {
   const top = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 4096)).toString('latin1');
   return /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w.:-]{2,40})/i.exec(top)?.[1];

@@ -4,13 +4,13 @@ import type { DocumentWriter } from '../document-writer.ts';
 import { ExtractError } from '../error.ts';
 
 const depthMax = 100;
-/** What people call the thing that an object is about; in this order. */
+/** Members that name an object, in order of preference. */
 const labelNames = ['name', 'title', 'label', 'id', 'key'];
 const labelMaxChars = 80;
 
 /**
- * JSON as lines that can be read: an object is a block of `member: value` lines under a line that says where it is
- * (`orders[3] "Ann" > lines[0]`); lists of plain values are one line; members keep their order. Text that is no JSON stays text.
+ * JSON as readable lines: an object is a block of `member: value` lines under a line with its place (`orders[3] "Ann" > lines[0]`);
+ * a list of plain values is one line; members keep their order. Invalid JSON is plain text.
  *
  * @throws ExtractError CORRUPT when it is nested deeper than 100 levels.
  */
@@ -42,7 +42,10 @@ function writeObject(object: JsonObject, path: string, depth: number, writer: Do
   for (const [name, value] of nested) writeValue(value, `${prefix}${name}`, depth + 1, writer);
 }
 
-/** Plain members become lines, objects within the object too (`address.city: Bonn`); lists of objects are left for blocks of their own. */
+/**
+ * Writes plain members as lines, and objects inside the object too (`address.city: Bonn`); collects lists of objects for blocks of
+ * their own.
+ */
 function gather(
   object: JsonObject,
   prefix: string,
@@ -59,7 +62,7 @@ function gather(
   }
 }
 
-/** Undefined when it is not JSON. Numbers that JavaScript would round are kept as they are written. */
+/** Undefined for invalid JSON. Numbers that JavaScript would round stay as written. */
 function parseJson(text: string): unknown[] | undefined {
   try {
     const trimmed = text.replace(/^\ufeff/, '');
@@ -76,7 +79,7 @@ function keepDigits(_name: string, value: unknown, context?: { readonly source?:
   return typeof value === 'number' && context?.source !== undefined && String(value) !== context.source ? context.source : value;
 }
 
-/** One JSON value a line. */
+/** One JSON value on each line. */
 function parseLines(text: string): unknown[] | undefined {
   const values: unknown[] = [];
   for (const line of text.split('\n')) {
@@ -101,7 +104,7 @@ function isPlain(value: unknown): boolean {
   return typeof value !== 'object' || value === null;
 }
 
-/** Null, blank text, empty lists and objects say nothing that could be asked for; 0 and false do. */
+/** Null, blank text and empty lists or objects contain nothing to search for; 0 and false do. */
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isEmpty);
   return value === null || (typeof value === 'string' && value.trim() === '');
@@ -116,7 +119,7 @@ function plainText(value: unknown): string {
   return typeof value === 'string' ? tidy(value) : String(value);
 }
 
-/** Line ends within long text are kept: they are its paragraphs. */
+/** Keeps line ends inside long text: they separate its paragraphs. */
 function tidy(text: string): string {
   return text.includes('\n') ? text.trim() : oneLine(text);
 }

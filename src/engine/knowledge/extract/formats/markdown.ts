@@ -2,10 +2,10 @@ import type { DocumentWriter } from '../document-writer.ts';
 import { headingText, markdownBlocks } from '../markdown-blocks.ts';
 
 const frontMatter = /^\ufeff?(---|\+\+\+)[ \t]*\r?\n([\s\S]*?)(?:\r?\n)?\1[ \t]*(?:\r?\n|$)/;
-/** What opens with a rule and never closes it is no front matter; nobody writes more of it. */
+/** A rule at the start without a second one within this length does not open front matter. */
 const frontMatterMaxChars = 64 * 1024;
 
-/** Markdown is kept as it is, but for the front matter: of that the title is taken, before the first heading's. */
+/** Markdown stays as it is, without its front matter, whose title comes before the first heading's. */
 export function readMarkdown(text: string, writer: DocumentWriter): void {
   const match = frontMatter.exec(text.slice(0, frontMatterMaxChars));
   const body = match === null ? text.replace(/^\ufeff/, '') : text.slice(match[0].length);
@@ -14,7 +14,7 @@ export function readMarkdown(text: string, writer: DocumentWriter): void {
   writer.title = named?.[1] ?? named?.[2] ?? named?.[3] ?? firstHeading(body);
 }
 
-/** The first heading of the highest level among the first ones: a document's title stands at its top. */
+/** The first heading of the highest level near the start. */
 export function firstHeading(markdown: string): string | null {
   const top = markdown.slice(0, 4096).replace(/\r\n?/g, '\n');
   for (const { kind, level, charStart, charEnd } of markdownBlocks(top)) {

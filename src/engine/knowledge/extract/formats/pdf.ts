@@ -6,15 +6,15 @@ import { ExtractError } from '../error.ts';
 import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';
 import { firstHeading } from './markdown.ts';
 
-/** Pages parsed at a time: bounds what the parser's heap holds, and is enough to recognise running heads. */
+/** Pages parsed at once: limits the parser's memory, and is enough to recognize repeated page headers. */
 const pagesPerBatch = 25;
 let isInitialized = false;
 
 /**
- * PDF to Markdown, page by page, columns and tables in reading order. What the first parser cannot open, a second, more forgiving one
- * gets a try at; it gives plain lines.
+ * PDF to Markdown, page by page, columns and tables in reading order. If the first parser cannot open a file, a more tolerant one
+ * extracts plain lines.
  *
- * @throws ExtractError ENCRYPTED, CORRUPT, or NO_TEXT for pages that are only pictures.
+ * @throws ExtractError ENCRYPTED, CORRUPT, or NO_TEXT for pages that are only images.
  */
 export async function readPdf(bytes: Uint8Array, writer: DocumentWriter): Promise<void> {
   const pages = await readPages(bytes).catch(async (error: unknown) => {
@@ -45,7 +45,7 @@ interface PageText {
   readonly text: string;
 }
 
-/** The first batch is read at once, so that a file this parser cannot read shows here and not half-way. */
+/** Reads the first batch at once, so that a file that this parser cannot read fails before anything was written. */
 async function readPages(bytes: Uint8Array): Promise<Pages> {
   if (!isInitialized) {
     const wasm = createRequire(import.meta.url).resolve('@llamaindex/liteparse-wasm/liteparse_wasm_bg.wasm');
