@@ -12,7 +12,7 @@ export interface ReplayableReply {
 
 export interface IdempotentRequest {
   readonly keyId: string;
-  /** The caller's key in clear. It seals what is kept: a reply may show a secret once, and the database must not show it again. */
+  /** The caller's key in clear. It seals the stored reply: a reply may show a secret once, and the database must never show it. */
   readonly secret: string;
   /** As the caller chose it, 1 to 255 printable characters. */
   readonly idempotencyKey: string;
@@ -28,11 +28,11 @@ const leaseMs = 30_000;
 /**
  * Runs a request once for each idempotency key of a caller.
  *
- * Only good replies are kept. A failure gives the key back: nothing was made, and the same request may be sent again.
+ * Only successful replies are kept. A failure releases the key, so the same request may be sent again.
  *
  * @returns the reply, and whether it is a replay.
  * @throws DomainError IDEMPOTENCY_IN_PROGRESS while the first request runs, IDEMPOTENCY_MISMATCH when the key came with another request,
- * INVALID_VALUE for a key that is none; and whatever `run` throws.
+ *   INVALID_VALUE for a key that is none; and whatever `run` throws.
  *
  * Cost: two statements, and one each ten seconds that the request takes.
  */
@@ -116,7 +116,7 @@ function unseal(key: Buffer, sealed: string): string {
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
 }
 
-/** Registers the sweep of what is older than a day. */
+/** Registers the sweep of records older than a day. */
 export function registerIdempotencySweep(deps: Deps): void {
   deps.jobs.every('idempotency.sweep', 10 * 60 * 1_000, async (signal) => {
     while (!signal.aborted && (await deps.storage.idempotency.sweep(idempotencyKeptMs)) > 0);

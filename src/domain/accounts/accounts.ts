@@ -17,13 +17,13 @@ export async function callerOrganization(deps: Deps, caller: Caller): Promise<Or
   return organization;
 }
 
-/** Users by id, in the order of `ids`; an empty name and e-mail stand for one that is gone. One statement. */
+/** Users by id, in the order of `ids`; a deleted user has an empty name and e-mail. One statement. */
 export async function findUsersById(deps: Deps, ids: readonly string[]): Promise<readonly User[]> {
   const byId = new Map((await deps.storage.accounts.findUsers(ids)).map((user) => [user.id, user]));
   return ids.map((id) => byId.get(id) ?? { id, tenantId: '', name: '', email: '', createdAt: new Date(0) });
 }
 
-/** Users in the order of their ids, in one statement; an Error for one that is gone. */
+/** Users in the order of their ids, in one statement; an Error for a deleted one. */
 export async function usersById(deps: Deps, ids: readonly string[]): Promise<(User | Error)[]> {
   return inOrder(ids, await deps.storage.accounts.findUsers(ids));
 }

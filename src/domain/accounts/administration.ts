@@ -34,7 +34,7 @@ export function requireAboveOrganizations(caller: Caller): void {
 }
 
 /**
- * Removing a person or an organization ends its keys. Keys above the caller's level are not its to end.
+ * Removing a person or an organization ends its keys. The caller cannot end keys above its own level.
  *
  * @throws DomainError FORBIDDEN when one of the keys stands above the caller.
  */
@@ -66,7 +66,7 @@ export function readEmail(text: string, faults: Faults): string {
   return email;
 }
 
-/** Registers what runs behind the deletion of organizations and users. Nothing of theirs can be reached any more when it begins. */
+/** Registers the jobs that complete the deletion of organizations and users. Their content is unreachable before a job begins. */
 export function registerPurges(deps: Deps): void {
   const { jobs, storage } = deps;
   const options = { concurrency: 1, retriesMax: 20, timeoutMs: 600_000 };

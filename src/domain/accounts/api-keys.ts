@@ -21,7 +21,7 @@ export function authenticateKey(deps: Deps, secret: string): Caller | undefined 
   return found instanceof Promise ? found.then((caller) => noted(deps, caller, nowMs)) : noted(deps, found, nowMs);
 }
 
-/** Whether somebody has called with this key here before. Asks no database. */
+/** Whether this process has seen the key before. Asks no database. */
 export function isFamiliarKey(deps: Deps, secret: string): boolean {
   return deps.storage.apiKeys.isFamiliar(hashKeySecret(secret));
 }
@@ -32,7 +32,7 @@ function noted(deps: Deps, caller: Caller | undefined, nowMs: number): Caller | 
 }
 
 /**
- * For streams, which outlive the door's check: calls `onKeyRevoked` once, within 5 seconds after the caller's key was revoked or
+ * For streams, which outlive the check at their start: calls `onKeyRevoked` once, within 5 seconds after the caller's key was revoked or
  * expired, or its user left the organization, on whatever instance that happened.
  *
  * @returns stops watching; call it when the stream ends.
@@ -41,7 +41,7 @@ export function watchKey(deps: Deps, caller: Caller, onKeyRevoked: () => void): 
   return deps.storage.apiKeys.watch(caller.keyId, onKeyRevoked);
 }
 
-/** The same for what comes to an end by itself: a key whose time is over may see the answer to what it asked in its time. */
+/** The same for requests that end by themselves: an expired key may still receive the result of a request it made before. */
 export function watchRevocation(deps: Deps, caller: Caller, onKeyRevoked: () => void): () => void {
   return deps.storage.apiKeys.watchRevocation(caller.keyId, onKeyRevoked);
 }
@@ -64,11 +64,11 @@ const scopesMax = 100;
 
 /**
  * Makes a key for the caller, or for a given user and organization within its reach. A key never exceeds its maker: not in scopes, not in
- * level, not in reach, and it does not outlive it. Whoever makes a key for somebody else can act as that user: this needs ADMIN:WRITE besides
- * the scope of the operation, the key says who made it, and the audit log has both.
+ * level, not in reach, and it does not outlive it. A caller who makes a key for another user can act as that user. This needs ADMIN:WRITE
+ * besides the scope of the operation, the key says who made it, and the audit log has both.
  *
- * @throws DomainError EMPTY_ARRAY, INVALID_VALUE for the input; FORBIDDEN for what exceeds the caller; INSUFFICIENT_SCOPE for a key of another
- *   user without ADMIN:WRITE; NOT_FOUND for an organization or a user that is not in its reach.
+ * @throws DomainError EMPTY_ARRAY, INVALID_VALUE for the input; FORBIDDEN for what exceeds the caller; INSUFFICIENT_SCOPE for a key of
+ *   another user without ADMIN:WRITE; NOT_FOUND for an organization or a user that is not in its reach.
  */
 export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiKeyInput): Promise<CreatedApiKey> {
   const faults = new Faults();
@@ -120,8 +120,8 @@ export async function listApiKeys(
 }
 
 /**
- * Ends a key: no instance takes it after a second; what it has under way ends within five: its open streams, requests that wait for their
- * answer, and runs that go on by themselves, which fail with INVALID_API_KEY.
+ * Revokes a key. After a second no instance accepts it. Within five seconds its work ends: open streams, requests that wait for their
+ * answer, and background runs, which fail with INVALID_API_KEY.
  *
  * @throws DomainError NOT_FOUND for a key that is not the caller's own nor within its administration or was revoked before; FORBIDDEN for a
  *   key above the caller's level, unless it acts as the caller's user and somebody else made it.
@@ -145,7 +145,7 @@ async function seesKey(deps: Deps, caller: Caller, key: ApiKey): Promise<boolean
   return organization !== undefined && canAdminister(caller, organization);
 }
 
-/** Of keys that the caller sees. A user ends a key that somebody else made to act as that user, whatever its level. */
+/** Of keys that the caller sees. A user may also revoke a key that somebody else made to act as this user, whatever its level. */
 function mayRevoke(caller: Caller, key: ApiKey): boolean {
   const isLent = key.createdByUserId !== null && key.createdByUserId !== key.userId;
   return levelsWithin(caller).includes(key.level) || (key.userId === caller.userId && isLent);

@@ -37,7 +37,7 @@ export async function listMemberships(
 /**
  * Makes a user whom the caller administers a member of another organization of the same tenant.
  *
- * @throws DomainError FORBIDDEN, NOT_FOUND for what is out of reach or of another tenant, CONFLICT for who is a member.
+ * @throws DomainError FORBIDDEN, NOT_FOUND for what is out of reach or of another tenant, CONFLICT for a member.
  */
 export async function createMembership(deps: Deps, caller: Caller, input: CreateMembershipInput): Promise<Membership> {
   const organization = await administeredOrganization(deps, caller, input.orgId);

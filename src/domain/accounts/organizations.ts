@@ -68,11 +68,11 @@ export async function updateOrganization(
 }
 
 /**
- * Deletes an organization: its members, keys and groups at once, what they said and used behind it.
+ * Deletes an organization: its members, keys and groups at once, chats and usage in a job afterwards.
  *
  * @returns the organization as it was.
- * @throws DomainError FORBIDDEN for all but TENANT and INSTANCE keys, and where a key above the caller's level lives, NOT_FOUND, CONFLICT while it has agents or data sources, and for the
- *   organization of the calling key.
+ * @throws DomainError FORBIDDEN for all but TENANT and INSTANCE keys, and where a key above the caller's level lives, NOT_FOUND, CONFLICT
+ *   while it has agents or data sources, and for the organization of the calling key.
  */
 export async function deleteOrganization(deps: Deps, caller: Caller, id: string): Promise<Organization> {
   const organization = await getOrganization(deps, caller, id);

@@ -16,7 +16,7 @@ import {
 
 export interface CreateUserInput {
   readonly email: string;
-  /** Default: what stands before the @. */
+  /** Default: the part of the e-mail before the @. */
   readonly name?: string | null | undefined;
   /** Default: the caller's. */
   readonly orgId?: string | null | undefined;
@@ -101,11 +101,13 @@ export async function updateUser(deps: Deps, caller: Caller, id: string, input: 
 }
 
 /**
- * Deletes a user everywhere: keys, memberships and editorships at once, chats and connections behind it. What was used stays in the ledger.
+ * Deletes a user everywhere: keys, memberships and editorships at once, chats and connections in a job afterwards. The ledger keeps the
+ * usage.
  *
  * @returns the user as it was.
- * @throws DomainError FORBIDDEN for all but TENANT and INSTANCE keys, and for a user with a key above the caller's level, NOT_FOUND, CONFLICT while the user owns agents, data sources or groups
- *   or is the last administrator of an organization, and for the user of the calling key.
+ * @throws DomainError FORBIDDEN for all but TENANT and INSTANCE keys, and for a user with a key above the caller's level, NOT_FOUND,
+ *   CONFLICT while the user owns agents, data sources or groups or is the last administrator of an organization, and for the user of the
+ *   calling key.
  */
 export async function deleteUser(deps: Deps, caller: Caller, id: string): Promise<User> {
   const user = await getUser(deps, caller, id);

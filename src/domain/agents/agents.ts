@@ -73,7 +73,7 @@ function admitted(caller: Caller, agent: RunnableAgent | undefined): RunnableAge
 /**
  * Agents of a list scope, newest first. Cost: one statement, flat in the depth of the page.
  *
- * @param members  what will be read of them, besides what a page stands on; everything when absent.
+ * @param members  members that will be read, besides those that order the page; absent: all.
  * @throws DomainError INVALID_VALUE for a search of more than 200 characters.
  */
 export async function listAgents(
@@ -109,7 +109,7 @@ function narrowing({ groupId, categoryId, approvedByOrg, search }: AgentListQuer
 }
 
 /**
- * Makes an agent of the caller's organization; the caller owns it. Nulls are as good as absent here: the defaults hold.
+ * Makes an agent of the caller's organization; the caller owns it. Null means absent: the default applies.
  *
  * @throws DomainError with every fault of the input.
  */
@@ -122,8 +122,8 @@ export async function createAgent(deps: Deps, caller: Caller, input: CreateAgent
 }
 
 /**
- * Changes what is given and keeps everything else. Editors may change all but visibility, groups and editors; giving those unchanged is
- * no fault. An approval by the organization ends when anybody but an administrator changes what it was given for.
+ * Changes the given members. Editors may change all but visibility, groups and editors; sending those unchanged is no fault. An approval
+ * ends when anybody but an administrator changes an approved member.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault of the input.
  */
@@ -143,8 +143,8 @@ export async function updateAgent(deps: Deps, caller: Caller, id: string, input:
 }
 
 /**
- * Groups that the caller may not see stay as they are: a caller that sends back what it read changes nothing. Only `groups: null`, or an empty
- * list from a caller who sees some of them, takes all away.
+ * Groups that the caller may not see stay as they are: a caller that sends back what it read changes nothing. Only `groups: null`, or an
+ * empty list from a caller who sees some of them, removes all.
  */
 function keepingUnseenGroups(caller: Caller, agent: AgentView, { groups }: AgentInput, changes: AgentChanges): AgentChanges {
   const { groupIds, ...others } = changes;
@@ -156,7 +156,7 @@ function keepingUnseenGroups(caller: Caller, agent: AgentView, { groups }: Agent
   return { ...others, groupIds: [...new Set([...groupIds, ...unseen])] };
 }
 
-/** What an approval was given for: how the agent presents itself in words, what it is told, and which model answers. */
+/** The members that an approval covers: the texts that present the agent, its instructions, and its model. */
 const approvedMembers = ['name', 'description', 'introduction', 'instructions', 'seed', 'modelId', 'options'] as const;
 
 function changesCharacter(agent: AgentView, changes: AgentChanges): boolean {
@@ -164,7 +164,7 @@ function changesCharacter(agent: AgentView, changes: AgentChanges): boolean {
 }
 
 /**
- * Deletes an agent: it is gone from every list and for every caller.
+ * Deletes an agent for every caller.
  *
  * @returns the agent as it was, `isDeleted` true.
  * @throws DomainError NOT_FOUND, FORBIDDEN for all but owner and administrators.
@@ -178,8 +178,8 @@ export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promi
 }
 
 /**
- * Marks an agent as approved by its organization, or takes that back. An approval ends when anybody but an administrator changes what it was
- * given for.
+ * Marks an agent as approved by its organization, or withdraws the approval. An approval ends when anybody but an administrator changes an
+ * approved member.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN for all but administrators.
  */
@@ -189,7 +189,7 @@ export async function approveAgent(deps: Deps, caller: Caller, id: string, isApp
   return deps.storage.agents.update(id, { isApprovedByOrg: isApproved }, viewerOf(caller));
 }
 
-/** The editors of an agent as the caller sees them: with e-mails for who may edit it, none for strangers to its organization. */
+/** The editors of an agent as the caller sees them: with e-mails for callers who may edit it; none for strangers to its organization. */
 export function shownEditors(caller: Caller, agent: AgentView): readonly AgentEditor[] {
   if (canEditAgent(caller, agent)) return agent.editors;
   return agent.orgId === caller.orgId ? agent.editors.map((editor) => ({ ...editor, email: '' })) : [];

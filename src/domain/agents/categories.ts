@@ -49,7 +49,7 @@ export async function renameAgentCategory(
 }
 
 /**
- * Removes a heading: agents that stood under it stand under one less.
+ * Removes a category, also from its agents.
  *
  * @returns the category as it was.
  * @throws DomainError NOT_FOUND, FORBIDDEN.

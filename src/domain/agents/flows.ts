@@ -17,7 +17,7 @@ export type UpdateFlowInput = { readonly [Name in keyof CreateFlowInput]?: Creat
 
 const nameLengthMax = 200;
 
-/** The flows of an agent by name; for who may not edit it without their versions. @throws DomainError NOT_FOUND. */
+/** The flows of an agent by name; without their versions for callers who may not edit it. @throws DomainError NOT_FOUND. */
 export function listFlows(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentFlow>[]> {
   return listParts(deps, caller, agentId, deps.storage.agentParts.flows, hidden);
 }
@@ -72,7 +72,7 @@ export async function deleteFlow(deps: Deps, caller: Caller, agentId: string, id
   return part;
 }
 
-/** @param prefix  what stands before the names of members in faults. */
+/** @param prefix  prefix of member names in faults. */
 export function readFlow(
   prefix: string,
   { name, enabled, versions }: CreateFlowInput,

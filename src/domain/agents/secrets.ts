@@ -20,18 +20,18 @@ export interface CreateAgentSecretInput {
   /** Where the value may be sent; absent: to the origins of the tools that name the key. */
   readonly origins?: Optional<readonly string[]>;
 }
-/** Absent members are kept; null takes the value or the description away. */
+/** Absent members are kept; null removes the value or the description. */
 export interface UpdateAgentSecretInput {
   readonly description?: Optional<string>;
   readonly secretType?: Optional<SecretType>;
   readonly value?: Optional<string>;
-  /** Belongs to a value that is given: another origin asks for it anew. */
+  /** Given with a value: another origin needs the value again. */
   readonly origins?: Optional<readonly string[]>;
 }
 
 const descriptionLengthMax = 2_000;
 
-/** The secrets of an agent by key, without their values; for who may edit it. @throws DomainError NOT_FOUND, FORBIDDEN. */
+/** The secrets of an agent by key, without their values; for callers who may edit it. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function listAgentSecrets(deps: Deps, caller: Caller, agentId: string): Promise<readonly AgentSecret[]> {
   const agent = await editableAgent(deps, caller, agentId);
   return deps.storage.agentParts.secrets.ofAgent(agent.id);
@@ -75,7 +75,10 @@ export async function createAgentSecret(
   });
 }
 
-/** A secret that was found in a tool becomes one of its own: it stays when the tool goes. @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault. */
+/**
+ * A secret that was found in a tool becomes independent: it stays when the tool is deleted. @throws DomainError NOT_FOUND, FORBIDDEN, or
+ * with every fault.
+ */
 export async function updateAgentSecret(
   deps: Deps,
   caller: Caller,
@@ -108,7 +111,7 @@ export async function deleteAgentSecret(deps: Deps, caller: Caller, agentId: str
   return secret;
 }
 
-/** Whom and what for a value is given; nothing when none is. A secret whose value is taken away remembers what it was for. */
+/** Giver and origins of a given value; empty without one. A secret whose value is removed keeps them. */
 async function bindingOf(
   deps: Deps,
   caller: Caller,

@@ -17,7 +17,7 @@ export type UpdateSkillInput = { readonly [Name in keyof CreateSkillInput]?: Cre
 
 const lengthsMax = { name: 200, description: 10_000, content: 200_000 } as const;
 
-/** The skills of an agent by name; for who may not edit it without their content. @throws DomainError NOT_FOUND. */
+/** The skills of an agent by name; without their content for callers who may not edit it. @throws DomainError NOT_FOUND. */
 export function listSkills(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentSkill>[]> {
   return listParts(deps, caller, agentId, deps.storage.agentParts.skills, hidden);
 }
@@ -74,7 +74,7 @@ export async function deleteSkill(deps: Deps, caller: Caller, agentId: string, i
   return part;
 }
 
-/** @param prefix  what stands before the names of members in faults. */
+/** @param prefix  prefix of member names in faults. */
 export function readSkill(
   prefix: string,
   { name, description, content, enabled }: CreateSkillInput,

@@ -24,7 +24,7 @@ const variablePattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const labelLengthMax = 500;
 const orderIndexMax = 1_000_000;
 
-/** The variables of an agent in the order they are asked; whoever may use it sees them whole. @throws DomainError NOT_FOUND. */
+/** The variables of an agent in the order they are asked; complete for every caller who may use it. @throws DomainError NOT_FOUND. */
 export function listUserInputs(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentUserInput>[]> {
   return listParts(deps, caller, agentId, deps.storage.agentParts.userInputs, whole);
 }
@@ -93,7 +93,7 @@ export async function deleteUserInput(
   return part;
 }
 
-/** @param prefix  what stands before the names of members in faults. */
+/** @param prefix  prefix of member names in faults. */
 export function readUserInput(
   prefix: string,
   input: CreateUserInputInput,

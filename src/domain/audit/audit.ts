@@ -25,7 +25,7 @@ export async function listAuditEntries(
   if (from !== undefined && to !== undefined && from >= to) {
     throw new DomainError('INVALID_VALUE', 'to must be later than from', { param: 'to' });
   }
-  // What happened in an organization that is gone is still there to be read from above all.
+  // Entries of a deleted organization stay readable for INSTANCE keys.
   const isAbove = caller.level === 'INSTANCE' && orgId !== undefined;
   const { id } = isAbove ? { id: orgId } : await administeredOrganization(deps, caller, orgId);
   return deps.storage.auditEntries.list({ ...filter, orgId: id }, page);

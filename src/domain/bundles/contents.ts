@@ -61,8 +61,8 @@ export class WrittenBlobs {
 }
 
 /**
- * Writes the bytes that come with the bundle, and those that it names by address, to the disk, one document after the other: none stands in
- * memory as a whole but those of the request itself. What cannot be fetched, or is beyond BUNDLE_FETCH_MAX_BYTES, is left out.
+ * Writes the documents of a bundle to the disk, one after the other: those inside it, and those it names by address. Fetched documents are
+ * never whole in memory. A document that cannot be fetched, or exceeds BUNDLE_FETCH_MAX_BYTES, is left out.
  */
 export async function storeContents(
   deps: Deps,
@@ -93,7 +93,7 @@ export async function storeContents(
   return { byItem, isCut };
 }
 
-/** What an import would find, as far as the bundle itself says: nobody is asked and nothing is written. */
+/** The contents as far as the bundle itself says: nothing is fetched and nothing is written. */
 export function foreseeContents({ newId }: Deps, sources: readonly ReadSource[]): Contents {
   const items = uploadedItems(sources);
   const fetched = new Set(items.filter(({ blobUrl }) => isWebAddress(blobUrl)).slice(0, fetchesMax));

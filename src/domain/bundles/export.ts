@@ -28,14 +28,14 @@ export const itemsPerSourceMax = 10_000;
 const itemsPerRead = 1_000;
 
 /**
- * Makes the portable form of an agent, without any secret. The same agent gives the same bytes but for `exportedAt`: everything stands in an
- * order that follows from its content.
+ * Makes the portable form of an agent, without any secret. The same agent gives the same bytes but for `exportedAt`: lists are ordered by
+ * content.
  *
- * What the key may not read stays behind: skills without SKILLS:READ, data sources without DATA_SOURCES:READ.
+ * What the key may not read is left out: skills without SKILLS:READ, data sources without DATA_SOURCES:READ.
  *
- * @throws DomainError NOT_FOUND; FORBIDDEN for who may use the agent and not edit it; INSUFFICIENT_SCOPE for data sources that are asked for
- *   by a key that may not read them; INVALID_VALUE for a source that is none of its, or when
- *   the bundle would be larger than an import takes.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for who may use the agent and not edit it; INSUFFICIENT_SCOPE for data sources that are asked
+ *   for by a key that may not read them; INVALID_VALUE for a source that is none of its, or when the bundle would be larger than an import
+ *   takes.
  */
 export async function exportAgent(deps: Deps, caller: Caller, agentId: string, query: ExportQuery): Promise<AgentBundle> {
   const agent = await editableAgent(deps, caller, agentId);
@@ -159,7 +159,7 @@ async function bundledDataSources(
   for (const source of ordered) {
     const one = await bundledDataSource(deps, source, budget);
     bundledBytes += Buffer.byteLength(JSON.stringify(one));
-    // Before the next one is read: all of them together could be far larger than what is refused in the end.
+    // Checked before the next one is read, because all of them together may be far larger than the limit.
     if (bundledBytes > deps.settings.BODY_MAX_BYTES) throw tooLarge(deps.settings.BODY_MAX_BYTES);
     bundled.push(one);
   }

@@ -11,7 +11,7 @@ import { bundleWarnings } from './warnings.ts';
 export interface ImportResult {
   /** Null for a dry run. */
   readonly agentId: string | null;
-  /** What is not as it was where the bundle comes from; sorted, each once. */
+  /** The differences from the original; sorted, each once. */
   readonly warnings: readonly string[];
 }
 

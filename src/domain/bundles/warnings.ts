@@ -12,7 +12,7 @@ export function bundleWarnings({ tools, secrets, dataSources }: ReadBundle): rea
   ];
 }
 
-/** Nothing that a bundle says is ever started: servers that are programs stand in the operator's configuration only. */
+/** A bundle never starts a program: stdio servers are allowed in the operator's configuration only. */
 function toolWarnings({ name, type, data }: ReadBundle['tools'][number]): readonly string[] {
   if (type !== 'MCP_SERVER') return [];
   const { command, transport, type: kind } = data;

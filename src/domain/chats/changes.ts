@@ -19,7 +19,7 @@ export type ChatExportFormat = (typeof chatExportFormats)[number];
 export interface Compression {
   /** What models are given in place of the older turns; null while there are none. */
   readonly summary: string | null;
-  /** Messages that it stands for. They stay in the transcript. */
+  /** Messages that it replaces for the model. They stay in the transcript. */
   readonly compressedCount: number;
   /** Messages that models are still given as they are. */
   readonly keptCount: number;
@@ -50,7 +50,7 @@ export async function duplicateChat(deps: Deps, caller: Caller, id: string): Pro
 }
 
 /**
- * Takes away all that was said in a chat of the caller, with its files and its summary. Its id, agent, name, pin and user inputs stay.
+ * Removes all messages of a chat of the caller, with its files and its summary. Its id, agent, name, pin and user inputs stay.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN, RUN_ACTIVE while a run answers: cancel that first.
  */
@@ -66,10 +66,10 @@ export async function resetChat(deps: Deps, caller: Caller, id: string): Promise
 }
 
 /**
- * Has the chat's model sum up what was said, and keeps that with the chat.
+ * Summarizes the chat with its own model, and stores the summary with the chat.
  *
- * @throws DomainError NOT_FOUND (also without its agent), FORBIDDEN, CONFLICT for a chat in which nothing was said, and what the model
- *   refuses. Cost: one model call, noted in the ledger.
+ * @throws DomainError NOT_FOUND (also without its agent), FORBIDDEN, CONFLICT for an empty chat, and the errors of the model. Cost: one
+ *   model call, noted in the ledger.
  */
 export async function summarizeChat(
   deps: Deps,

@@ -16,7 +16,7 @@ export interface CreateChatInput {
   /** Values of the agent's user inputs, by variable name. */
   readonly userInputs?: unknown;
 }
-/** Absent members are kept; null takes the name or the pin away, and so does a pin of 0. */
+/** Absent members are kept; null removes the name or the pin; so does a pin of 0. */
 export interface UpdateChatInput {
   readonly name?: string | null | undefined;
   readonly pinPosition?: number | null | undefined;
@@ -41,11 +41,11 @@ export async function getOwnChat(deps: Deps, caller: Caller, id: string): Promis
 }
 
 /**
- * The caller's chats, the one changed last first. With an agent: the chats with it; for those who may edit it, everybody's, as far as
- * it shows its logs. Cost: one statement, flat in the depth of the page.
+ * The caller's chats, the last changed first. With an agent: the chats with it; for its editors those of all users, if it shows its logs.
+ * Cost: one statement, flat in the depth of the page.
  *
- * @param search  only the caller's own chats whose name or messages hold it, in any case; a blank one narrows nothing. Cost: it reads the
- *   caller's chats one after the other until the page is full.
+ * @param search  only the caller's own chats whose name or messages contain it, in any case; blank: all. Cost: it reads the caller's chats
+ *   one after the other until the page is full.
  * @throws DomainError NOT_FOUND for an agent that the caller may not see, INVALID_VALUE for a search of more than 200 characters.
  */
 export async function listChats(

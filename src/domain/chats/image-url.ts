@@ -8,8 +8,8 @@ const sniffedChars = 400;
 export const imageUrlRule = 'an http(s) URL or a data URL of an image in base64, and no SVG';
 
 /**
- * Tells the two kinds of image URLs apart; undefined for everything else, and for SVG: it is a document that can name further addresses, and
- * whoever draws it may fetch them.
+ * Tells the two kinds of image URLs apart; undefined for everything else, and for SVG: it is a document that can name further addresses,
+ * and its renderer may fetch them.
  */
 export function kindOfImageUrl(url: string): 'address' | 'data' | undefined {
   if (webAddress.test(url)) return 'address';

@@ -7,9 +7,9 @@ import type { Deps } from '../deps.ts';
 import { requireRoom } from './sources.ts';
 
 /**
- * Writes sources of a connected kind, attaches them, and has their connector begin. All or none.
+ * Writes sources of a connected kind, attaches them, and queues the job of their connector. All or none.
  *
- * @returns them as they were written: INITIALIZED. What becomes of them is told by the sources themselves, later.
+ * @returns them as they were written: INITIALIZED. Their state changes later.
  * @throws DomainError CONFLICT when the agent has as many sources as it may have.
  */
 export async function addConnectedSources(

@@ -121,7 +121,7 @@ async function store(
   });
 }
 
-/** What the caller's connections are narrowed to by where it stands: its own; administrators see all of their organization. */
+/** The connections that the caller sees: its own; administrators see those of their organization. */
 function visibleConnections(caller: Caller): ConnectionScope {
   if (caller.level === 'INSTANCE') return {};
   return isAdministrator(caller, caller.orgId) ? { orgId: caller.orgId } : ownConnections(caller);
@@ -132,7 +132,7 @@ function ownConnections(caller: Caller): Required<ConnectionScope> {
   return { orgId: caller.orgId, ownerUserId: caller.userId };
 }
 
-/** Whether the caller owns it. Administrators see that it is there, whose it is and what it is called, and nothing else. */
+/** Whether the caller owns it. Administrators see its owner and its name, and nothing else. */
 export function ownsConnection(caller: Caller, connection: Pick<Connection, 'orgId' | 'ownerUserId'>): boolean {
   return connection.orgId === caller.orgId && connection.ownerUserId === caller.userId;
 }
@@ -180,7 +180,7 @@ export interface UpdateConnectionInput {
 }
 
 /**
- * Renames a connection or renews its token, so that sources that name it go on. For its owner.
+ * Renames a connection or renews its token, so that sources that name it continue. For its owner.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN for administrators, INVALID_VALUE naming the member, also for a token where none belongs.
  */
@@ -230,7 +230,7 @@ async function renewedSecrets(
   return deps.storage.vault.seal(connectionPlace(connection), JSON.stringify(secrets));
 }
 
-/** The secrets of a connection, for what works on behalf of its owner. Never given to an API. @throws DomainError NOT_FOUND */
+/** The secrets of a connection, for code that acts for its owner. Never given to an API. @throws DomainError NOT_FOUND */
 export async function openConnection(deps: Deps, connection: Connection): Promise<ConnectionSecrets> {
   const sealed = await deps.storage.connections.findSealed(connection.id);
   if (sealed === undefined) throw missingConnection();
@@ -238,7 +238,7 @@ export async function openConnection(deps: Deps, connection: Connection): Promis
 }
 
 /**
- * Removes a connection and its secrets. Sources that were added with it stay, and can no longer be read anew.
+ * Removes a connection and its secrets. Sources that were added with it stay, and can no longer be refreshed.
  *
  * @returns the connection as it was.
  * @throws DomainError NOT_FOUND for all but its owner and administrators.

@@ -31,7 +31,7 @@ export function readTicket(deps: Deps, signed: string): UploadTicket {
 }
 
 /**
- * Opens the door to whoever holds a ticket: the caller is the key that asked for it, as that key is now.
+ * Authenticates the holder of a ticket: the caller is the key that requested it, with its rights of today.
  *
  * @returns the caller, and the most bytes it may send.
  * @throws DomainError INVALID_API_KEY, also when that key has ended since.

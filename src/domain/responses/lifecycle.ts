@@ -82,11 +82,11 @@ export async function pauseResponse(deps: Deps, caller: Caller, id: string): Pro
 }
 
 /**
- * Goes on with a paused response under the same id; it waits its turn when another holds its thread.
+ * Continues a paused response under the same id; it waits its turn when another holds its thread.
  *
- * @returns its events: all of them, `seenSequence` is the last that was there before.
- * @throws DomainError NOT_FOUND; RESPONSE_NOT_PAUSED; THREAD_QUEUE_FULL, and it stays paused; MODEL_NOT_FOUND, also for an agent that the caller may not use any more; with every
- *   fault of the input.
+ * @returns its events: all of them; `seenSequence` is the last one before the call.
+ * @throws DomainError NOT_FOUND; RESPONSE_NOT_PAUSED; THREAD_QUEUE_FULL, and it stays paused; MODEL_NOT_FOUND, also for an agent that the
+ *   caller may not use any more; with every fault of the input.
  */
 export async function resumeResponse(
   deps: Deps,
@@ -101,7 +101,7 @@ export async function resumeResponse(
   const secrets = readSecrets(input.userSecrets, faults, 'userSecrets');
   faults.throwIfAny();
   if (run.incompleteReason !== 'paused' || run.chatId === null) throw notPaused(run);
-  // Whoever may not use the agent any more cannot let it go on either.
+  // A caller who may no longer use the agent cannot continue the response.
   if (run.agentId !== null) await agentOf(deps, caller, run.agentId);
   const items = await resolveItems(deps, caller, given);
   requireCalls(given, items, await deps.storage.chats.history(run.chatId, deps.settings.MESSAGES_MAX));

@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import type { ReadResponse, ResponseInput } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
 
-/** Where a request goes on: nowhere, in a chat, or behind a response. */
+/** What a request continues: nothing, a chat, or a response. */
 export interface Place {
   readonly chat: Chat | undefined;
   readonly previous: Run | undefined;
@@ -18,7 +18,7 @@ export interface Place {
   readonly remembered?: readonly NewMessage[];
   /** Messages of `previous` that its thread does not have: said before it was cut by force, or given to it and it never began. */
   readonly missing?: readonly NewMessage[];
-  /** Its words left the thread, so whoever goes on from it cannot go on there. */
+  /** Its output left the thread, so a request that continues it forks into a new one. */
   readonly isCut?: boolean;
 }
 
@@ -53,7 +53,7 @@ function missingPrevious(id: string): DomainError {
   });
 }
 
-/** Who names a response goes on from all of it, also from what its thread has forgotten or never had. */
+/** A request that names a response continues from all of it, including messages that its thread does not have. */
 async function missingOf(deps: Deps, { id, status, isWaiting, incompleteReason }: Run): Promise<Partial<Place>> {
   if (status === 'cancelled') {
     const fold = new RunFold();
@@ -66,8 +66,8 @@ async function missingOf(deps: Deps, { id, status, isWaiting, incompleteReason }
 }
 
 /**
- * Everything before the request: the whole thread, or what led to the response that it goes on from. Of a thread with more messages than a
- * model is given, the newest, and one more: so it can be told that something would be left out.
+ * Everything before the request: the whole thread, or the messages before the response that it continues. Of a thread with more messages
+ * than a model gets, the newest and one more, which shows that some would be left out.
  */
 export async function historyOfPlace(
   deps: Deps,
@@ -76,7 +76,7 @@ export async function historyOfPlace(
   if (chat === undefined) return remembered ?? [];
   const history = await deps.storage.chats.history(chat.id, deps.settings.MESSAGES_MAX + 1, previous?.id);
   if (missing.length === 0) return history;
-  // What others put into a response stands in its thread, and here at its place between its words.
+  // Input that `steer` added is in the thread, and here at its place within the output.
   const ids = new Set(missing.map((message) => message.id));
   return [...history.filter((message) => !ids.has(message.id)), ...missing];
 }

@@ -8,7 +8,7 @@ import { canEditAgent } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
 import { getAgent } from '../agents.ts';
 
-/** The agent whose parts the caller may change. @throws DomainError NOT_FOUND, FORBIDDEN for who may only use it. */
+/** The agent whose parts the caller may change. @throws DomainError NOT_FOUND, FORBIDDEN for callers who may only use it. */
 export async function editableAgent(deps: Deps, caller: Caller, agentId: string): Promise<AgentView> {
   const agent = await getAgent(deps, caller, agentId);
   if (canEditAgent(caller, agent)) return agent;
@@ -20,7 +20,7 @@ type Table<Part extends AgentPart> = Pick<PartTable<Part>, 'ofAgents' | 'find'>;
 /**
  * The parts of one kind of an agent, in their order.
  *
- * @param hide  what is left of a part for who may use the agent and not edit it.
+ * @param hide  the part as callers see it who may use the agent but not edit it.
  * @throws DomainError NOT_FOUND.
  */
 export async function listParts<Part extends AgentPart>(

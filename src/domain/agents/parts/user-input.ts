@@ -19,7 +19,7 @@ const placeholderLengthMax = 500;
 const members = ['required', 'options', 'min', 'max', 'maxLength', 'default', 'placeholder'];
 const dayPattern = /^\d{4}-\d\d-\d\d$/;
 
-/** Reads what a user input is asked with. Only the members named here are kept: nothing else has a meaning. */
+/** Reads the configuration of a user input. Unknown members are dropped. */
 export function readConfiguration(param: string, type: UserInputType, given: unknown, faults: Faults): UserInputConfiguration {
   const object = readJsonObject(param, given ?? {}, faults);
   const own: JsonObject = Object.fromEntries(

@@ -6,7 +6,7 @@ export type ProfileFacts = Pick<
   Agent,
   'name' | 'description' | 'introduction' | 'instructions' | 'src' | 'generateCitations' | 'profile'
 > & {
-  /** The names of what it draws its knowledge from. */
+  /** The names of its data sources. */
   readonly knowledge: readonly string[];
 };
 
@@ -22,8 +22,8 @@ const namesShownMax = 5;
 const titlesMax = 3;
 
 /**
- * A profile from the public facts alone, in plain words: what stands where a model wrote nothing, and what a model is shown as the least
- * that is true. The instructions are not in it.
+ * A profile from the public facts alone. It fills members that the model did not write, and the model gets it as a starting point. It never
+ * contains the instructions.
  */
 export function draftProfile(facts: ProfileFacts): AgentProfile {
   const { name, description, introduction, src, knowledge, profile, generateCitations } = facts;

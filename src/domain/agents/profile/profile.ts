@@ -24,13 +24,12 @@ const task = [
 ].join('\n');
 
 /**
- * Writes an agent's profile by the agent's own model, from what the agent is: its texts and the names of its knowledge. What the model
- * does not write, or writes in a way that shows the instructions, comes from a plain draft of the same facts; voice, videos and what else
- * no text can tell stay as they are.
+ * Lets the agent's own model write its profile from its texts and the names of its data sources. A draft of the same facts replaces members
+ * that the model did not write, or that repeat the instructions. Voice and videos stay as they are.
  *
  * @returns the profile, which is stored on the agent.
- * @throws DomainError NOT_FOUND, FORBIDDEN for all who may not edit it; MODEL_NOT_FOUND; UPSTREAM_ERROR when the model sends no JSON object;
- *   and what the model or the limits of the organization refused.
+ * @throws DomainError NOT_FOUND, FORBIDDEN for all who may not edit it; MODEL_NOT_FOUND; UPSTREAM_ERROR when the model sends no JSON
+ *   object; and what the model or the limits of the organization refused.
  *
  * Cost: one model call, in the ledger under the agent.
  */
@@ -49,7 +48,7 @@ export async function generateAgentProfile(deps: Deps, caller: Caller, id: strin
 }
 
 async function factsOf(deps: Deps, caller: Caller, agent: AgentView): Promise<ProfileFacts> {
-  // A profile tells what it was written from: a key that may not read sources does not bring their names in.
+  // The profile shows the names it was written from, so they are left out for a key that may not read sources.
   const [sources = []] = caller.scopes.has('DATA_SOURCES:READ') ? await listDataSourcesOfAgents(deps, caller, [agent.id]) : [];
   const { name, description, introduction, instructions, src, generateCitations, profile } = agent;
   const knowledge = sources.map((source) => source.name.replace(/\.[a-z0-9]{1,5}$/i, ''));
