@@ -7,7 +7,7 @@ export interface RetrievalFigures {
   readonly indexSeconds: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
-  /** Processor time of a search, database included when it is embedded: tells more than the clock on a busy machine. */
+  /** Processor time of a search, database included when it is embedded: less noisy than wall-clock time on a busy machine. */
   readonly cpuMs: number;
   /** Resident memory of this process after the searches less that before them. */
   readonly memoryGrowthMB: number;
@@ -75,7 +75,7 @@ export function chunkOf(text: string, ordinal: number): NewChunk {
 
 const vocabulary = 60_000;
 
-/** Words by Zipf's law, as in natural text: the n-th most frequent one stands in about 1 of n places. */
+/** Words by Zipf's law, as in natural text: the n-th most frequent word is about every n-th word. */
 export function passageText(random: () => number): string {
   return Array.from({ length: 220 }, () => wordOf(Math.floor(vocabulary ** random()))).join(' ');
 }

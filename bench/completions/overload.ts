@@ -9,8 +9,8 @@ const runsMax = 64;
 const share = Math.floor(runsMax * 0.8);
 const durationMs = 4_000;
 /**
- * A client that was refused comes back when its reply would have been over, sooner than it was told to: so ten times the clients are ten times
- * the load. Each at a moment of its own: in step, hundreds of refusals would wait for each other in the one process that asks.
+ * A refused client tries again after the time that its reply would have taken, earlier than Retry-After says, so ten times the clients are
+ * ten times the load. Each client waits a different time; otherwise hundreds of refusals would queue in the one client process.
  */
 const comesBackMs = () => 100 + Math.random() * 200;
 const refusedMaxMs = 100;
@@ -20,7 +20,7 @@ const refusedMaxMs = 100;
  */
 const connectingMs = 1_000;
 
-/** The promise for ten times the load: what is too much is refused at once, and what is served goes on nearly as before. */
+/** The promise at ten times the load: excess requests are refused at once, and the throughput of the others stays nearly the same. */
 export async function benchOverload(): Promise<readonly Row[]> {
   const upstream = await start<{ url: string }>('upstream.ts', [], cores.load);
   const service = await start<{ url: string; adminKey: string }>(

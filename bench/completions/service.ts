@@ -19,7 +19,7 @@ const settings = loadSettings({
   LOG_FORMAT: 'json',
   ...(process.argv[3] === undefined ? {} : { RUNS_ACTIVE_MAX: process.argv[3] }),
 });
-// The log as it is by default, written where nobody reads it.
+// The default log, written to a discarded stream.
 const log = openSync('/dev/null', 'w');
 const logger = createLogger(settings, (lines) => void writeSync(log, lines));
 const service = await startService(settings, logger, (error) => {

@@ -1,7 +1,7 @@
 /** How the command ends. */
 export const exitCodes = { good: 0, refused: 1, misused: 2, unreachable: 3 } as const;
 
-/** Something to say to whoever typed the command, in plain sentences. */
+/** A failure shown to the user of the command line, in plain sentences. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly exitCode: number;

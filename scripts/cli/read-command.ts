@@ -2,7 +2,7 @@ import { type Request, requestOf, type Typed } from './arguments.ts';
 import { type Command, commandNamed } from './commands.ts';
 import { misused } from './failure.ts';
 
-/** What was typed, as a request that can be sent, and where to, when that was said. @throws Failure saying what is wrong with it. */
+/** The typed command as a request to send, and its target when given. @throws Failure saying what is wrong with it. */
 export function readCommand(
   commands: readonly Command[],
   { words, options }: Typed,

@@ -1,6 +1,6 @@
 import { settingsSchema } from '../../src/settings.ts';
 
-/** What the page needs of a setting's schema; zod's own types tell it apart no better. */
+/** The members of a setting's schema that the page needs. */
 interface SettingSchema {
   readonly description?: string | undefined;
   safeParse(value: unknown): { readonly success: boolean; readonly data?: unknown };

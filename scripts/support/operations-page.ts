@@ -15,7 +15,7 @@ export interface OperationLine {
   readonly test: string;
 }
 
-/** Calls every operation, and is told of nothing else: what is not found by its text is found there. */
+/** This test calls every operation, so it is named for operations that no other test calls. */
 const everyOperation = 'test/contract/authorization/matrix.test.ts';
 
 interface Source {
@@ -105,7 +105,7 @@ function partOf({ path }: RouteRow): RegExp {
   return new RegExp(`[/'"\`]${escaped(word)}\\b`);
 }
 
-/** A call of the row: its method, then its path, or the end of it after a variable, with whatever where ids stand. */
+/** Matches a call of the route: its method, then its path or the end of it after a variable, with any text in place of ids. */
 function callOf({ method, path }: RouteRow): RegExp {
   const parts = path.split(/\{[^}]*\}/).map(escaped);
   const whole = parts.join('[^/`\'"\\s]+');

@@ -73,7 +73,7 @@ export function createDiskBlobs(folder: string, freeMinBytes = 0): Blobs {
   };
 }
 
-/** Files below a folder that were last written before a moment; what goes away meanwhile is passed over. */
+/** Files below a folder that were last written before a moment; files deleted during the walk are skipped. */
 async function* filesBefore(folder: string, before: Date): AsyncIterable<string> {
   const entries = await opendir(folder).catch(() => undefined);
   if (entries === undefined) return;

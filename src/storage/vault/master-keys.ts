@@ -41,7 +41,7 @@ export function loadMasterKeys(settings: KeySettings): MasterKeys {
   return keysOf([made], () => writeWhole(path, `${made}\n`));
 }
 
-/** The key in the data folder, also where PARLEY_MASTER_KEY stands in its place. */
+/** The key in the data folder, also when PARLEY_MASTER_KEY overrides it. */
 export function storedMasterKey(settings: Pick<Settings, 'DATA_DIR'>): SealingKey | undefined {
   const found = readKey(masterKeyPath(settings));
   return found === undefined ? undefined : deriveKey(found, 'sealing');
@@ -70,7 +70,7 @@ function readKey(path: string): string | undefined {
     if (material.length >= materialLengthMin) return material;
     throw new StartRefusal(`${path} holds no master key. Put it back from the backup of this data, or set PARLEY_MASTER_KEY.`);
   } catch (error) {
-    // A file where the folder should be is told when the folder is prepared.
+    // A file in place of the folder is reported when the folder is prepared.
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined;
     throw error;
   }
