@@ -25,14 +25,14 @@ export async function* watchActiveRuns(deps: Deps, caller: Caller, signal: Abort
   let last = '';
   try {
     while (!signal.aborted) {
-      const news = new Promise<void>((resolve) => {
+      const change = new Promise<void>((resolve) => {
         wake = resolve;
       });
       const runs = await listActiveRuns(deps, caller);
       const shown = JSON.stringify(runs.map(({ id, status, startedAt, isWaiting }) => [id, status, startedAt, isWaiting]));
       if (shown !== last) yield runs;
       last = shown;
-      await Promise.race([news, pause(lookAgainMs)]);
+      await Promise.race([change, pause(lookAgainMs)]);
       if (!signal.aborted) await pause(quietMs);
     }
   } finally {

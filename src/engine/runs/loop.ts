@@ -177,7 +177,7 @@ class Run {
     }
     this.#turnFrom = this.#output.items.length;
     this.#spending.emit();
-    if (control?.hasNews === true) this.#add(await this.#takeSteers(control));
+    if (control?.hasInput === true) this.#add(await this.#takeSteers(control));
     budget.beginRound();
     const { mustAnswer } = budget;
     const request = requestOf(plan, this.#tools, this.#messages, { mustAnswer, hasCalled: this.#hasCalled });

@@ -1,4 +1,4 @@
-import type { LostCallRule, SubagentNews } from '../../entities/runs/event.ts';
+import type { LostCallRule, SubagentUpdate } from '../../entities/runs/event.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelTool } from '../models/port.ts';
 
@@ -34,5 +34,5 @@ export interface CallPass {
   /** Makes sure of it, with a statement where the clock is not enough. @throws RunStop when another process has the run. */
   renew(): Promise<void>;
 }
-export type Tell = (news: SubagentNews) => void;
+export type Tell = (update: SubagentUpdate) => void;
 export type ServerTools = ReadonlyMap<string, ServerTool>;
