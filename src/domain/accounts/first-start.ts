@@ -10,8 +10,7 @@ export interface FirstKey {
 }
 
 /**
- * On an empty database makes a tenant, an organization, an administrator and a key with all rights. Only the result contains the
- * secret.
+ * On an empty database makes a tenant, an organization, an administrator and a key with all rights. Only the result contains the secret.
  *
  * @returns undefined when the database was not empty, or another process was faster.
  */

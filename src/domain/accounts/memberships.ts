@@ -73,8 +73,7 @@ export async function updateMembership(
  * Ends a membership: the user's keys of the organization stop within a second, open streams within five. What the user made stays.
  *
  * @returns the former membership.
- * @throws DomainError NOT_FOUND; FORBIDDEN, also when it would revoke a key above the caller's level; CONFLICT for the last
- * administrator.
+ * @throws DomainError NOT_FOUND; FORBIDDEN, also when it would revoke a key above the caller's level; CONFLICT for the last administrator.
  */
 export async function deleteMembership(deps: Deps, caller: Caller, id: string): Promise<Membership> {
   const membership = await getMembership(deps, caller, id);

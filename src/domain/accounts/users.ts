@@ -101,13 +101,11 @@ export async function updateUser(deps: Deps, caller: Caller, id: string, input: 
 }
 
 /**
- * Deletes a user everywhere: keys, memberships and editorships at once, chats and connections in the background. The usage ledger
- * stays.
+ * Deletes a user everywhere: keys, memberships and editorships at once, chats and connections in the background. The usage ledger stays.
  *
  * @returns the former user.
- * @throws DomainError FORBIDDEN for all keys except TENANT and INSTANCE keys, and for a user with a key above the caller's level;
- * NOT_FOUND; CONFLICT while the user owns agents, data sources or groups or is the last administrator of an organization, and for
- * the user of the calling key.
+ * @throws DomainError FORBIDDEN for all keys except TENANT and INSTANCE keys, and for a user with a key above the caller's level; NOT_FOUND;
+ * CONFLICT while the user owns agents, data sources or groups or is the last administrator of an organization, and for the user of the calling key.
  */
 export async function deleteUser(deps: Deps, caller: Caller, id: string): Promise<User> {
   const user = await getUser(deps, caller, id);

@@ -41,11 +41,10 @@ export function getAgentTool(deps: Deps, caller: Caller, agentId: string, id: st
 }
 
 /**
- * Adds a tool to an agent. Secrets anywhere in its data are moved into the vault, bound to the tool's origin, and replaced by
- * references.
+ * Adds a tool to an agent. Secrets anywhere in its data are moved into the vault, bound to the tool's origin, and replaced by references.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input, such as a reference to a
- * stored secret of another origin.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input, such as a reference to a stored secret of
+ * another origin.
  */
 export async function createAgentTool(
   deps: Deps,

@@ -25,8 +25,7 @@ const labelLengthMax = 500;
 const orderIndexMax = 1_000_000;
 
 /**
- * The variables of an agent in the order they are asked; every caller who may use the agent sees them completely. @throws
- * DomainError NOT_FOUND.
+ * The variables of an agent in the order they are asked; every caller who may use the agent sees them completely. @throws DomainError NOT_FOUND.
  */
 export function listUserInputs(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentUserInput>[]> {
   return listParts(deps, caller, agentId, deps.storage.agentParts.userInputs, whole);

@@ -6,10 +6,7 @@ import { editableAgents, usableAgents, visibleChats, visibleDataSources } from '
 import type { CallOrigin } from './origin.ts';
 import { targets } from './targets.ts';
 
-/**
- * Kinds of people's content in replies. `instructions`: the inner data of an agent, which callers who may only use the agent do not
- * see.
- */
+/** Kinds of people's content in replies. `instructions`: the inner data of an agent, which callers who may only use the agent do not see. */
 export type ContentNoun = 'agent' | 'instructions' | 'dataSource' | 'chat' | 'run';
 
 /** What reads need of the service. */

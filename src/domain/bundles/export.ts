@@ -28,14 +28,13 @@ export const itemsPerSourceMax = 10_000;
 const itemsPerRead = 1_000;
 
 /**
- * Makes the portable form of an agent, without secrets. The same agent gives the same bytes, except `exportedAt`: the order of
- * everything follows from its content.
+ * Makes the portable form of an agent, without secrets. The same agent gives the same bytes, except `exportedAt`: the order of everything follows
+ * from its content.
  *
  * Parts that the key may not read are left out: skills without SKILLS:READ, data sources without DATA_SOURCES:READ.
  *
- * @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only use the agent; INSUFFICIENT_SCOPE for requested data sources
- * that the key may not read; INVALID_VALUE for a source of another agent, or when the bundle would be larger than an import
- * accepts.
+ * @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only use the agent; INSUFFICIENT_SCOPE for requested data sources that the key may
+ * not read; INVALID_VALUE for a source of another agent, or when the bundle would be larger than an import accepts.
  */
 export async function exportAgent(deps: Deps, caller: Caller, agentId: string, query: ExportQuery): Promise<AgentBundle> {
   const agent = await editableAgent(deps, caller, agentId);

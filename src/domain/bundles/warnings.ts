@@ -3,10 +3,7 @@ import { originsOfKey } from '../agents/parts/secret-origins.ts';
 import { portableData } from './portable-data.ts';
 import type { ReadBundle, ReadSource } from './read-bundle.ts';
 
-/**
- * Parts of a bundle that an import leaves out, or that have no effect here. Warnings about content come later: it may have to be
- * fetched.
- */
+/** Parts of a bundle that an import leaves out, or that have no effect here. Warnings about content come later: it may have to be fetched. */
 export function bundleWarnings({ tools, secrets, dataSources }: ReadBundle): readonly string[] {
   return [
     ...tools.flatMap(toolWarnings),

@@ -68,8 +68,7 @@ export async function resetChat(deps: Deps, caller: Caller, id: string): Promise
 /**
  * Lets the chat's model summarize its messages, and stores the summary with the chat.
  *
- * @throws DomainError NOT_FOUND (also when its agent is gone), FORBIDDEN, CONFLICT for a chat without messages, and refusals of the
- * model.
+ * @throws DomainError NOT_FOUND (also when its agent is gone), FORBIDDEN, CONFLICT for a chat without messages, and refusals of the model.
  *
  * Cost: one model call, charged in the ledger.
  */

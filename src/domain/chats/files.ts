@@ -32,8 +32,7 @@ const sweptAtOnce = 500;
 /**
  * Stores a file for a chat of the caller.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN, INVALID_VALUE for an empty file, REQUEST_TOO_LARGE, CONFLICT when the chat has its most
- * files already.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, INVALID_VALUE for an empty file, REQUEST_TOO_LARGE, CONFLICT when the chat has its most files already.
  */
 export async function uploadChatFile(
   deps: Deps,
@@ -55,8 +54,7 @@ export async function uploadChatFile(
 }
 
 /**
- * Makes a record of a file for a chat of the caller; its content must follow within a day. Given a file instead of a record, stores
- * it at once.
+ * Makes a record of a file for a chat of the caller; its content must follow within a day. Given a file instead of a record, stores it at once.
  *
  * @throws DomainError like `uploadChatFile`, and with every fault of the record.
  */
@@ -136,10 +134,7 @@ export async function openChatFile(deps: Deps, caller: Caller, chatId: string, f
   return { filename, sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
 }
 
-/**
- * Deletes a file of a chat of the caller with its bytes. Text that models got from it stays. @throws DomainError NOT_FOUND,
- * FORBIDDEN.
- */
+/** Deletes a file of a chat of the caller with its bytes. Text that models got from it stays. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteChatFile(deps: Deps, caller: Caller, chatId: string, fileId: string): Promise<ChatFile> {
   const chat = await getOwnChat(deps, caller, chatId);
   const file = await findFile(deps, chat.id, fileId);

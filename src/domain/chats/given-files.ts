@@ -45,12 +45,11 @@ export const givenMax = 20;
 const timeoutMs = 60_000;
 
 /**
- * Reads the files and addresses of a message, one after the other: images as images, everything else as its text, in a delimited
- * block each.
+ * Reads the files and addresses of a message, one after the other: images as images, everything else as its text, in a delimited block each.
  *
  * @returns one part for each source, in order.
- * @throws DomainError naming the source: an address that may not or cannot be fetched, a document without text or too large, an
- * image for a model without images; REQUEST_TIMEOUT after a minute for all of them.
+ * @throws DomainError naming the source: an address that may not or cannot be fetched, a document without text or too large, an image for a model
+ * without images; REQUEST_TIMEOUT after a minute for all of them.
  */
 export async function readGiven(
   deps: Deps,

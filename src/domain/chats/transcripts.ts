@@ -3,9 +3,8 @@ import { oneLine } from '../../lib/text.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * The messages that people may read, one array for each id, in order; of each chat the newest MESSAGES_MAX. Transcripts, exports
- * and summaries read messages only through this function, which removes content for models (hidden messages, invisible parts,
- * contexts).
+ * The messages that people may read, one array for each id, in order; of each chat the newest MESSAGES_MAX. Transcripts, exports and summaries read
+ * messages only through this function, which removes content for models (hidden messages, invisible parts, contexts).
  *
  * Cost: one statement.
  */

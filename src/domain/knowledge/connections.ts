@@ -182,8 +182,7 @@ export interface UpdateConnectionInput {
 /**
  * Renames a connection or renews its token, so that its sources can be read again. For its owner.
  *
- * @throws DomainError NOT_FOUND; FORBIDDEN for administrators; INVALID_VALUE naming the member, also for a token of a connection
- * without one.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for administrators; INVALID_VALUE naming the member, also for a token of a connection without one.
  */
 export async function updateConnection(
   deps: Deps,

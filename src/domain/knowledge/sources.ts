@@ -222,8 +222,7 @@ async function deleteSources(deps: Deps, caller: Caller, ids: readonly string[])
 }
 
 /**
- * Queues a new read of all items of a source. Unchanged content is skipped unless `isForced`. The indexed passages answer
- * meanwhile.
+ * Queues a new read of all items of a source. Unchanged content is skipped unless `isForced`. The indexed passages answer meanwhile.
  *
  * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators.
  */

@@ -33,11 +33,10 @@ const anyBytes = 'application/octet-stream';
 const filenameLengthMax = 200;
 
 /**
- * Signs a link for the upload of one file of a given size and type to an agent. The holder of the link may send that file once
- * within an hour, without a key, and acts as the caller.
+ * Signs a link for the upload of one file of a given size and type to an agent. The holder of the link may send that file once within an hour,
+ * without a key, and acts as the caller.
  *
- * @throws DomainError NOT_FOUND; FORBIDDEN for an agent the caller may not edit; with every fault of the input; REQUEST_TOO_LARGE;
- * CONFLICT.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for an agent the caller may not edit; with every fault of the input; REQUEST_TOO_LARGE; CONFLICT.
  */
 export async function createUploadToken(
   deps: Deps,

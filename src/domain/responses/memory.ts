@@ -3,9 +3,8 @@ import type { NewMessage } from '../../entities/chats/chat.ts';
 import type { RunSnapshot } from '../../entities/runs/event.ts';
 
 /**
- * Keeps the newest response of a connection that is not stored, so that the next request can continue it. A failed request that
- * continues it removes it: the caller begins again instead of continuing an unknown state. A response that is too long is not kept
- * either.
+ * Keeps the newest response of a connection that is not stored, so that the next request can continue it. A failed request that continues it
+ * removes it: the caller begins again instead of continuing an unknown state. A response that is too long is not kept either.
  */
 export class ConnectionMemory {
   #newest: { readonly id: string; readonly messages: readonly NewMessage[] } | undefined;

@@ -159,10 +159,7 @@ function toolStatusOf(status: unknown): ToolOutputStatus {
   return status === 'cancelled' || status === 'incomplete' ? 'cancelled' : 'success';
 }
 
-/**
- * The result of a tool. Providers take only text as a call's output: images go into a user message after the outputs of the same
- * turn.
- */
+/** The result of a tool. Providers take only text as a call's output: images go into a user message after the outputs of the same turn. */
 function readOutput(
   output: unknown,
   callId: string,

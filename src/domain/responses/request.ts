@@ -169,10 +169,7 @@ function textLength(context: readonly unknown[]): number {
   return length;
 }
 
-/**
- * Most tokens of text of a request's files; unlimited when nothing may be dropped, because a request that is too long is refused
- * then.
- */
+/** Most tokens of text of a request's files; unlimited when nothing may be dropped, because a request that is too long is refused then. */
 export function fileTokensMaxOf({ settings }: Deps, read: ReadResponse, { agent, model }: Answerer): number {
   if (read.echo.truncation !== 'auto') return Number.POSITIVE_INFINITY;
   return Math.min(settings.CHAT_FILE_TOKENS_MAX, Math.floor((inputTokensMaxOf(agent, model) ?? Number.POSITIVE_INFINITY) / 2));

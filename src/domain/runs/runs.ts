@@ -171,8 +171,7 @@ export async function followRun(
 }
 
 /**
- * Stops a run of the caller's chat in whichever process it works; a finished run is returned unchanged. @throws DomainError
- * NOT_FOUND, FORBIDDEN.
+ * Stops a run of the caller's chat in whichever process it works; a finished run is returned unchanged. @throws DomainError NOT_FOUND, FORBIDDEN.
  */
 export async function cancelRun(deps: Deps, caller: Caller, id: string, chatId?: string | null): Promise<Run> {
   const run = await getRun(deps, caller, id, chatId);

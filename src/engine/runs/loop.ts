@@ -238,8 +238,7 @@ class Run {
   }
 
   /**
-   * @returns whether a user added a message during the turn, so that a further turn answers it. Open calls for the client then
-   * count as unanswered.
+   * @returns whether a user added a message during the turn, so that a further turn answers it. Open calls for the client then count as unanswered.
    */
   async #beginTurn(control: RunControl): Promise<boolean> {
     if (this.#isOver || this.#budget.roundsLeft <= 0 || (await control.mayEnd())) return false;

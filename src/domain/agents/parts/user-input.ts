@@ -128,10 +128,7 @@ function readValue(
   }
 }
 
-/**
- * Inserts the values for `{{variable}}` in the instructions; unknown variables stay as they are. Variables inside values are not
- * replaced.
- */
+/** Inserts the values for `{{variable}}` in the instructions; unknown variables stay as they are. Variables inside values are not replaced. */
 export function fillVariables(instructions: string, asked: readonly Asked[], values: UserInputValues): string {
   if (asked.length === 0) return instructions;
   const known = new Map(asked.map(({ variableName, configuration }) => [variableName, configuration.default]));

@@ -24,13 +24,12 @@ const task = [
 ].join('\n');
 
 /**
- * Writes an agent's profile with the agent's own model, from its texts and the names of its sources. A plain draft of the same
- * facts replaces texts that the model did not write, or that reveal the instructions; voice, videos and similar members stay as
- * they are.
+ * Writes an agent's profile with the agent's own model, from its texts and the names of its sources. A plain draft of the same facts replaces texts
+ * that the model did not write, or that reveal the instructions; voice, videos and similar members stay as they are.
  *
  * @returns the profile, which is stored on the agent.
- * @throws DomainError NOT_FOUND; FORBIDDEN when the caller may not edit it; MODEL_NOT_FOUND; UPSTREAM_ERROR when the model's answer
- * is not a JSON object; and refusals of the model or of the organization's limits.
+ * @throws DomainError NOT_FOUND; FORBIDDEN when the caller may not edit it; MODEL_NOT_FOUND; UPSTREAM_ERROR when the model's answer is not a JSON
+ * object; and refusals of the model or of the organization's limits.
  *
  * Cost: one model call, charged to the agent.
  */
