@@ -1,17 +1,17 @@
 import type { Deps } from './deps.ts';
 
-/** Removes blobs that no row names; missing keys are no error. */
+/** Deletes blobs without a row; missing ones are ignored. */
 export async function removeBlobs(deps: Deps, keys: readonly string[]): Promise<void> {
   for (const key of keys) await deps.storage.blobs.delete(key);
 }
 
 const sweepEveryMs = 3_600_000;
-/** Younger bytes may still get their row. */
+/** A younger blob may still get its row. */
 const rowWithinMs = 3_600_000;
 
 /**
- * Deletes bytes whose row was never written, because the process died in between. Where this process is the only one, everything from before
- * its start is swept at once; elsewhere another process may still write the row.
+ * Deletes blobs whose row was never written, because their process died in between. The only process of a database sweeps
+ * everything from before its start at once; among several, another process may still write the row.
  */
 export function registerOrphanSweep({ jobs, storage, now }: Deps): void {
   let startedAt = storage.db.kind === 'embedded' ? now() : undefined;

@@ -3,7 +3,7 @@ import { DomainError } from '../entities/errors.ts';
 import type { IdempotencyKey } from '../storage/idempotency.ts';
 import type { Deps } from './deps.ts';
 
-/** A reply as it is replayed: its status, its JSON text (undefined: no body), its own headers. */
+/** A stored reply: its status, its JSON text (undefined: no body), its own headers. */
 export interface ReplayableReply {
   readonly status: number;
   readonly text: string | undefined;
@@ -12,29 +12,29 @@ export interface ReplayableReply {
 
 export interface IdempotentRequest {
   readonly keyId: string;
-  /** The caller's key in clear. It seals the stored reply: a reply may show a secret once, and the database must never show it. */
+  /** The caller's key in plain text. It encrypts the stored reply, which may show a secret that the database must not reveal. */
   readonly secret: string;
   /** As the caller chose it, 1 to 255 printable characters. */
   readonly idempotencyKey: string;
-  /** Everything that makes two requests the same: operation, path and body. */
+  /** Equal for equal requests: operation, path and body. */
   readonly request: string;
 }
 
 /** Replies are replayed for 24 hours. */
 export const idempotencyKeptMs = 24 * 60 * 60 * 1_000;
-/** A first request whose process is silent for this long has died, and its key is free. */
+/** A first request whose process is silent for this long counts as dead, and its key is free. */
 const leaseMs = 30_000;
 
 /**
  * Runs a request once for each idempotency key of a caller.
  *
- * Only successful replies are kept. A failure releases the key, so the same request may be sent again.
+ * Only successful replies are stored. A failure frees the key: nothing was made, and the same request may be sent again.
  *
  * @returns the reply, and whether it is a replay.
- * @throws DomainError IDEMPOTENCY_IN_PROGRESS while the first request runs, IDEMPOTENCY_MISMATCH when the key came with another request,
- *   INVALID_VALUE for a key that is none; and whatever `run` throws.
+ * @throws DomainError IDEMPOTENCY_IN_PROGRESS while the first request runs, IDEMPOTENCY_MISMATCH when the key came with another
+ * request, INVALID_VALUE for a malformed key; and the errors of `run`.
  *
- * Cost: two statements, and one each ten seconds that the request takes.
+ * Cost: two statements, and one every ten seconds while the request runs.
  */
 export async function runOnce(
   deps: Deps,
@@ -116,7 +116,7 @@ function unseal(key: Buffer, sealed: string): string {
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
 }
 
-/** Registers the sweep of records older than a day. */
+/** Registers the deletion of entries older than a day. */
 export function registerIdempotencySweep(deps: Deps): void {
   deps.jobs.every('idempotency.sweep', 10 * 60 * 1_000, async (signal) => {
     while (!signal.aborted && (await deps.storage.idempotency.sweep(idempotencyKeptMs)) > 0);

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type FirstKey, prepareFirstStart } from '../domain/accounts/first-start.ts';
 import type { Deps } from '../domain/deps.ts';
-import { lastWordsMs } from '../engine/runs/engine.ts';
+import { endingMs } from '../engine/runs/engine.ts';
 import { closing } from '../http/connections/closing.ts';
 import type { Settings } from '../settings.ts';
 import type { EmbeddedServer } from '../storage/database/embedded/embedded.ts';
@@ -88,7 +88,7 @@ export async function startService(
         const leftMs = () => Math.max(0, deadlineMs - performance.now());
         app.stop();
         const closed = closing(server);
-        if (!(await isWithin(closed, graceMs - lastWordsMs(graceMs)))) {
+        if (!(await isWithin(closed, graceMs - endingMs(graceMs)))) {
           deps.runs.endAll();
           // What came in meanwhile on connections that were open.
           app.stop();

@@ -162,10 +162,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.deleteGroup': 'GROUPS:WRITE',
 };
 
-/**
- * Operations whose calls run a model, or follow a run. Both APIs count them as places in the pool of runs, so that no caller takes all
- * places.
- */
+/** Operations whose calls run a model, or follow a run. Both APIs count them as places in the pool of runs, so that no caller takes all places. */
 export const runOperations: ReadonlySet<string> = new Set([
   'Mutation.generateAgentProfile',
   'Mutation.createCompletion',

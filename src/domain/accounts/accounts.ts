@@ -3,14 +3,14 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Deps } from '../deps.ts';
 
-/** The user a key acts as. @throws DomainError NOT_FOUND when the user was deleted under the call. */
+/** The user a key acts as. @throws DomainError NOT_FOUND when the user was deleted during the call. */
 export async function callerUser(deps: Deps, caller: Caller): Promise<User> {
   const [user] = await deps.storage.accounts.findUsers([caller.userId]);
   if (user === undefined) throw new DomainError('NOT_FOUND', 'The user of this key is gone');
   return user;
 }
 
-/** The organization a key acts in. @throws DomainError NOT_FOUND when it was deleted under the call. */
+/** The organization a key acts in. @throws DomainError NOT_FOUND when it was deleted during the call. */
 export async function callerOrganization(deps: Deps, caller: Caller): Promise<Organization> {
   const [organization] = await deps.storage.accounts.findOrganizations([caller.orgId]);
   if (organization === undefined) throw new DomainError('NOT_FOUND', 'The organization of this key is gone');
@@ -23,7 +23,7 @@ export async function findUsersById(deps: Deps, ids: readonly string[]): Promise
   return ids.map((id) => byId.get(id) ?? { id, tenantId: '', name: '', email: '', createdAt: new Date(0) });
 }
 
-/** Users in the order of their ids, in one statement; an Error for a deleted one. */
+/** Users in the order of their ids, in one statement; an Error for a deleted user. */
 export async function usersById(deps: Deps, ids: readonly string[]): Promise<(User | Error)[]> {
   return inOrder(ids, await deps.storage.accounts.findUsers(ids));
 }

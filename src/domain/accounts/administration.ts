@@ -6,16 +6,16 @@ import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import type { Faults } from '../faults.ts';
 
-/** Bounds that all of administration shares. */
+/** Limits that all administrative operations share. */
 export const nameLengthMax = 200;
 const emailLengthMax = 320;
 const emailPattern = /^[^\s@,]+@[^\s@,]+$/;
 const chatsPerRound = 100;
 
 /**
- * The organization a call is about: the caller's own unless another is named, and within its administration.
+ * The organization of a call: the caller's own, or a named one that the caller administers.
  *
- * @throws DomainError FORBIDDEN for who administers nothing, NOT_FOUND for one out of reach.
+ * @throws DomainError FORBIDDEN when the caller administers nothing, NOT_FOUND for an organization out of reach.
  */
 export async function administeredOrganization(
   deps: Deps,
@@ -27,16 +27,16 @@ export async function administeredOrganization(
   return found;
 }
 
-/** @throws DomainError FORBIDDEN for all but TENANT and INSTANCE keys. */
+/** @throws DomainError FORBIDDEN for all keys except TENANT and INSTANCE keys. */
 export function requireAboveOrganizations(caller: Caller): void {
   adminReach(caller);
   if (caller.level === 'ORGANIZATION') throw new DomainError('FORBIDDEN', 'This needs a key of level TENANT or INSTANCE');
 }
 
 /**
- * Removing a person or an organization ends its keys. The caller cannot end keys above its own level.
+ * Removing a user or an organization revokes its keys. The caller may not revoke keys above its own level.
  *
- * @throws DomainError FORBIDDEN when one of the keys stands above the caller.
+ * @throws DomainError FORBIDDEN when one of the keys is above the caller's level.
  */
 export async function requireNoKeyAbove(
   deps: Deps,
@@ -59,14 +59,14 @@ export function lastAdmin(): DomainError {
   return new DomainError('CONFLICT', 'The last administrator of an organization can be neither removed nor demoted');
 }
 
-/** In lower case. */
+/** Returns the address in lower case. */
 export function readEmail(text: string, faults: Faults): string {
   const email = text.trim().toLowerCase();
   if (email.length > emailLengthMax || !emailPattern.test(email)) faults.add('email', 'email must be an e-mail address');
   return email;
 }
 
-/** Registers the jobs that complete the deletion of organizations and users. Their content is unreachable before a job begins. */
+/** Registers the jobs that purge deleted organizations and users. When they run, the data can no longer be reached. */
 export function registerPurges(deps: Deps): void {
   const { jobs, storage } = deps;
   const options = { concurrency: 1, retriesMax: 20, timeoutMs: 600_000 };

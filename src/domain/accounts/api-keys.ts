@@ -7,21 +7,21 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 
 /**
- * Who calls with this key; undefined for a key that is unknown, revoked or expired, or whose user left its organization.
+ * The caller of a key; undefined for a key that is unknown, revoked or expired, or whose user left its organization.
  *
- * A value when the key is warm: no database, no promise. Entries are dropped by signals (`key-changed`, `user-changed`,
- * `organization-changed`; all of them after a gap in the signals); while the signal feed is not healthy none is older than one second.
- * So revocation reaches every instance within a second. Unknown keys are remembered too, in bounded number. Notes the use of the key.
+ * A cached key is answered without a statement or a promise. Signals drop entries (`key-changed`, `user-changed`,
+ * `organization-changed`; all entries after a gap); while the signal feed is not healthy no entry is older than one second. So a
+ * revocation reaches every instance within a second. Unknown keys are cached too, in bounded number. Notes the use of the key.
  */
 export function authenticateKey(deps: Deps, secret: string): Caller | undefined | Promise<Caller | undefined> {
-  // An operator's own key may happen to look like a made one without its checksum.
+  // An operator's own key may look like a generated one without a valid checksum.
   if (!isWellFormedKey(secret) && secret !== deps.settings.PARLEY_ADMIN_KEY) return undefined;
   const nowMs = deps.now().getTime();
   const found = deps.storage.apiKeys.findCaller(hashKeySecret(secret), nowMs);
   return found instanceof Promise ? found.then((caller) => noted(deps, caller, nowMs)) : noted(deps, found, nowMs);
 }
 
-/** Whether this process has seen the key before. Asks no database. */
+/** Whether the key is cached, without a statement. */
 export function isFamiliarKey(deps: Deps, secret: string): boolean {
   return deps.storage.apiKeys.isFamiliar(hashKeySecret(secret));
 }
@@ -32,8 +32,8 @@ function noted(deps: Deps, caller: Caller | undefined, nowMs: number): Caller | 
 }
 
 /**
- * For streams, which outlive the check at their start: calls `onKeyRevoked` once, within 5 seconds after the caller's key was revoked or
- * expired, or its user left the organization, on whatever instance that happened.
+ * For streams, which outlast authentication: calls `onKeyRevoked` once, within 5 seconds after the caller's key was revoked or
+ * expired, or its user left the organization, on any instance.
  *
  * @returns stops watching; call it when the stream ends.
  */
@@ -41,7 +41,7 @@ export function watchKey(deps: Deps, caller: Caller, onKeyRevoked: () => void): 
   return deps.storage.apiKeys.watch(caller.keyId, onKeyRevoked);
 }
 
-/** The same for requests that end by themselves: an expired key may still receive the result of a request it made before. */
+/** The same for requests, without expiry: an expired key may still receive the result of a request it made before. */
 export function watchRevocation(deps: Deps, caller: Caller, onKeyRevoked: () => void): () => void {
   return deps.storage.apiKeys.watchRevocation(caller.keyId, onKeyRevoked);
 }
@@ -55,20 +55,20 @@ export interface CreateApiKeyInput {
   readonly level?: AccessLevel | null | undefined;
   readonly expiresAt?: Date | null | undefined;
 }
-/** A key together with its secret, which exists only in the reply of its creation. */
+/** A key with its secret, which only the reply to its creation contains. */
 export type CreatedApiKey = ApiKey & { readonly key: string };
 
 const nameLengthMax = 200;
-/** More than there are, so that a list with repetitions passes. */
+/** More than there are scopes, so that a list with repetitions is accepted. */
 const scopesMax = 100;
 
 /**
- * Makes a key for the caller, or for a given user and organization within its reach. A key never exceeds its maker: not in scopes, not in
- * level, not in reach, and it does not outlive it. A caller who makes a key for another user can act as that user. This needs ADMIN:WRITE
- * besides the scope of the operation, the key says who made it, and the audit log has both.
+ * Makes a key for the caller, or for another user and organization within its reach. A key never exceeds its maker in scopes,
+ * level, reach or lifetime. Whoever makes a key for another user can act as that user: this needs ADMIN:WRITE besides the scope of
+ * the operation, the key names its maker, and the audit log records both.
  *
- * @throws DomainError EMPTY_ARRAY, INVALID_VALUE for the input; FORBIDDEN for what exceeds the caller; INSUFFICIENT_SCOPE for a key of
- *   another user without ADMIN:WRITE; NOT_FOUND for an organization or a user that is not in its reach.
+ * @throws DomainError EMPTY_ARRAY, INVALID_VALUE for the input; FORBIDDEN for a key that exceeds the caller; INSUFFICIENT_SCOPE for
+ * a key of another user without ADMIN:WRITE; NOT_FOUND for an organization or a user out of reach.
  */
 export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiKeyInput): Promise<CreatedApiKey> {
   const faults = new Faults();
@@ -98,10 +98,10 @@ export async function createApiKey(deps: Deps, caller: Caller, input: CreateApiK
 }
 
 /**
- * Keys of one organization, newest first: the caller's own; for administrators those of a given user, or with `orgId` alone of everybody.
- * Keys above the caller's level are shown too: administrators are to know what acts in their organization.
+ * Keys of one organization, newest first: the caller's own; for administrators those of a given user, or of all users when only
+ * `orgId` is given. Keys above the caller's level are shown too: administrators should see every key of their organization.
  *
- * @throws DomainError FORBIDDEN for the keys of others without the right; NOT_FOUND for an organization out of reach.
+ * @throws DomainError FORBIDDEN for other users' keys without the right; NOT_FOUND for an organization out of reach.
  */
 export async function listApiKeys(
   deps: Deps,
@@ -120,11 +120,11 @@ export async function listApiKeys(
 }
 
 /**
- * Revokes a key. After a second no instance accepts it. Within five seconds its work ends: open streams, requests that wait for their
- * answer, and background runs, which fail with INVALID_API_KEY.
+ * Revokes a key. After a second no instance accepts it. Within five seconds its open streams and waiting requests end, and its
+ * background runs fail with INVALID_API_KEY.
  *
- * @throws DomainError NOT_FOUND for a key that is not the caller's own nor within its administration or was revoked before; FORBIDDEN for a
- *   key above the caller's level, unless it acts as the caller's user and somebody else made it.
+ * @throws DomainError NOT_FOUND for a key that is neither the caller's own nor within its administration, or is revoked already;
+ * FORBIDDEN for a key above the caller's level, unless it acts as the caller's user and another user made it.
  */
 export async function revokeApiKey(deps: Deps, caller: Caller, id: string): Promise<ApiKey> {
   const key = await deps.storage.apiKeys.find(id);
@@ -145,15 +145,13 @@ async function seesKey(deps: Deps, caller: Caller, key: ApiKey): Promise<boolean
   return organization !== undefined && canAdminister(caller, organization);
 }
 
-/** Of keys that the caller sees. A user may also revoke a key that somebody else made to act as this user, whatever its level. */
+/** For keys that the caller sees. A user may revoke any key that another user made to act as that user, whatever its level. */
 function mayRevoke(caller: Caller, key: ApiKey): boolean {
   const isLent = key.createdByUserId !== null && key.createdByUserId !== key.userId;
   return levelsWithin(caller).includes(key.level) || (key.userId === caller.userId && isLent);
 }
 
-/**
- * Whether the caller may read the e-mail of a key's user: its own, or with ADMIN:READ, which reads users.
- */
+/** Whether the caller may read the e-mail of a key's user: its own e-mail, or any with ADMIN:READ. */
 export function seesKeyEmail(caller: Caller, key: ApiKey): boolean {
   return key.userId === caller.userId || caller.scopes.has('ADMIN:READ');
 }
@@ -187,7 +185,7 @@ function requireWithinMaker(caller: Caller, scopes: readonly Scope[], level: Acc
   }
 }
 
-/** The user and the organization that a new key will act as. */
+/** The user and the organization of a new key. */
 async function resolveOwner(
   deps: Deps,
   caller: Caller,
@@ -211,10 +209,10 @@ async function resolveOwner(
 }
 
 /**
- * Whether the caller administers an organization that is its own or within its reach.
+ * Whether the caller administers an organization: its own, or another within its reach.
  *
- * @throws DomainError FORBIDDEN for any other organization of an ORGANIZATION key, whether it exists or not; NOT_FOUND for one out of
- *   reach of a TENANT or INSTANCE key.
+ * @throws DomainError FORBIDDEN for any other organization of an ORGANIZATION key, existing or not; NOT_FOUND for one out of reach
+ * of a TENANT or INSTANCE key.
  */
 async function administers(deps: Deps, caller: Caller, orgId: string): Promise<boolean> {
   if (orgId === caller.orgId) return canAdminister(caller, { id: orgId, tenantId: caller.tenantId });

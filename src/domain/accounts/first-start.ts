@@ -2,18 +2,17 @@ import { hashKeySecret, keyPrefix, makeKeySecret } from '../../entities/accounts
 import { scopes } from '../../entities/accounts/caller.ts';
 import type { Deps } from '../deps.ts';
 
-/** The key that opens a new installation. */
+/** The first key of a new installation. */
 export interface FirstKey {
   readonly secret: string;
-  /** False when the operator chose it with PARLEY_ADMIN_KEY, and so knows it. */
+  /** False when the operator chose it by PARLEY_ADMIN_KEY and therefore knows it. */
   readonly isMade: boolean;
 }
 
 /**
- * On an empty database makes a tenant, an organization, an administrator and a key that may do everything. The secret is in the result and
- * nowhere else.
+ * On an empty database makes a tenant, an organization, an administrator and a key with all rights. Only the result contains the secret.
  *
- * @returns undefined when there was something already, also when another process was first by a moment.
+ * @returns undefined when the database was not empty, or another process was faster.
  */
 export async function prepareFirstStart(
   deps: Pick<Deps, 'settings' | 'storage' | 'now' | 'newId'>,

@@ -12,7 +12,7 @@ export interface CreateGroupInput {
   /** E-mail addresses separated by commas; may be empty. */
   readonly memberEmails: string;
 }
-/** Absent or null members are kept as they are: none of them can be cleared. */
+/** Absent and null members are kept: none of them can be cleared. */
 export interface UpdateGroupInput {
   readonly name?: string | null | undefined;
   readonly availability?: GroupAvailability | null | undefined;
@@ -39,13 +39,13 @@ export function listMyGroups(deps: Deps, caller: Caller): Promise<readonly Group
   return deps.storage.groups.list(groupsOf(caller), listMax);
 }
 
-/** The members of groups that the caller sees, one array for each id, in one statement. */
+/** The members of groups that the caller sees, one array for each id. One statement. */
 export async function listGroupMembers(deps: Deps, groupIds: readonly string[]): Promise<readonly (readonly GroupMember[])[]> {
   const byGroup = Map.groupBy(await deps.storage.groups.membersOf(groupIds), ({ groupId }) => groupId);
   return groupIds.map((id) => byGroup.get(id) ?? []);
 }
 
-/** The groups of agents, as far as the caller sees them, one array for each id, in one statement. */
+/** The groups of agents that the caller sees, one array for each id. One statement. */
 export async function listGroupsOfAgents(
   deps: Deps,
   caller: Caller,
@@ -56,8 +56,8 @@ export async function listGroupsOfAgents(
 }
 
 /**
- * Makes a group of the caller's organization; the caller owns it. Members are named by e-mail: users of the tenant are found at once, others
- * become members when a user of that e-mail is added.
+ * Makes a group of the caller's organization; the caller owns it. Members are named by e-mail: users of the tenant become members
+ * at once, others when a user with that e-mail is added.
  *
  * @throws DomainError INVALID_VALUE naming every faulty member.
  */
@@ -80,7 +80,7 @@ export async function createGroup(deps: Deps, caller: Caller, input: CreateGroup
 /**
  * Changes a group. An e-mail that is both added and removed stays.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN for all but owner and administrators, INVALID_VALUE naming every faulty member.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except owner and administrators; INVALID_VALUE naming every faulty member.
  */
 export async function updateGroup(deps: Deps, caller: Caller, id: string, input: UpdateGroupInput): Promise<Group> {
   const group = await getGroup(deps, caller, id);
@@ -101,7 +101,7 @@ export async function updateGroup(deps: Deps, caller: Caller, id: string, input:
   );
 }
 
-/** Deletes a group; agents that were shared through it are no longer. @throws DomainError as `updateGroup`. */
+/** Deletes a group; agents are no longer shared through it. @throws DomainError like `updateGroup`. */
 export async function deleteGroup(deps: Deps, caller: Caller, id: string): Promise<Group> {
   const group = await getGroup(deps, caller, id);
   requireEditor(caller, group);
@@ -129,7 +129,7 @@ function readEmails(texts: readonly string[], param: string, faults: Faults): re
   return emails;
 }
 
-/** Users are looked for in the tenant of the group's organization. */
+/** Finds users in the tenant of the group's organization. */
 async function resolveMembers(deps: Deps, orgId: string, emails: readonly string[]): Promise<readonly NewMember[]> {
   if (emails.length === 0) return [];
   const [organization] = await deps.storage.accounts.findOrganizations([orgId]);

@@ -16,7 +16,7 @@ export interface CreateMembershipInput {
   readonly role?: MemberRole | null | undefined;
 }
 
-/** @throws DomainError FORBIDDEN for who administers nothing, NOT_FOUND for one out of reach. */
+/** @throws DomainError FORBIDDEN when the caller administers nothing, NOT_FOUND for a membership out of reach. */
 export async function getMembership(deps: Deps, caller: Caller, id: string): Promise<Membership> {
   const membership = await deps.storage.memberships.find(id, adminReach(caller));
   if (membership === undefined) throw missing('membership', 'membershipId');
@@ -37,7 +37,7 @@ export async function listMemberships(
 /**
  * Makes a user whom the caller administers a member of another organization of the same tenant.
  *
- * @throws DomainError FORBIDDEN, NOT_FOUND for what is out of reach or of another tenant, CONFLICT for a member.
+ * @throws DomainError FORBIDDEN; NOT_FOUND for an organization or user out of reach or of another tenant; CONFLICT for a member.
  */
 export async function createMembership(deps: Deps, caller: Caller, input: CreateMembershipInput): Promise<Membership> {
   const organization = await administeredOrganization(deps, caller, input.orgId);
@@ -57,7 +57,7 @@ export async function createMembership(deps: Deps, caller: Caller, input: Create
   return membership;
 }
 
-/** Keys of the user follow within a second. @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for the last administrator. */
+/** The user's keys get the new role within a second. @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for the last administrator. */
 export async function updateMembership(
   deps: Deps,
   caller: Caller,
@@ -70,10 +70,10 @@ export async function updateMembership(
 }
 
 /**
- * Ends a membership: the user's keys of the organization stop within a second, and open streams within five. What the user made stays.
+ * Ends a membership: the user's keys of the organization stop within a second, open streams within five. What the user made stays.
  *
- * @returns the membership as it was.
- * @throws DomainError NOT_FOUND, FORBIDDEN, also when that ends a key above the caller's level, CONFLICT for the last administrator.
+ * @returns the former membership.
+ * @throws DomainError NOT_FOUND; FORBIDDEN, also when it would revoke a key above the caller's level; CONFLICT for the last administrator.
  */
 export async function deleteMembership(deps: Deps, caller: Caller, id: string): Promise<Membership> {
   const membership = await getMembership(deps, caller, id);

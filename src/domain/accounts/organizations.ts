@@ -21,14 +21,14 @@ export interface CreateOrganizationInput {
   readonly dataUsageTokenLimit?: number | null | undefined;
   readonly apiUsageTokenLimit?: number | null | undefined;
 }
-/** Absent members are kept; null takes a limit away. */
+/** Absent members are kept; null removes a limit. */
 export interface UpdateOrganizationInput {
   readonly name?: string | null | undefined;
   readonly dataUsageTokenLimit?: number | null | undefined;
   readonly apiUsageTokenLimit?: number | null | undefined;
 }
 
-/** @throws DomainError FORBIDDEN for who administers nothing, NOT_FOUND for one out of reach. */
+/** @throws DomainError FORBIDDEN when the caller administers nothing, NOT_FOUND for an organization out of reach. */
 export function getOrganization(deps: Deps, caller: Caller, id: string): Promise<Organization> {
   return administeredOrganization(deps, caller, id);
 }
@@ -43,7 +43,7 @@ export async function listOrganizations(
   return deps.storage.organizations.list(adminReach(caller), tenantId, page);
 }
 
-/** @throws DomainError FORBIDDEN for all but TENANT and INSTANCE keys, NOT_FOUND for a tenant out of reach, INVALID_VALUE. */
+/** @throws DomainError FORBIDDEN for all keys except TENANT and INSTANCE keys, NOT_FOUND for a tenant out of reach, INVALID_VALUE. */
 export async function createOrganization(deps: Deps, caller: Caller, input: CreateOrganizationInput): Promise<Organization> {
   requireAboveOrganizations(caller);
   const { name, dataUsageTokenLimit = null, apiUsageTokenLimit = null } = input;
@@ -55,7 +55,7 @@ export async function createOrganization(deps: Deps, caller: Caller, input: Crea
   return getOrganization(deps, caller, id);
 }
 
-/** Renames, or sets limits: they hold for every call from then on; calls in flight finish. @throws DomainError as `createOrganization`. */
+/** Renames an organization, or sets its limits, which apply to every later call. @throws DomainError like `createOrganization`. */
 export async function updateOrganization(
   deps: Deps,
   caller: Caller,
@@ -68,11 +68,11 @@ export async function updateOrganization(
 }
 
 /**
- * Deletes an organization: its members, keys and groups at once, chats and usage in a job afterwards.
+ * Deletes an organization: its members, keys and groups at once, its chats and usage in the background.
  *
- * @returns the organization as it was.
- * @throws DomainError FORBIDDEN for all but TENANT and INSTANCE keys, and where a key above the caller's level lives, NOT_FOUND, CONFLICT
- *   while it has agents or data sources, and for the organization of the calling key.
+ * @returns the former organization.
+ * @throws DomainError FORBIDDEN for all keys except TENANT and INSTANCE keys, and when it has a key above the caller's level;
+ * NOT_FOUND; CONFLICT while it has agents or data sources, and for the organization of the calling key.
  */
 export async function deleteOrganization(deps: Deps, caller: Caller, id: string): Promise<Organization> {
   const organization = await getOrganization(deps, caller, id);

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { missing, nameLengthMax } from './administration.ts';
 
-/** @throws DomainError FORBIDDEN for all but INSTANCE keys, NOT_FOUND. */
+/** @throws DomainError FORBIDDEN for all keys except INSTANCE keys, NOT_FOUND. */
 export async function getTenant(deps: Deps, caller: Caller, id: string): Promise<Tenant> {
   requireInstance(caller);
   const tenant = await deps.storage.tenants.find(id, adminReach(caller));
@@ -15,13 +15,13 @@ export async function getTenant(deps: Deps, caller: Caller, id: string): Promise
   return tenant;
 }
 
-/** Newest first. @throws DomainError FORBIDDEN for all but INSTANCE keys. */
+/** Newest first. @throws DomainError FORBIDDEN for all keys except INSTANCE keys. */
 export async function listTenants(deps: Deps, caller: Caller, page: PageRequest): Promise<Page<Tenant>> {
   requireInstance(caller);
   return deps.storage.tenants.list(adminReach(caller), page);
 }
 
-/** @throws DomainError FORBIDDEN for all but INSTANCE keys, INVALID_VALUE. */
+/** @throws DomainError FORBIDDEN for all keys except INSTANCE keys, INVALID_VALUE. */
 export async function createTenant(deps: Deps, caller: Caller, input: { readonly name: string }): Promise<Tenant> {
   requireInstance(caller);
   const id = deps.newId('tenant');
@@ -29,7 +29,7 @@ export async function createTenant(deps: Deps, caller: Caller, input: { readonly
   return getTenant(deps, caller, id);
 }
 
-/** Absent or null members are kept. @throws DomainError as `getTenant`, INVALID_VALUE. */
+/** Absent and null members are kept. @throws DomainError like `getTenant`, INVALID_VALUE. */
 export async function updateTenant(
   deps: Deps,
   caller: Caller,
@@ -40,7 +40,7 @@ export async function updateTenant(
   return deps.storage.tenants.rename(id, readName(input.name ?? tenant.name));
 }
 
-/** Deletes a tenant and its users. @throws DomainError as `getTenant`, CONFLICT while it has organizations. */
+/** Deletes a tenant and its users. @throws DomainError like `getTenant`, CONFLICT while it has organizations. */
 export async function deleteTenant(deps: Deps, caller: Caller, id: string): Promise<Tenant> {
   const tenant = await getTenant(deps, caller, id);
   if (!(await deps.storage.tenants.delete(id))) {

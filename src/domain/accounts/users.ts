@@ -23,7 +23,7 @@ export interface CreateUserInput {
   /** Default MEMBER. */
   readonly role?: MemberRole | null | undefined;
 }
-/** Absent or null members are kept. */
+/** Absent and null members are kept. */
 export interface UpdateUserInput {
   readonly email?: string | null | undefined;
   readonly name?: string | null | undefined;
@@ -31,7 +31,7 @@ export interface UpdateUserInput {
 
 const searchLengthMax = 200;
 
-/** @throws DomainError FORBIDDEN for who administers nothing, NOT_FOUND for one out of reach. */
+/** @throws DomainError FORBIDDEN when the caller administers nothing, NOT_FOUND for a user out of reach. */
 export async function getUser(deps: Deps, caller: Caller, id: string): Promise<User> {
   const user = await deps.storage.users.find(id, adminReach(caller));
   if (user === undefined) throw missing('user', 'userId');
@@ -53,9 +53,9 @@ export async function listUsers(
 }
 
 /**
- * Adds a person to an organization. A user of the tenant with this e-mail becomes a member and keeps the name.
+ * Adds a person to an organization. An existing user of the tenant with this e-mail becomes a member and keeps the name.
  *
- * @throws DomainError FORBIDDEN, NOT_FOUND for an organization out of reach, CONFLICT for who is a member, INVALID_VALUE.
+ * @throws DomainError FORBIDDEN, NOT_FOUND for an organization out of reach, CONFLICT for a member, INVALID_VALUE.
  */
 export async function createUser(deps: Deps, caller: Caller, input: CreateUserInput): Promise<User> {
   const organization = await administeredOrganization(deps, caller, input.orgId);
@@ -80,7 +80,7 @@ export async function createUser(deps: Deps, caller: Caller, input: CreateUserIn
 }
 
 /**
- * Changes name or e-mail. Who is a member of several organizations is changed from above them.
+ * Changes name or e-mail. A user of several organizations can be changed only by a key above them.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT when the e-mail is taken, INVALID_VALUE.
  */
@@ -101,13 +101,11 @@ export async function updateUser(deps: Deps, caller: Caller, id: string, input: 
 }
 
 /**
- * Deletes a user everywhere: keys, memberships and editorships at once, chats and connections in a job afterwards. The ledger keeps the
- * usage.
+ * Deletes a user everywhere: keys, memberships and editorships at once, chats and connections in the background. The usage ledger stays.
  *
- * @returns the user as it was.
- * @throws DomainError FORBIDDEN for all but TENANT and INSTANCE keys, and for a user with a key above the caller's level, NOT_FOUND,
- *   CONFLICT while the user owns agents, data sources or groups or is the last administrator of an organization, and for the user of the
- *   calling key.
+ * @returns the former user.
+ * @throws DomainError FORBIDDEN for all keys except TENANT and INSTANCE keys, and for a user with a key above the caller's level; NOT_FOUND;
+ * CONFLICT while the user owns agents, data sources or groups or is the last administrator of an organization, and for the user of the calling key.
  */
 export async function deleteUser(deps: Deps, caller: Caller, id: string): Promise<User> {
   const user = await getUser(deps, caller, id);

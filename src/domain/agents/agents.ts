@@ -31,10 +31,10 @@ export interface AgentListQuery {
   /** Default: ALL. */
   readonly scope?: AgentListScope | null | undefined;
   readonly groupId?: string | null | undefined;
-  /** An organization's category, or the name of a public one. */
+  /** The id of an organization's category, or the name of a public category. */
   readonly categoryId?: string | null | undefined;
   readonly approvedByOrg?: boolean | null | undefined;
-  /** Found in name or description, whatever the case; blank finds everything. */
+  /** Searched in name and description, ignoring case; blank matches all. */
   readonly search?: string | null | undefined;
 }
 
@@ -47,7 +47,7 @@ export async function getAgent(deps: Deps, caller: Caller, id: string): Promise<
   return agent;
 }
 
-/** Those of many agents that exist and that the caller may see, in the order of `ids`; null for the others. Cost: one statement. */
+/** Agents by id, in the order of `ids`; null for an agent that does not exist or that the caller may not see. Cost: one statement. */
 export async function getAgents(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly (AgentView | null)[]> {
   const found = await deps.storage.agents.findMany(ids, usableAgents(caller), viewerOf(caller));
   const byId = new Map(found.map((agent) => [agent.id, agent]));
@@ -55,7 +55,7 @@ export async function getAgents(deps: Deps, caller: Caller, ids: readonly string
 }
 
 /**
- * The agent as a run needs it, for the hot path: no database and no promise while it is warm.
+ * The agent as a run needs it, for the hot path: a cached agent needs no statement and no promise.
  *
  * @throws DomainError NOT_FOUND, thrown or rejected, also for an agent that the caller may not see.
  */
@@ -71,9 +71,9 @@ function admitted(caller: Caller, agent: RunnableAgent | undefined): RunnableAge
 }
 
 /**
- * Agents of a list scope, newest first. Cost: one statement, flat in the depth of the page.
+ * Agents of a list scope, newest first. Cost: one statement, independent of the depth of the page.
  *
- * @param members  members that will be read, besides those that order the page; absent: all.
+ * @param members  the members that are needed; absent: all.
  * @throws DomainError INVALID_VALUE for a search of more than 200 characters.
  */
 export async function listAgents(
@@ -90,7 +90,7 @@ export async function listAgents(
   return deps.storage.agents.list(listedAgents(caller, query.scope ?? 'ALL'), narrowing(query), viewerOf(caller), page, members);
 }
 
-/** A group that the caller may not read narrows to nothing, as one that does not exist. */
+/** A filter by a group that the caller may not read matches nothing, like one that does not exist. */
 async function seesGroup(deps: Deps, caller: Caller, groupId: string): Promise<boolean> {
   return caller.scopes.has('GROUPS:READ') && (await deps.storage.groups.find(groupId, visibleGroups(caller))) !== undefined;
 }
@@ -122,8 +122,8 @@ export async function createAgent(deps: Deps, caller: Caller, input: CreateAgent
 }
 
 /**
- * Changes the given members. Editors may change all but visibility, groups and editors; sending those unchanged is no fault. An approval
- * ends when anybody but an administrator changes an approved member.
+ * Changes the given members. Editors may change all except visibility, groups and editors; the same value is not a change. An
+ * organization's approval ends when someone other than an administrator changes an approved member.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault of the input.
  */
@@ -143,8 +143,8 @@ export async function updateAgent(deps: Deps, caller: Caller, id: string, input:
 }
 
 /**
- * Groups that the caller may not see stay as they are: a caller that sends back what it read changes nothing. Only `groups: null`, or an
- * empty list from a caller who sees some of them, removes all.
+ * Keeps groups that the caller may not see: a caller that sends back what it read changes nothing. Only `groups: null`, or an empty
+ * list from a caller who sees some of the groups, removes all.
  */
 function keepingUnseenGroups(caller: Caller, agent: AgentView, { groups }: AgentInput, changes: AgentChanges): AgentChanges {
   const { groupIds, ...others } = changes;
@@ -156,7 +156,7 @@ function keepingUnseenGroups(caller: Caller, agent: AgentView, { groups }: Agent
   return { ...others, groupIds: [...new Set([...groupIds, ...unseen])] };
 }
 
-/** The members that an approval covers: the texts that present the agent, its instructions, and its model. */
+/** The members that an approval covers: the agent's texts, its instructions and its model. */
 const approvedMembers = ['name', 'description', 'introduction', 'instructions', 'seed', 'modelId', 'options'] as const;
 
 function changesCharacter(agent: AgentView, changes: AgentChanges): boolean {
@@ -164,10 +164,10 @@ function changesCharacter(agent: AgentView, changes: AgentChanges): boolean {
 }
 
 /**
- * Deletes an agent for every caller.
+ * Deletes an agent: it disappears from every list and for every caller.
  *
- * @returns the agent as it was, `isDeleted` true.
- * @throws DomainError NOT_FOUND, FORBIDDEN for all but owner and administrators.
+ * @returns the former agent, with `isDeleted` true.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except owner and administrators.
  */
 export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promise<AgentView> {
   const agent = await getAgent(deps, caller, id);
@@ -178,10 +178,10 @@ export async function deleteAgent(deps: Deps, caller: Caller, id: string): Promi
 }
 
 /**
- * Marks an agent as approved by its organization, or withdraws the approval. An approval ends when anybody but an administrator changes an
- * approved member.
+ * Marks an agent as approved by its organization, or removes the mark. An approval ends when someone other than an administrator
+ * changes an approved member.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN for all but administrators.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except administrators.
  */
 export async function approveAgent(deps: Deps, caller: Caller, id: string, isApproved: boolean): Promise<AgentView> {
   const agent = await getAgent(deps, caller, id);
@@ -189,13 +189,13 @@ export async function approveAgent(deps: Deps, caller: Caller, id: string, isApp
   return deps.storage.agents.update(id, { isApprovedByOrg: isApproved }, viewerOf(caller));
 }
 
-/** The editors of an agent as the caller sees them: with e-mails for callers who may edit it; none for strangers to its organization. */
+/** The editors as the caller sees them: with e-mails for callers who may edit the agent, none for callers of other organizations. */
 export function shownEditors(caller: Caller, agent: AgentView): readonly AgentEditor[] {
   if (canEditAgent(caller, agent)) return agent.editors;
   return agent.orgId === caller.orgId ? agent.editors.map((editor) => ({ ...editor, email: '' })) : [];
 }
 
-/** The model that answers for an agent now: its own, or the default for agents without one. */
+/** The agent's model, or the current default for an agent without one. */
 export function modelIdOf(deps: Deps, agent: Pick<Agent, 'modelId'>): string {
   return agent.modelId ?? deps.models.defaultModelId();
 }
@@ -205,7 +205,7 @@ export function isShared(agent: AgentView): boolean {
   return agent.isOpenToOthers || agent.editorIds.size > 0;
 }
 
-/** The members that only owner and administrators may change, as far as these changes change them. */
+/** The changed members among those that only owner and administrators may change. */
 function managedChanges(agent: AgentView, changes: AgentChanges): readonly string[] {
   return [
     ...(changes.visibility === undefined || changes.visibility === agent.visibility ? [] : ['visibility']),

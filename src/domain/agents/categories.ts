@@ -9,15 +9,15 @@ import { Faults } from '../faults.ts';
 const nameLengthMax = 100;
 const categoriesMax = 500;
 
-/** The headings of the catalog of the caller's organization, by name. */
+/** The categories of the organization's catalog, by name. */
 export function listAgentCategories(deps: Deps, caller: Caller): Promise<readonly AgentCategory[]> {
   return deps.storage.agentCategories.list(caller.orgId);
 }
 
 /**
- * Adds a heading to the organization's catalog, for its administrators.
+ * Adds a category to the organization's catalog, for its administrators.
  *
- * @throws DomainError FORBIDDEN, INVALID_VALUE, CONFLICT for a name that is taken, whatever the case, and past 500 of them.
+ * @throws DomainError FORBIDDEN; INVALID_VALUE; CONFLICT for a taken name, ignoring case, and beyond 500 categories.
  */
 export async function createAgentCategory(deps: Deps, caller: Caller, input: { readonly name: string }): Promise<AgentCategory> {
   requireAdministrator(caller);
@@ -49,9 +49,9 @@ export async function renameAgentCategory(
 }
 
 /**
- * Removes a category, also from its agents.
+ * Deletes a category; its agents lose it.
  *
- * @returns the category as it was.
+ * @returns the former category.
  * @throws DomainError NOT_FOUND, FORBIDDEN.
  */
 export async function deleteAgentCategory(deps: Deps, caller: Caller, id: string): Promise<AgentCategory> {

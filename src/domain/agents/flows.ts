@@ -12,7 +12,7 @@ export interface CreateFlowInput {
   readonly enabled?: Optional<boolean>;
   readonly versions?: Optional<readonly FlowVersionInput[]>;
 }
-/** Absent members are kept; `versions` are replaced whole. */
+/** Absent members are kept; `versions` are replaced as a whole. */
 export type UpdateFlowInput = { readonly [Name in keyof CreateFlowInput]?: CreateFlowInput[Name] | null | undefined };
 
 const nameLengthMax = 200;
@@ -64,7 +64,7 @@ export async function updateFlow(
   return { ...(await deps.storage.agentParts.flows.update(agent.id, id, values)), isWhole: true };
 }
 
-/** @returns the flow as it was. @throws DomainError NOT_FOUND, FORBIDDEN. */
+/** @returns the former flow. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteFlow(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentFlow>> {
   const agent = await editableAgent(deps, caller, agentId);
   const part = await getFlow(deps, caller, agentId, id);

@@ -16,10 +16,10 @@ import { Faults } from '../faults.ts';
 type Optional<T> = T | null | undefined;
 type OptionalMembers<T> = { readonly [Name in keyof T]?: T[Name] | null | undefined };
 
-/** Conversations come as any JSON and must be objects. */
+/** Conversations are untyped JSON; each must be an object. */
 type ProfileInput = OptionalMembers<Omit<AgentProfile, 'conversations'> & { readonly conversations: readonly unknown[] }>;
 
-/** What a caller may write of an agent. Absent members are kept; null clears what can be empty and is refused elsewhere. */
+/** What a caller may set on an agent. Absent members are kept; null clears members that may be empty and is refused for others. */
 export interface AgentInput {
   readonly src?: Optional<string>;
   readonly name?: Optional<string>;
@@ -35,16 +35,16 @@ export interface AgentInput {
   readonly chatLogsVisible?: Optional<boolean>;
   readonly generateCitations?: Optional<boolean>;
   readonly intermediateStepsVisible?: Optional<boolean>;
-  /** Replaced whole; members that are absent or null are unset. */
+  /** Replaced as a whole; absent and null members are unset. */
   readonly options?: Optional<OptionalMembers<AgentOptions>>;
-  /** Replaced whole; members that are absent or null are unset. */
+  /** Replaced as a whole; absent and null members are unset. */
   readonly profile?: Optional<ProfileInput>;
   readonly groups?: Optional<readonly string[]>;
   readonly editors?: Optional<readonly EditorInput[]>;
   readonly publicCategories?: Optional<readonly PublicCategory[]>;
   readonly orgCategoryIds?: Optional<readonly string[]>;
 }
-/** A user by id, or else by e-mail; the name is ignored. */
+/** A user by id, else by e-mail; the name is ignored. */
 export interface EditorInput {
   readonly id?: Optional<string>;
   readonly email?: Optional<string>;
@@ -76,7 +76,7 @@ interface Bounds {
   readonly max: number;
   readonly isWhole: boolean;
 }
-/** The contract gives no bounds: these are what providers take. */
+/** The API contract has no limits: these are what providers accept. */
 const optionBounds: Readonly<Record<keyof AgentOptions, Bounds>> = {
   temperature: { min: 0, max: 2, isWhole: false },
   topP: { min: 0, max: 1, isWhole: false },
@@ -95,13 +95,13 @@ const groupsMax = 100;
 const categoriesMax = 100;
 
 /**
- * Where the agent is, or will be: its groups and editors must be of the same organization. What it has already may be given again, also
- * by an editor who does not see that group.
+ * The organization and owner of the agent, and its current groups and editors. New groups and editors must be of the same
+ * organization; current ones may be given again, also by an editor who does not see that group.
  */
 type Place = Pick<Agent, 'orgId' | 'userId'> & Partial<Pick<AgentView, 'groupIds' | 'editors' | 'orgCategoryIds'>>;
 
 /**
- * Reads an input into what storage writes.
+ * Validates an input and converts it to the values that storage writes.
  *
  * @throws DomainError with every fault of the input.
  */
@@ -206,7 +206,7 @@ async function readCategories(deps: Deps, place: Place, input: AgentInput, fault
   };
 }
 
-/** Kept under its full id, so that a bare name that becomes ambiguous later still means the same model. */
+/** Stored as a full id, so that a bare name that becomes ambiguous later still means the same model. */
 async function readModel(deps: Deps, { modelId }: AgentInput, faults: Faults): Promise<AgentChanges> {
   if (modelId === undefined) return {};
   if (modelId === null) return { modelId };
@@ -230,7 +230,7 @@ async function readGroups(deps: Deps, caller: Caller, place: Place, input: Agent
   return { groupIds: ids };
 }
 
-/** Editors are members of the agent's organization: an editor from elsewhere could never reach it. The owner needs no entry. */
+/** Editors must be members of the agent's organization: others could never reach the agent. The owner is not listed. */
 async function readEditors(deps: Deps, place: Place, input: AgentInput, faults: Faults): Promise<AgentChanges> {
   if (input.editors === undefined) return {};
   const editors = input.editors ?? [];

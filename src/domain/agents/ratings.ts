@@ -7,9 +7,9 @@ import { getAgent } from './agents.ts';
 const best = 5;
 
 /**
- * Says what the caller thinks of an agent it may use. A user has one rating of an agent, which a later one replaces; null takes it back.
+ * Rates an agent that the caller may use. A user has one rating for each agent, which a later one replaces; null removes it.
  *
- * @throws DomainError NOT_FOUND, INVALID_VALUE unless it is a whole number from 1 to 5.
+ * @throws DomainError NOT_FOUND; INVALID_VALUE unless it is a whole number from 1 to 5.
  */
 export async function rateAgent(
   deps: Deps,
@@ -28,7 +28,7 @@ export async function rateAgent(
   return getAgent(deps, caller, id);
 }
 
-/** The caller's own ratings, in the order of `agentIds`; null where it gave none. One statement. */
+/** The caller's own ratings, in the order of `agentIds`; null for none. One statement. */
 export async function ownRatings(deps: Deps, caller: Caller, agentIds: readonly string[]): Promise<readonly (number | null)[]> {
   const given = await deps.storage.agentRatings.ofUser(caller.userId, agentIds);
   const byAgent = new Map(given.map(({ agentId, rating }) => [agentId, rating]));

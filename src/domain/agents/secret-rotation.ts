@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Deps } from '../deps.ts';
 
 /**
- * Puts the stored secrets under the newest master key, in the background after `waitMs`, and logs when that is done. An interrupted
+ * Encrypts the stored secrets with the newest master key, in the background after `waitMs`, and logs the end. An interrupted
  * rotation is repeated at the next start.
  */
 export async function rotateSecrets({ storage, logger }: Pick<Deps, 'storage' | 'logger'>, waitMs: number): Promise<void> {

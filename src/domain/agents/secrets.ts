@@ -15,9 +15,9 @@ export interface CreateAgentSecretInput {
   readonly key: string;
   readonly description?: Optional<string>;
   readonly secretType: SecretType;
-  /** Written, never read back. */
+  /** Can be set, but is never shown. */
   readonly value?: Optional<string>;
-  /** Where the value may be sent; absent: to the origins of the tools that name the key. */
+  /** Origins that the value may be sent to; absent: those of the tools that refer to the key. */
   readonly origins?: Optional<readonly string[]>;
 }
 /** Absent members are kept; null removes the value or the description. */
@@ -25,13 +25,13 @@ export interface UpdateAgentSecretInput {
   readonly description?: Optional<string>;
   readonly secretType?: Optional<SecretType>;
   readonly value?: Optional<string>;
-  /** Given with a value: another origin needs the value again. */
+  /** Set together with a value: another origin needs the value again. */
   readonly origins?: Optional<readonly string[]>;
 }
 
 const descriptionLengthMax = 2_000;
 
-/** The secrets of an agent by key, without their values; for callers who may edit it. @throws DomainError NOT_FOUND, FORBIDDEN. */
+/** The secrets of an agent by key, without their values, for callers who may edit it. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function listAgentSecrets(deps: Deps, caller: Caller, agentId: string): Promise<readonly AgentSecret[]> {
   const agent = await editableAgent(deps, caller, agentId);
   return deps.storage.agentParts.secrets.ofAgent(agent.id);
@@ -43,7 +43,7 @@ export async function getAgentSecret(deps: Deps, caller: Caller, agentId: string
 }
 
 /**
- * Keeps a secret under a key, sealed, for the origins it is given for. Without any, the first tool that the caller writes for it binds it.
+ * Stores a secret encrypted, for the given origins. Without origins, the first tool that the caller writes for it binds it.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken key, or with every fault of the input.
  */
@@ -76,8 +76,8 @@ export async function createAgentSecret(
 }
 
 /**
- * A secret that was found in a tool becomes independent: it stays when the tool is deleted. @throws DomainError NOT_FOUND, FORBIDDEN, or
- * with every fault.
+ * A secret that was found in a tool becomes an independent one: it stays when the tool is deleted. @throws DomainError NOT_FOUND,
+ * FORBIDDEN, or with every fault.
  */
 export async function updateAgentSecret(
   deps: Deps,
@@ -103,7 +103,7 @@ export async function updateAgentSecret(
   });
 }
 
-/** @returns the secret as it was, without its value. @throws DomainError NOT_FOUND, FORBIDDEN. */
+/** @returns the former secret, without its value. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteAgentSecret(deps: Deps, caller: Caller, agentId: string, id: string): Promise<AgentSecret> {
   const agent = await editableAgent(deps, caller, agentId);
   const secret = await secretOf(deps, agent, id);
@@ -111,7 +111,7 @@ export async function deleteAgentSecret(deps: Deps, caller: Caller, agentId: str
   return secret;
 }
 
-/** Giver and origins of a given value; empty without one. A secret whose value is removed keeps them. */
+/** The giver and the origins of a new value; empty without a value. A secret whose value is removed keeps its origins. */
 async function bindingOf(
   deps: Deps,
   caller: Caller,

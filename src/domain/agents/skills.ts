@@ -66,7 +66,7 @@ export async function updateSkill(
   return { ...(await deps.storage.agentParts.skills.update(agent.id, id, values)), isWhole: true };
 }
 
-/** @returns the skill as it was. @throws DomainError NOT_FOUND, FORBIDDEN. */
+/** @returns the former skill. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteSkill(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentSkill>> {
   const agent = await editableAgent(deps, caller, agentId);
   const part = await getSkill(deps, caller, agentId, id);

@@ -24,13 +24,13 @@ export interface CreateAgentToolInput {
   readonly type: AgentToolType;
   readonly data?: unknown;
 }
-/** Absent members are kept; `data` is replaced whole. */
+/** Absent members are kept; `data` is replaced as a whole. */
 export interface UpdateAgentToolInput {
   readonly name?: Optional<string>;
   readonly data?: unknown;
 }
 
-/** The tools of an agent by name; for who may not edit it without what they do inside. @throws DomainError NOT_FOUND. */
+/** The tools of an agent by name; without their inner data for callers who may not edit it. @throws DomainError NOT_FOUND. */
 export function listAgentTools(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentTool>[]> {
   return listParts(deps, caller, agentId, deps.storage.agentParts.tools, hidden);
 }
@@ -41,10 +41,10 @@ export function getAgentTool(deps: Deps, caller: Caller, agentId: string, id: st
 }
 
 /**
- * Gives an agent a tool. Secrets found anywhere in its data go into the vault, for the tool's origin, and leave a reference behind.
+ * Adds a tool to an agent. Secrets anywhere in its data are moved into the vault, bound to the tool's origin, and replaced by references.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input; a reference to a stored secret that
- *   was given for another origin is one.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input, such as a reference to a stored secret of
+ * another origin.
  */
 export async function createAgentTool(
   deps: Deps,
@@ -72,7 +72,7 @@ async function putSecrets(client: PoolClient, agentId: string, { secrets, firstU
   await bindSecrets(client, agentId, firstUse);
 }
 
-/** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input, as `createAgentTool`. */
+/** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input, like `createAgentTool`. */
 export async function updateAgentTool(
   deps: Deps,
   caller: Caller,
@@ -99,7 +99,7 @@ export async function updateAgentTool(
   return { ...written, isWhole: true };
 }
 
-/** Takes a tool away, with the secrets that were found in its data. @returns the tool as it was. @throws DomainError NOT_FOUND, FORBIDDEN. */
+/** Deletes a tool, with the secrets that were found in its data. @returns the former tool. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteAgentTool(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentTool>> {
   const agent = await editableAgent(deps, caller, agentId);
   const tool = await getAgentTool(deps, caller, agentId, id);
@@ -115,9 +115,9 @@ export function readToolName(param: string, name: string, faults: Faults): void 
 }
 
 /**
- * What the tools of an agent add to a run of it: functions that the caller runs, and leave to call those that run here.
+ * What an agent's tools add to its runs: functions for the caller, and the permission to call those that run in the service.
  *
- * @throws DomainError TOOL_NAME_CONFLICT, also where `requireNoToolConflict` was not asked for the exact place.
+ * @throws DomainError TOOL_NAME_CONFLICT, for callers that did not call `requireNoToolConflict` to name the exact member.
  */
 export function withAgentTools(
   own: readonly ModelTool[],
@@ -133,7 +133,7 @@ export function withAgentTools(
   return { tools: [...own, ...client], ...(runsHere ? { offersAgentTools: true } : {}) };
 }
 
-/** @throws DomainError TOOL_NAME_CONFLICT for a function of a request that has the name of a tool of its agent. */
+/** @throws DomainError TOOL_NAME_CONFLICT when a function of the request has the name of a tool of its agent. */
 export function requireNoToolConflict(
   given: readonly { readonly type?: string; readonly function?: Optional<{ readonly name: string }> }[],
   agent: AgentRunParts,
@@ -148,7 +148,7 @@ export function requireNoToolConflict(
 /**
  * The same for functions of any format.
  *
- * @param functions  the name of each, and where the request has it.
+ * @param functions  each name, with its place in the request.
  * @throws DomainError TOOL_NAME_CONFLICT
  */
 export function requireFreeNames(functions: Iterable<readonly [name: string, param: string]>, agent: AgentRunParts): void {

@@ -15,7 +15,7 @@ export interface CreateUserInputInput {
   readonly showOnChatCreate?: Optional<boolean>;
   readonly orderIndex?: Optional<number>;
 }
-/** Absent members are kept; `configuration` is replaced whole, null empties it. */
+/** Absent members are kept; `configuration` is replaced as a whole, null empties it. */
 export type UpdateUserInputInput = {
   readonly [Name in keyof CreateUserInputInput]?: CreateUserInputInput[Name] | null | undefined;
 };
@@ -24,7 +24,9 @@ const variablePattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const labelLengthMax = 500;
 const orderIndexMax = 1_000_000;
 
-/** The variables of an agent in the order they are asked; complete for every caller who may use it. @throws DomainError NOT_FOUND. */
+/**
+ * The variables of an agent in the order they are asked; every caller who may use the agent sees them completely. @throws DomainError NOT_FOUND.
+ */
 export function listUserInputs(deps: Deps, caller: Caller, agentId: string): Promise<readonly PartView<AgentUserInput>[]> {
   return listParts(deps, caller, agentId, deps.storage.agentParts.userInputs, whole);
 }
@@ -80,7 +82,7 @@ export async function updateUserInput(
   return { ...(await deps.storage.agentParts.userInputs.update(agent.id, id, values)), isWhole: true };
 }
 
-/** @returns the user input as it was. @throws DomainError NOT_FOUND, FORBIDDEN. */
+/** @returns the former user input. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteUserInput(
   deps: Deps,
   caller: Caller,

@@ -5,15 +5,15 @@ import type { Page, PageRequest } from '../../entities/page.ts';
 import { administeredOrganization } from '../accounts/administration.ts';
 import type { Deps } from '../deps.ts';
 
-/** Runs say and cost something, and change nothing of the organization; the ledger has them. */
+/** Runs change nothing of the organization; the usage ledger records them. */
 export const unauditedOperations: ReadonlySet<string> = new Set(['createCompletion', 'sendMessage', 'submitToolOutputs']);
 
 const sweepEveryMs = 3_600_000;
 
 /**
- * What was changed, read by administrators and refused in an organization, newest first, for its administrators.
+ * Audit entries of an organization, newest first, for its administrators: changes, reads by administrators, refusals.
  *
- * @throws DomainError FORBIDDEN for who administers nothing, NOT_FOUND for an organization out of reach.
+ * @throws DomainError FORBIDDEN when the caller administers nothing, NOT_FOUND for an organization out of reach.
  */
 export async function listAuditEntries(
   deps: Deps,
@@ -25,13 +25,13 @@ export async function listAuditEntries(
   if (from !== undefined && to !== undefined && from >= to) {
     throw new DomainError('INVALID_VALUE', 'to must be later than from', { param: 'to' });
   }
-  // Entries of a deleted organization stay readable for INSTANCE keys.
+  // The entries of a deleted organization can be read by INSTANCE keys.
   const isAbove = caller.level === 'INSTANCE' && orgId !== undefined;
   const { id } = isAbove ? { id: orgId } : await administeredOrganization(deps, caller, orgId);
   return deps.storage.auditEntries.list({ ...filter, orgId: id }, page);
 }
 
-/** Deletes entries past AUDIT_RETENTION_DAYS, now and then. */
+/** Registers the deletion of entries older than AUDIT_RETENTION_DAYS. */
 export function registerAuditSweep(deps: Deps): void {
   deps.jobs.every('audit.sweep', sweepEveryMs, async (signal) => {
     while (!signal.aborted && (await deps.storage.auditEntries.sweep(deps.settings.AUDIT_RETENTION_DAYS)) > 0);

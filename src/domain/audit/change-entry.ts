@@ -18,7 +18,7 @@ export interface ChangeCall extends CallOrigin {
   readonly changes: readonly AuditChange[];
 }
 
-/** Kinds of things that no caller names: parts of chats, of runs and of sources, and the service's own. */
+/** Kinds of ids that are no targets: parts of chats, runs and sources, and internal rows. */
 const innerKinds: ReadonlySet<IdKind> = new Set([
   'auditEntry',
   'completion',
@@ -38,13 +38,13 @@ const attemptsMax = 5;
 const retryMs = 1_000;
 
 /**
- * Runs a mutation and writes its entry in the transaction of the change (storage/audit/recorded-pool.ts). A change whose entry cannot be written
- * is not made. A mutation that changes no row writes its entry before it answers.
+ * Runs a mutation and writes its entry in the transaction of the change (storage/audit/recorded-pool.ts). A change whose entry
+ * cannot be written is not made. A mutation that changes no row writes its entry before it answers.
  *
- * The entry begins with what is known before the mutation returns. When the result names another target, or the mutation fails after a
- * transaction of it has committed, a second statement says so.
+ * The entry is written with what is known before the mutation returns. A second statement amends it when the result names another
+ * target, or when the mutation fails after it committed a transaction.
  *
- * @throws whatever `work` throws; the error of the database when the entry cannot be written.
+ * @throws the error of `work`; the database's error when the entry cannot be written.
  */
 export async function withAuditEntry<T>(deps: Deps, caller: Caller, call: ChangeCall, work: () => Promise<T> | T): Promise<T> {
   const entry = new ChangeEntry(deps, caller, call);
@@ -124,7 +124,7 @@ class ChangeEntry implements ChangeRecord {
     return targets([...(isTarget ? [own] : []), ...this.#call.ids, ...this.#made]);
   }
 
-  /** The entry is there already: what it lacks is tried again behind the reply, and logged when it is lost. */
+  /** The entry is stored already: an amendment that fails is retried after the reply, and logged when it is given up. */
   async #amend(entry: NewAuditEntry, attempt: number): Promise<void> {
     try {
       await this.#deps.storage.auditEntries.write([entry]);
@@ -139,9 +139,9 @@ function isSame(left: NewAuditEntry, right: NewAuditEntry): boolean {
   return left.targetId === right.targetId && left.orgId === right.orgId;
 }
 
-/** Administrators of the organization that was changed see the entry, also when the caller came from another. */
+/** Administrators of the changed organization see the entry, also when the caller is of another organization. */
 function organizationOf({ action }: ChangeCall, result: unknown): string | undefined {
-  // Nobody administers it any more.
+  // It has no administrators any more.
   if (action === 'deleteOrganization') return undefined;
   const id = memberOf(result, 'id');
   return id !== undefined && kindOfId(id) === 'organization' ? id : memberOf(result, 'orgId');

@@ -1,7 +1,7 @@
-/** The origin of a call, as audit entries show it. */
+/** Where a call came from, for the audit log. */
 export interface CallOrigin {
-  /** Finds the call in the logs. */
+  /** Finds the call in the process log. */
   readonly requestId: string;
-  /** The network address of the client; undefined for calls that did not come over a network. */
+  /** The network address of the client; undefined for calls without a network. */
   readonly address: string | undefined;
 }

@@ -6,7 +6,7 @@ import { editableAgents, usableAgents, visibleChats, visibleDataSources } from '
 import type { CallOrigin } from './origin.ts';
 import { targets } from './targets.ts';
 
-/** What a caller may be shown of people's content. `instructions` are an agent's inside: whoever may only use it does not see them. */
+/** Kinds of people's content in replies. `instructions`: the inner data of an agent, which callers who may only use the agent do not see. */
 export type ContentNoun = 'agent' | 'instructions' | 'dataSource' | 'chat' | 'run';
 
 /** What reads need of the service. */
@@ -17,24 +17,24 @@ export interface ReadDeps {
   now(): Date;
 }
 
-/** Whether the caller sees more than a plain member of its organization: administrators, and keys of a level above. */
+/** Whether the caller sees more than a plain member of its organization: an administrator, or a key above ORGANIZATION level. */
 export function seesAsAdministrator({ role, level }: Caller): boolean {
   return role === 'ADMIN' || level !== 'ORGANIZATION';
 }
 
-/** Operations whose use is always an entry: they hand out a copy. */
+/** Operations that always get an entry: they hand out a copy. */
 export const exportOperations: ReadonlySet<string> = new Set(['agentBundle', 'chatExport']);
 
 /**
- * What one operation of one call showed. Becomes one audit entry in each organization, with the things that the caller would not have seen
- * as a plain member; none when there is no such thing. Exports are an entry whoever asks.
+ * What one operation of a call showed. Becomes one audit entry in each organization, with the things that a plain member would not
+ * have seen; no entry without such a thing. Exports get an entry for every caller.
  */
 export class OperationReads {
   readonly #deps: ReadDeps;
   readonly #caller: Caller;
   readonly #entry: Omit<NewAuditEntry, 'id' | 'orgId' | 'targetKind' | 'targetId' | 'targetIds'>;
   readonly #seen = new Map<ContentNoun, Set<string>>();
-  /** One entry in each organization, also when a call goes on reading after its first entry was written. */
+  /** One entry in each organization, even when the call reads more after its first entry was written. */
   readonly #entryIds = new Map<string, string>();
   #isWaiting = false;
 
@@ -82,7 +82,7 @@ export class OperationReads {
     return id;
   }
 
-  /** Rules that no caller fulfils find everything. */
+  /** Filters that match nothing as "visible" find every thing. */
   #all(): Promise<readonly PlacedThing[]> {
     const nothing = { any: [] };
     return this.#find({ agents: nothing, inside: nothing, dataSources: nothing, chats: nothing });

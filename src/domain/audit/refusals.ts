@@ -9,7 +9,7 @@ import { targets } from './targets.ts';
 export interface RefusalDeps {
   readonly batch: AuditBatch;
   readonly logger: Logger;
-  /** Refusals of one key in a minute that are an entry each. */
+  /** Refusals of one key in a minute that get an entry each. */
   readonly perMinuteMax: number;
   newId(kind: 'auditEntry'): string;
   now(): Date;
@@ -18,18 +18,18 @@ export interface RefusalDeps {
 interface Spent {
   entries: number;
   surplus: number;
-  /** Of the last refusal that got no entry of its own. */
+  /** The last refusal without an entry of its own. */
   last: NewAuditEntry | undefined;
 }
 
-/** An organization can make more keys; more than the entries of so many keys it does not get. */
+/** An organization gets at most the entries of this many keys, however many keys it makes. */
 const keysPerOrganization = 10;
 const windowMs = 60_000;
 
 /**
- * Writes refusals into the audit log, bounded: whoever is refused again and again does not fill it. What is over the limit of a key or of its
- * organization is one entry at the end of the minute, with a count. Calls without a good key belong to nobody: they are counted, and the log
- * of the process tells the count once a minute.
+ * Writes refusals into the audit log, with limits: repeated refusals do not fill it. Refusals beyond the limit of a key or of its
+ * organization become one entry with a count at the end of the minute. Calls without a valid key belong to no organization: the
+ * process log gets their count once a minute.
  */
 export class Refusals {
   readonly #deps: RefusalDeps;
@@ -42,7 +42,7 @@ export class Refusals {
     this.#deps = deps;
   }
 
-  /** @param ids  what the call named. */
+  /** @param ids  the ids in the call's arguments. */
   note(caller: Caller, action: string, error: DomainError, ids: readonly string[], origin: CallOrigin): void {
     this.#begin();
     const { perMinuteMax, batch, newId, now } = this.#deps;
@@ -75,13 +75,13 @@ export class Refusals {
     }
   }
 
-  /** A call without a good key. */
+  /** A call without a valid key. */
   noteWithoutKey(): void {
     this.#begin();
     this.#withoutKey += 1;
   }
 
-  /** Ends the minute: what was over the limits becomes one entry a key. */
+  /** Ends the minute: the surplus of each key becomes one entry. */
   endWindow(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -91,7 +91,7 @@ export class Refusals {
       if (last === undefined) continue;
       const keys = keysOf.get(last.orgId) ?? 0;
       keysOf.set(last.orgId, keys + 1);
-      // An organization with more keys gets one entry for all further ones.
+      // An organization with more keys gets one entry for all further keys.
       const place = keys < keysPerOrganization ? last.actorKeyId : last.orgId;
       sums.set(place, { ...last, count: surplus + (sums.get(place)?.count ?? 0) });
     }

@@ -2,7 +2,7 @@ import { auditTargetsMax } from '../../entities/audit.ts';
 import { kindOfId } from '../../entities/ids.ts';
 import type { NewAuditEntry } from '../../storage/audit/entries.ts';
 
-/** The first id that Parley made is the target; all of them are kept. */
+/** The first known id is the target; all of them are kept. */
 export function targets(ids: readonly string[]): Pick<NewAuditEntry, 'targetKind' | 'targetId' | 'targetIds'> {
   const known = [...new Set(ids)].filter((id) => kindOfId(id) !== undefined).slice(0, auditTargetsMax);
   const [first] = known;

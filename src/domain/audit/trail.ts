@@ -14,7 +14,7 @@ export interface TrailDeps {
   now(): Date;
 }
 
-/** The part of the audit log that no change waits for: reads of other people's content, exports, refusals. */
+/** Records reads of other people's content, exports and refusals. No call waits for these entries. */
 export class AuditTrail {
   readonly refusals: Refusals;
   readonly #reads: ReadDeps;
@@ -30,7 +30,7 @@ export class AuditTrail {
     return new OperationReads(this.#reads, caller, action, origin);
   }
 
-  /** Writes everything that was noted until now. */
+  /** Writes all entries that were noted until now. */
   async flush(): Promise<void> {
     this.refusals.endWindow();
     await this.#reads.batch.flush();

@@ -6,26 +6,26 @@ import type { ReadSource } from './read-bundle.ts';
 
 export type BundleItem = ReadSource['items'][number];
 
-/** The bytes of one document, on the disk. */
+/** The bytes of one document, as a blob. */
 export interface StoredContent {
-  /** The knowledge item that the blob is for. */
+  /** The knowledge item of the blob. */
   readonly itemId: string;
   readonly blobKey: string;
   readonly sizeBytes: number;
 }
 
-/** What came with a bundle. Items that are not in it have no content. */
+/** The contents that came with a bundle. Items that are not listed have none. */
 export interface Contents {
   readonly byItem: ReadonlyMap<BundleItem, StoredContent>;
   /** Whether BUNDLE_FETCH_MAX_BYTES left something out. */
   readonly isCut: boolean;
 }
 
-/** Addresses asked in one import, and the time for all of them. */
+/** Most addresses that one import fetches, and the time for all of them. */
 const fetchesMax = 100;
 const fetchesTimeoutMs = 60_000;
 
-/** Blobs that an import writes before its rows. They are removed again when the rows are not written. */
+/** Blobs that an import writes before its rows. They are deleted again when the rows are not written. */
 export class WrittenBlobs {
   readonly #deps: Deps;
   readonly #owner: ShareOwner;
@@ -36,7 +36,7 @@ export class WrittenBlobs {
     this.#owner = owner;
   }
 
-  /** Whose bytes they are. */
+  /** The owner of the bytes. */
   get owner(): ShareOwner {
     return this.#owner;
   }
@@ -50,7 +50,7 @@ export class WrittenBlobs {
     return { itemId, blobKey, sizeBytes };
   }
 
-  /** Removes one that has nothing in it. */
+  /** Deletes the blob of an empty document. */
   async drop({ blobKey }: StoredContent): Promise<void> {
     await this.#deps.storage.blobs.delete(blobKey);
   }
@@ -61,8 +61,8 @@ export class WrittenBlobs {
 }
 
 /**
- * Writes the documents of a bundle to the disk, one after the other: those inside it, and those it names by address. Fetched documents are
- * never whole in memory. A document that cannot be fetched, or exceeds BUNDLE_FETCH_MAX_BYTES, is left out.
+ * Writes the documents in the bundle, and those that it names by address, to blobs, one after the other: only the request itself is
+ * in memory as a whole. Documents that cannot be fetched, or exceed BUNDLE_FETCH_MAX_BYTES, are left out.
  */
 export async function storeContents(
   deps: Deps,
@@ -93,7 +93,7 @@ export async function storeContents(
   return { byItem, isCut };
 }
 
-/** The contents as far as the bundle itself says: nothing is fetched and nothing is written. */
+/** The contents that an import would find according to the bundle alone: nothing is fetched or written. */
 export function foreseeContents({ newId }: Deps, sources: readonly ReadSource[]): Contents {
   const items = uploadedItems(sources);
   const fetched = new Set(items.filter(({ blobUrl }) => isWebAddress(blobUrl)).slice(0, fetchesMax));
@@ -117,7 +117,7 @@ function bytesOfDataUrl(url: string): Uint8Array | undefined {
   return base64 === undefined ? undefined : Buffer.from(base64, 'base64');
 }
 
-/** @returns undefined for what cannot be fetched or is empty. */
+/** @returns undefined for a document that cannot be fetched or is empty. */
 async function fetchTo(
   { egress, settings }: Deps,
   url: string,

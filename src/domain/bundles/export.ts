@@ -18,9 +18,9 @@ import { listDataSourcesOfAgents } from '../knowledge/sources.ts';
 import { portableData } from './portable-data.ts';
 
 export interface ExportQuery {
-  /** Default: they come along when the key may read them. */
+  /** Default: included when the key may read them. */
   readonly includeDataSources?: boolean | null | undefined;
-  /** Ids separated by commas: only these. */
+  /** Ids separated by commas: only these are included. */
   readonly dataSourceIds?: string | null | undefined;
 }
 
@@ -28,14 +28,13 @@ export const itemsPerSourceMax = 10_000;
 const itemsPerRead = 1_000;
 
 /**
- * Makes the portable form of an agent, without any secret. The same agent gives the same bytes but for `exportedAt`: lists are ordered by
- * content.
+ * Makes the portable form of an agent, without secrets. The same agent gives the same bytes, except `exportedAt`: the order of everything follows
+ * from its content.
  *
- * What the key may not read is left out: skills without SKILLS:READ, data sources without DATA_SOURCES:READ.
+ * Parts that the key may not read are left out: skills without SKILLS:READ, data sources without DATA_SOURCES:READ.
  *
- * @throws DomainError NOT_FOUND; FORBIDDEN for who may use the agent and not edit it; INSUFFICIENT_SCOPE for data sources that are asked
- *   for by a key that may not read them; INVALID_VALUE for a source that is none of its, or when the bundle would be larger than an import
- *   takes.
+ * @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only use the agent; INSUFFICIENT_SCOPE for requested data sources that the key may
+ * not read; INVALID_VALUE for a source of another agent, or when the bundle would be larger than an import accepts.
  */
 export async function exportAgent(deps: Deps, caller: Caller, agentId: string, query: ExportQuery): Promise<AgentBundle> {
   const agent = await editableAgent(deps, caller, agentId);
@@ -74,7 +73,7 @@ export async function exportAgent(deps: Deps, caller: Caller, agentId: string, q
   return bundle;
 }
 
-/** What an export leaves out because of the key's scopes, in words: a bundle has no place for warnings. */
+/** What an export leaves out because of the key's scopes, in words: a bundle has no member for warnings. */
 export function leftOutOf(caller: Caller, { includeDataSources }: ExportQuery): readonly string[] {
   const isAsked = includeDataSources !== false;
   return [
@@ -119,7 +118,7 @@ function bundledAgent(deps: Deps, agent: AgentView): AgentBundle['agent'] {
   };
 }
 
-/** Every key that a tool refers to, and those that were made by hand. */
+/** Every key that a tool refers to, and the manually created keys. */
 function requiredSecrets(tools: readonly AgentTool[], known: readonly RequiredSecret[]): readonly RequiredSecret[] {
   const byKey = new Map<string, RequiredSecret>(
     tools.flatMap(({ data }) => secretKeysIn(data)).map((key) => [key, { key, description: '', secretType: 'apiKey' }]),
@@ -151,7 +150,7 @@ async function bundledDataSources(
     throw new DomainError('INVALID_VALUE', 'dataSourceIds must name data sources of this AI', { param: 'dataSourceIds' });
   }
   const chosen = wanted.length === 0 ? attached : attached.filter(({ id }) => wanted.includes(id));
-  // Ids differ from instance to instance: the order must not hang on them.
+  // The order must not depend on ids, which differ between installations.
   const ordered = sortedBy(chosen, ({ name, type, data }) => `${name}\u0000${type}\u0000${JSON.stringify(data)}`);
   const budget = { bytesLeft: deps.settings.BUNDLE_CONTENT_MAX_BYTES };
   const bundled: BundledDataSource[] = [];
@@ -159,7 +158,7 @@ async function bundledDataSources(
   for (const source of ordered) {
     const one = await bundledDataSource(deps, source, budget);
     bundledBytes += Buffer.byteLength(JSON.stringify(one));
-    // Checked before the next one is read, because all of them together may be far larger than the limit.
+    // Checked before the next one is read: all of them together could be far larger than the limit.
     if (bundledBytes > deps.settings.BODY_MAX_BYTES) throw tooLarge(deps.settings.BODY_MAX_BYTES);
     bundled.push(one);
   }
@@ -174,7 +173,7 @@ async function bundledDataSource(deps: Deps, source: DataSource, budget: { bytes
   return { originalId, name, type, refreshPeriod, data: await bundledData(deps, source, items), knowledgeItems };
 }
 
-/** A payload as it was sent: the database orders members its own way, and passages follow the order of the text. */
+/** A payload as it was sent: the database reorders members, and passages follow the order of the text. */
 async function bundledData(deps: Deps, source: DataSource, items: readonly KnowledgeItem[]): Promise<JsonObject> {
   const key = items[0]?.contentBlobKey ?? null;
   if (source.type !== 'API') return portableData(source.data);
@@ -217,7 +216,7 @@ function tooLarge(bytesMax: number): DomainError {
   );
 }
 
-/** By code units: the same on every machine, whatever its language. */
+/** By code units: the same on every machine and in every locale. */
 function sortedBy<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
   return [...items].sort((left, right) => {
     const [a, b] = [keyOf(left), keyOf(right)];

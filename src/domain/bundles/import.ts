@@ -11,12 +11,12 @@ import { bundleWarnings } from './warnings.ts';
 export interface ImportResult {
   /** Null for a dry run. */
   readonly agentId: string | null;
-  /** The differences from the original; sorted, each once. */
+  /** Differences from the exported agent; sorted, without duplicates. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Makes an agent of the caller's own from a bundle. The whole bundle is read first; then all of it is written, or nothing.
+ * Makes an agent of the caller from a bundle. The whole bundle is validated first; then all of it is written, or nothing.
  *
  * @param isDryRun  reports only: nothing is fetched or written.
  * @throws DomainError with every fault of the bundle, each with its place.
@@ -68,7 +68,7 @@ async function availableModel(deps: Deps, wanted: string, warnings: Set<string>)
   return first;
 }
 
-/** Seals and rows: rows and jobs in one transaction. */
+/** Encrypts secrets, then writes rows and jobs in one transaction. */
 async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: Contents, blobs: WrittenBlobs): Promise<string> {
   const { storage, jobs } = deps;
   const id = deps.newId('agent');
@@ -99,7 +99,7 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
   return id;
 }
 
-/** A value that comes with the import is given for the origins of the bundle's tools that name its key. */
+/** A value in the import is bound to the origins of the bundle's tools that name its key. */
 function sealedSecrets(
   deps: Deps,
   { orgId, userId }: Caller,
@@ -128,7 +128,7 @@ async function importedSource(
     const uniqueIds = new Set<string>();
     return { ...base, items: items.map((item) => importedItem(deps, item, contents.byItem.get(item), uniqueIds)) };
   }
-  // One payload, one document, whatever the bundle says: the payload is the source's own data.
+  // A payload is one document, whatever the bundle says: it is the source's own data.
   const [first] = items;
   const stored = await blobs.put(Buffer.from(JSON.stringify(data, null, 1)), deps.settings.UPLOAD_MAX_BYTES);
   const item = {

@@ -1,10 +1,10 @@
 import { extractSecrets } from '../../engine/tools/secrets-in-data.ts';
 import { type JsonObject, secretReference } from '../../entities/agents/part.ts';
 
-/** Members of a connected source's data that name something of this instance, and mean nothing elsewhere. */
+/** Members of a connected source's data that name something of this installation. */
 const instanceMembers = ['oauthTokenId', 'repoHostAppInstallationId', 'selectedDriveAccount'];
 
-/** Without what names things of this instance, and without credentials in addresses. */
+/** Source data without references to this installation, and without credentials in addresses. */
 export function portableData(data: JsonObject): JsonObject {
   const own = Object.fromEntries(Object.entries(data).filter(([name]) => !instanceMembers.includes(name)));
   const { data: clean } = extractSecrets('source', own, () => false);

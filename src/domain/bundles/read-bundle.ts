@@ -27,7 +27,7 @@ import { itemsPerSourceMax } from './export.ts';
 
 type Maybe<T> = T | null | undefined;
 
-/** A bundle as the schema lets it through; lists that are absent or null are empty. */
+/** A bundle as the schema accepts it; absent and null lists are empty. */
 export interface BundleInput {
   readonly version: string;
   readonly agent: Omit<AgentInput, 'groups' | 'editors' | 'publicCategories' | 'orgCategoryIds'> & {
@@ -66,7 +66,7 @@ export interface ImportInput {
   readonly secrets?: unknown;
 }
 
-/** A bundle that was found right. */
+/** A valid bundle. */
 export interface ReadBundle {
   readonly agent: AgentChanges & Pick<AgentView, 'name' | 'description' | 'instructions' | 'src'>;
   readonly tools: readonly { readonly name: string; readonly type: AgentToolType; readonly data: JsonObject }[];
@@ -97,9 +97,9 @@ const itemsMax = 20_000;
 const secretDescriptionMax = 2_000;
 
 /**
- * Reads a whole bundle before anything of it is written.
+ * Validates a whole bundle before anything of it is written.
  *
- * @param modelId  the model that the agent gets: its own, or the one that takes its place.
+ * @param modelId  the model of the new agent: the bundle's, or its replacement.
  * @throws DomainError of the first fault, carrying all of them, each with the place in the bundle.
  */
 export async function readBundle(
@@ -133,7 +133,7 @@ export async function readBundle(
   return { agent, tools, userInputs, flows, skills, secrets: read, dataSources };
 }
 
-/** The rules are those of every agent; faults are told with their place in the bundle. */
+/** Applies the rules of every agent; faults name the place in the bundle. */
 async function readAgent(
   deps: Deps,
   caller: Caller,
@@ -153,7 +153,7 @@ async function readAgent(
   } catch (error) {
     if (!(error instanceof DomainError) || error.detail.faults === undefined) throw error;
     for (const { param, message, code } of error.detail.faults) {
-      // The override has been judged under its own name.
+      // The override was checked under its own name.
       if (param === 'name' && typeof name === 'string') continue;
       faults.add(`bundle.agent.${param}`, message.startsWith(param) ? `bundle.agent.${message}` : message, code);
     }
@@ -166,7 +166,7 @@ interface ReadTools {
   readonly found: readonly FoundSecret[];
 }
 
-/** A key that one tool refers to is not given to a secret that is found in another. */
+/** A secret found in one tool does not get a key that another tool refers to. */
 function readTools(given: NonNullable<BundleInput['tools']>, faults: Faults): ReadTools {
   faults.requireCount('bundle.tools', given, partCountsMax.tools);
   const limited = given.slice(0, partCountsMax.tools);
@@ -254,7 +254,7 @@ function readSecrets(
   return [...byKey.values()].map((secret) => ({ ...secret, isDerived: referred.has(secret.key) }));
 }
 
-/** What they hold is never repeated in a message. */
+/** Values are never repeated in a message. */
 function readValues(given: unknown, faults: Faults): readonly (readonly [string, string])[] {
   if (given === undefined || given === null) return [];
   const object = readJsonObject('secrets', given, faults, {

@@ -3,7 +3,7 @@ import { originsOfKey } from '../agents/parts/secret-origins.ts';
 import { portableData } from './portable-data.ts';
 import type { ReadBundle, ReadSource } from './read-bundle.ts';
 
-/** What a bundle holds that an import leaves out, or that has no effect here. Content is judged elsewhere: it may have to be fetched. */
+/** Parts of a bundle that an import leaves out, or that have no effect here. Warnings about content come later: it may have to be fetched. */
 export function bundleWarnings({ tools, secrets, dataSources }: ReadBundle): readonly string[] {
   return [
     ...tools.flatMap(toolWarnings),
@@ -12,7 +12,7 @@ export function bundleWarnings({ tools, secrets, dataSources }: ReadBundle): rea
   ];
 }
 
-/** A bundle never starts a program: stdio servers are allowed in the operator's configuration only. */
+/** An import never starts a program: MCP servers that are programs exist only in the operator's configuration. */
 function toolWarnings({ name, type, data }: ReadBundle['tools'][number]): readonly string[] {
   if (type !== 'MCP_SERVER') return [];
   const { command, transport, type: kind } = data;

@@ -17,11 +17,11 @@ export const chatExportFormats = ['markdown', 'json'] as const;
 export type ChatExportFormat = (typeof chatExportFormats)[number];
 
 export interface Compression {
-  /** What models are given in place of the older turns; null while there are none. */
+  /** The summary that replaces the older turns for models; null without one. */
   readonly summary: string | null;
-  /** Messages that it replaces for the model. They stay in the transcript. */
+  /** Messages that the summary replaces. They stay in the transcript. */
   readonly compressedCount: number;
-  /** Messages that models are still given as they are. */
+  /** Messages that models still get unchanged. */
   readonly keptCount: number;
 }
 
@@ -31,13 +31,13 @@ export interface ChatExport {
   content(): Promise<string>;
 }
 
-/** The turns that stay as they are: the question at hand and the one before it. */
+/** The last turns stay unchanged: the current question and the one before. */
 const keptTurns = 2;
 const summaryTokensMax = 2_000;
 
 /**
- * Copies a chat of the caller: messages, files (the bytes are shared), name, user inputs and summary. The copy is not pinned, has no runs,
- * and calls that wait for an answer in the original wait there only.
+ * Copies a chat of the caller: messages, files (with shared bytes), name, user inputs and summary. The copy is not pinned and has
+ * no runs; calls that wait for an answer wait only in the original.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN.
  */
@@ -50,9 +50,9 @@ export async function duplicateChat(deps: Deps, caller: Caller, id: string): Pro
 }
 
 /**
- * Removes all messages of a chat of the caller, with its files and its summary. Its id, agent, name, pin and user inputs stay.
+ * Deletes all messages of a chat of the caller, with its files and its summary. Its id, agent, name, pin and user inputs stay.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN, RUN_ACTIVE while a run answers: cancel that first.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, RUN_ACTIVE while a run answers: cancel it first.
  */
 export async function resetChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = await getOwnChat(deps, caller, id);
@@ -66,10 +66,11 @@ export async function resetChat(deps: Deps, caller: Caller, id: string): Promise
 }
 
 /**
- * Summarizes the chat with its own model, and stores the summary with the chat.
+ * Lets the chat's model summarize its messages, and stores the summary with the chat.
  *
- * @throws DomainError NOT_FOUND (also without its agent), FORBIDDEN, CONFLICT for an empty chat, and the errors of the model. Cost: one
- *   model call, noted in the ledger.
+ * @throws DomainError NOT_FOUND (also when its agent is gone), FORBIDDEN, CONFLICT for a chat without messages, and refusals of the model.
+ *
+ * Cost: one model call, charged in the ledger.
  */
 export async function summarizeChat(
   deps: Deps,
@@ -89,16 +90,18 @@ export async function summarizeChat(
   return { summary };
 }
 
-/** What chats are about, as they were last summarized; null for those that were not. Cost: one statement. */
+/** The last summaries of chats; null for chats without one. Cost: one statement. */
 export function listSummaries(deps: Deps, chatIds: readonly string[]): Promise<readonly (string | null)[]> {
   return deps.storage.chatChanges.summariesOf(chatIds);
 }
 
 /**
- * From here on, models are given a summary in place of all but the last two turns of the chat. The transcript stays as it is. A chat without
- * older turns, or whose older turns were compressed before, is left as it is, without a model call.
+ * From now on, models get a summary instead of all but the last two turns of the chat. The transcript stays. A chat without older
+ * turns, or whose older turns were compressed before, stays unchanged, without a model call.
  *
- * @throws DomainError as `summarizeChat`. Cost: at most one model call, noted in the ledger.
+ * @throws DomainError like `summarizeChat`.
+ *
+ * Cost: at most one model call, charged in the ledger.
  */
 export async function compressChat(deps: Deps, caller: Caller, id: string, signal: AbortSignal): Promise<Compression> {
   const chat = await getOwnChat(deps, caller, id);
@@ -118,7 +121,7 @@ export async function compressChat(deps: Deps, caller: Caller, id: string, signa
 }
 
 /**
- * A chat that the caller may read as a file: its newest MESSAGES_MAX messages, without what only models are given.
+ * A chat that the caller may read, as a file: its newest MESSAGES_MAX messages, without content for models only.
  *
  * @throws DomainError NOT_FOUND.
  */

@@ -16,7 +16,7 @@ export interface CreateChatInput {
   /** Values of the agent's user inputs, by variable name. */
   readonly userInputs?: unknown;
 }
-/** Absent members are kept; null removes the name or the pin; so does a pin of 0. */
+/** Absent members are kept; null removes the name or the pin, and so does a pin of 0. */
 export interface UpdateChatInput {
   readonly name?: string | null | undefined;
   readonly pinPosition?: number | null | undefined;
@@ -33,7 +33,7 @@ export async function getChat(deps: Deps, caller: Caller, id: string): Promise<C
   return chat;
 }
 
-/** A chat the caller may write in. @throws DomainError NOT_FOUND, FORBIDDEN for one whose log it only may read. */
+/** A chat the caller may write in. @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only read its log. */
 export async function getOwnChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = await getChat(deps, caller, id);
   if (!canWriteChat(caller, chat)) throw new DomainError('FORBIDDEN', 'Only the user of a chat may write in it or change it');
@@ -41,11 +41,11 @@ export async function getOwnChat(deps: Deps, caller: Caller, id: string): Promis
 }
 
 /**
- * The caller's chats, the last changed first. With an agent: the chats with it; for its editors those of all users, if it shows its logs.
- * Cost: one statement, flat in the depth of the page.
+ * The caller's chats, the last changed first. With an agent: the chats with it, for callers who may edit the agent the chats of all
+ * users whose logs it shows. Cost: one statement, independent of the depth of the page.
  *
- * @param search  only the caller's own chats whose name or messages contain it, in any case; blank: all. Cost: it reads the caller's chats
- *   one after the other until the page is full.
+ * @param search  only the caller's own chats whose name or messages contain it, ignoring case; blank matches all. Cost: reads the
+ * caller's chats one after the other until the page is full.
  * @throws DomainError NOT_FOUND for an agent that the caller may not see, INVALID_VALUE for a search of more than 200 characters.
  */
 export async function listChats(
@@ -104,7 +104,7 @@ export async function updateChat(deps: Deps, caller: Caller, id: string, input: 
   return getChat(deps, caller, id);
 }
 
-/** Deletes a chat with everything said in it and stops its run. @returns the chat as it was. @throws DomainError NOT_FOUND, FORBIDDEN. */
+/** Deletes a chat with all its messages and stops its run. @returns the former chat. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = await getOwnChat(deps, caller, id);
   if (!(await deps.storage.chats.delete(id))) throw new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
@@ -114,8 +114,8 @@ export async function deleteChat(deps: Deps, caller: Caller, id: string): Promis
 }
 
 /**
- * Yields a chat at once and whenever it changed: a message, a run that began or ended, a name. Ends when the chat is gone or the caller may
- * not read it any more.
+ * Yields a chat at once and after each change: a message, the beginning or end of a run, a name. Ends when the chat is deleted or
+ * the caller may no longer read it.
  *
  * @throws DomainError NOT_FOUND before the first read.
  */

@@ -12,10 +12,10 @@ import { getChat, getOwnChat } from './chats.ts';
 
 type Optional<T> = T | null | undefined;
 
-/** A file that is announced before its content. */
+/** A file whose content follows later. */
 export interface ChatFileRecordInput {
   readonly filename: string;
-  /** Bytes that the content will have. */
+  /** Bytes of the content. */
   readonly size: number;
   readonly mimeType: string;
   readonly metadata?: unknown;
@@ -30,10 +30,9 @@ const sweepEveryMs = 60 * 60 * 1_000;
 const sweptAtOnce = 500;
 
 /**
- * Keeps a file for a chat of the caller.
+ * Stores a file for a chat of the caller.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN, INVALID_VALUE for a file without a byte, REQUEST_TOO_LARGE, CONFLICT when the chat has as many
- *   files as it may.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, INVALID_VALUE for an empty file, REQUEST_TOO_LARGE, CONFLICT when the chat has its most files already.
  */
 export async function uploadChatFile(
   deps: Deps,
@@ -55,9 +54,9 @@ export async function uploadChatFile(
 }
 
 /**
- * Announces a file of a chat of the caller; its content is sent afterwards, within a day. With a file instead of a record: keeps that at once.
+ * Makes a record of a file for a chat of the caller; its content must follow within a day. Given a file instead of a record, stores it at once.
  *
- * @throws DomainError as `uploadChatFile`, and with every fault of the record.
+ * @throws DomainError like `uploadChatFile`, and with every fault of the record.
  */
 export async function createChatFileRecord(
   deps: Deps,
@@ -82,9 +81,9 @@ export async function createChatFileRecord(
 }
 
 /**
- * Sends the content of a record, once: exactly as many bytes as it said.
+ * Stores the content of a record, once and with exactly the declared size.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN, INVALID_VALUE for another size, CONFLICT when it has its content.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, INVALID_VALUE for another size, CONFLICT when it has its content already.
  */
 export async function putChatFileContent(
   deps: Deps,
@@ -128,14 +127,14 @@ export async function getChatFile(deps: Deps, caller: Caller, chatId: string, fi
   return findFile(deps, chat.id, fileId);
 }
 
-/** Opens its content. @throws DomainError NOT_FOUND, also for a record without content. */
+/** Opens the file's content. @throws DomainError NOT_FOUND, also for a record without content. */
 export async function openChatFile(deps: Deps, caller: Caller, chatId: string, fileId: string) {
   const { blobKey, filename, sizeBytes } = await getChatFile(deps, caller, chatId, fileId);
   if (blobKey === null) throw new DomainError('NOT_FOUND', 'This file has no content yet', { param: 'fileId' });
   return { filename, sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
 }
 
-/** Deletes a file of a chat of the caller with its bytes. What models were given of it stays. @throws DomainError NOT_FOUND, FORBIDDEN. */
+/** Deletes a file of a chat of the caller with its bytes. Text that models got from it stays. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function deleteChatFile(deps: Deps, caller: Caller, chatId: string, fileId: string): Promise<ChatFile> {
   const chat = await getOwnChat(deps, caller, chatId);
   const file = await findFile(deps, chat.id, fileId);
@@ -145,25 +144,25 @@ export async function deleteChatFile(deps: Deps, caller: Caller, chatId: string,
   return { ...file, status: 'DELETED', blobKey: null, deletedAt: deps.now() };
 }
 
-/** The address of its content, for callers who may read the chat. */
+/** The address of the content, for callers who may read the chat. */
 export function chatFileUrl(deps: Deps, { chatId, id }: ChatFile): string {
   return `${deps.publicUrl()}/api/v1/chats/${chatId}/files/${id}/content`;
 }
 
-/** Registers the sweep of records without content, and of files that a cut-off deletion left behind. */
+/** Registers the deletion of records without content, and of files that an interrupted deletion left. */
 export function registerChatFileSweep(deps: Deps): void {
   deps.jobs.every('chat-files.expire', expireEveryMs, (signal) => expireRecords(deps, signal));
   deps.jobs.every('chat-files.sweep', sweepEveryMs, (signal) => sweepLeftBehind(deps, signal));
 }
 
-/** @param signal ends it between two steps. */
+/** @param signal  ends it between two steps. */
 export async function expireRecords(deps: Deps, signal: AbortSignal): Promise<void> {
   const { chatFiles } = deps.storage;
   const before = new Date(deps.now().getTime() - recordLifeMs);
   while (!signal.aborted && (await chatFiles.expire(before, sweptAtOnce)) === sweptAtOnce);
 }
 
-/** Bytes of chats that were deleted lately by a process that died before it removed them. */
+/** Deletes the bytes of deleted chats whose process died before it deleted them. */
 export async function sweepLeftBehind(deps: Deps, signal: AbortSignal): Promise<void> {
   const { chatFiles } = deps.storage;
   for (const chatId of await chatFiles.leftBehind(sweptAtOnce)) {
@@ -183,7 +182,7 @@ async function create(deps: Deps, file: NewFile): Promise<ChatFile> {
   return { ...row, deletedAt: null };
 }
 
-/** A key of its own for each try: two that send the same content at once cannot write over each other. */
+/** Each attempt gets its own key: two uploads of the same content at once cannot overwrite each other. */
 async function keep(deps: Deps, orgId: string, file: UploadedFile): Promise<{ blobKey: string; sizeBytes: number }> {
   const blobKey = `${orgId}/chat-files/${deps.newId('upload')}`;
   const { sizeBytes } = await deps.storage.blobs.put(blobKey, Readable.from(file.stream()), deps.settings.CHAT_FILE_MAX_BYTES);
@@ -220,7 +219,7 @@ function readRecord(
   return { filename, sizeBytes: input.size, mimeType, metadata: metadata as Readonly<Record<string, unknown>> };
 }
 
-/** Without any path and control characters, as names of uploads are. */
+/** The file name without path and control characters. */
 function lastSegment(name: string): string {
   return (name.toWellFormed().split(/[\\/]/).at(-1) ?? '').replaceAll(/\p{Cc}/gu, '').trim();
 }

@@ -11,17 +11,17 @@ import { storableText } from '../../lib/text.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 
-/** A part of a model's context; images among the files of chats are named, not held. */
+/** A part of a model's context; an image of a chat's files is a reference without bytes. */
 export type ContextPart = ModelPart | FileImagePart;
 
-/** Something that came with a message, still to be read: a file of a chat that the caller may use, an address, or bytes. */
+/** A file, address or bytes that came with a message and must be read. */
 export interface GivenSource {
-  /** How the caller names it, for errors: `prompt[1].id`. */
+  /** The caller's name of it, for errors: `prompt[1].id`. */
   readonly param: string;
   readonly from: ChatFile | { readonly url: string } | GivenBytes;
-  /** What it is called; default: as its file, or its address. */
+  /** Default: the name of the file, or the address. */
   readonly name?: string;
-  /** Refuses everything but images. */
+  /** Refuses everything except images. */
   readonly isImage?: boolean;
   readonly detail?: 'auto' | 'low' | 'high';
 }
@@ -33,23 +33,23 @@ export interface GivenBytes {
 }
 
 export interface GivenLimits {
-  /** Whose places the reading takes, and whose look-ups and calls they are. */
+  /** The reading counts for this owner: its places, look-ups and calls. */
   readonly owner: ShareOwner;
   readonly model: ModelInfo;
-  /** Tokens of text that all of them share; the rest is cut, and says so. Who comes first is served first. */
+  /** Most tokens of text of all of them together; the rest is cut, with a note. Earlier ones get their text first. */
   readonly tokensMax: number;
 }
 
-/** Files and addresses in one request; each may take a process or a call. */
+/** Most files and addresses in one request; each may need a process or a call. */
 export const givenMax = 20;
 const timeoutMs = 60_000;
 
 /**
- * Reads what came with a message, one after the other: images as images, everything else as the text in it, a delimited block each.
+ * Reads the files and addresses of a message, one after the other: images as images, everything else as its text, in a delimited block each.
  *
- * @returns one part for each source, in their order.
- * @throws DomainError naming the source: for an address that may not or could not be fetched, what gives no text or is too big, and images
- *   for a model that sees none; REQUEST_TIMEOUT after a minute for all of them.
+ * @returns one part for each source, in order.
+ * @throws DomainError naming the source: an address that may not or cannot be fetched, a document without text or too large, an image for a model
+ * without images; REQUEST_TIMEOUT after a minute for all of them.
  */
 export async function readGiven(
   deps: Deps,
@@ -85,18 +85,18 @@ export async function readGiven(
   return parts;
 }
 
-/** @throws DomainError when a request brings more than may be read for one. */
+/** @throws DomainError when a request has more files than allowed. */
 export function requireGivenCount(param: string, count: number): void {
   if (count <= givenMax) return;
   throw new DomainError('INVALID_VALUE', `${param} must have at most ${givenMax} files and addresses`, { param });
 }
 
-/** What a model without eyes is told of a picture. */
+/** The error for an image given to a model that takes none. */
 export function unseen(param: string, what: string, { id }: ModelInfo): DomainError {
   return invalid(param, `${param} ${what}, but the model ${id} takes no images`);
 }
 
-/** Of one request. */
+/** Limits of one request. */
 interface FetchBudget {
   bytesLeft: number;
 }
@@ -158,7 +158,7 @@ async function fetchAddress(
   }
 }
 
-/** By the first bytes: names and declared types are not trusted. */
+/** The type by the first bytes: names and declared types are not trusted. */
 function imageTypeOf(bytes: Buffer): string | undefined {
   if (bytes.subarray(0, 4).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47]))) return 'image/png';
   if (bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))) return 'image/jpeg';

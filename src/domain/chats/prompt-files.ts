@@ -10,12 +10,12 @@ import { Faults } from '../faults.ts';
 import { type ContextPart, type GivenSource, readGiven, requireGivenCount, unseen } from './given-files.ts';
 
 /**
- * What a model is given in place of a prompt with files or addresses: images where it sees them, everything else as the text in it, a
+ * The context that replaces a prompt with files or addresses: images if the model takes them, everything else as its text, in a
  * delimited block each, cut to CHAT_FILE_TOKENS_MAX together.
  *
- * @returns null for a prompt that can be given as it is.
- * @throws DomainError naming `prompt[n].id` or `prompt[n].url`: for a file that is none of the chat or has no content, an address that
- *   may not or could not be fetched, what gives no text, and images for a model that sees none; REQUEST_TIMEOUT.
+ * @returns null for a prompt that needs no replacement.
+ * @throws DomainError naming `prompt[n].id` or `prompt[n].url`: a file of another chat or without content, an address that may not
+ * or cannot be fetched, a document without text, an image for a model without images; REQUEST_TIMEOUT.
  */
 export async function contextOfPrompt(
   deps: Deps,
@@ -59,7 +59,7 @@ function asItIs(part: PromptPart): ContextPart {
   return { type: 'text', text: part.type === 'text' ? part.text : '' };
 }
 
-/** The files that parts name, in one statement; a record without content, another chat's file and a missing one look alike. */
+/** The files of the parts, in one statement. A record without content and another chat's file are answered like a missing file. */
 async function filesOf(deps: Deps, chat: Chat, parts: readonly PromptPart[]): Promise<ReadonlyMap<string, ChatFile>> {
   const ids = parts.flatMap((part) => (part.type === 'id' && isId('chatFile', part.id) ? [part.id] : []));
   const found = ids.length === 0 ? [] : await deps.storage.chatFiles.findMany(chat.id, ids);
@@ -74,7 +74,7 @@ async function filesOf(deps: Deps, chat: Chat, parts: readonly PromptPart[]): Pr
   return files;
 }
 
-/** An image in the message itself, for a model that sees. */
+/** Whether the part is an inline image and the model takes images. */
 function isSeenAsItIs(part: PromptPart, { acceptsImages }: ModelInfo): boolean {
   return part.type === 'url' && acceptsImages && isInline(part.url);
 }

@@ -3,8 +3,8 @@ import { oneLine } from '../../lib/text.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * What people may read of chats, one array for each id, in order; of each chat the newest MESSAGES_MAX. The one way of messages to
- * transcripts, exports and summaries: what only models are given (hidden messages, invisible parts, contexts) ends here.
+ * The messages that people may read, one array for each id, in order; of each chat the newest MESSAGES_MAX. Transcripts, exports and summaries read
+ * messages only through this function, which removes content for models (hidden messages, invisible parts, contexts).
  *
  * Cost: one statement.
  */
@@ -14,7 +14,7 @@ export async function readTranscripts(deps: Deps, chatIds: readonly string[]): P
   return chatIds.map((id) => (byChat.get(id) ?? []).flatMap(asShown));
 }
 
-/** What people may read of a question: the text of the last message of a user that is not hidden, without its invisible parts; '' for none. */
+/** The text of the last visible user message, without its invisible parts; '' for none. */
 export function shownQuestionOf(messages: readonly (ChatMessage | NewMessage)[]): string {
   return (
     messages
@@ -24,7 +24,7 @@ export function shownQuestionOf(messages: readonly (ChatMessage | NewMessage)[])
   );
 }
 
-/** A message as a person may read it; `[]` for one that is hidden. */
+/** A message as people may read it; `[]` for a hidden one. */
 export function asShown<Message extends ChatMessage | NewMessage>(message: Message): readonly Message[] {
   const { context: _context, isHidden, ...shown } = message;
   if (isHidden) return [];
@@ -34,7 +34,7 @@ export function asShown<Message extends ChatMessage | NewMessage>(message: Messa
 
 const speakers = { user: 'User', assistant: 'Assistant', system: 'System', tool: 'Tool' } as const;
 
-/** A transcript as Markdown: a heading for the chat and one for each message, sources as a list behind the answer they belong to. */
+/** A transcript as Markdown: a heading for the chat and for each message, and a list of sources after each answer. */
 export function markdownOf(chat: Chat, messages: readonly ChatMessage[]): string {
   const title = oneLine(chat.name === '' ? 'Chat' : chat.name);
   const blocks = messages.map(({ role, createdAt, content, toolCalls, citations }) =>
@@ -50,7 +50,7 @@ export function markdownOf(chat: Chat, messages: readonly ChatMessage[]): string
   return `${[`# ${title}`, `With ${oneLine(chat.agent.name)}, begun ${chat.createdAt.toISOString()}.`, ...blocks].join('\n\n')}\n`;
 }
 
-/** A transcript as JSON, with the members of the contract's chat session. */
+/** A transcript as JSON, with the members of the API's chat session. */
 export function jsonOf(chat: Chat, messages: readonly ChatMessage[]): string {
   const { id, createdAt, updatedAt, name, agent } = chat;
   const said = messages.map((message) => ({

@@ -21,34 +21,34 @@ export type { CompletionInput } from './input.ts';
 
 export type CompletionFinish = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
-/** Why an answer is not whole, as the responses format says it. */
+/** Why an answer is incomplete, in the words of the responses format. */
 export interface IncompleteDetails {
   readonly reason: IncompleteReason;
 }
 
-/** What a completion came to, in the words of the common format. */
+/** The result of a completion, in the words of the common format. */
 export interface Completion {
   readonly content: string | null;
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   readonly citations: readonly Citation[];
   readonly reasoning: string | null;
   readonly finish: CompletionFinish;
-  /** Which bound cut the answer, where `finish` is `length`; else null. */
+  /** The limit that cut the answer when `finish` is `length`; else null. */
   readonly incompleteDetails: IncompleteDetails | null;
   readonly usage: Usage;
-  /** `provider/name` of the model that answered; null when that is not known. */
+  /** `provider/name` of the model that answered; null when unknown. */
   readonly resolvedModel: string | null;
 }
 
 /**
- * Runs one stateless completion. `model` names a model, or an agent that the caller may use: then its instructions, model, options and
- * knowledge apply.
+ * Runs one stateless completion. `model` names a model, or an agent that the caller may use: then its instructions, model, options
+ * and knowledge apply.
  *
- * @param inOnePiece  whether nobody reads deltas, so that the model may answer in one piece.
- * @throws DomainError MODEL_NOT_FOUND, also for an agent that the caller may not see; with every fault of the input; and from the first
- *   read of the stream what the model refused.
+ * @param inOnePiece  whether the client reads no deltas, so that the model may answer in one piece.
+ * @throws DomainError MODEL_NOT_FOUND, also for an agent that the caller may not see; with every fault of the input; and from the
+ * first read of the stream, the refusals of the model.
  *
- * Cost: no promise and no database while model and agent are warm; images by address are fetched first.
+ * Cost: no promise and no statement while model and agent are cached; images by address are fetched first.
  */
 export function runCompletion(
   deps: Deps,
@@ -75,7 +75,7 @@ export function runCompletion(
   return agent instanceof Promise ? agent.then(start) : start(agent);
 }
 
-/** The messages with their images in them. @throws DomainError naming each image that may not or could not be fetched. */
+/** The messages with their images fetched. @throws DomainError naming each image that may not or cannot be fetched. */
 async function withImages(
   deps: Deps,
   owner: Caller,
@@ -96,7 +96,7 @@ async function withImages(
   });
 }
 
-/** The same, read to its end. @throws DomainError also when the run failed in its middle. */
+/** Runs the completion to its end. @throws DomainError also when the run failed in mid-stream. */
 export async function createCompletion(
   deps: Deps,
   caller: Caller,
@@ -109,7 +109,7 @@ export async function createCompletion(
   return completionOf(fold.snapshot());
 }
 
-/** Puts a finished run into the words of the common format. @throws DomainError when it failed or was cancelled. */
+/** Converts a finished run into the common format. @throws DomainError when it failed or was cancelled. */
 export function completionOf(run: RunSnapshot): Completion {
   if (run.status === 'failed') {
     throw new DomainError(run.error?.code ?? 'SERVER_ERROR', run.error?.message ?? 'The run failed');
@@ -133,8 +133,8 @@ export function completionOf(run: RunSnapshot): Completion {
 }
 
 /**
- * Calls of tools that ran here are none of the client's: they never make `tool_calls`. The format has one word for every bound, `length`; which one it
- * was stands in `incompleteDetails`.
+ * Calls of tools that ran in the service are not the client's: they never lead to `tool_calls`. The format has one word for every
+ * limit, `length`; `incompleteDetails` names the limit.
  */
 export function finishOf(run: RunSnapshot): CompletionFinish {
   if (run.incompleteReason === 'content_filter') return 'content_filter';
@@ -232,7 +232,7 @@ export function missingModel(id: string): DomainError {
   return new DomainError('MODEL_NOT_FOUND', `There is no model or agent "${id.slice(0, 100)}"`, { param: 'model' });
 }
 
-/** Places of later messages count from the start of the joined text. */
+/** Positions in later messages count from the start of the joined text. */
 function joinCitations(
   messages: readonly { readonly text: string; readonly citations: readonly Citation[] }[],
 ): readonly Citation[] {

@@ -14,9 +14,9 @@ import { editableAgent, getDataSource, missingSource, requireRoom } from './sour
 const nameLengthMax = 200;
 
 /**
- * Adds a source with a JSON payload of one's own to an agent, and has it indexed.
+ * Adds a source with a given JSON payload to an agent, and queues its indexing.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN for an agent the caller may not edit, INVALID_VALUE and INVALID_TYPE for the input.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for an agent the caller may not edit; INVALID_VALUE and INVALID_TYPE for the input.
  */
 export async function addApiDataSource(
   deps: Deps,
@@ -43,11 +43,11 @@ export async function addApiDataSource(
 }
 
 /**
- * Adds an uploaded file to an agent, and has it indexed. What the file is, is found out from its bytes when it is read; one that cannot be
- * read makes its item FAILED with a reason.
+ * Adds an uploaded file to an agent, and queues its indexing. The type of the file is determined from its bytes; an unreadable file
+ * makes its item FAILED with a reason.
  *
  * @param also  runs in the transaction that makes the source.
- * @throws DomainError NOT_FOUND, FORBIDDEN, REQUEST_TOO_LARGE, INVALID_VALUE for a file without a byte; what `also` throws.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, REQUEST_TOO_LARGE, INVALID_VALUE for an empty file; the errors of `also`.
  */
 export async function addFileDataSource(
   deps: Deps,
@@ -82,7 +82,7 @@ interface SourceContent {
   readonly sizeBytesMax: number;
 }
 
-/** The bytes first, then the rows and the job together: what can be seen is complete, and what is queued is there. */
+/** Writes the bytes first, then the rows and the job in one transaction: a visible source is complete, and its job is queued. */
 async function addSource(
   deps: Deps,
   caller: Caller,
@@ -112,10 +112,10 @@ async function addSource(
 }
 
 /**
- * Attaches a source that exists to an agent; one that is attached already stays so.
+ * Attaches an existing source to an agent; an attached one stays attached.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN for an agent the caller may not edit or a source that is neither its own nor open to the
- * organization.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for an agent the caller may not edit, or for a source that is neither the caller's nor
+ * open to the organization.
  */
 export async function attachDataSource(
   deps: Deps,

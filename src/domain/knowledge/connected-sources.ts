@@ -7,10 +7,10 @@ import type { Deps } from '../deps.ts';
 import { requireRoom } from './sources.ts';
 
 /**
- * Writes sources of a connected kind, attaches them, and queues the job of their connector. All or none.
+ * Makes sources of a connected kind, attaches them, and queues their first synchronization. All or none.
  *
- * @returns them as they were written: INITIALIZED. Their state changes later.
- * @throws DomainError CONFLICT when the agent has as many sources as it may have.
+ * @returns the new sources, INITIALIZED; their later status is read from the sources.
+ * @throws DomainError CONFLICT when the agent has its most sources already.
  */
 export async function addConnectedSources(
   deps: Deps,

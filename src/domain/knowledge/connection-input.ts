@@ -7,7 +7,7 @@ const scopeLengthMax = 500;
 const urlLengthMax = 2_000;
 const headersMax = 20;
 const headerValueLengthMax = 8_000;
-/** Those that the transport writes itself. */
+/** Headers that the transport sets itself. */
 const headersForbidden = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade', 'te', 'trailer']);
 
 export function readName(param: string, text: string, faults: Faults): string {
@@ -15,7 +15,7 @@ export function readName(param: string, text: string, faults: Faults): string {
   return text.trim();
 }
 
-/** A token: visible ASCII, because it travels in a header. */
+/** A token: visible ASCII, because it is sent in a header. */
 export function readSecret(param: string, text: string | undefined, faults: Faults): string | undefined {
   if (text === undefined) return undefined;
   if (text === '') faults.add(param, `${param} must not be empty`);
@@ -32,7 +32,7 @@ export function readScopes(scopes: readonly string[], faults: Faults): readonly 
   return scopes;
 }
 
-/** An http(s) address without credentials. Whether it may be reached is asked each time it is called. */
+/** An http(s) address without credentials. Whether it may be reached is checked at every call. */
 export function readServiceUrl(param: string, text: string | undefined, faults: Faults): string | null {
   if (text === undefined) return null;
   const url = text.length <= urlLengthMax && URL.canParse(text) ? new URL(text) : undefined;

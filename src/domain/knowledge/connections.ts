@@ -31,9 +31,9 @@ export interface StoreOauthTokenInput {
 }
 
 /**
- * Keeps an OAuth token of the caller's. Tokens go into the vault and never come out of the service again: connectors alone open them.
+ * Stores an OAuth token of the caller. Tokens are kept in the vault and never shown again; only connectors open them.
  *
- * @throws DomainError with every fault of the input; CONFLICT past 500 connections.
+ * @throws DomainError with every fault of the input; CONFLICT beyond 500 connections.
  */
 export async function storeOauthToken(deps: Deps, caller: Caller, input: StoreOauthTokenInput): Promise<Connection> {
   const faults = new Faults();
@@ -58,7 +58,7 @@ export interface StoreRepoHostInstallationInput {
   readonly baseUrl?: Optional<string>;
 }
 
-/** Notes an installation of the app at a repository host, by its number. @throws DomainError with every fault of the input, CONFLICT. */
+/** Stores an installation of the app at a repository host, by its id. @throws DomainError with every fault of the input, CONFLICT. */
 export async function storeRepoHostInstallation(
   deps: Deps,
   caller: Caller,
@@ -78,11 +78,11 @@ export async function storeRepoHostInstallation(
 export interface StoreMcpServerInput {
   readonly name: string;
   readonly url: string;
-  /** An object of texts. */
+  /** An object of strings. */
   readonly headers?: unknown;
 }
 
-/** Keeps the address of an MCP server and the headers that open it. @throws DomainError with every fault of the input, CONFLICT. */
+/** Stores the address of an MCP server with its headers. @throws DomainError with every fault of the input, CONFLICT. */
 export async function storeMcpServer(deps: Deps, caller: Caller, input: StoreMcpServerInput): Promise<Connection> {
   const faults = new Faults();
   const name = readName('name', input.name, faults);
@@ -121,23 +121,23 @@ async function store(
   });
 }
 
-/** The connections that the caller sees: its own; administrators see those of their organization. */
+/** The connections that the caller sees: its own; administrators see all of their organization. */
 function visibleConnections(caller: Caller): ConnectionScope {
   if (caller.level === 'INSTANCE') return {};
   return isAdministrator(caller, caller.orgId) ? { orgId: caller.orgId } : ownConnections(caller);
 }
 
-/** Those that the caller may have knowledge read with: its own, whatever else it administers. */
+/** The connections that the caller may use for reading knowledge: its own only. */
 function ownConnections(caller: Caller): Required<ConnectionScope> {
   return { orgId: caller.orgId, ownerUserId: caller.userId };
 }
 
-/** Whether the caller owns it. Administrators see its owner and its name, and nothing else. */
+/** Whether the caller owns the connection. Administrators see only its existence, owner and name. */
 export function ownsConnection(caller: Caller, connection: Pick<Connection, 'orgId' | 'ownerUserId'>): boolean {
   return connection.orgId === caller.orgId && connection.ownerUserId === caller.userId;
 }
 
-/** @throws DomainError NOT_FOUND, also for one that the caller may not see. */
+/** @throws DomainError NOT_FOUND, also for a connection that the caller may not see. */
 export async function getConnection(deps: Deps, caller: Caller, id: string): Promise<Connection> {
   const isOne = Object.values(idKinds).some((kind) => isId(kind, id));
   const found = isOne ? await deps.storage.connections.find(id, visibleConnections(caller)) : undefined;
@@ -148,11 +148,11 @@ export async function getConnection(deps: Deps, caller: Caller, id: string): Pro
 export interface ConnectionListQuery {
   readonly kind?: Optional<ConnectionKind>;
   readonly provider?: Optional<ConnectionProvider>;
-  /** Those of everybody in the organization, for its administrators. */
+  /** All connections of the organization, for its administrators. */
   readonly ofOrganization?: Optional<boolean>;
 }
 
-/** The caller's connections, newest first. @throws DomainError FORBIDDEN for all but administrators who ask for everybody's. */
+/** The caller's connections, newest first. @throws DomainError FORBIDDEN for `ofOrganization` without being an administrator. */
 export async function listConnections(
   deps: Deps,
   caller: Caller,
@@ -170,7 +170,7 @@ export async function listConnections(
   return deps.storage.connections.list(isEverybodys ? { orgId: caller.orgId } : ownConnections(caller), query, page);
 }
 
-/** Absent members are kept; null clears what can be empty. */
+/** Absent members are kept; null clears members that may be empty. */
 export interface UpdateConnectionInput {
   readonly accountName?: Optional<string>;
   readonly accessToken?: Optional<string>;
@@ -180,9 +180,9 @@ export interface UpdateConnectionInput {
 }
 
 /**
- * Renames a connection or renews its token, so that sources that name it continue. For its owner.
+ * Renames a connection or renews its token, so that its sources can be read again. For its owner.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN for administrators, INVALID_VALUE naming the member, also for a token where none belongs.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for administrators; INVALID_VALUE naming the member, also for a token of a connection without one.
  */
 export async function updateConnection(
   deps: Deps,
@@ -230,7 +230,7 @@ async function renewedSecrets(
   return deps.storage.vault.seal(connectionPlace(connection), JSON.stringify(secrets));
 }
 
-/** The secrets of a connection, for code that acts for its owner. Never given to an API. @throws DomainError NOT_FOUND */
+/** The secrets of a connection, for work on behalf of its owner. Never given to an API. @throws DomainError NOT_FOUND */
 export async function openConnection(deps: Deps, connection: Connection): Promise<ConnectionSecrets> {
   const sealed = await deps.storage.connections.findSealed(connection.id);
   if (sealed === undefined) throw missingConnection();
@@ -238,10 +238,10 @@ export async function openConnection(deps: Deps, connection: Connection): Promis
 }
 
 /**
- * Removes a connection and its secrets. Sources that were added with it stay, and can no longer be refreshed.
+ * Deletes a connection and its secrets. Its sources stay, but can no longer be refreshed.
  *
- * @returns the connection as it was.
- * @throws DomainError NOT_FOUND for all but its owner and administrators.
+ * @returns the former connection.
+ * @throws DomainError NOT_FOUND for everyone except its owner and administrators.
  */
 export async function deleteConnection(deps: Deps, caller: Caller, id: string): Promise<Connection> {
   const connection = await getConnection(deps, caller, id);
@@ -249,7 +249,7 @@ export async function deleteConnection(deps: Deps, caller: Caller, id: string): 
   return connection;
 }
 
-/** The caller's own token of that provider; a fault of `param` when there is none. */
+/** The caller's own token of that provider; adds a fault of `param` when there is none. */
 export async function requireOwnToken(
   deps: Deps,
   caller: Caller,
@@ -264,7 +264,7 @@ export async function requireOwnToken(
   }
 }
 
-/** The caller's own installation at a repository host; a fault of `param` when there is none. */
+/** The caller's own installation at a repository host; adds a fault of `param` when there is none. */
 export async function requireOwnInstallation(
   deps: Deps,
   caller: Caller,

@@ -30,9 +30,9 @@ export async function listKnowledgeItems(
 }
 
 /**
- * Says whether answers may cite an item.
+ * Sets whether answers may cite an item.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN for all but the owner of the source and administrators.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except the owner of the source and administrators.
  */
 export async function updateKnowledgeItem(
   deps: Deps,
@@ -50,14 +50,14 @@ export async function updateKnowledgeItem(
   return { ...item, cite: input.cite, updatedAt: deps.now() };
 }
 
-/** Bytes as they were given, to be served inert. */
+/** Original bytes, to be served inert. */
 export interface StoredContent {
   readonly filename: string;
   readonly sizeBytes: number | null;
   open(): Promise<Readable>;
 }
 
-/** The original of an item. @throws DomainError NOT_FOUND, also when the bytes are kept elsewhere. */
+/** The original of an item. @throws DomainError NOT_FOUND, also when another service has the bytes. */
 export async function knowledgeItemContent(
   deps: Deps,
   caller: Caller,
@@ -69,7 +69,7 @@ export async function knowledgeItemContent(
   return { filename: filename ?? name, sizeBytes, open: () => deps.storage.blobs.get(contentBlobKey) };
 }
 
-/** Where a caller finds the original of an item: here, or with the upstream. '' when nowhere. */
+/** The address of an item's original: in Parley or at its source; '' for none. */
 export function contentUrlOf(deps: Deps, { contentUrl, contentBlobKey, dataSourceId, id }: KnowledgeItem): string {
   if (contentUrl !== null) return contentUrl;
   return contentBlobKey === null ? '' : `${deps.publicUrl()}/api/v1/data-sources/${dataSourceId}/knowledge/${id}/content`;

@@ -5,14 +5,14 @@ import { visibleDataSources } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { getDataSource } from './sources.ts';
 
-/** Changes closer together are told as one. */
+/** Changes within this time are shown as one. */
 const pauseMs = 200;
-/** Access may end without news of this source: it is looked at again after this. */
+/** No signal announces the end of a caller's access: it is checked again after this time. */
 const recheckMs = 4_000;
 
 /**
- * Follows a source: as it is now, then after every change, at most five times a second. Ends when the source is deleted or the caller may
- * no longer see it.
+ * Follows a source: yields it now and after every change, at most five times a second. Ends when the source is deleted or the
+ * caller may no longer see it.
  *
  * @throws DomainError NOT_FOUND, before the first value.
  */

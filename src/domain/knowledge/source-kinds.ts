@@ -22,7 +22,7 @@ const globsMax = 100;
 const filesMax = 100;
 const reposMax = 500;
 
-/** Bounds of a crawl, with what is taken where nothing is given. Pages fetched; memory in MB; time for the whole crawl in seconds. */
+/** Limits of a crawl, with defaults. Pages fetched; memory in MB; time of the whole crawl in seconds. */
 export const crawlBounds = {
   maxPages: { min: 1, max: 10_000, default: 100 },
   maxMemory: { min: 64, max: 8_192, default: 1_024 },
@@ -42,10 +42,9 @@ export interface AddWebUrlInput {
 }
 
 /**
- * Adds a web site to an agent. This and the other kinds are kept as they were given (with defaults filled in) under `data` of the source,
- * for the connector that reads them.
+ * Adds a web site to an agent. Sources of this and the other kinds keep their configuration, with defaults, in `data`, for their connectors.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN for an agent the caller may not edit; with every fault of the input.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for an agent the caller may not edit; with every fault of the input.
  */
 export async function addWebUrlSource(deps: Deps, caller: Caller, agentId: string, input: AddWebUrlInput): Promise<DataSource> {
   const agent = await editableAgent(deps, caller, agentId);
@@ -71,7 +70,7 @@ export interface AddDriveAInput {
   readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
 }
 
-/** Adds files of a drive of the first kind, a source for each. Without a token it is the caller's newest one. @throws as `addWebUrlSource`. */
+/** Adds files of drive A, one source for each. Default: the caller's newest token. @throws like `addWebUrlSource`. */
 export async function addDriveASources(
   deps: Deps,
   caller: Caller,
@@ -102,7 +101,7 @@ export interface AddDriveBInput {
   readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
 }
 
-/** Adds a file of a drive of the second kind. @throws as `addWebUrlSource`. */
+/** Adds a file of drive B. @throws like `addWebUrlSource`. */
 export async function addDriveBSource(deps: Deps, caller: Caller, agentId: string, input: AddDriveBInput): Promise<DataSource> {
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
@@ -126,7 +125,7 @@ export type AddWikiInput = {
   readonly [Name in (typeof wikiFlags)[number]]?: Optional<boolean>;
 };
 
-/** Adds a wiki, or a part of it. @throws as `addWebUrlSource`. */
+/** Adds a wiki, or a part of it. @throws like `addWebUrlSource`. */
 export async function addWikiSource(deps: Deps, caller: Caller, agentId: string, input: AddWikiInput): Promise<DataSource> {
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
@@ -141,7 +140,7 @@ export async function addWikiSource(deps: Deps, caller: Caller, agentId: string,
   }
   const flags = Object.fromEntries(wikiFlags.map((name) => [name, input[name] ?? false]));
   await requireOwnToken(deps, caller, oauthTokenId, 'WIKI', 'oauthTokenId', faults);
-  // An account is named by a text of the provider's, or by the connection itself: then it must be the caller's.
+  // An account is named by the provider's text, or by a connection id: then the connection must be the caller's.
   if (texts.selectedDriveAccount?.startsWith('oat_') === true) {
     await requireOwnToken(deps, caller, texts.selectedDriveAccount, 'DRIVE_A', 'selectedDriveAccount', faults);
   }
@@ -158,13 +157,13 @@ export interface AddTrackerInput {
   readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
 }
 
-/** Adds a project of an issue tracker. @throws as `addWebUrlSource`. */
+/** Adds a project of an issue tracker. @throws like `addWebUrlSource`. */
 export async function addTrackerSource(deps: Deps, caller: Caller, agentId: string, input: AddTrackerInput): Promise<DataSource> {
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
   const { oauthTokenId, projectName, projectKey } = input;
   faults.requireName('projectName', projectName, textLengthMax);
-  // It is written into queries of the tracker: nothing in it may end a name there.
+  // The key becomes a part of tracker queries: no character may end a name there.
   if (!/^[\p{L}\p{N}_.-]{1,100}$/u.test(projectKey)) {
     faults.add('projectKey', 'projectKey must be 1 to 100 letters, digits, dots, hyphens or underscores');
   }
@@ -182,7 +181,7 @@ export interface AddRepoHostInput {
   readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
 }
 
-/** Adds repositories that an installation reaches: those named, or all of them. @throws as `addWebUrlSource`. */
+/** Adds repositories of an installation: the named ones, or all. @throws like `addWebUrlSource`. */
 export async function addRepoHostSource(
   deps: Deps,
   caller: Caller,
@@ -229,14 +228,14 @@ async function newestToken(deps: Deps, caller: Caller, provider: OauthProvider, 
   return items[0]?.id;
 }
 
-/** Patterns on whole addresses: `*` within a segment, `**` across, `?`, `[…]`, `{a,b}`. */
+/** Patterns for whole addresses: `*` within a segment, `**` across segments, `?`, `[…]`, `{a,b}`. */
 function readGlobs(param: string, globs: readonly string[], faults: Faults): readonly string[] {
   faults.requireCount(param, globs, globsMax);
   for (const [index, glob] of globs.slice(0, globsMax).entries()) {
     const place = `${param}[${index}]`;
     faults.requireName(place, glob, textLengthMax);
     if (!isBalanced(glob)) faults.add(place, `${place} has a bracket without its other half`);
-    // Patterns become expressions, and many wildcards in one make those slow.
+    // Patterns become regular expressions, which many wildcards make slow.
     if ((glob.match(/\*+|\{/g)?.length ?? 0) > 20) faults.add(place, `${place} must have at most 20 wildcards`);
   }
   return globs;

@@ -28,7 +28,7 @@ export async function getDataSource(deps: Deps, caller: Caller, id: string): Pro
   return found;
 }
 
-/** The sources of agents, as far as the caller sees them, one array for each id, newest attached first. One statement. */
+/** The sources of agents that the caller sees, one array for each id, last attached first. One statement. */
 export async function listDataSourcesOfAgents(
   deps: Deps,
   caller: Caller,
@@ -39,14 +39,14 @@ export async function listDataSourcesOfAgents(
   return agentIds.map((id) => byAgent.get(id) ?? []);
 }
 
-/** The sources of one agent, as far as the caller sees them. @throws DomainError NOT_FOUND for an agent that the caller may not see. */
+/** The sources of one agent that the caller sees. @throws DomainError NOT_FOUND for an agent that the caller may not see. */
 export async function listDataSourcesOfAgent(deps: Deps, caller: Caller, agentId: string): Promise<readonly DataSource[]> {
   const agent = await getAgent(deps, caller, agentId);
   return (await listDataSourcesOfAgents(deps, caller, [agent.id]))[0] ?? [];
 }
 
 export interface DataSourceListQuery {
-  /** Found in the name, whatever the case; blank finds everything. */
+  /** Searched in the name, ignoring case; blank matches all. */
   readonly search?: string | null | undefined;
   readonly type?: DataSourceType | null | undefined;
   /** `+` or `-`, then one of createdAt, lastIndexedAt, usageCount. Default: `-createdAt`. */
@@ -67,14 +67,14 @@ export function readDataSourceOrder(orderBy: string | null | undefined): Pick<St
   return { orderBy: member, isDescending: text.startsWith('-') };
 }
 
-/** What a cursor of a list in this order holds. @throws DomainError INVALID_VALUE naming `orderBy`. */
+/** The shape of cursors of a list in this order. @throws DomainError INVALID_VALUE naming `orderBy`. */
 export function orderedPageShape(orderBy: string | null | undefined): readonly ['time' | 'number', 'text'] {
   return [readDataSourceOrder(orderBy).orderBy === 'usageCount' ? 'number' : 'time', 'text'];
 }
 
 /**
- * The sources the caller may see. Cost: one statement, and one more for the total when it is asked for; a cursor costs the same at any
- * depth, a page number grows with its depth.
+ * The sources that the caller may see. Cost: one statement, and one more for the total on demand. A page by cursor costs the same
+ * at any depth, a page by number more with its depth.
  *
  * @throws DomainError INVALID_VALUE naming the member.
  */
@@ -93,7 +93,7 @@ export async function listDataSources(
   return deps.storage.dataSources.list(visibleDataSources(caller), storeQuery, page);
 }
 
-/** Rows before a page counted from 1; undefined for a list that is read by cursor. @throws DomainError INVALID_VALUE naming `page`. */
+/** Rows before a page counted from 1; undefined for a list by cursor. @throws DomainError INVALID_VALUE naming `page`. */
 export function offsetOf(page: number | null | undefined, { limit, after }: PageRequest): number | undefined {
   if (page === undefined || page === null) return undefined;
   if (after !== undefined) {
@@ -105,7 +105,7 @@ export function offsetOf(page: number | null | undefined, { limit, after }: Page
   return (page - 1) * limit;
 }
 
-/** The agents that have sources attached, as far as the caller may use them, one array for each id. One statement. */
+/** The agents with these sources that the caller may use, one array for each id. One statement. */
 export async function listAgentsOfDataSources(
   deps: Deps,
   caller: Caller,
@@ -118,11 +118,11 @@ export async function listAgentsOfDataSources(
   return dataSourceIds.map((id) => bySource.get(id) ?? []);
 }
 
-/** Absent members are kept; null gives back the default. */
+/** Absent members are kept; null restores the default. */
 export interface UpdateDataSourceInput {
   readonly refreshPeriod?: RefreshPeriod | null | undefined;
   readonly cite?: boolean | null | undefined;
-  /** Replaces the agents that have it attached, as far as the caller may edit them. */
+  /** Replaces the agents that the source is attached to, among those that the caller may edit. */
   readonly ais?: readonly string[] | null | undefined;
   readonly orgVisible?: boolean | null | undefined;
 }
@@ -130,8 +130,8 @@ export interface UpdateDataSourceInput {
 /**
  * Changes a source.
  *
- * @throws DomainError NOT_FOUND, also for an agent in `ais`; FORBIDDEN for all but the owner and administrators of the source, and for an
- * agent the caller may not edit.
+ * @throws DomainError NOT_FOUND, also for an agent in `ais`; FORBIDDEN for everyone except the source's owner and administrators,
+ * and for an agent the caller may not edit.
  */
 export async function updateDataSource(
   deps: Deps,
@@ -150,7 +150,7 @@ export async function updateDataSource(
   return getDataSource(deps, caller, id);
 }
 
-/** Agents that the caller may not edit keep the source: whoever may not see them cannot name them. */
+/** Agents that the caller may not edit keep the source: the caller may not even see them. */
 async function agentChanges(deps: Deps, caller: Caller, source: DataSource, ais: readonly string[]) {
   const faults = new Faults();
   faults.requireCount('ais', ais, attachedAgentsMax);
@@ -168,10 +168,10 @@ async function agentChanges(deps: Deps, caller: Caller, source: DataSource, ais:
 }
 
 /**
- * Deletes a source: it is gone for everybody at once; what stands behind it (passages, items, bytes) goes by job.
+ * Deletes a source: it disappears for everyone at once; a job deletes its passages, items and bytes.
  *
- * @returns the source as it was, under deletion.
- * @throws DomainError NOT_FOUND, FORBIDDEN for all but its owner and administrators.
+ * @returns the source, under deletion.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators.
  */
 export async function deleteDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'delete');
@@ -182,8 +182,8 @@ export async function deleteDataSource(deps: Deps, caller: Caller, id: string): 
 /**
  * Deletes sources of an agent, all or none.
  *
- * @throws DomainError NOT_FOUND for one that is not attached to the agent or not visible, FORBIDDEN for one that the caller may not delete,
- * EMPTY_ARRAY.
+ * @throws DomainError NOT_FOUND for a source that is not attached to the agent or not visible; FORBIDDEN for one that the caller
+ * may not delete; EMPTY_ARRAY.
  */
 export async function bulkDeleteDataSources(
   deps: Deps,
@@ -222,9 +222,9 @@ async function deleteSources(deps: Deps, caller: Caller, ids: readonly string[])
 }
 
 /**
- * Has all items of a source read again. Unchanged content is passed over unless `isForced`. What is indexed goes on answering meanwhile.
+ * Queues a new read of all items of a source. Unchanged content is skipped unless `isForced`. The indexed passages answer meanwhile.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN for all but its owner and administrators.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators.
  */
 export async function refreshDataSource(deps: Deps, caller: Caller, id: string, isForced: boolean): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'refresh');
@@ -254,7 +254,7 @@ async function editableSource(deps: Deps, caller: Caller, id: string, verb: stri
   return source;
 }
 
-/** @throws DomainError CONFLICT when an agent has as many sources as it may have. */
+/** @throws DomainError CONFLICT when an agent has its most sources already. */
 export async function requireRoom(deps: Deps, agentId: string, count = 1): Promise<void> {
   const max = deps.settings.AGENT_DATA_SOURCES_MAX;
   if ((await deps.storage.dataSources.countOf(agentId)) + count > max) {

@@ -2,7 +2,7 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Deps } from '../deps.ts';
 
-/** What a signed link allows: one upload of one file, of exactly this size and type, by the key that asked for it, to one agent. */
+/** The permission in a signed link: one upload of one file, of exactly this size and type, by the key that asked for it, to one agent. */
 export interface UploadTicket {
   readonly id: string;
   readonly keyId: string;
@@ -14,14 +14,14 @@ export interface UploadTicket {
   readonly expiresAtMs: number;
 }
 
-/** Links are good for an hour: long enough for a slow upload to begin, too short to be worth stealing. */
+/** Valid for an hour: long enough for a slow upload to begin, too short to be worth stealing. */
 export const ticketLifeMs = 60 * 60 * 1_000;
 
 export function signTicket(deps: Deps, ticket: UploadTicket): string {
   return deps.storage.links.sign('upload', JSON.stringify(ticket));
 }
 
-/** @throws DomainError INVALID_API_KEY for one that we did not sign, was changed, or has expired. */
+/** @throws DomainError INVALID_API_KEY for a ticket that Parley did not sign, or that was changed or has expired. */
 export function readTicket(deps: Deps, signed: string): UploadTicket {
   const text = deps.storage.links.verify('upload', signed);
   if (text === undefined) throw refused('The link was not made by this service');
@@ -31,10 +31,10 @@ export function readTicket(deps: Deps, signed: string): UploadTicket {
 }
 
 /**
- * Authenticates the holder of a ticket: the caller is the key that requested it, with its rights of today.
+ * Authenticates the holder of a ticket: the caller is the key that asked for it, with its current rights.
  *
  * @returns the caller, and the most bytes it may send.
- * @throws DomainError INVALID_API_KEY, also when that key has ended since.
+ * @throws DomainError INVALID_API_KEY, also when the key is no longer valid.
  */
 export async function admitTicket(
   deps: Deps,

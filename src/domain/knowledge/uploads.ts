@@ -11,7 +11,7 @@ import { readTicket, signTicket, ticketLifeMs } from './upload-tickets.ts';
 
 type Optional<T> = T | null | undefined;
 
-/** A free-form object of the contract's; these are the members that are read, each with the name that other services give it. */
+/** An untyped object in the API contract; these members are read, also under the names that other services use. */
 export interface UploadTokenInput {
   readonly filename?: Optional<string>;
   readonly name?: Optional<string>;
@@ -20,7 +20,7 @@ export interface UploadTokenInput {
   readonly size?: Optional<number>;
 }
 
-/** Where a file may be sent, once, with PUT. */
+/** An address that accepts one file, once, by PUT. */
 export interface UploadToken {
   readonly url: string;
   readonly pathname: string;
@@ -33,11 +33,10 @@ const anyBytes = 'application/octet-stream';
 const filenameLengthMax = 200;
 
 /**
- * Signs a link for the upload of one file of a given size and type to an agent. The holder of the link may send that file within an hour,
- * once, without a key; the upload acts as the caller.
+ * Signs a link for the upload of one file of a given size and type to an agent. The holder of the link may send that file once within an hour,
+ * without a key, and acts as the caller.
  *
- * @throws DomainError NOT_FOUND, FORBIDDEN for an agent the caller may not edit; with every fault of the input; REQUEST_TOO_LARGE;
- *   CONFLICT.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for an agent the caller may not edit; with every fault of the input; REQUEST_TOO_LARGE; CONFLICT.
  */
 export async function createUploadToken(
   deps: Deps,
@@ -71,10 +70,10 @@ export async function createUploadToken(
 }
 
 /**
- * Takes the file that a signed link was made for, and has it indexed.
+ * Receives the file of a signed link, and queues its indexing.
  *
- * @throws DomainError INVALID_API_KEY for a link that is not ours or has expired, NOT_FOUND for one of another agent, upload or key,
- *   INVALID_VALUE for another size, UNSUPPORTED_MEDIA_TYPE for another type, CONFLICT the second time.
+ * @throws DomainError INVALID_API_KEY for a link that Parley did not sign or that has expired; NOT_FOUND for one of another agent,
+ * upload or key; INVALID_VALUE for another size; UNSUPPORTED_MEDIA_TYPE for another type; CONFLICT the second time.
  */
 export async function uploadDataSource(
   deps: Deps,
@@ -89,7 +88,7 @@ export async function uploadDataSource(
   if (file.sizeBytes !== sizeBytes) {
     throw new DomainError('INVALID_VALUE', `file must be exactly ${sizeBytes} bytes, as announced`, { param: 'file' });
   }
-  // A client that names no type means the one it announced.
+  // A client that sends no type means the type of its request for the link.
   if (file.mimeType !== contentType && file.mimeType !== anyBytes) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `file must be ${contentType}, as announced`, { param: 'file' });
   }
@@ -103,7 +102,7 @@ export interface UploadDataSourceInput {
   readonly file: UploadedFile;
 }
 
-/** The name alone, whatever path it was given with, without what could harm a header or a log. */
+/** The file name without its path and without characters that could break a header or a log line. */
 function lastSegment(given: string): string {
   const name = (given.split(/[/\\]/).at(-1) ?? '').replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').trim();
   return /^\.*$/.test(name) ? '' : name;

@@ -3,17 +3,17 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import { listAgents } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 
-/** What `model` of a completion may name. */
+/** A value of `model` for completions. */
 export interface CatalogEntry {
   readonly id: string;
   /** For people. */
   readonly name: string;
   readonly createdAtMs: number;
-  /** The provider of a model, the organization of an agent. */
+  /** The provider of a model, or the organization of an agent. */
   readonly ownedBy: string;
 }
 
-/** Clients show these as one list to choose from. */
+/** Clients show the whole list for choosing. */
 const agentsMax = 1_000;
 
 /** The models of this installation, the default first. */
@@ -23,7 +23,7 @@ export async function listModels(deps: Deps): Promise<readonly ModelInfo[]> {
   return [...models.filter((model) => model.id === defaultId), ...models.filter((model) => model.id !== defaultId)];
 }
 
-/** Models, then the newest agents that the caller may list; none of those for a key that may neither read agents nor run them. */
+/** All models, then the newest agents that the caller may list; no agents for a key that may neither read nor run them. */
 export async function listCatalog(deps: Deps, caller: Caller): Promise<readonly CatalogEntry[]> {
   const models = (await listModels(deps)).map(({ id, provider, createdAtMs }) => ({
     id,

@@ -10,7 +10,7 @@ import { type ResponseInput, readResponse } from './input.ts';
 import { findPlace, historyOfPlace } from './place.ts';
 import { fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
 
-/** A conversation in short. */
+/** A compacted conversation. */
 export interface Compaction {
   readonly id: string;
   readonly createdAt: number;
@@ -23,10 +23,10 @@ const asking =
 const heading = 'Notes of the conversation so far:';
 
 /**
- * Puts a conversation into one item that a new chain can begin with: the messages of the user stay as they are, the rest becomes notes of
- * the model's. Nothing is stored but the ledger.
+ * Compacts a conversation into one item that a new chain can begin with: the user's messages stay as they are, the model writes
+ * notes of the rest. Only the ledger entry is stored.
  *
- * @throws as `beginResponse`; and what the model refused.
+ * @throws like `beginResponse`; and the refusals of the model.
  */
 export async function compactResponse(
   deps: Deps,

@@ -16,15 +16,15 @@ import type { ConnectionMemory } from './memory.ts';
 import { findPlace, historyOfPlace, type Place } from './place.ts';
 import { type Answerer, echoOf, fileTokensMaxOf, planOf, requireRoomFor, storedRequestOf } from './request.ts';
 
-/** A response that was begun, or joined. */
+/** A response that was begun, or whose request joined another one. */
 export interface BegunResponse {
   readonly id: string;
-  /** Its events from the first on. */
+  /** All its events. */
   readonly events: RunEventStream;
   readonly isStored: boolean;
-  /** The request became part of another run: how. */
+  /** How the request joined another run. */
   readonly attached?: 'collect' | 'steer';
-  /** Of one that is not stored: all that the model was given. */
+  /** For a response that is not stored: all messages that the model got. */
   readonly transcript?: readonly NewMessage[];
 }
 
@@ -32,11 +32,11 @@ const forksMax = 3;
 const busyRetrySeconds = 5;
 
 /**
- * Begins a response: a run of a model or an agent. Stored (the default), it is a turn of a thread, which is a chat; a reader that leaves
- * cancels it unless it runs in the background. Not stored, nothing is kept but the ledger.
+ * Begins a response: a run of a model or an agent. A stored one (the default) is a turn of a thread, which is a chat; a reader that
+ * leaves cancels it unless it runs in the background. Of one that is not stored, only the ledger entry is kept.
  *
  * @throws DomainError with every fault of the input; MODEL_NOT_FOUND; PREVIOUS_RESPONSE_NOT_FOUND; NOT_FOUND for the conversation;
- *   THREAD_QUEUE_FULL; OVERLOADED; and, from the first read of one that is not stored, what the model refused.
+ * THREAD_QUEUE_FULL; OVERLOADED; and, from the first read of one that is not stored, the refusals of the model.
  *
  * Cost: stored, one transaction.
  */
@@ -76,7 +76,7 @@ interface Begin {
   readonly place: Place;
 }
 
-/** As the request says; else as the thread was opened; else the default model. */
+/** The model or agent of the request, else of the thread, else the default model. */
 export async function findAnswerer(deps: Deps, caller: Caller, input: ResponseInput, chat: Chat | undefined): Promise<Answerer> {
   const name = input.model ?? chat?.agentId ?? chat?.modelId ?? deps.models.defaultModelId();
   const agent = isId('agent', name) ? await agentOf(deps, caller, name) : undefined;
@@ -131,7 +131,7 @@ export function queueFull({ settings }: Deps): DomainError {
   return new DomainError('THREAD_QUEUE_FULL', message, { retryAfterSeconds: busyRetrySeconds });
 }
 
-/** Sets to work what was written. */
+/** Starts the run that was written. */
 async function setToWork(deps: Deps, id: string, secrets: Readonly<Record<string, string>>, result: Begun): Promise<void> {
   const { runs, logger } = deps;
   if (result.kind === 'started') runs.startStored(id, secrets);
@@ -187,7 +187,7 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
   };
 }
 
-/** Who alone can work on a run with these secrets; null when there are none. */
+/** The only process that can work on a run with these secrets; null without secrets. */
 export function holderOf({ runs }: Deps, secrets: Readonly<Record<string, string>>): string | null {
   return Object.keys(secrets).length === 0 ? null : runs.owner;
 }
@@ -212,7 +212,7 @@ function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: st
   return { createdAt: Math.floor(deps.now().getTime() / 1000), conversationId, echo: echoOf(input, read, answerer) };
 }
 
-/** Of a thread that forks: the same messages, in a chat of their own. */
+/** For a thread that forks: the same messages, in a new chat. */
 function copiesOf(deps: Deps, history: readonly (ChatMessage | NewMessage)[]): readonly NewMessage[] {
   return history.map((message) => ({ ...message, id: deps.newId('message'), runId: null }));
 }
@@ -226,7 +226,7 @@ function batchKeyOf(input: ResponseInput, read: ReadResponse, { agent, model }: 
     .digest('base64url');
 }
 
-/** A reader that leaves stops what only it was waiting for. */
+/** Cancels the run when its last reader leaves. */
 export function cancelWhenAlone(deps: Deps, runId: string, signal: AbortSignal): void {
   const leave = async () => {
     if (await deps.storage.responses.isAlone(runId)) await deps.runs.cancel(runId);

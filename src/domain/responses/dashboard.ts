@@ -4,18 +4,18 @@ import { isAdministrator } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 
 const runsMax = 500;
-/** Between two looks, however much happens. */
+/** The least time between two updates. */
 const quietMs = 200;
-/** Runs begin and end without anybody telling this process when signals fail. */
+/** Looks again after this time, because signals may be lost. */
 const lookAgainMs = 5_000;
 
-/** The organization's runs that are not over, the newest first. Administrators see all, others their own. Cost: one statement. */
+/** The organization's active runs, newest first. Administrators see all, others their own. Cost: one statement. */
 export async function listActiveRuns(deps: Deps, caller: Caller): Promise<readonly Run[]> {
   const userId = isAdministrator(caller, caller.orgId) ? undefined : caller.userId;
   return deps.storage.runs.listActive(caller.orgId, userId, runsMax);
 }
 
-/** The same at once and whenever it changed, until the signal fires. */
+/** The active runs at once and after each change, until the signal fires. */
 export async function* watchActiveRuns(deps: Deps, caller: Caller, signal: AbortSignal): AsyncGenerator<readonly Run[]> {
   const { signals } = deps.storage;
   let wake: (() => void) | undefined;
@@ -25,14 +25,14 @@ export async function* watchActiveRuns(deps: Deps, caller: Caller, signal: Abort
   let last = '';
   try {
     while (!signal.aborted) {
-      const news = new Promise<void>((resolve) => {
+      const change = new Promise<void>((resolve) => {
         wake = resolve;
       });
       const runs = await listActiveRuns(deps, caller);
       const shown = JSON.stringify(runs.map(({ id, status, startedAt, isWaiting }) => [id, status, startedAt, isWaiting]));
       if (shown !== last) yield runs;
       last = shown;
-      await Promise.race([news, pause(lookAgainMs)]);
+      await Promise.race([change, pause(lookAgainMs)]);
       if (!signal.aborted) await pause(quietMs);
     }
   } finally {

@@ -25,9 +25,9 @@ const idKinds: Readonly<Record<string, IdKind>> = {
 };
 
 /**
- * Puts the items that a request refers to in the place of the references, and gives ids to those that came without.
+ * Replaces references by the items they name, and gives ids to new items.
  *
- * @throws DomainError INVALID_VALUE naming each reference to an item that is not the owner's or not there.
+ * @throws DomainError INVALID_VALUE naming each reference to an item that does not exist or belongs to another user.
  */
 export async function resolveItems(
   deps: Deps,
@@ -50,7 +50,7 @@ export async function resolveItems(
   return withOwnIds(deps, items);
 }
 
-/** @throws DomainError INVALID_VALUE for outputs of calls that nobody made. */
+/** @throws DomainError INVALID_VALUE for outputs of unknown calls. */
 export function requireCalls(
   given: readonly GivenItem[],
   items: readonly ResponseItem[],
@@ -77,20 +77,20 @@ export function answersEarlierCalls(items: readonly ResponseItem[]): boolean {
   return items.some(({ item }) => item.type === 'function_call_output' && !made.has(item.call_id));
 }
 
-/** Who gives items, and what they go to. */
+/** The caller of the items, and the model that gets them. */
 export interface Giving {
   readonly caller: Caller;
   readonly model: ModelInfo;
-  /** Tokens of text that the files of the request share; the rest of them is cut, and says so. */
+  /** Most tokens of text of the request's files together; the rest is cut, with a note. */
   readonly tokensMax: number;
   readonly runId: string | null;
 }
 
 /**
- * The messages that the items are in a chat. Files and addresses are read here, once: later turns have what they said then.
+ * The items as messages of a chat. Files and addresses are read now, once: later turns use the text from this time.
  *
- * @throws DomainError INVALID_VALUE naming each file that is not in a chat of the caller, each address that could not be fetched, what gives
- *   no text, and images that the model cannot see; REQUEST_TIMEOUT.
+ * @throws DomainError INVALID_VALUE naming each file that is not in a chat of the caller, each address that cannot be fetched, each
+ * document without text, and images that the model cannot see; REQUEST_TIMEOUT.
  */
 export async function toMessages(
   deps: Deps,
@@ -110,11 +110,11 @@ export async function toMessages(
 
 interface UnreadPart {
   readonly part: WireObject;
-  /** Its member that says where the content is, as the request has it. */
+  /** The member with the reference to the content, as in the request. */
   readonly param: string;
 }
 
-/** Parts whose content a model is given in place of them. */
+/** Parts whose content must be read. */
 function unreadParts(item: WireObject, at: string): readonly UnreadPart[] {
   const member = item.type === 'message' ? 'content' : 'output';
   const parts = item[member];
@@ -130,7 +130,7 @@ function unreadParts(item: WireObject, at: string): readonly UnreadPart[] {
   });
 }
 
-/** In one statement; another's file, a missing one and one without content look alike. */
+/** In one statement. Another user's file and one without content are answered like a missing file. */
 async function filesOf(deps: Deps, caller: Caller, parts: readonly UnreadPart[]): Promise<ReadonlyMap<unknown, ChatFile>> {
   const named = parts.filter(({ part }) => typeof part.file_id === 'string');
   const ids = named.map(({ part }) => String(part.file_id)).filter((id) => isId('chatFile', id));
@@ -167,11 +167,11 @@ function bytesOf(part: WireObject): GivenBytes {
 function withId(deps: Deps, item: WireObject): ResponseItem {
   const { id, status, ...rest } = item;
   const itemId = typeof id === 'string' ? id : newIdOf(deps, item);
-  // Every item has a status; those that came without are whole.
+  // Every item has a status; the default is completed.
   return { itemId, item: { id: itemId, status: typeof status === 'string' ? status : 'completed', ...rest } };
 }
 
-/** What is given twice has an id of its own the second time: lists are paged by ids. */
+/** A repeated item gets a new id: lists are paged by ids. */
 function withOwnIds(deps: Deps, items: readonly ResponseItem[]): readonly ResponseItem[] {
   const seen = new Set<string>();
   return items.map((given) => {

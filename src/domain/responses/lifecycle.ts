@@ -14,7 +14,7 @@ import { requireCalls, resolveItems, toMessages } from './given-items.ts';
 import type { ResponseInput } from './input.ts';
 import { readItems } from './items.ts';
 
-/** A response as it is at some moment. */
+/** A response at one moment. */
 export interface ResponseState {
   readonly head: ResponseHead;
   readonly run: RunSnapshot;
@@ -36,7 +36,7 @@ export interface InputItemPage {
 const pageDefault = 20;
 const pageMax = 100;
 
-/** Begins a response as `beginResponse` does and answers with its state: at once when it is stored, at its end when it is not. */
+/** Begins a response like `beginResponse` and returns its state: at once when it is stored, else at its end. */
 export async function createResponse(
   deps: Deps,
   caller: Caller,
@@ -47,13 +47,13 @@ export async function createResponse(
   return stateOf(begun.events);
 }
 
-/** @throws DomainError NOT_FOUND, also for another's. Cost: its row and its log. */
+/** @throws DomainError NOT_FOUND, also for another user's response. Cost: reads its row and its log. */
 export async function getResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
   await findResponse(deps, caller, id);
   return stateOf(deps.runs.replay(id));
 }
 
-/** The whole log of a response, then what happens. Leaving stops nothing. @throws DomainError NOT_FOUND. */
+/** The whole log of a response, then new events. A reader that leaves stops nothing. @throws DomainError NOT_FOUND. */
 export async function followResponse(
   deps: Deps,
   caller: Caller,
@@ -65,7 +65,7 @@ export async function followResponse(
   return deps.runs.follow(id, afterSequence, signal);
 }
 
-/** Stops a response, wherever it runs; one that is over is returned as it is. A paused one is cancelled without running. */
+/** Stops a response in whichever process it runs; a finished one is returned unchanged. A paused one is cancelled without running. */
 export async function cancelResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
   await findResponse(deps, caller, id);
   await deps.runs.cancel(id);
@@ -82,11 +82,11 @@ export async function pauseResponse(deps: Deps, caller: Caller, id: string): Pro
 }
 
 /**
- * Continues a paused response under the same id; it waits its turn when another holds its thread.
+ * Continues a paused response under the same id; it waits while another response holds its thread.
  *
- * @returns its events: all of them; `seenSequence` is the last one before the call.
- * @throws DomainError NOT_FOUND; RESPONSE_NOT_PAUSED; THREAD_QUEUE_FULL, and it stays paused; MODEL_NOT_FOUND, also for an agent that the
- *   caller may not use any more; with every fault of the input.
+ * @returns all its events; `seenSequence` is the last event from before.
+ * @throws DomainError NOT_FOUND; RESPONSE_NOT_PAUSED; THREAD_QUEUE_FULL, and it stays paused; MODEL_NOT_FOUND, also for an agent
+ * that the caller may no longer use; with every fault of the input.
  */
 export async function resumeResponse(
   deps: Deps,
@@ -139,7 +139,7 @@ export async function deleteResponse(deps: Deps, caller: Caller, id: string): Pr
   return id;
 }
 
-/** The items a response was given, with those that joined it. @throws DomainError NOT_FOUND; INVALID_VALUE. */
+/** The input items of a response, with those of requests that joined it. @throws DomainError NOT_FOUND; INVALID_VALUE. */
 export async function listInputItems(
   deps: Deps,
   caller: Caller,
@@ -158,7 +158,7 @@ export async function listInputItems(
   return found;
 }
 
-/** Folds events into a state. @throws DomainError when there are none. */
+/** The state after some events. @throws DomainError when there are none. */
 export async function stateOf(events: RunEventStream): Promise<ResponseState> {
   const fold = new RunFold();
   let head: ResponseHead | undefined;

@@ -3,16 +3,15 @@ import type { NewMessage } from '../../entities/chats/chat.ts';
 import type { RunSnapshot } from '../../entities/runs/event.ts';
 
 /**
- * What a connection remembers of responses that are not stored: the newest one, so that the next request can go on from it. A request
- * that goes on from it and fails makes it forgotten: the caller begins anew instead of going on from a state that nobody knows. So does one
- * that is too long to be remembered.
+ * Keeps the newest response of a connection that is not stored, so that the next request can continue it. A failed request that continues it
+ * removes it: the caller begins again instead of continuing an unknown state. A response that is too long is not kept either.
  */
 export class ConnectionMemory {
   #newest: { readonly id: string; readonly messages: readonly NewMessage[] } | undefined;
 
   readonly #lengthMax: number;
 
-  /** @param lengthMax  of all messages together as JSON, in UTF-16 code units. */
+  /** @param lengthMax  most UTF-16 code units of all messages together as JSON. */
   constructor(lengthMax: number) {
     this.#lengthMax = lengthMax;
   }
@@ -21,7 +20,7 @@ export class ConnectionMemory {
     return this.#newest?.id === id ? this.#newest.messages : undefined;
   }
 
-  /** @param messages  all that the model was given for it. */
+  /** @param messages  all messages that the model got for it. */
   keep(run: RunSnapshot, messages: readonly NewMessage[]): void {
     const all = [...messages, ...messagesOf(run)];
     this.#newest = isLonger(all, this.#lengthMax) ? undefined : { id: run.runId, messages: all };

@@ -17,14 +17,14 @@ interface MessageBasics {
   newMessageId(): string;
 }
 
-/** What was read for a part; undefined for one that is given as it is. */
+/** The content that was read for a part; undefined for a part that needs none. */
 type GivenParts = (part: WireObject) => ContextPart | undefined;
 
 /**
- * Puts input items into the messages of a chat: what people see of them, and what the model is given. Calls and their outputs are brought
- * into the order that every provider takes: one message with all calls that belong together, their outputs right behind it.
+ * Converts input items into messages of a chat: the text for people and the context for the model. Calls and outputs are ordered as
+ * every provider requires: one message with all calls that belong together, directly followed by their outputs.
  *
- * @param given  what was read for a part: the text of a file, or an image.
+ * @param given  the content that was read for a part: the text of a file, or an image.
  */
 export function messagesOfItems(items: readonly ResponseItem[], basics: MessageBasics, given: GivenParts): readonly NewMessage[] {
   const messages: NewMessage[] = [];
@@ -47,7 +47,7 @@ export function messagesOfItems(items: readonly ResponseItem[], basics: MessageB
         const { text, shown } = readOutput(item.output, toolCallId, given);
         const toolStatus = toolStatusOf(item.status);
         const content = readOutput(visibleOf(item.output), toolCallId, given).text;
-        // The model is given more than people see.
+        // The model gets more than people see.
         const whole: ModelMessage[] = content === text ? [] : [{ role: 'tool', toolCallId, content: text }];
         const context = whole.length === 0 ? shown : [...whole, ...(shown ?? [])];
         messages.push({ ...blank(basics), role: 'tool', content, toolCallId, toolStatus, context });
@@ -78,14 +78,14 @@ export function messagesOfItems(items: readonly ResponseItem[], basics: MessageB
   return messages;
 }
 
-/** Outputs of calls that came before this request go first: they stand right behind their calls. */
+/** Outputs of earlier calls come first, so that they directly follow their calls. */
 function inOrder(items: readonly ResponseItem[]): readonly ResponseItem[] {
   const ownCalls = new Set(items.flatMap(({ item }) => (item.type === 'function_call' ? [item.call_id] : [])));
   const isEarlier = ({ item }: ResponseItem) => item.type === 'function_call_output' && !ownCalls.has(item.call_id);
   return [...items.filter(isEarlier), ...items.filter((item) => !isEarlier(item))];
 }
 
-/** What the last message of a user among the items says, hidden parts included: what knowledge is searched for. Never shown to people. */
+/** The text of the last user message among the items, including hidden parts: the question for knowledge. Never shown to people. */
 export function questionOfMessages(messages: readonly NewMessage[]): string {
   const last = messages.findLast(({ role }) => role === 'user');
   if (last === undefined) return '';
@@ -94,12 +94,12 @@ export function questionOfMessages(messages: readonly NewMessage[]): string {
   return given?.role === 'user' ? textOf(given.content).trim() : '';
 }
 
-/** Whether people may see a part: the one place that reads the flag `invisible` of an item. */
+/** Whether people may see a part: the only place that reads an item's flag `invisible`. */
 function isVisible({ invisible }: WireObject): boolean {
   return invisible !== true;
 }
 
-/** An output without the parts that are for the model alone. */
+/** An output without the parts for the model only. */
 function visibleOf(output: unknown): unknown {
   return Array.isArray(output) ? output.filter((part) => !isObject(part) || isVisible(part)) : output;
 }
@@ -136,7 +136,7 @@ function modelPart(part: WireObject, given: GivenParts): ContextPart {
   return { type: 'text', text: storableText(String(part.text ?? '')) };
 }
 
-/** As people see it. The text of a file is for the model. */
+/** The part as people see it. The text of a file is for the model only. */
 function promptPart(part: WireObject): PromptPart {
   const { type, image_url: image, file_url: address } = part;
   if (typeof image === 'string') return { type: 'url', url: image };
@@ -159,10 +159,7 @@ function toolStatusOf(status: unknown): ToolOutputStatus {
   return status === 'cancelled' || status === 'incomplete' ? 'cancelled' : 'success';
 }
 
-/**
- * What a tool gave. Providers take nothing but text as the output of a call: images stand in a message of the user behind the outputs of the
- * same turn.
- */
+/** The result of a tool. Providers take only text as a call's output: images go into a user message after the outputs of the same turn. */
 function readOutput(
   output: unknown,
   callId: string,

@@ -10,15 +10,15 @@ import type { Deps } from '../deps.ts';
 import type { ReadResponse, ResponseInput } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
 
-/** What a request continues: nothing, a chat, or a response. */
+/** Where a request continues: nowhere, in a chat, or after a response. */
 export interface Place {
   readonly chat: Chat | undefined;
   readonly previous: Run | undefined;
-  /** What led to a response that only this connection knows. */
+  /** The messages of a response that only this connection knows. */
   readonly remembered?: readonly NewMessage[];
-  /** Messages of `previous` that its thread does not have: said before it was cut by force, or given to it and it never began. */
+  /** Messages of `previous` that its thread lacks: those of a response that was cut by force, or the input of one that never began. */
   readonly missing?: readonly NewMessage[];
-  /** Its output left the thread, so a request that continues it forks into a new one. */
+  /** The text of `previous` was removed from the thread, so the request cannot continue there. */
   readonly isCut?: boolean;
 }
 
@@ -53,7 +53,7 @@ function missingPrevious(id: string): DomainError {
   });
 }
 
-/** A request that names a response continues from all of it, including messages that its thread does not have. */
+/** A request that names a response continues from all of it, including messages that its thread lacks. */
 async function missingOf(deps: Deps, { id, status, isWaiting, incompleteReason }: Run): Promise<Partial<Place>> {
   if (status === 'cancelled') {
     const fold = new RunFold();
@@ -66,8 +66,8 @@ async function missingOf(deps: Deps, { id, status, isWaiting, incompleteReason }
 }
 
 /**
- * Everything before the request: the whole thread, or the messages before the response that it continues. Of a thread with more messages
- * than a model gets, the newest and one more, which shows that some would be left out.
+ * All messages before the request: the thread's, or those of the response that it continues. Of a long thread, the newest messages
+ * that a model gets and one more, which shows that some would be left out.
  */
 export async function historyOfPlace(
   deps: Deps,
@@ -76,7 +76,7 @@ export async function historyOfPlace(
   if (chat === undefined) return remembered ?? [];
   const history = await deps.storage.chats.history(chat.id, deps.settings.MESSAGES_MAX + 1, previous?.id);
   if (missing.length === 0) return history;
-  // Input that `steer` added is in the thread, and here at its place within the output.
+  // Messages that others added to a response are in its thread, and here at their place between its text.
   const ids = new Set(missing.map((message) => message.id));
   return [...history.filter((message) => !ids.has(message.id)), ...missing];
 }

@@ -21,18 +21,18 @@ import { chargeTo } from '../usage/charges.ts';
 import type { ReadResponse, ResponseInput } from './input.ts';
 import { questionOfMessages } from './messages.ts';
 
-/** Who answers: a model, alone or as an agent has it. */
+/** The model that answers, alone or for an agent. */
 export interface Answerer {
   readonly agent: RunnableAgent | undefined;
   readonly model: ModelInfo;
-  /** What the chat was given for the user inputs of its agent; empty for another agent's. */
+  /** The chat's values for the agent's user inputs; empty for another agent's chat. */
   readonly userInputs: UserInputValues;
 }
 
 const planning =
   'Do not carry anything out now. Answer with a plan: what you would do, in which order, and what you would need to know first.';
 
-/** What a stored run is begun with, by whatever process. */
+/** The data by which any process can start a stored run. */
 export function storedRequestOf(
   input: ResponseInput,
   read: ReadResponse,
@@ -42,7 +42,7 @@ export function storedRequestOf(
   const question = questionOfMessages(messages);
   const { tools, responseFormat, chatMode } = read;
   const canPlanOnly = chatMode === 'plan';
-  // A model that calls a tool although it was told not to call any is not followed.
+  // A call despite tool_choice "none" is refused.
   const onlyTools = tools.choice === 'none' ? [] : tools.allowed;
   const ofAgent = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, userInputs).trim();
   const instructions = [ofAgent, input.instructions?.trim(), canPlanOnly ? planning : ''];
@@ -70,12 +70,12 @@ export function storedRequestOf(
   };
 }
 
-/** As the request says; else as the agent is set up. */
+/** The request's sampling, else the agent's. */
 function samplingOf({ parameters }: ReadResponse, agent: RunnableAgent | undefined): ModelParameters {
   return agent === undefined ? parameters : { ...parametersOf(agent.options), ...parameters };
 }
 
-/** What a response tells of its request, with the sampling that is used: an agent's where the request leaves it open. */
+/** The members of a response that repeat its request, with the sampling that is used. */
 export function echoOf(input: ResponseInput, read: ReadResponse, { agent, model }: Answerer): WireObject {
   const { temperature, topP, presencePenalty, frequencyPenalty, maxTokens } = samplingOf(read, agent);
   return {
@@ -89,13 +89,13 @@ export function echoOf(input: ResponseInput, read: ReadResponse, { agent, model 
   };
 }
 
-/** A plan carries nothing out: what only reads may help to make it. */
+/** Mode `execute` offers all tools, `plan` those that only read, other modes none. */
 function serverToolsOf(chatMode: string, names: readonly string[]): readonly string[] {
   if (chatMode === 'execute') return names;
   return chatMode === 'plan' ? names.filter(isReadOnly) : [];
 }
 
-/** With those of the agent, as far as the request allows them. */
+/** With the agent's tools, as far as the request allows them. */
 function agentTools(
   own: readonly ModelTool[],
   agent: RunnableAgent | undefined,
@@ -104,7 +104,7 @@ function agentTools(
   return allowed === undefined ? withAgentTools(own, agent) : { tools: own };
 }
 
-/** The plan of a run that is not stored, with the bytes of the images that it shows. */
+/** The plan of a run that is not stored, including the bytes of its images. */
 export async function planOf(
   { storage }: Deps,
   caller: Caller,
@@ -131,7 +131,7 @@ export async function planOf(
 }
 
 /**
- * Where nothing may be dropped, what is too long is refused.
+ * Refuses a request that is too long when nothing may be dropped.
  *
  * @throws DomainError CONTEXT_LENGTH_EXCEEDED
  */
@@ -150,7 +150,7 @@ export function requireRoomFor(
     (sum, { content, context }) => sum + (context === null ? content.length : textLength(context)),
     transcript[compressed]?.compression?.length ?? 0,
   );
-  // At four characters a token, as nobody knows the tokenizers of all models.
+  // At four characters a token: the tokenizers of all models are not known.
   if (most !== undefined && length / 4 > most) throw tooLong(`${most} tokens`);
 }
 
@@ -159,7 +159,7 @@ function tooLong(most: string): DomainError {
   return new DomainError('CONTEXT_LENGTH_EXCEEDED', message, { param: 'input' });
 }
 
-/** Images are measured otherwise: what a data URL holds is no text. */
+/** Images are measured separately: a data URL is not text. */
 function textLength(context: readonly unknown[]): number {
   let length = 0;
   JSON.stringify(context, (name, value: unknown) => {
@@ -169,7 +169,7 @@ function textLength(context: readonly unknown[]): number {
   return length;
 }
 
-/** Tokens of text that the files of one request may have: all there is where nothing may be dropped, since what is too long is refused then. */
+/** Most tokens of text of a request's files; unlimited when nothing may be dropped, because a request that is too long is refused then. */
 export function fileTokensMaxOf({ settings }: Deps, read: ReadResponse, { agent, model }: Answerer): number {
   if (read.echo.truncation !== 'auto') return Number.POSITIVE_INFINITY;
   return Math.min(settings.CHAT_FILE_TOKENS_MAX, Math.floor((inputTokensMaxOf(agent, model) ?? Number.POSITIVE_INFINITY) / 2));

@@ -12,12 +12,12 @@ import type {
 } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 
-/** Whether what Parley adds to the format is shown: some stock clients fail on events and items they do not know. */
+/** Whether additions of Parley to the format are shown: some stock clients fail on unknown events and items. */
 export interface WireOptions {
   readonly hasExtensions: boolean;
 }
 
-/** A response as the wire has it, every member present. The one place that knows its shape. */
+/** A response in wire format with every member. The only place that knows its shape. */
 export function responseObject(head: ResponseHead, run: RunSnapshot, options: WireOptions): WireObject {
   const { echo, createdAt, conversationId } = head;
   const completedAt = run.completedAtMs === undefined ? null : Math.floor(run.completedAtMs / 1000);
@@ -38,7 +38,7 @@ export function responseObject(head: ResponseHead, run: RunSnapshot, options: Wi
   };
 }
 
-/** Output items that are shown; what is left out leaves no gap in the places of the others. */
+/** The visible output items; hidden ones leave no gap in the indexes. */
 export function shownItems(items: readonly RunItem[], { hasExtensions }: WireOptions): readonly RunItem[] {
   return hasExtensions ? items : items.filter((item) => !isExtension(item));
 }
@@ -47,7 +47,7 @@ export function isExtension(item: RunItem): boolean {
   return item.type === 'server_tool_call' || item.type === 'server_tool_call_output';
 }
 
-/** An output item when it is whole. */
+/** A complete output item. */
 export function itemOf(item: RunItem): WireObject {
   const { id, type, status } = item;
   switch (item.type) {
@@ -63,7 +63,7 @@ export function itemOf(item: RunItem): WireObject {
   }
 }
 
-/** The same item when it is announced: still without what its events will say. */
+/** The item in its first event, without the text of later events. */
 export function addedItemOf(item: RunItem): WireObject {
   const whole = { ...itemOf(item), status: 'in_progress' };
   switch (item.type) {
@@ -87,7 +87,7 @@ export function refusalPart(text: string): WireObject {
   return { type: 'refusal', refusal: text };
 }
 
-/** A text without `annotations` is refused by many clients. */
+/** Many clients refuse a text without `annotations`. */
 export function textPart(text: string, citations: readonly Citation[], logprobs: readonly TokenLogprob[] = []): WireObject {
   return { type: 'output_text', text, annotations: citations.map(annotationOf), logprobs };
 }
@@ -96,12 +96,12 @@ export function annotationOf({ answerStart, answerEnd, url, name }: Citation): W
   return { type: 'url_citation', start_index: answerStart, end_index: answerEnd, url, title: name };
 }
 
-/** `type` and `param` too: some clients read the error of a failed response as they read an error reply. */
+/** With `type` and `param`: some clients read the error of a failed response like an error reply. */
 function errorOf({ code, message }: RunError): WireObject {
   return { code: code.toLowerCase(), message, type: errorKindOf(code).type, param: null };
 }
 
-/** A failure as the responses format tells it: it has five types of its own. `code` stays what it is on every face. */
+/** A failure in the responses format, which has five error types. `code` is the same on every API. */
 export function responseError(shown: PublicError): PublicError {
   return { ...shown, ...errorKindOf(shown.code) };
 }
@@ -110,7 +110,7 @@ const modelCodes: readonly ErrorCode[] = ['MODEL_ERROR', 'UPSTREAM_ERROR', 'UPST
 
 function errorKindOf(code: ErrorCode): Pick<PublicError, 'type' | 'status'> {
   const { status } = errorCodes[code];
-  // That there is a model behind another server is nothing the format knows: to its callers, the model failed.
+  // The format does not know that another server runs the model: for its callers, the model failed.
   if (modelCodes.includes(code)) return { status: 500, type: 'model_error' };
   if (status === 404) return { status, type: 'not_found' };
   if (status === 429) return { status, type: 'too_many_requests' };
@@ -127,7 +127,7 @@ export function usageOf(usage: Usage): WireObject {
   };
 }
 
-/** A subagent in its first and in its last event: only the last one knows what it came to. */
+/** A subagent in its first and last event: only the last has its result. */
 export function subagentOf(subagent: Subagent | EndedSubagent): WireObject {
   const { id, name, agentId, parentId, task, status, depth } = subagent;
   const shown = { id, name, agent_id: agentId, parent_id: parentId, task, status, depth };

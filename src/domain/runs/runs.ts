@@ -28,12 +28,12 @@ import { asShown } from '../chats/transcripts.ts';
 import { parametersOf } from '../completions/completions.ts';
 import type { Deps } from '../deps.ts';
 
-/** Enough to see whether calls of a message were answered: no model asks for more at once. */
+/** Enough to see whether all calls of a message were answered: no model makes more calls at once. */
 const lastMessagesSeen = 300;
 const interruptionsMax = 3;
 
 /**
- * @param chatId  where the run must be, when the caller names its chat.
+ * @param chatId  the chat that the run must be in, when the caller names one.
  * @throws DomainError NOT_FOUND, also for a run of a chat that the caller may not read.
  */
 export async function getRun(deps: Deps, caller: Caller, id: string, chatId?: string | null): Promise<Run> {
@@ -66,13 +66,13 @@ export async function listRunMessages(
 }
 
 /**
- * Sends a message to a chat of the caller and begins the run that answers it. The run goes on whatever becomes of the caller.
+ * Sends a message to a chat of the caller and begins the run that answers it. The run goes on when the caller leaves.
  *
- * @returns the run as it begins; follow it with `followRun`.
- * @throws DomainError NOT_FOUND, FORBIDDEN, MODEL_NOT_FOUND, RUN_ACTIVE while another run holds the chat, OVERLOADED, or with every fault
- *   of the input.
+ * @returns the new run; follow it with `followRun`.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, MODEL_NOT_FOUND, RUN_ACTIVE while another run holds the chat, OVERLOADED, or with every
+ * fault of the input.
  *
- * Cost: one transaction; a prompt with files or addresses is read first (domain/chats/prompt-files.ts).
+ * Cost: one transaction; files and addresses of the prompt are read before (domain/chats/prompt-files.ts).
  */
 export async function sendMessage(deps: Deps, caller: Caller, chatId: string, input: SendMessageInput): Promise<Run> {
   const chat = await getOwnChat(deps, caller, chatId);
@@ -101,11 +101,11 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
 }
 
 /**
- * Answers the calls that a run asked for and begins the run that goes on with them: same model, tools and instructions. All awaited
- * calls are answered at once, and each once.
+ * Answers the calls of a run and begins the run that continues with them: same model, tools and instructions. All awaited calls are
+ * answered together, each once.
  *
- * @throws DomainError NOT_FOUND for a message that asks for nothing; INVALID_VALUE for unknown ids; MISSING_REQUIRED_PARAMETER when some are
- *   missing; TOOL_OUTPUT_CONFLICT when they were answered or the chat went on; and as `sendMessage`.
+ * @throws DomainError NOT_FOUND for a message without calls; INVALID_VALUE for unknown ids; MISSING_REQUIRED_PARAMETER when some
+ * are missing; TOOL_OUTPUT_CONFLICT when they were answered or the chat went on; and like `sendMessage`.
  */
 export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: string, input: SubmitToolOutputsInput): Promise<Run> {
   const chat = await getOwnChat(deps, caller, chatId);
@@ -131,7 +131,7 @@ export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: stri
     {
       lastMessages: lastMessagesSeen,
       messages: (last, run) => {
-        // Whatever stands behind the message answered its calls, or went on without them.
+        // A later message means that the calls were answered, or that the chat went on without them.
         if (last.at(-1)?.id !== systemMessageId) throw toolOutputConflict();
         return outputs.map(({ toolCallId, status, output }) =>
           newMessage(deps, run, { role: 'tool', content: output, parts: null, toolCallId, toolStatus: status }),
@@ -143,7 +143,7 @@ export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: stri
 
 const sweepEveryMs = 3_600_000;
 
-/** Deletes events of runs that ended longer than RUN_EVENTS_RETENTION_DAYS ago, now and then. What was said stays in the chat. */
+/** Registers the deletion of events of runs that ended more than RUN_EVENTS_RETENTION_DAYS ago. Their messages stay in the chat. */
 export function registerRunEventSweep({ jobs, settings, storage }: Deps): void {
   jobs.every('runs.sweep-events', sweepEveryMs, async (signal) => {
     while (!signal.aborted && (await storage.runEvents.sweep(settings.RUN_EVENTS_RETENTION_DAYS)) > 0);
@@ -151,9 +151,9 @@ export function registerRunEventSweep({ jobs, settings, storage }: Deps): void {
 }
 
 /**
- * The events of a run of a chat after a sequence number (-1: all), then as they happen. Leaving stops nothing.
+ * The events of a run after a sequence number (-1: all), then new events. A reader that leaves stops nothing.
  *
- * @throws DomainError NOT_FOUND before the stream opens, also for a run whose events are no longer kept.
+ * @throws DomainError NOT_FOUND before the stream opens, also for a run whose events were deleted.
  */
 export async function followRun(
   deps: Deps,
@@ -170,7 +170,9 @@ export async function followRun(
   return deps.runs.follow(run.id, afterSequence, signal);
 }
 
-/** Stops a run of the caller's chat, wherever it runs; a run that is over is returned as it is. @throws DomainError NOT_FOUND, FORBIDDEN. */
+/**
+ * Stops a run of the caller's chat in whichever process it works; a finished run is returned unchanged. @throws DomainError NOT_FOUND, FORBIDDEN.
+ */
 export async function cancelRun(deps: Deps, caller: Caller, id: string, chatId?: string | null): Promise<Run> {
   const run = await getRun(deps, caller, id, chatId);
   if (!canWriteChat(caller, run)) throw new DomainError('FORBIDDEN', 'Only the user of a chat may cancel its runs');
@@ -226,7 +228,7 @@ function runActive(runId: string): DomainError {
   );
 }
 
-/** Undefined for a thread that was opened with a bare model. */
+/** Undefined for a thread that was opened with a plain model. */
 async function agentOfChat(deps: Deps, caller: Caller, chat: Chat): Promise<RunnableAgent | undefined> {
   if (chat.agentId === null) return undefined;
   try {

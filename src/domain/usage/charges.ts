@@ -1,7 +1,7 @@
 import type { Charge } from '../../engine/runs/run-engine.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 
-/** Whom a run of this caller is charged to, and counted for. */
+/** The organization, user and key that a run is charged to. */
 export function chargeTo(
   { tenantId, orgId, userId, keyId }: Caller,
   { agentId, runId }: Pick<Charge, 'agentId' | 'runId'>,

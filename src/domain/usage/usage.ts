@@ -18,12 +18,12 @@ const dayMs = 86_400_000;
 const agentsMax = 1_000;
 const daysDefault = 30;
 const daysMax = 366;
-/** News come with every write of the ledger; readers of plots need not see each. */
+/** The ledger announces every write; dashboards need not show each. */
 const updateEveryMs = 1_000;
 
 /**
- * What the caller's organization used: the sum of the ledger, all of it or of a period. Administrators see every agent; others see the
- * totals, and of the agents those that they may use.
+ * What the caller's organization used: the sum of the ledger, in total or for a period. Administrators see every agent; others see
+ * the totals and the agents that they may use.
  *
  * @throws DomainError INVALID_VALUE for a period that ends before it begins.
  *
@@ -43,10 +43,10 @@ export async function getUsage(deps: Deps, caller: Caller, input: UsagePeriodInp
 }
 
 /**
- * What was used on each UTC day of a period, days without use included. Default: the last 30 days.
+ * The use on each UTC day of a period, including days without use. Default: the last 30 days.
  *
- * @throws DomainError INVALID_VALUE for a period that ends before it begins or has more than 366 days; NOT_FOUND for an agent that the caller
- *   may not see.
+ * @throws DomainError INVALID_VALUE for a period that ends before it begins or has more than 366 days; NOT_FOUND for an agent that
+ * the caller may not see.
  */
 export async function getUsageDays(deps: Deps, caller: Caller, input: UsageDaysInput): Promise<readonly UsageDay[]> {
   const { from, to } = readPeriod(input);
@@ -65,7 +65,7 @@ export async function getUsageDays(deps: Deps, caller: Caller, input: UsageDaysI
   });
 }
 
-/** The report at once and whenever it changed, at most once a second, for as long as the signal allows. */
+/** The report at once and after each change, at most once a second, until the signal fires. */
 export async function* watchUsage(deps: Deps, caller: Caller, signal: AbortSignal): AsyncGenerator<UsageReport> {
   let isChanged = true;
   let wake: (() => void) | undefined;

@@ -27,9 +27,8 @@ const specialV4 = [
 ];
 
 /**
- * Global unicast, the only part of IPv6 that is assigned to networks. It excludes `::`, `::1`, IPv4-compatible and SIIT addresses,
- * local NAT64 (64:ff9b:1::/48), discard (100::/64), SRv6 (5f00::/16), unique local (fd00:ec2::254 is a metadata service), link
- * local, site local and multicast.
+ * Global unicast, the only part of IPv6 that is assigned to networks. It excludes `::`, `::1`, IPv4-compatible and SIIT addresses, local NAT64
+ * (64:ff9b:1::/48), discard (100::/64), SRv6 (5f00::/16), unique local (fd00:ec2::254 is a metadata service), link local, site local and multicast.
  */
 const globalV6 = '2000::/3';
 

@@ -14,8 +14,7 @@ const decodingsMax = 2;
 const blockBytes = 64 * 1024;
 
 /**
- * Decodes a reply's body while it arrives, in blocks of 64 KiB, so that a body of one-byte chunks costs no more memory than
- * another.
+ * Decodes a reply's body while it arrives, in blocks of 64 KiB, so that a body of one-byte chunks costs no more memory than another.
  *
  * @param encoding  the reply's Content-Encoding.
  * @throws EgressError TOO_LARGE, BAD_ENCODING; and the errors of the body itself.

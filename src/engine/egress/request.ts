@@ -19,9 +19,6 @@ export interface EgressRequest {
    * the same host, also with https instead of http. `origin`: the same scheme, host and port.
    */
   readonly redirectsWithin?: 'host' | 'origin';
-  /**
-   * Called on every hop when the connection is open, before the first byte is written. An error that it throws ends the call before
-   * it is sent.
-   */
+  /** Called on every hop when the connection is open, before the first byte is written. An error that it throws ends the call before it is sent. */
   readonly beforeSend?: (() => void) | undefined;
 }

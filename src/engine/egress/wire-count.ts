@@ -6,9 +6,8 @@ const slackBytes = 512 * 1024;
 const ratioMax = 250;
 
 /**
- * Counts the bytes that one call reads from the network, over all its redirects, and the bytes of its decoded body. Wire bytes are
- * limited by the body and the body by the wire bytes: a server may send endless data that decodes to nothing, or frames without
- * content.
+ * Counts the bytes that one call reads from the network, over all its redirects, and the bytes of its decoded body. Wire bytes are limited by the
+ * body and the body by the wire bytes: a server may send endless data that decodes to nothing, or frames without content.
  */
 export class WireCount {
   readonly #bodyBytesMax: number;

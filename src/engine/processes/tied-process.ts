@@ -53,10 +53,7 @@ export function killTied({ pid }: Pick<ChildProcess, 'pid'>): void {
   }
 }
 
-/**
- * Starts the watcher of a group, in its own group so that signals for the service do not reach it. @returns false when it cannot
- * start.
- */
+/** Starts the watcher of a group, in its own group so that signals for the service do not reach it. @returns false when it cannot start. */
 function isWatched(child: ChildProcess, groupId: number): boolean {
   const watcher = spawn(shell, ['-c', watchScript, 'sh', String(groupId)], {
     env: {},

@@ -42,8 +42,7 @@ export function snapshot(runId: string, status: RunSnapshot['status'], output: r
 }
 
 /**
- * Why a run was stopped; the error itself when nothing stopped it. A run that is cancelled while it pauses is cancelled. A shutdown
- * lets it pause.
+ * Why a run was stopped; the error itself when nothing stopped it. A run that is cancelled while it pauses is cancelled. A shutdown lets it pause.
  */
 export function failureOf(error: unknown, signal: AbortSignal, pause: AbortSignal | undefined): unknown {
   const { reason } = signal;

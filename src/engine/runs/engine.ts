@@ -25,11 +25,11 @@ import { countable, createUsageLedger, type UsageLedger } from './usage/ledger.t
 import type { UsageLimits } from './usage/limits.ts';
 
 /** Time for stopped runs to write their end, and for readers to receive it. */
-const lastWordsMsMax = 3_000;
+const endingMsMax = 3_000;
 
 /** The part of a process's `graceMs` that is kept for that. */
-export function lastWordsMs(graceMs: number): number {
-  return Math.min(lastWordsMsMax, graceMs / 4);
+export function endingMs(graceMs: number): number {
+  return Math.min(endingMsMax, graceMs / 4);
 }
 
 /** Model calls of one subagent: it answers one question. */
@@ -204,11 +204,11 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     endAll,
     async stop(graceMs) {
       stored.stopTaking();
-      await active.idle(graceMs - lastWordsMs(graceMs));
+      await active.idle(graceMs - endingMs(graceMs));
       endAll();
-      await active.idle(lastWordsMsMax);
+      await active.idle(endingMsMax);
       stored.close();
-      await ledger.stop(Math.max(graceMs, lastWordsMsMax)).catch((error: unknown) => {
+      await ledger.stop(Math.max(graceMs, endingMsMax)).catch((error: unknown) => {
         deps.logger.error({ err: error }, 'the last rows of the usage ledger could not be written');
       });
       await deps.limits.stop();

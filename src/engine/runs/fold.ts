@@ -16,8 +16,7 @@ import { storableText } from '../../lib/text.ts';
 import type { TranscriptSpan } from './prompt/transcript.ts';
 
 /**
- * Adds up the events of a run: for replies in one piece, and for runs whose process died. Any batching of the same events gives the
- * same result.
+ * Adds up the events of a run: for replies in one piece, and for runs whose process died. Any batching of the same events gives the same result.
  *
  * Cost: nothing for a text delta until a snapshot before the end is asked for; the terminal event carries the whole run.
  */

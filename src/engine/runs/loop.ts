@@ -112,8 +112,8 @@ class Run {
   }
 
   /**
-   * This one generator holds the innermost loop: a further generator between the model and the reader costs a microsecond for each
-   * read of a stream. The steps around the loop are methods.
+   * This one generator holds the innermost loop: a further generator between the model and the reader costs a microsecond for each read of a
+   * stream. The steps around the loop are methods, and those that wait are called only where there is something to wait for.
    */
   async *events(signal: AbortSignal): AsyncGenerator<readonly RunEvent[]> {
     const output = this.#output;
@@ -123,12 +123,14 @@ class Run {
     if (isEager) yield output.take();
     try {
       modelSignal.throwIfAborted();
-      yield* this.#prepare(signal);
+      if (this.#needsPreparation) yield* this.#prepare(signal);
       do {
         let asksModel = !this.#awaitsClient;
-        while (asksModel) {
-          const round = await this.#beginRound();
-          if (round === undefined) break;
+        while (asksModel && this.#hasRound()) {
+          this.#spending.emit();
+          if (control?.hasInput === true) this.#add(await this.#takeSteers(control));
+          const opened = this.#openRound();
+          const round = opened instanceof Promise ? await opened : opened;
           const { call } = round;
           try {
             for await (const deltas of call.start(this.#deps.models, modelSignal)) {
@@ -141,13 +143,19 @@ class Run {
           } finally {
             this.#endCall(round, modelSignal.aborted);
           }
-          asksModel = yield* this.#endRound(round, signal);
+          const next = this.#closeAnswer(call);
+          asksModel = next === 'calls' ? yield* this.#makeCalls(round, signal) : next === 'again';
         }
-      } while (await this.#beginTurn());
+      } while (control !== undefined && (await this.#beginTurn(control)));
     } catch (error) {
       failure = this.#failureOf(error, signal);
     }
     yield this.#end(failure);
+  }
+
+  get #needsPreparation(): boolean {
+    const { offersAgentTools, knowledge } = this.#plan;
+    return offersAgentTools === true || knowledge !== undefined || this.#start.continues !== undefined;
   }
 
   /** Before the first round: loads the agent's tools, makes an interrupted tool call again, finds the passages. */
@@ -166,26 +174,29 @@ class Run {
     this.#add(answers);
   }
 
-  /** @returns undefined when the run may not ask the model any more. @throws DomainError INSUFFICIENT_QUOTA. */
-  async #beginRound(): Promise<Round | undefined> {
+  /** Whether the run may ask the model once more. If not, its model wanted more than the run may do. */
+  #hasRound(): boolean {
+    const isLeft = this.#budget.roundsLeft > 0;
+    this.#isBounded ||= !isLeft;
+    return isLeft;
+  }
+
+  /** @returns a promise only when the organization has a token limit. @throws DomainError INSUFFICIENT_QUOTA, thrown or rejected. */
+  #openRound(): Round | Promise<Round> {
     const plan = this.#plan;
     const budget = this.#budget;
-    const { control } = this.#start;
-    if (budget.roundsLeft <= 0) {
-      this.#isBounded = true;
-      return undefined;
-    }
     this.#turnFrom = this.#output.items.length;
-    this.#spending.emit();
-    if (control?.hasNews === true) this.#add(await this.#takeSteers(control));
     budget.beginRound();
     const { mustAnswer } = budget;
     const request = requestOf(plan, this.#tools, this.#messages, { mustAnswer, hasCalled: this.#hasCalled });
-    const hold = await this.#deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(request));
-    const call = new ModelCall(within(request, hold.outputMax), plan.toolChoice !== 'none');
-    this.#lastCall = call;
-    this.#gate?.open(call, budget.roundsLeft > 0);
-    return { call, hold, mustAnswer };
+    const open = (hold: TokenHold): Round => {
+      const call = new ModelCall(within(request, hold.outputMax), plan.toolChoice !== 'none');
+      this.#lastCall = call;
+      this.#gate?.open(call, budget.roundsLeft > 0);
+      return { call, hold, mustAnswer };
+    };
+    const hold = this.#deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(request));
+    return hold instanceof Promise ? hold.then(open) : open(hold);
   }
 
   /** Books a model call, whether it succeeded or failed. */
@@ -197,24 +208,27 @@ class Run {
     hold.release();
   }
 
-  /** Checks the model's answer and makes its tool calls. @returns whether the model is asked again in this turn. */
-  async *#endRound({ call, mustAnswer }: Round, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], boolean> {
+  /** Checks the model's answer. @returns what comes next: its tool calls, the same question again, or the end of the turn. */
+  #closeAnswer(call: ModelCall): 'calls' | 'again' | 'end' {
     const output = this.#output;
     const again = this.#gate?.close(call);
     if (again !== undefined) {
       this.#add(again);
-      return true;
+      return 'again';
     }
     output.close(call.finish === 'length' || call.finish === 'content_filter' ? 'incomplete' : 'completed');
     this.#isOver = output.isFull;
-    if (output.isFull) return false;
+    if (output.isFull) return 'end';
     this.#awaitsClient = this.#hasClientCalls();
-    const calls = call.wholeCalls;
-    if (calls.length === 0) {
-      this.#isBounded ||= call.hasCalledInVain && output.items.length === this.#turnFrom;
-      return false;
-    }
-    const answers = yield* this.#calls.make(calls, textOf(output.items.slice(this.#turnFrom)), mustAnswer, signal);
+    if (call.serverCalls.size > 0) return 'calls';
+    this.#isBounded ||= call.hasCalledInVain && output.items.length === this.#turnFrom;
+    return 'end';
+  }
+
+  /** Makes the calls that the answer asks for. @returns whether the model is asked again in this turn. */
+  async *#makeCalls({ call, mustAnswer }: Round, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], boolean> {
+    const said = textOf(this.#output.items.slice(this.#turnFrom));
+    const answers = yield* this.#calls.make(call.wholeCalls, said, mustAnswer, signal);
     // The client answers its own calls first; the results of the service's calls are in the run's items.
     if (this.#awaitsClient) return false;
     this.#add(answers);
@@ -224,12 +238,10 @@ class Run {
   }
 
   /**
-   * @returns whether a user added a message during the turn, so that a further turn answers it. Open calls for the client then
-   * count as unanswered.
+   * @returns whether a user added a message during the turn, so that a further turn answers it. Open calls for the client then count as unanswered.
    */
-  async #beginTurn(): Promise<boolean> {
-    const { control } = this.#start;
-    if (this.#isOver || control === undefined || this.#budget.roundsLeft <= 0 || (await control.mayEnd())) return false;
+  async #beginTurn(control: RunControl): Promise<boolean> {
+    if (this.#isOver || this.#budget.roundsLeft <= 0 || (await control.mayEnd())) return false;
     this.#add(contextOf(this.#output.items.slice(this.#turnFrom)));
     this.#awaitsClient = false;
     this.#isBounded = false;

@@ -139,9 +139,8 @@ export class ModelCall {
   }
 
   /**
-   * The tokens of the call: as the upstream reported, else estimated at four characters a token. Undefined when the upstream
-   * refused before its first token, which costs nothing. A call that was cut off before its first token did reach the model, so it
-   * counts.
+   * The tokens of the call: as the upstream reported, else estimated at four characters a token. Undefined when the upstream refused before its
+   * first token, which costs nothing. A call that was cut off before its first token did reach the model, so it counts.
    */
   usage(wasCut: boolean): TokenUsage | undefined {
     if (this.#reported !== undefined) return this.#reported;

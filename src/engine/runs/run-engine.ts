@@ -70,11 +70,9 @@ export interface RunEngine {
   /** Charges for calls of killed processes whose rows are only in the journal. Await it before the first request. */
   recoverUsage(): Promise<void>;
   /**
-   * Runs without storing anything but the ledger row. Starts at the first read; ends with exactly one terminal event, also after a
-   * failure.
+   * Runs without storing anything but the ledger row. Starts at the first read; ends with exactly one terminal event, also after a failure.
    *
-   * @throws DomainError from the first read when the upstream refused before the first token, so an API can still answer 4xx or
-   * 5xx.
+   * @throws DomainError from the first read when the upstream refused before the first token, so an API can still answer 4xx or 5xx.
    */
   runStateless(plan: RunPlan, signal: AbortSignal, secrets?: Readonly<Record<string, string>>): RunEventStream;
   /**
@@ -95,8 +93,7 @@ export interface RunEngine {
    */
   startStored(runId: string, secrets?: Readonly<Record<string, string>>): void;
   /**
-   * Keeps the secrets of a run that waits for its thread and starts the run when its turn comes. A run that works here already gets
-   * the secrets.
+   * Keeps the secrets of a run that waits for its thread and starts the run when its turn comes. A run that works here already gets the secrets.
    */
   expectStored(runId: string, secrets: Readonly<Record<string, string>>): void;
   /** The events of a stored run until now, without following it. */
@@ -106,14 +103,10 @@ export interface RunEngine {
   /** Tells the process that works on the run that messages were added to it. */
   announce(runId: string): void;
   /**
-   * Ends a run as cancelled at once, in whichever process it works: later writes of that process do not count. Its output is
-   * removed from its chat.
+   * Ends a run as cancelled at once, in whichever process it works: later writes of that process do not count. Its output is removed from its chat.
    */
   cutOff(runId: string): Promise<void>;
-  /**
-   * Replays the log after `afterSequence` (-1: all of it), then follows the run to its terminal event. A reader that leaves stops
-   * nothing.
-   */
+  /** Replays the log after `afterSequence` (-1: all of it), then follows the run to its terminal event. A reader that leaves stops nothing. */
   follow(runId: string, afterSequence: number, signal: AbortSignal): RunEventStream;
   /** Stops the run at its next boundary, in whichever process it works; resolves when its terminal event is stored. */
   cancel(runId: string): Promise<void>;

@@ -4,8 +4,7 @@ import { secretTable } from '../../storage/agents/parts/secrets.ts';
 import type { Storage } from '../../storage/storage.ts';
 
 /**
- * Opens secrets of an agent for a call. The only place that opens them: every tool that sends a stored secret calls it with its
- * target origin.
+ * Opens secrets of an agent for a call. The only place that opens them: every tool that sends a stored secret calls it with its target origin.
  *
  * @returns the values by key; keys without a value are left out.
  * @throws DomainError INVALID_VALUE for a secret that was not given for the origin.

@@ -18,9 +18,8 @@ export interface ExtractedData {
 }
 
 /**
- * Moves the secrets out of a tool's data, at any depth: values under telling names, whole `auth` objects, credentials in addresses
- * and queries, and texts in formats of issuers. Keys follow from the tool's name and the place, so the same data gives the same
- * keys.
+ * Moves the secrets out of a tool's data, at any depth: values under telling names, whole `auth` objects, credentials in addresses and queries, and
+ * texts in formats of issuers. Keys follow from the tool's name and the place, so the same data gives the same keys.
  *
  * @param isTaken  whether a key belongs to something else.
  */

@@ -1,4 +1,4 @@
-import type { LostCallRule, SubagentNews } from '../../entities/runs/event.ts';
+import type { LostCallRule, SubagentUpdate } from '../../entities/runs/event.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelTool } from '../models/port.ts';
 
@@ -7,18 +7,14 @@ export interface ServerTool {
   readonly definition: ModelTool;
   /** What a user interface shows while it runs, like `Searching the web`. */
   readonly hint: string;
-  /**
-   * What happens to a call whose process dies before its outcome is stored. A tool with effects outside must choose `repeat` or
-   * `unknown`.
-   */
+  /** What happens to a call whose process dies before its outcome is stored. A tool with effects outside must choose `repeat` or `unknown`. */
   readonly ifLost: LostCallRule;
   /**
    * @param args     JSON text as the model wrote it, unchecked.
    * @param secrets  the caller's, for this request only; never stored.
    * @param tell     shows the progress of subagents to readers of the run; secrets are masked.
    * @param pass     to check before every request that leaves this process.
-   * @throws anything: the message of a DomainError goes to the model, other errors become "the tool failed"; a RunStop ends the
-   * run.
+   * @throws anything: the message of a DomainError goes to the model, other errors become "the tool failed"; a RunStop ends the run.
    */
   run(args: string, secrets: Readonly<Record<string, string>>, signal: AbortSignal, tell: Tell, pass: CallPass): Promise<string>;
   /** For tools whose calls share a pool: the same tool, counted for this organization. */
@@ -34,5 +30,5 @@ export interface CallPass {
   /** Makes sure of it, with a statement where the clock is not enough. @throws RunStop when another process has the run. */
   renew(): Promise<void>;
 }
-export type Tell = (news: SubagentNews) => void;
+export type Tell = (update: SubagentUpdate) => void;
 export type ServerTools = ReadonlyMap<string, ServerTool>;

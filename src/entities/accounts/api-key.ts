@@ -38,10 +38,7 @@ const shownLength = secretPrefix.length + 4;
 export const keyLengthMin = 32;
 export const keyLengthMax = 200;
 
-/**
- * Makes a secret: `pk_`, 160 random bits in base 62, and a checksum by which secret scanners and authentication recognize typing
- * errors.
- */
+/** Makes a secret: `pk_`, 160 random bits in base 62, and a checksum by which secret scanners and authentication recognize typing errors. */
 export function makeKeySecret(): string {
   const body = secretPrefix + randomBase62(randomLength);
   return body + checksum(body);

@@ -271,7 +271,7 @@ export type SubagentEventBody =
       readonly subagent: EndedSubagent;
     };
 /** The same without the members that name the call. */
-export type SubagentNews = SubagentEventBody extends infer Body
+export type SubagentUpdate = SubagentEventBody extends infer Body
   ? Body extends SubagentEventBody
     ? Omit<Body, 'outputIndex' | 'itemId'>
     : never

@@ -34,6 +34,11 @@ async function beginRuns(person: Person, count: number) {
   await service.deps.storage.db.pool.query(`update runs set status = 'in_progress', "leaseUntil" = now() + interval '1 hour'`);
 }
 
+/** Without the statements of the audit log, which is written behind the reply. */
+function readsOf(statements: readonly string[]): readonly string[] {
+  return statements.filter((text) => !/audit_entries|is not true/.test(text));
+}
+
 it('reads what all active runs said in one statement, and in one more what of it the caller may see', async () => {
   await beginRuns(ann, 3);
   await beginRuns(bob, 3);
@@ -48,14 +53,14 @@ it('reads what all active runs said in one statement, and in one more what of it
   }
   const messagesShown = all.result.data.activeRuns.map(({ userMessage }: { userMessage: unknown[] }) => userMessage.length);
   expect(messagesShown.toSorted()).toEqual([0, 0, 0, 2, 2, 2]);
-  expect(own.statements, own.statements.join('\n')).toHaveLength(2);
-  expect(all.statements, all.statements.join('\n')).toHaveLength(3);
+  expect(readsOf(own.statements), own.statements.join('\n')).toHaveLength(2);
+  expect(readsOf(all.statements), all.statements.join('\n')).toHaveLength(3);
 });
 
 it('reads what an update of the active runs shows in one statement', async () => {
   const updates = bob.subscribe(`subscription { runsUpdated { id ${fields} } }`)[Symbol.asyncIterator]();
   const { result, statements } = await countStatements(service, () => updates.next());
   expect(result.value.data.runsUpdated).toHaveLength(3);
-  expect(statements, statements.join('\n')).toHaveLength(2);
+  expect(readsOf(statements), statements.join('\n')).toHaveLength(2);
   await updates.return?.(undefined);
 });

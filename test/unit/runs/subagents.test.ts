@@ -456,11 +456,11 @@ describe('a run that is stopped while a subagent works', () => {
 describe('a run that is reached while a subagent works', () => {
   function controlled() {
     const pausing = new AbortController();
-    const control: RunControl & { hasNews: boolean } = {
+    const control: RunControl & { hasInput: boolean } = {
       pause: pausing.signal,
-      hasNews: false,
+      hasInput: false,
       take: async () => {
-        control.hasNews = false;
+        control.hasInput = false;
         return [];
       },
       mayEnd: async () => true,
@@ -560,7 +560,7 @@ describe('a run that is reached while a subagent works', () => {
       {
         control,
         onEvent: ({ type }) => {
-          if (type === 'response.subagent.started') control.hasNews = true;
+          if (type === 'response.subagent.started') control.hasInput = true;
         },
       },
     );

@@ -8,7 +8,7 @@ import { canEditAgent } from '../../access/access.ts';
 import type { Deps } from '../../deps.ts';
 import { getAgent } from '../agents.ts';
 
-/** The agent whose parts the caller may change. @throws DomainError NOT_FOUND, FORBIDDEN for callers who may only use it. */
+/** An agent whose parts the caller may change. @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only use it. */
 export async function editableAgent(deps: Deps, caller: Caller, agentId: string): Promise<AgentView> {
   const agent = await getAgent(deps, caller, agentId);
   if (canEditAgent(caller, agent)) return agent;
@@ -18,9 +18,9 @@ export async function editableAgent(deps: Deps, caller: Caller, agentId: string)
 type Table<Part extends AgentPart> = Pick<PartTable<Part>, 'ofAgents' | 'find'>;
 
 /**
- * The parts of one kind of an agent, in their order.
+ * The parts of one kind of an agent, in order.
  *
- * @param hide  the part as callers see it who may use the agent but not edit it.
+ * @param hide  removes what callers who may not edit the agent must not see.
  * @throws DomainError NOT_FOUND.
  */
 export async function listParts<Part extends AgentPart>(
@@ -35,7 +35,7 @@ export async function listParts<Part extends AgentPart>(
   return parts.map((part) => viewOf(caller, agent, part, hide));
 }
 
-/** @param param  how a route names the part's id. @throws DomainError NOT_FOUND, also for a part of another agent. */
+/** @param param  the parameter with the part's id, for the error. @throws DomainError NOT_FOUND, also for a part of another agent. */
 export async function getPart<Part extends AgentPart>(
   deps: Deps,
   caller: Caller,

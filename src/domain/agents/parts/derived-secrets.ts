@@ -7,12 +7,12 @@ import type { Faults } from '../../faults.ts';
 import { requireOwnOrigins } from './secret-origins.ts';
 import { type ReadToolData, readToolData } from './tool-data.ts';
 
-/** A tool that somebody writes: its data as it was sent. */
+/** A tool to write, with its data as it was sent. */
 export interface GivenTool {
   readonly name: string;
   readonly type: AgentToolType;
   readonly data?: unknown;
-  /** As it stands; undefined for a new one. */
+  /** The stored tool; undefined for a new one. */
   readonly before: AgentTool | undefined;
   readonly userId: string;
 }

@@ -19,7 +19,7 @@ const textLengthMax = 20_000;
 const stepIdPattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const operators = ['equals', 'notEquals', 'contains', 'notContains', 'greaterThan', 'lessThan', 'isEmpty', 'isNotEmpty'];
 
-/** Reads the versions of a flow: each number once, one active at most, every step of a known type and complete. */
+/** Validates the versions of a flow: unique numbers, at most one active, and every step complete and of a known type. */
 export function readFlowVersions(param: string, given: readonly FlowVersionInput[], faults: Faults): readonly FlowVersion[] {
   faults.requireCount(param, given, partCountsMax.flowVersions);
   const seen = new Set<number>();
@@ -37,7 +37,7 @@ export function readFlowVersions(param: string, given: readonly FlowVersionInput
   });
 }
 
-/** `{steps: [{id, type, …}]}`. Branches lead forward only, so that every flow ends. */
+/** `{steps: [{id, type, …}]}`. Branches lead only forward, so that every flow ends. */
 function readFlowData(param: string, given: unknown, faults: Faults): JsonObject {
   const data = readJsonObject(param, given, faults);
   const steps = data.steps ?? [];

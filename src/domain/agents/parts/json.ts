@@ -4,7 +4,7 @@ import type { Faults } from '../../faults.ts';
 export interface JsonBounds {
   readonly bytesMax: number;
   readonly depthMax: number;
-  /** Names that code somewhere could take for something else. */
+  /** Member names that JavaScript treats specially. */
   readonly refusedNames?: readonly string[];
 }
 export const dataBounds: JsonBounds = { bytesMax: 64_000, depthMax: 32 };
@@ -13,9 +13,9 @@ const nameLengthMax = 200;
 const refusedNamesDefault = ['__proto__', 'constructor', 'prototype'];
 
 /**
- * Checks that a value is a JSON object within bounds, whose member names are harmless. Walks without recursion.
+ * Checks that a value is a JSON object within limits, with harmless member names. Walks without recursion.
  *
- * @returns the object, or an empty one when it is refused: faults say so.
+ * @returns the object, or an empty one with faults.
  */
 export function readJsonObject(param: string, value: unknown, faults: Faults, bounds: JsonBounds = dataBounds): JsonObject {
   if (!isObject(value)) {

@@ -14,10 +14,10 @@ export function originsOfKey(tools: readonly CallingTool[], key: string): readon
   return [...new Set(origins.filter((origin) => origin !== undefined))].sort();
 }
 
-/** A tool as it is to be written. */
+/** A tool to write. */
 export interface WrittenTool {
   readonly tool: CallingTool;
-  /** As it stands; undefined for a new one. */
+  /** The stored tool; undefined for a new one. */
   readonly before: CallingTool | undefined;
   /** Keys whose values come with the tool's data. */
   readonly givenKeys: readonly string[];
@@ -25,7 +25,7 @@ export interface WrittenTool {
 }
 
 /**
- * Requires that each stored secret that a tool names was given for the tool's origin. A secret that was given for no origin yet is bound by
+ * Requires that each stored secret that a tool refers to was given for the tool's origin. A secret without an origin is bound by
  * the first tool that its giver writes.
  *
  * @returns the keys to bind to the tool's origin.
@@ -51,7 +51,7 @@ export function requireOwnOrigins(
   });
 }
 
-/** Where data refers to a secret, as `.headers.Authorization`. */
+/** The place of a reference in the data, like `.headers.Authorization`. */
 function placeOfKey(value: unknown, key: string): string {
   if (!hasMembers(value)) return '';
   const found = Object.entries(value).find(([, child]) => secretKeysIn(child).includes(key));
@@ -61,8 +61,8 @@ function placeOfKey(value: unknown, key: string): string {
 }
 
 /**
- * The origins that a value is given for: those that the giver names, else those of the tools that name the key. Without such tools a renewed
- * value keeps its origins. A value that was given for some origins before does not get others unless the giver names them.
+ * The origins of a new value: those that the caller names, else those of the tools that refer to the key. Without such tools a new
+ * value keeps the old origins. A value with origins gets other ones only when the caller names them.
  */
 export function givenOrigins(
   { key, origins: before }: Pick<AgentSecret, 'key' | 'origins'>,

@@ -17,9 +17,9 @@ export const secretBytesMax = 4_096;
 const descriptionLengthMax = 10_000;
 
 /**
- * Reads the data of a tool: secrets are taken out first, so that nothing behind it, faults included, ever sees one.
+ * Validates the data of a tool. Secrets are moved out first, so that no later code, faults included, sees one.
  *
- * @param isTaken  keys of secrets that belong to something else.
+ * @param isTaken  whether a secret's key belongs to something else.
  */
 export function readToolData(
   param: string,

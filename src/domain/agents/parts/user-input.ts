@@ -19,7 +19,7 @@ const placeholderLengthMax = 500;
 const members = ['required', 'options', 'min', 'max', 'maxLength', 'default', 'placeholder'];
 const dayPattern = /^\d{4}-\d\d-\d\d$/;
 
-/** Reads the configuration of a user input. Unknown members are dropped. */
+/** Validates the configuration of a user input. Only the members named here are kept. */
 export function readConfiguration(param: string, type: UserInputType, given: unknown, faults: Faults): UserInputConfiguration {
   const object = readJsonObject(param, given ?? {}, faults);
   const own: JsonObject = Object.fromEntries(
@@ -70,7 +70,7 @@ function checkBounds(
 }
 
 /**
- * Reads the values that a chat begins with: those given, and the defaults of those that were not.
+ * Validates the values at the start of a chat and adds the defaults of missing ones.
  *
  * @param given  by variable name; every fault names its member as `userInputs.<name>`.
  */
@@ -128,7 +128,7 @@ function readValue(
   }
 }
 
-/** Puts the values into `{{variable}}` of the instructions; what no user input is called stays as it is. Values are not read for variables. */
+/** Inserts the values for `{{variable}}` in the instructions; unknown variables stay as they are. Variables inside values are not replaced. */
 export function fillVariables(instructions: string, asked: readonly Asked[], values: UserInputValues): string {
   if (asked.length === 0) return instructions;
   const known = new Map(asked.map(({ variableName, configuration }) => [variableName, configuration.default]));
@@ -142,7 +142,7 @@ function isText(value: unknown, lengthMax: number): value is string {
   return typeof value === 'string' && value.length <= lengthMax;
 }
 
-/** A day that exists: 30 February rolls over, and does not. */
+/** Whether it is an existing day: Date turns 30 February into 1 March. */
 function isDay(value: unknown): value is string {
   if (typeof value !== 'string' || !dayPattern.test(value)) return false;
   const date = new Date(`${value}T00:00:00Z`);

@@ -1,16 +1,16 @@
 import type { Agent, AgentProfile } from '../../../entities/agents/agent.ts';
 import { cutText } from '../../../lib/text.ts';
 
-/** What a profile is written from. */
+/** The public facts that a profile is written from. */
 export type ProfileFacts = Pick<
   Agent,
   'name' | 'description' | 'introduction' | 'instructions' | 'src' | 'generateCitations' | 'profile'
 > & {
-  /** The names of its data sources. */
+  /** Names of the agent's data sources. */
   readonly knowledge: readonly string[];
 };
 
-/** Most characters of each text of a profile that is written here or by a model. */
+/** Most characters of each text of a profile. */
 export const profileLengths = {
   headline: 120,
   description: 2_000,
@@ -22,8 +22,8 @@ const namesShownMax = 5;
 const titlesMax = 3;
 
 /**
- * A profile from the public facts alone. It fills members that the model did not write, and the model gets it as a starting point. It never
- * contains the instructions.
+ * A plain profile from the public facts alone: the default for texts that a model did not write, and the model's starting point. It
+ * contains nothing of the instructions.
  */
 export function draftProfile(facts: ProfileFacts): AgentProfile {
   const { name, description, introduction, src, knowledge, profile, generateCitations } = facts;

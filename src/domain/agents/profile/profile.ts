@@ -13,7 +13,7 @@ import { draftProfile, type ProfileFacts } from './draft.ts';
 import { profileSchema, readProfileReply } from './reply.ts';
 
 const replyTokensMax = 2_000;
-/** What a model is given of each text: a profile does not need more. */
+/** Characters of each text that the model gets. */
 const textGivenMax = 12_000;
 
 const task = [
@@ -24,14 +24,14 @@ const task = [
 ].join('\n');
 
 /**
- * Lets the agent's own model write its profile from its texts and the names of its data sources. A draft of the same facts replaces members
- * that the model did not write, or that repeat the instructions. Voice and videos stay as they are.
+ * Writes an agent's profile with the agent's own model, from its texts and the names of its sources. A plain draft of the same facts replaces texts
+ * that the model did not write, or that reveal the instructions; voice, videos and similar members stay as they are.
  *
  * @returns the profile, which is stored on the agent.
- * @throws DomainError NOT_FOUND, FORBIDDEN for all who may not edit it; MODEL_NOT_FOUND; UPSTREAM_ERROR when the model sends no JSON
- *   object; and what the model or the limits of the organization refused.
+ * @throws DomainError NOT_FOUND; FORBIDDEN when the caller may not edit it; MODEL_NOT_FOUND; UPSTREAM_ERROR when the model's answer is not a JSON
+ * object; and refusals of the model or of the organization's limits.
  *
- * Cost: one model call, in the ledger under the agent.
+ * Cost: one model call, charged to the agent.
  */
 export async function generateAgentProfile(deps: Deps, caller: Caller, id: string, signal: AbortSignal): Promise<AgentProfile> {
   const agent = await getAgent(deps, caller, id);
@@ -48,7 +48,7 @@ export async function generateAgentProfile(deps: Deps, caller: Caller, id: strin
 }
 
 async function factsOf(deps: Deps, caller: Caller, agent: AgentView): Promise<ProfileFacts> {
-  // The profile shows the names it was written from, so they are left out for a key that may not read sources.
+  // A profile reveals its facts: a key that may not read sources does not add their names.
   const [sources = []] = caller.scopes.has('DATA_SOURCES:READ') ? await listDataSourcesOfAgents(deps, caller, [agent.id]) : [];
   const { name, description, introduction, instructions, src, generateCitations, profile } = agent;
   const knowledge = sources.map((source) => source.name.replace(/\.[a-z0-9]{1,5}$/i, ''));

@@ -4,12 +4,12 @@ import { type ProfileFacts, profileLengths } from './draft.ts';
 
 const featuresMax = 6;
 const conversationsMax = 4;
-/** So many words in a row are no accident. */
+/** This many words in a row count as a quotation. */
 const quotedWordsMin = 5;
 
 type Feature = NonNullable<AgentProfile['features']>[number];
 
-/** What a model is asked for; its defaults are the draft, which is the least that is true. */
+/** The JSON Schema for the model; its defaults are the draft. */
 export function profileSchema(draft: AgentProfile): Readonly<Record<string, unknown>> {
   const text = (maxLength: number, fallback?: unknown) => ({
     type: 'string',
@@ -45,9 +45,9 @@ export function profileSchema(draft: AgentProfile): Readonly<Record<string, unkn
 }
 
 /**
- * What a model wrote, as far as it may stand: of the right shape, not too long, and not showing the instructions.
+ * The usable texts of a model's answer: of the right type, not too long, and not revealing the instructions.
  *
- * @returns the members that hold; undefined for a reply that is no JSON object.
+ * @returns undefined for an answer that is not a JSON object.
  */
 export function readProfileReply(reply: string, facts: ProfileFacts): AgentProfile | undefined {
   const given = parseObject(reply);
@@ -77,7 +77,7 @@ export function readProfileReply(reply: string, facts: ProfileFacts): AgentProfi
   };
 }
 
-/** Models like to put a fence around JSON. */
+/** Models often put JSON into a code fence. */
 function parseObject(reply: string): JsonObject | undefined {
   const text = reply.slice(reply.indexOf('{'), reply.lastIndexOf('}') + 1);
   try {
@@ -89,8 +89,8 @@ function parseObject(reply: string): JsonObject | undefined {
 }
 
 /**
- * Tells texts that repeat the instructions: whole, by several of their words in a row, or by one that looks like a key or a code; unless
- * the agent's public texts say the same.
+ * Makes a function that finds texts which repeat the instructions: completely, by several words in a row, or by one word that looks
+ * like a key or a code, unless the agent's public texts contain it too.
  */
 function secretFinder({ instructions, name, description, introduction, knowledge }: ProfileFacts): (text: string) => boolean {
   const open = ` ${wordsOf([name, description, introduction ?? '', ...knowledge].join('\n')).join(' ')} `;

@@ -8,9 +8,8 @@ export { ExtractError, type ExtractErrorCode } from './error.ts';
 
 export interface Extractor {
   /**
-   * Extracts the text of one document in a separate process, which is killed when it exceeds its time or memory. Each concurrent
-   * call uses a process: the caller limits their number. This process parses nothing, so it stays up and responsive whatever the
-   * bytes are.
+   * Extracts the text of one document in a separate process, which is killed when it exceeds its time or memory. Each concurrent call uses a
+   * process: the caller limits their number. This process parses nothing, so it stays up and responsive whatever the bytes are.
    *
    * @param source  the file is opened here and its bytes are sent: the reader process can open no file.
    * @throws ExtractError for every document that gives no text, with a sentence for the person who added it.

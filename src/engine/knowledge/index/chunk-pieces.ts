@@ -10,8 +10,7 @@ export interface Piece {
 }
 
 /**
- * A block that fits is one piece; a larger one is split between sentences or lines, and a sentence or line that is still too large
- * between words.
+ * A block that fits is one piece; a larger one is split between sentences or lines, and a sentence or line that is still too large between words.
  */
 export function* splitBlock(
   text: string,

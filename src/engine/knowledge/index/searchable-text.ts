@@ -6,10 +6,9 @@ const unspaced =
 const joined = /(?<=\p{L}{2})[._/\\:@=#&+|]+(?=\p{L}{2})/gu;
 
 /**
- * Text in the form that the text-search parser needs. Words joined by a sign are separated, because the parser takes
- * `opening.monday` for a host name and finds it only as a whole. Text without spaces becomes overlapping pairs of characters,
- * because the parser takes a whole sentence for one word. Passages and questions both go through this function, so their words
- * match.
+ * Text in the form that the text-search parser needs. Words joined by a sign are separated, because the parser takes `opening.monday` for a host
+ * name and finds it only as a whole. Text without spaces becomes overlapping pairs of characters, because the parser takes a whole sentence for one
+ * word. Passages and questions both go through this function, so their words match.
  */
 export function searchableText(text: string): string {
   return text.replace(joined, ' ').replace(unspaced, (run) => {

@@ -24,9 +24,8 @@ const probe = '\u0001probe';
 /**
  * Parses the event stream of the OpenAI-compatible wire, however reads cut it.
  *
- * Most chunks of a stream differ in one string literal only. The parser learns the text around the literal from one fully parsed
- * chunk. While the next events begin and end the same way, it takes their literals as they are, without JSON.parse or decoding. It
- * parses all other events in full.
+ * Most chunks of a stream differ in one string literal only. The parser learns the text around the literal from one fully parsed chunk. While the
+ * next events begin and end the same way, it takes their literals as they are, without JSON.parse or decoding. It parses all other events in full.
  */
 export class StreamParser {
   readonly #decoder = new StringDecoder('utf8');

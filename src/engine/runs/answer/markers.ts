@@ -13,11 +13,10 @@ const partialPattern = / ?\[\d{0,3}$| $/;
 const snippetLength = 300;
 
 /**
- * Finds the `[n]` markers of passages in a text that arrives in pieces. A known marker gets its number in order of first use; an
- * unknown marker is removed with the space before it. With `isCiting` false, all markers are removed and no citation is made.
+ * Finds the `[n]` markers of passages in a text that arrives in pieces. A known marker gets its number in order of first use; an unknown marker is
+ * removed with the space before it. With `isCiting` false, all markers are removed and no citation is made.
  *
- * Markers are plain ASCII that JSON never escapes, so this works on JSON literals: text is decoded only up to a marker, to find its
- * position.
+ * Markers are plain ASCII that JSON never escapes, so this works on JSON literals: text is decoded only up to a marker, to find its position.
  */
 export class CitationMarkers {
   readonly #passages: readonly Passage[];

@@ -29,11 +29,10 @@ export interface OutputMark {
 }
 
 /**
- * Turns the deltas of a model into numbered events and output items. One item is open at a time; every opened item is closed, with
- * the same id, before the run's terminal event.
+ * Turns the deltas of a model into numbered events and output items. One item is open at a time; every opened item is closed, with the same id,
+ * before the run's terminal event.
  *
- * Cost: a text delta is one string slice, one concatenation and one object (well below 1 µs); text is decoded only when its item is
- * closed.
+ * Cost: a text delta is one string slice, one concatenation and one object (well below 1 µs); text is decoded only when its item is closed.
  */
 export class RunOutput {
   readonly #newId: (kind: IdKind) => string;

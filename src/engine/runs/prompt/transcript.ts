@@ -14,9 +14,8 @@ const wholeRun: TranscriptSpan = { from: 0, inputs: [] };
 const unmade = 'Cancelled: this call was not carried out.';
 
 /**
- * The messages that a run adds to its chat. Text stays also when the run was cut. Calls stay only when they wait for the caller's
- * answer, because no provider takes a history with unanswered calls. Calls of the service's tools stay with their outputs, hidden
- * from people.
+ * The messages that a run adds to its chat. Text stays also when the run was cut. Calls stay only when they wait for the caller's answer, because
+ * no provider takes a history with unanswered calls. Calls of the service's tools stay with their outputs, hidden from people.
  *
  * Ids follow from the run's items, and times from the ids: a reader of the events knows both before the rows are written.
  */

@@ -46,7 +46,7 @@ export class EventLog {
         const batch = this.#piece(next);
         next += batch.length;
         yield batch;
-      } else if (this.#isOpen && !this.isOver) await this.#news(signal);
+      } else if (this.#isOpen && !this.isOver) await this.#nextChange(signal);
       else return;
     }
   }
@@ -61,7 +61,7 @@ export class EventLog {
     return this.#events.slice(from, end);
   }
 
-  #news(signal: AbortSignal): Promise<void> {
+  #nextChange(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         signal.removeEventListener('abort', done);

@@ -61,8 +61,7 @@ export class LogWriter {
   /**
    * Resolves once every added event is stored under this lease's fence.
    *
-   * @throws RunStop `lost` when another process has the run, or the database does not come back; the signal's reason when it fires
-   * before.
+   * @throws RunStop `lost` when another process has the run, or the database does not come back; the signal's reason when it fires before.
    */
   async written(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();

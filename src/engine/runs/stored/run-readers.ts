@@ -3,7 +3,7 @@ import { DomainError } from '../../../entities/errors.ts';
 import { isLast, isPause, type RunEvent } from '../../../entities/runs/event.ts';
 import type { RunStore } from '../../../storage/runs/runs.ts';
 import type { EventLog } from './event-log.ts';
-import type { NewsBoard } from './news-board.ts';
+import type { RunChanges } from './run-changes.ts';
 
 const eventsPerRead = 2_000;
 /** Readers of runs in other processes look again after this time, even if all signals fail. */
@@ -15,13 +15,13 @@ const retriesMax = 120;
 /** Reads stored runs: from memory if this process works on them, else from the database. */
 export class RunReaders {
   readonly #runs: Pick<RunStore, 'find' | 'readEvents'>;
-  readonly #board: NewsBoard;
+  readonly #changes: RunChanges;
   readonly #logOf: (runId: string) => EventLog | undefined;
   #isEnding = false;
 
-  constructor(runs: Pick<RunStore, 'find' | 'readEvents'>, board: NewsBoard, logOf: (runId: string) => EventLog | undefined) {
+  constructor(runs: Pick<RunStore, 'find' | 'readEvents'>, changes: RunChanges, logOf: (runId: string) => EventLog | undefined) {
     this.#runs = runs;
-    this.#board = board;
+    this.#changes = changes;
     this.#logOf = logOf;
   }
 
@@ -34,7 +34,7 @@ export class RunReaders {
       const log = this.#logOf(runId);
       pausesFrom = pausesFrom === undefined ? (log?.length ?? Number.POSITIVE_INFINITY) : Math.min(pausesFrom, cursor + 1);
       // Listen before reading, and read the status before the events: no event is missed in between.
-      const news = log === undefined ? this.#board.news(runId, lookAgainMs, signal) : undefined;
+      const change = log === undefined ? this.#changes.next(runId, lookAgainMs, signal) : undefined;
       const isOver = log === undefined && (await this.#isOver(runId, signal));
       for await (const batch of log === undefined ? this.#stored(runId, cursor, signal) : log.read(cursor, signal)) {
         const last = batch.at(-1);
@@ -45,7 +45,7 @@ export class RunReaders {
       }
       if (isOver) return;
       if (this.#isEnding && log === undefined) throw stopping();
-      await news;
+      await change;
     }
   }
 
@@ -63,10 +63,10 @@ export class RunReaders {
   async over(runId: string): Promise<void> {
     const { signal } = new AbortController();
     for (;;) {
-      const news = this.#board.news(runId, lookAgainMs, signal);
+      const change = this.#changes.next(runId, lookAgainMs, signal);
       if (await this.#isOver(runId, signal)) return;
       if (this.#isEnding && this.#logOf(runId) === undefined) throw stopping();
-      await news;
+      await change;
     }
   }
 

@@ -24,7 +24,7 @@ export class StoredControl implements RunControl {
     return this.#pausing.signal;
   }
 
-  get hasNews(): boolean {
+  get hasInput(): boolean {
     return this.#isNewsThere;
   }
 
@@ -33,7 +33,7 @@ export class StoredControl implements RunControl {
   }
 
   /** @param count  how many times messages were added to the run, as far as known. */
-  heardOf(count: number): void {
+  noteInputs(count: number): void {
     if (count > this.#taken) this.#isNewsThere = true;
   }
 

@@ -13,7 +13,7 @@ import type { LoopDeps } from '../loop-deps.ts';
 import { RunStop } from '../stop.ts';
 import { keyRevoked } from './closing.ts';
 import { LeaseClock } from './lease-clock.ts';
-import { NewsBoard } from './news-board.ts';
+import { RunChanges } from './run-changes.ts';
 import { RunReaders } from './run-readers.ts';
 import { StoredWorker, type WorkerDeps } from './worker.ts';
 
@@ -43,7 +43,7 @@ export class StoredRuns {
   readonly #leaving = new Map<string, Promise<unknown>>();
   /** Workers that write the end of a run that was cut off; its former worker may still exist. */
   readonly #ending = new Set<StoredWorker>();
-  readonly #board: NewsBoard;
+  readonly #changes: RunChanges;
   readonly readers: RunReaders;
   /** Identifies this process among those on the same database. */
   readonly owner = randomUUID();
@@ -56,8 +56,8 @@ export class StoredRuns {
   constructor(deps: StoredRunsDeps) {
     this.#deps = deps;
     const { settings, storage, jobs } = deps;
-    this.#board = new NewsBoard(storage.signals);
-    this.readers = new RunReaders(storage.runs, this.#board, (runId) => this.#workers.get(runId)?.log);
+    this.#changes = new RunChanges(storage.signals);
+    this.readers = new RunReaders(storage.runs, this.#changes, (runId) => this.#workers.get(runId)?.log);
     this.#workerDeps = {
       runs: storage.runs,
       chats: storage.chats,
@@ -67,8 +67,8 @@ export class StoredRuns {
       leaseMs: settings.RUN_LEASE_MS,
       timeoutMs: settings.RUN_TIMEOUT_MS,
       messagesMax: settings.MESSAGES_MAX,
-      onNews: (runId, chatId, isOver) => {
-        this.#board.publish(runId, isOver);
+      onChange: (runId, chatId, isOver) => {
+        this.#changes.publish(runId, isOver);
         if (isOver && chatId !== null) storage.signals.publish('chat-changed', chatId);
       },
       onNext: (next) => this.#next(next),
@@ -81,7 +81,7 @@ export class StoredRuns {
       storage.signals.subscribe('run-control', (payload) => {
         const [runId = '', what] = payload.split(' ');
         if (what === 'pause') this.#workers.get(runId)?.askToPause();
-        else this.#workers.get(runId)?.hasNews();
+        else this.#workers.get(runId)?.noteInput();
       }),
       storage.signals.subscribe('run-ready', (runId) => {
         if (this.#expected.has(runId)) this.start(runId);
@@ -163,7 +163,7 @@ export class StoredRuns {
     // The former worker may write nothing more.
     this.#workers.get(runId)?.stop(new RunStop('lost', 'The run was cut off'));
     this.#deps.storage.signals.publish('run-cancel', runId);
-    this.#board.publish(runId, true);
+    this.#changes.publish(runId, true);
   }
 
   /** From now on no run is started or taken over. */
@@ -175,13 +175,13 @@ export class StoredRuns {
   stopAll(): void {
     this.readers.end();
     for (const worker of this.#workers.values()) worker.stop(new RunStop('shutdown', 'The service was stopped'));
-    this.#board.wakeAll();
+    this.#changes.wakeAll();
   }
 
   close(): void {
     clearInterval(this.#heartbeat);
     for (const unsubscribe of this.#subscriptions) unsubscribe();
-    this.#board.close();
+    this.#changes.close();
   }
 
   #take(runId: string, manner: LeaseManner, secrets: Readonly<Record<string, string>> | undefined): void {
@@ -214,7 +214,7 @@ export class StoredRuns {
         stopWatching();
         this.#workers.delete(runId);
         this.#leaving.delete(runId);
-        this.#board.publish(runId, true);
+        this.#changes.publish(runId, true);
         active.leave(owner);
       });
     this.#leaving.set(runId, work);

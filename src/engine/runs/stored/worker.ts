@@ -33,7 +33,7 @@ export interface WorkerDeps {
   readonly timeoutMs: number;
   readonly messagesMax: number;
   /** Called when readers in other processes should look again. */
-  readonly onNews: (runId: string, chatId: string | null, isOver: boolean) => void;
+  readonly onChange: (runId: string, chatId: string | null, isOver: boolean) => void;
   /** Called with the run that may start in the chat after this one. */
   readonly onNext: (next: NextRun) => void;
   /** Called with the final status. */
@@ -84,7 +84,7 @@ export class StoredWorker {
     else if (state.isCancelRequested) this.stop(new RunStop('cancelled', 'The run was cancelled'));
     else {
       if (state.isPauseRequested) this.askToPause();
-      this.#control?.heardOf(state.steerCount);
+      this.#control?.noteInputs(state.steerCount);
     }
   }
 
@@ -93,8 +93,8 @@ export class StoredWorker {
   }
 
   /** Messages were added to the run. */
-  hasNews(): void {
-    this.#control?.heardOf(Number.POSITIVE_INFINITY);
+  noteInput(): void {
+    this.#control?.noteInputs(Number.POSITIVE_INFINITY);
   }
 
   /** Secrets of a caller that joined the run. */
@@ -125,7 +125,7 @@ export class StoredWorker {
   }
 
   async #run(run: LeasedRun, isCutOff: boolean): Promise<void> {
-    const { runs, loop, onNews } = this.#deps;
+    const { runs, loop, onChange } = this.#deps;
     const fold = await this.#load(run, isCutOff);
     const charges = this.#charges;
     const { log } = this;
@@ -138,7 +138,7 @@ export class StoredWorker {
       onLost: (reason) => this.stop(reason),
       onWritten: () => {
         if (charges.isHolding && log.hasOutputFrom(known)) charges.release();
-        onNews(run.id, run.chatId, false);
+        onChange(run.id, run.chatId, false);
       },
     });
     for await (const batch of this.#events(run, fold, writer, isCutOff)) {
@@ -166,7 +166,7 @@ export class StoredWorker {
     if (finished === undefined) return;
     this.#charges.release();
     this.#deps.onEnded(snapshot.status);
-    this.#deps.onNews(run.id, run.chatId, true);
+    this.#deps.onChange(run.id, run.chatId, true);
     if (finished.next !== null) this.#deps.onNext(finished.next);
   }
 

@@ -10,11 +10,10 @@ import { type Finding, runSubagent } from './subagent.ts';
 const callsMax = 4;
 
 /**
- * Makes `deep_research` for one run: one subagent for each question, one after the other. The tool fails only when every subagent
- * fails.
+ * Makes `deep_research` for one run: one subagent for each question, one after the other. The tool fails only when every subagent fails.
  *
- * A pause stops the subagent at work at once. When a user adds a message to the run, the first question of a call is completed and
- * no further one is started. The output names the open questions, so that the model can ask again.
+ * A pause stops the subagent at work at once. When a user adds a message to the run, the first question of a call is completed and no further one
+ * is started. The output names the open questions, so that the model can ask again.
  */
 export function createResearchTool(parent: SubagentParent, limits: SubagentLimits): ServerTool {
   let calls = 0;

@@ -30,7 +30,7 @@ export function toolsOfRun({ plan, deps, start, budget, run, spent }: OfRun): Se
     spent,
     stopsShort: () => {
       if (control?.pause.aborted === true) return stopsShort.paused;
-      if (control?.hasNews === true) return stopsShort.steered;
+      if (control?.hasInput === true) return stopsShort.steered;
       return budget.roundsLeft > 1 ? undefined : stopsShort.bounded;
     },
   };

@@ -1,4 +1,4 @@
-import type { RunItem, SubagentNews } from '../../../entities/runs/event.ts';
+import type { RunItem, SubagentUpdate } from '../../../entities/runs/event.ts';
 import type { ServerTool } from '../../tools/server-tool.ts';
 import type { RunOutput } from '../answer/output.ts';
 
@@ -54,8 +54,8 @@ export class OpenCall {
     return new OpenCall(output, item);
   }
 
-  tell(news: SubagentNews): void {
-    this.#output.emit({ outputIndex: this.#outputIndex, itemId: this.item.id, ...news });
+  tell(update: SubagentUpdate): void {
+    this.#output.emit({ outputIndex: this.#outputIndex, itemId: this.item.id, ...update });
   }
 
   /** Emits the end and the output of the call, once. */

@@ -73,7 +73,7 @@ export class RunCalls {
     const mayStart = () => {
       control?.pause.throwIfAborted();
       if (mustAnswer) return skippedCalls.limit;
-      if (control?.hasNews === true) return skippedCalls.steered;
+      if (control?.hasInput === true) return skippedCalls.steered;
       return budget.takeCall() ? undefined : skippedCalls.limit;
     };
     return { output, said, tools: tools.all, secrets, logger: deps.logger, hold, keyPrefix, mayStart };

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { DomainError } from '../../../entities/errors.ts';
-import type { SubagentNews } from '../../../entities/runs/event.ts';
+import type { SubagentUpdate } from '../../../entities/runs/event.ts';
 import { storableText } from '../../../lib/text.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import { masker } from '../../tools/masking.ts';
@@ -80,18 +80,18 @@ export async function* answerCall(
   signal: AbortSignal,
 ): AsyncGenerator<readonly ModelMessage[]> {
   const mask = masker(Object.values(context.secrets));
-  const news = new News();
+  const updates = new Updates();
   const tell: Tell = (told) => {
     open.tell(masked(told, mask));
-    news.arrived();
+    updates.arrived();
   };
   let answered: Answer;
   try {
     await context.hold.written(signal);
-    const work = answer(open, args, context, tell, mask, signal).finally(() => news.end());
+    const work = answer(open, args, context, tell, mask, signal).finally(() => updates.end());
     // When the caller leaves early it does not wait for the tool: the signal ends the tool.
     work.catch(() => undefined);
-    while (await news.next()) yield [];
+    while (await updates.next()) yield [];
     answered = await work;
   } catch (error) {
     open.close({ text: '', error: stoppedCall });
@@ -131,21 +131,21 @@ async function answer(
 }
 
 /** A subagent's progress is masked like every output of a tool. */
-function masked(news: SubagentNews, mask: Mask): SubagentNews {
-  switch (news.type) {
+function masked(update: SubagentUpdate, mask: Mask): SubagentUpdate {
+  switch (update.type) {
     case 'response.subagent.started':
-      return { ...news, subagent: { ...news.subagent, task: mask(news.subagent.task) } };
+      return { ...update, subagent: { ...update.subagent, task: mask(update.subagent.task) } };
     case 'response.subagent.progress':
-      return { ...news, message: mask(news.message) };
+      return { ...update, message: mask(update.message) };
     case 'response.subagent.completed': {
-      const { task, summary } = news.subagent;
-      return { ...news, subagent: { ...news.subagent, task: mask(task), summary: mask(summary) } };
+      const { task, summary } = update.subagent;
+      return { ...update, subagent: { ...update.subagent, task: mask(task), summary: mask(summary) } };
     }
   }
 }
 
 /** Lets one reader wait for the progress of a tool. */
-class News {
+class Updates {
   #isThere = false;
   #isOver = false;
   #wake: (() => void) | undefined;

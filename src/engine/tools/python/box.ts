@@ -7,9 +7,8 @@ const entry = fileURLToPath(new URL('./child.ts', import.meta.url));
 const probeLimits = { timeoutMs: 20_000, memoryMaxBytes: 1024 * 1024 * 1024 };
 
 /**
- * Finds a sandbox of this machine: bubblewrap, else a network namespace of the kernel (`unshare`). Each is tried by running a
- * program; undefined when none works. In every box the process has an empty environment, and Node's permission model denies files,
- * child processes and addons.
+ * Finds a sandbox of this machine: bubblewrap, else a network namespace of the kernel (`unshare`). Each is tried by running a program; undefined
+ * when none works. In every box the process has an empty environment, and Node's permission model denies files, child processes and addons.
  */
 export async function findBox(): Promise<Box | undefined> {
   for (const box of Object.values(boxes())) {

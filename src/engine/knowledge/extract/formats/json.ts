@@ -42,10 +42,7 @@ function writeObject(object: JsonObject, path: string, depth: number, writer: Do
   for (const [name, value] of nested) writeValue(value, `${prefix}${name}`, depth + 1, writer);
 }
 
-/**
- * Writes plain members as lines, and objects inside the object too (`address.city: Bonn`); collects lists of objects for blocks of
- * their own.
- */
+/** Writes plain members as lines, and objects inside the object too (`address.city: Bonn`); collects lists of objects for blocks of their own. */
 function gather(
   object: JsonObject,
   prefix: string,

@@ -1,10 +1,10 @@
 import type { Signals } from '../../../storage/database/signals/signals.ts';
 
-/** Between two pieces of news about one run, so that a fast model does not flood the other instances. */
+/** The least time between two signals about one run, so that a fast model does not flood the other instances. */
 const quietMs = 50;
 
-/** Tells readers of runs, here and elsewhere, to look again. */
-export class NewsBoard {
+/** Tells readers of runs, in this and other processes, to look again. */
+export class RunChanges {
   readonly #signals: Signals;
   readonly #waiting = new Map<string, Set<() => void>>();
   readonly #planned = new Map<string, NodeJS.Timeout>();
@@ -30,8 +30,8 @@ export class NewsBoard {
     }
   }
 
-  /** Resolves with the next news about a run, after `timeoutMs`, or when the signal fires. */
-  news(runId: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  /** Resolves at the next change of a run, after `timeoutMs`, or when the signal fires. */
+  next(runId: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const listeners = this.#waiting.get(runId) ?? new Set();
       const done = () => {
@@ -48,7 +48,7 @@ export class NewsBoard {
     });
   }
 
-  /** Everybody looks again. */
+  /** All readers look again. */
   wakeAll(): void {
     for (const runId of [...this.#waiting.keys()]) this.#wake(runId);
   }
