@@ -7,7 +7,6 @@ import { pino } from 'pino';
 import { createPgBossJobs } from '../src/engine/jobs/pg-boss.ts';
 import { Pools } from '../src/engine/sharing/pools.ts';
 import { loadSettings } from '../src/settings.ts';
-import { embeddedExtensions } from '../src/storage/database/embedded/extensions.ts';
 import { templatePath } from '../src/storage/database/embedded/template.ts';
 import { openDatabase } from '../src/storage/database/open.ts';
 
@@ -35,7 +34,7 @@ await jobs.start();
 await jobs.stop(0);
 await database.close();
 
-const db = await PGlite.create(join(folder, 'database'), { extensions: embeddedExtensions });
+const db = await PGlite.create(join(folder, 'database'));
 // Parley makes no further database in this server; without these two the folder has a third of the files.
 await db.exec("UPDATE pg_database SET datistemplate = false WHERE datname IN ('template0', 'template1')");
 for (const name of ['template0', 'template1']) await db.exec(`DROP DATABASE ${name}`);

@@ -55,7 +55,6 @@ export const settingsSchema = z.object({
     .min(0)
     .default(32 * MiB)
     .describe('Space that the embedded database reserves, so that it can finish its work when the disk is full.'),
-  REDIS_URL: optionalText().describe('Live events and signals between instances.'),
   BLOB_URL: optionalText().describe('Where blobs live. Default: file://DATA_DIR/blobs.'),
   PARLEY_ADMIN_KEY: z
     .string()
@@ -92,10 +91,6 @@ export const settingsSchema = z.object({
     .default('info')
     .describe('Least severe log shown.'),
   LOG_FORMAT: z.enum(['auto', 'pretty', 'json']).default('auto').describe('auto: pretty on a terminal, else json.'),
-  NODE_ENV: z
-    .string()
-    .default('production')
-    .describe('development shows GraphQL introspection to anyone and stack traces in logs only.'),
   ROLE: z.enum(['all', 'web', 'worker']).default('all').describe('What this process does: serve, work through jobs, or both.'),
   BODY_MAX_BYTES: count(8 * MiB).describe('Largest JSON body.'),
   BODY_IDLE_TIMEOUT_MS: count(30_000).describe('A request is given up when nothing of its body arrives for this long.'),

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type FieldNode,
   type GraphQLSchema,
@@ -64,11 +63,6 @@ export interface Route {
   readonly isRun: boolean;
 }
 
-export interface CompileOptions {
-  /** Whether documents are checked now, or left to `checkRoutes`: that is most of the work, and a start can do it when it is over. */
-  readonly checksDocuments: boolean;
-}
-
 /**
  * Checks every row against the schema, the policy table and the declared schemas, and makes what its handler needs.
  *
@@ -79,7 +73,6 @@ export function compileRoutes(
   rows: readonly RouteRow[],
   scopes: OperationScopes = operationScopes,
   declarations: Declarations = ownDeclarations,
-  { checksDocuments }: CompileOptions = { checksDocuments: true },
 ): readonly Route[] {
   checkDeclarations(schema, declarations);
   const problems: string[] = [];
@@ -91,7 +84,7 @@ export function compileRoutes(
         seen.add(key);
       }
       checkSchemas(row, declarations);
-      if (checksDocuments) checkRow(schema, row);
+      checkDocuments(schema, row);
       return [compileRoute(schema, row, scopes)];
     } catch (error) {
       problems.push(`${row.operationId}: ${error instanceof Error ? error.message : String(error)}`);
@@ -102,23 +95,7 @@ export function compileRoutes(
   return routes;
 }
 
-/**
- * Checks the documents of rows that were compiled unchecked, one row at a time with everything else in between.
- *
- * @throws Error naming the first row that lies and why.
- */
-export async function checkRoutes(schema: GraphQLSchema, routes: readonly Route[]): Promise<void> {
-  for (const { row } of routes) {
-    await nextTurn();
-    try {
-      checkRow(schema, row);
-    } catch (error) {
-      throw new Error(`REST row that does not hold: ${row.operationId}`, { cause: error });
-    }
-  }
-}
-
-function checkRow(schema: GraphQLSchema, { document, stream, fold }: RouteRow): void {
+function checkDocuments(schema: GraphQLSchema, { document, stream, fold }: RouteRow): void {
   const sources = new Set([document, stream?.document, fold?.document]);
   for (const source of sources) if (source !== undefined) checkDocument(schema, source);
 }

@@ -17,7 +17,7 @@ import { type Admissions, createAdmissions } from '../http/limits.ts';
 import { createAccessLog } from '../http/log/access-log.ts';
 import { Metrics, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';
-import { checkRoutes, compileRoutes, type Route } from '../rest/compile.ts';
+import { compileRoutes, type Route } from '../rest/compile.ts';
 import { declarations } from '../rest/openapi/declared/index.ts';
 import { createReference } from '../rest/reference.ts';
 import { createRestRouter } from '../rest/router.ts';
@@ -35,13 +35,6 @@ export interface App {
   refuse(error: Error, socket: Duplex): void;
   /** Tells balancers to send no more and ends the streams that follow something without an end of its own. May be told again. */
   stop(): void;
-  /**
-   * Loads what a start leaves out and only some calls need, so that the first of those does not wait for it, and checks the documents of the
-   * rows, which takes a tenth of a second.
-   *
-   * @throws Error naming a row that lies.
-   */
-  warm(): Promise<void>;
   /** Breaks off every connection, also those that the server does not count among its own. */
   cutOff(): void;
 }
@@ -52,10 +45,10 @@ export interface Faces {
   readonly routes: readonly Route[];
 }
 
-/** @throws Error naming everything of the schema that is not complete, and every row that does not hold; `App.warm` checks their documents. */
+/** @throws Error naming everything of the schema that is not complete, and every route that does not hold. */
 export function createFaces(): Faces {
   const schema = buildSchema();
-  return { schema, routes: compileRoutes(schema, allRoutes, operationScopes, declarations, { checksDocuments: false }) };
+  return { schema, routes: compileRoutes(schema, allRoutes, operationScopes, declarations) };
 }
 
 /** Joins both faces over one schema. The only file that sees every layer. */
@@ -92,10 +85,6 @@ export function createApp(deps: Deps, { schema, routes }: Faces): App {
       log.stop();
       graphql.stop();
       sockets.stop();
-    },
-    async warm() {
-      await Promise.all([graphql.warm(), metrics.open()]);
-      await checkRoutes(schema, routes);
     },
     cutOff() {
       connections.breakOff();

@@ -8,13 +8,10 @@ import { StartRefusal } from '../storage/database/start-refusal.ts';
 import type { Service } from './service.ts';
 import { welcome } from './welcome.ts';
 
-/** The first requests go before. */
-const warmAfterMs = 500;
-
 const settings = readSettings();
 const logger = createLogger(settings);
 
-process.on('unhandledRejection', (error) => logger.error({ err: error }, 'a promise failed unheard'));
+process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled rejection'));
 process.on('uncaughtException', (error) => {
   logger.fatal({ err: error }, 'stopping after an unexpected failure');
   process.exitCode = 1;
@@ -27,7 +24,7 @@ optimizeEarly();
 let isStopping = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, async () => {
-    // The second one is somebody who does not want to wait.
+    // A second signal ends the process at once.
     if (isStopping) process.exit(1);
     isStopping = true;
     logger.info({ signal }, 'stopping: replies in flight may end');
@@ -37,14 +34,8 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-// Whoever waits for this line may send a signal at once.
+// The last step of a start: a test or a script that reads this line may send a signal at once.
 console.log(welcome(service.url, service.firstKey, settings));
-setTimeout(() => {
-  service.warm().catch((error: unknown) => {
-    logger.fatal({ err: error }, 'stopping: this Parley is not whole');
-    process.exit(1);
-  });
-}, warmAfterMs).unref();
 
 async function start(): Promise<Service> {
   const onFatal = (error: Error) => {

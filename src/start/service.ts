@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -18,17 +18,12 @@ export interface Service {
   /** At the first start on an empty database only. */
   readonly firstKey: FirstKey | undefined;
   readonly deps: Deps;
-  /** Loads what a start leaves out and only some calls need. */
-  warm(): Promise<void>;
   /**
    * Stops listening, lets what runs come to its end, ends it itself a little before `graceMs` is over so that every stream has its proper
    * last frame, cuts off who does not read that, and closes everything.
    */
   close(graceMs: number): Promise<void>;
 }
-
-/** Imported, it would load all of fetch at once, for the names that this module exports besides: 30 ms of each start. */
-const { createServer } = process.getBuiltinModule('node:http');
 
 /** Longer than balancers and clients keep a connection (60 s at most, as a rule): one that is closed just as a request comes loses it. */
 const keepAliveMs = 72_000;
@@ -82,7 +77,6 @@ export async function startService(
       url: address(port),
       firstKey,
       deps,
-      warm: () => app.warm(),
       async close(graceMs) {
         const deadlineMs = performance.now() + graceMs;
         const leftMs = () => Math.max(0, deadlineMs - performance.now());

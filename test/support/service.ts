@@ -37,7 +37,6 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   let env: Readonly<Record<string, string>> = {
     PORT: '0',
     LOG_LEVEL: 'warn',
-    NODE_ENV: 'test',
     PARLEY_ADMIN_KEY: adminKey,
     DATABASE_POOL_MAX: '6',
     ...place.env,

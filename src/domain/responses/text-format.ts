@@ -1,7 +1,5 @@
-import { createRequire } from 'node:module';
-import type { Ajv } from 'ajv';
 import type { ModelParameters, ResponseFormat } from '../../engine/models/port.ts';
-import { findDanglingReference } from '../../engine/tools/json-schema/references.ts';
+import { readSchema, SchemaError } from '../../engine/tools/json-schema/read-schema.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { Faults } from '../faults.ts';
 import { isObject, readOneOf, requireObject } from './values.ts';
@@ -9,22 +7,6 @@ import { isObject, readOneOf, requireObject } from './values.ts';
 const verbosities = ['low', 'medium', 'high'] as const;
 /** Of a schema for answers, as JSON. */
 const schemaLengthMax = 500_000;
-
-/** Checks schemas against the meta-schema; it never makes code of a caller's schema. */
-let schemaChecker: Ajv | undefined;
-const metaSchemaId = 'schema-of-an-answer';
-
-/** Loaded for the first schema, not for every start. */
-function checker(): Ajv {
-  if (schemaChecker !== undefined) return schemaChecker;
-  const loaded = createRequire(import.meta.url)('ajv') as typeof import('ajv');
-  const ajv = new loaded.Ajv({ strict: false, validateFormats: false, validateSchema: false, addUsedSchema: false });
-  const metaSchema = ajv.schemas['http://json-schema.org/draft-07/schema']?.schema as { readonly properties: WireObject };
-  // That the values of an `enum` differ is not asked: it takes the square of their number to find out. Made into code when it is first used.
-  ajv.addSchema({ ...metaSchema, $id: metaSchemaId, properties: { ...metaSchema.properties, enum: { type: 'array' } } });
-  schemaChecker = ajv;
-  return ajv;
-}
 
 interface ReadText {
   readonly format: ResponseFormat | undefined;
@@ -66,17 +48,11 @@ function readFormat(given: unknown, faults: Faults): ReadFormat {
 }
 
 function schemaProblem(schema: WireObject): string | undefined {
-  const { $schema: _dialect, ...plain } = schema;
   try {
     if (JSON.stringify(schema).length > schemaLengthMax) return `it has more than ${schemaLengthMax} characters as JSON`;
-    const ajv = checker();
-    if (ajv.validate(metaSchemaId, plain)) {
-      const place = findDanglingReference(schema);
-      return place === undefined ? undefined : `${place} must name a schema within this one, like "#/$defs/name"`;
-    }
-    const [first] = ajv.errors ?? [];
-    return `${first?.instancePath ?? ''} ${first?.message ?? 'is wrong'}`.trim();
-  } catch {
-    return 'it cannot be read';
+    readSchema(schema, 'answer');
+    return undefined;
+  } catch (error) {
+    return error instanceof SchemaError ? `${error.path} ${error.message}`.trim() : 'it cannot be read';
   }
 }

@@ -1,4 +1,5 @@
-import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import { type ClientRequest, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { bareHost } from './allowance.ts';
 import { EgressError } from './error.ts';
@@ -105,9 +106,8 @@ function open({ url, method, headers, body }: Hop, { addresses, signal }: Exchan
     signal,
     maxHeaderSize: headBytesMax,
   };
-  // Loaded when first needed: most processes fetch nothing at their start.
-  if (url.protocol === 'http:') return process.getBuiltinModule('node:http').request(options);
+  if (url.protocol === 'http:') return requestHttp(options);
   // A TLS server name is never an address and has no dot at its end.
   const servername = isIP(hostname) === 0 ? bareHost(hostname) : '';
-  return process.getBuiltinModule('node:https').request({ ...options, servername });
+  return requestHttps({ ...options, servername });
 }

@@ -47,8 +47,6 @@ export interface GraphqlHandler {
    * to the run's end.
    */
   stop(): void;
-  /** Loads what only some calls need, so that the first of them does not wait for it. */
-  warm(): Promise<void>;
 }
 
 /**
@@ -67,7 +65,6 @@ export function createGraphqlHandler(options: GraphqlOptions): GraphqlHandler {
       else next();
     },
     stop: () => face.stop(),
-    warm: () => face.warm(),
   };
 }
 
@@ -122,10 +119,6 @@ class GraphqlFace {
     } finally {
       this.#meters.get(call?.measuredAs ?? measuredAs)?.finished(toldStatus(res), startedMs);
     }
-  }
-
-  async warm(): Promise<void> {
-    await this.#yoga.open();
   }
 
   stop(): void {

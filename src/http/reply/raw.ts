@@ -1,10 +1,8 @@
+import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorBody, type PublicError } from '../../entities/errors.ts';
 import { errorHeaders } from '../errors.ts';
 import { jsonType, securityHeaders } from './reply.ts';
-
-/** Not imported: see start/service.ts. */
-const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** Answers where Node has made no reply: on the bare connection, which is closed behind it. */
 export function refuseRaw(socket: Duplex, shown: PublicError, requestId: string): void {

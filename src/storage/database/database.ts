@@ -9,8 +9,6 @@ export interface Database {
   readonly prisma: PrismaClient;
   readonly pool: Pool;
   readonly kind: 'embedded' | 'server';
-  /** Whether pgvector is there. */
-  readonly hasVectors: boolean;
   /** Most bytes of the rows of one page (LIST_PAGE_MAX_BYTES), and of a list without pages (REPLY_MAX_BYTES). */
   readonly pageMaxBytes: number;
   readonly listMaxBytes: number;

@@ -87,12 +87,11 @@ async function connect(
     const preparing = prepareSchema(pool, embedded, connection);
     limits.bind(pool);
     const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
-    const hasVectors = await preparing;
+    await preparing;
     return {
       kind: embedded === undefined ? 'server' : 'embedded',
       pool,
       prisma,
-      hasVectors,
       room,
       pageMaxBytes: settings.LIST_PAGE_MAX_BYTES,
       listMaxBytes: settings.REPLY_MAX_BYTES,
@@ -116,34 +115,16 @@ async function prepareSession(client: ClientBase, limits: StatementLimits): Prom
   await limits.prepare(client);
 }
 
-/** Migrations and extensions, on a connection of their own: they take the time they take, and wait for other instances that do the same. */
-async function prepareSchema(pool: Pool, embedded: EmbeddedServer | undefined, connection: PoolConfig): Promise<boolean> {
-  if (embedded !== undefined) return migrate(pool).then(() => prepareExtensions(pool));
+/** On a connection of their own: migrations take the time they take, and wait for other instances that do the same. */
+async function prepareSchema(pool: Pool, embedded: EmbeddedServer | undefined, connection: PoolConfig): Promise<void> {
+  if (embedded !== undefined) {
+    await migrate(pool);
+    return;
+  }
   const own = openPool({ ...connection, max: 1, application_name: 'parley-migrations' }, { onLost: () => undefined });
   try {
     await migrate(own);
-    return await prepareExtensions(own);
   } finally {
     await own.end();
   }
-}
-
-/**
- * Adds the extensions that this server has and this database lacks; one that may not be added is done without. At each start rather than in
- * a migration, so that an extension installed later is found.
- *
- * @returns whether vectors can be kept.
- */
-async function prepareExtensions(pool: Pool): Promise<boolean> {
-  const { rows } = await pool.query<{ name: string; is_added: boolean }>(
-    "SELECT name, installed_version IS NOT NULL AS is_added FROM pg_available_extensions WHERE name IN ('vector', 'pg_trgm', 'unaccent')",
-  );
-  const added = new Set(rows.filter((row) => row.is_added).map((row) => row.name));
-  for (const { name } of rows.filter((row) => !row.is_added)) {
-    await pool.query(`CREATE EXTENSION IF NOT EXISTS ${name}`).then(
-      () => added.add(name),
-      () => undefined,
-    );
-  }
-  return added.has('vector');
 }

@@ -1,6 +1,6 @@
 import { type DataFault, readApiFunction } from '../../../engine/tools/api-function/api-function.ts';
 import { compileArguments } from '../../../engine/tools/json-schema/arguments.ts';
-import { SchemaError } from '../../../engine/tools/json-schema/clean-schema.ts';
+import { SchemaError } from '../../../engine/tools/json-schema/read-schema.ts';
 import { extractSecrets, type FoundSecret } from '../../../engine/tools/secrets-in-data.ts';
 import type { AgentToolType, JsonObject } from '../../../entities/agents/part.ts';
 import type { Faults } from '../../faults.ts';

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts';
 import { forbiddenHeaders } from '../../egress/hops.ts';
 import { compileArguments } from '../json-schema/arguments.ts';
-import { SchemaError } from '../json-schema/clean-schema.ts';
 import { declaredNames } from '../json-schema/declared-names.ts';
+import { SchemaError } from '../json-schema/read-schema.ts';
 import { splitAddress } from './address.ts';
 import { argumentNames, parseTemplate, type Template } from './template.ts';
 import { type Pair, readPairs, readTextBody, type TextBody } from './text-body.ts';
@@ -110,7 +110,6 @@ function readParameters(given: unknown, fault: Fault): Pick<ApiFunction, 'parame
     return { parameters, declared: declaredNames(parameters) };
   } catch (error) {
     if (error instanceof SchemaError) fault(`.parameters${error.path}`, error.message);
-    // What the library says of a schema names keywords of ours; the schema is refused whatever it was.
     else fault('.parameters', 'is not a JSON Schema that can be checked');
     return { parameters, declared: new Set() };
   }

@@ -1,7 +1,7 @@
 import { isObject } from '../../../lib/json.ts';
 import { createSchemaCheck } from './check.ts';
 import type { SchemaFault } from './check-scalars.ts';
-import { cleanSchema } from './clean-schema.ts';
+import { readSchema } from './read-schema.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -18,7 +18,8 @@ const argumentsLengthMax = 64_000;
  * @throws SchemaError for a schema that is not safe to check with.
  */
 export function compileArguments(schema: Schema): ArgumentsReader {
-  const check = createSchemaCheck(cleanSchema(schema));
+  readSchema(schema, 'tool');
+  const check = createSchemaCheck(schema);
   return (json) => {
     if (json.length > argumentsLengthMax) return { fault: `The arguments have more than ${argumentsLengthMax} characters` };
     const value = parsed(json);

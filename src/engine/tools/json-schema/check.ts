@@ -1,14 +1,10 @@
 import { isObject } from '../../../lib/json.ts';
 import { type Budget, budgetOf, CheckLimitError, depthMax } from './check-budget.ts';
 import { checkScalars, type SchemaFault } from './check-scalars.ts';
-import { compileLinearPattern, type LinearPattern } from './linear-pattern.ts';
-import { PatternError } from './pattern-syntax.ts';
+import { compileLinearPattern, type LinearPattern, PatternError } from './linear-pattern.ts';
 import { resolveReference } from './references.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
-
-/** What making the automaton of a pattern counts as; made once for each check of a run. */
-const compileSteps = 5_000;
 
 export type SchemaCheck = (value: unknown) => SchemaFault | undefined;
 
@@ -20,10 +16,9 @@ export type SchemaCheck = (value: unknown) => SchemaFault | undefined;
  * Cost: well below a millisecond for a value of a few kilobytes; a few hundred at the very most.
  */
 export function createSchemaCheck(schema: Schema | boolean): SchemaCheck {
-  const patterns = new Map<string, LinearPattern | undefined>();
   return (value) => {
     try {
-      return new Checker(schema, patterns).check(schema, value, 0);
+      return new Checker(schema).check(schema, value, 0);
     } catch (error) {
       if (error instanceof CheckLimitError) return { value: '', schema: '', message: error.message };
       throw error;
@@ -33,12 +28,12 @@ export function createSchemaCheck(schema: Schema | boolean): SchemaCheck {
 
 class Checker {
   private readonly root: Schema | boolean;
-  private readonly patterns: Map<string, LinearPattern | undefined>;
+  /** Not kept for the next check: a compiled pattern remembers what it met, up to 8 MB. */
+  private readonly patterns = new Map<string, LinearPattern | undefined>();
   private readonly budget: Budget = budgetOf();
 
-  constructor(root: Schema | boolean, patterns: Map<string, LinearPattern | undefined>) {
+  constructor(root: Schema | boolean) {
     this.root = root;
-    this.patterns = patterns;
   }
 
   check(schema: unknown, value: unknown, depth: number): SchemaFault | undefined {
@@ -183,10 +178,9 @@ class Checker {
 
   private pattern(source: string): LinearPattern | undefined {
     if (this.patterns.has(source)) return this.patterns.get(source);
-    this.budget.spend(compileSteps);
     let compiled: LinearPattern | undefined;
     try {
-      compiled = compileLinearPattern(source);
+      compiled = compileLinearPattern(source, this.budget.spend);
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
     }

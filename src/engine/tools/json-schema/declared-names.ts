@@ -1,21 +1,24 @@
-import { cleanSchema } from './clean-schema.ts';
+import { resolveReference } from './references.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
 
 /**
  * The members that a schema of an object names under `properties`, also in the schemas that it joins: by reference, `allOf`, `anyOf`,
  * `oneOf`, `then` and `else`.
  *
- * @throws SchemaError as `cleanSchema`.
+ * @param schema  one that `readSchema` takes for a tool.
  */
-export function declaredNames(schema: Readonly<Record<string, unknown>>): ReadonlySet<string> {
+export function declaredNames(schema: Schema): ReadonlySet<string> {
   const names = new Set<string>();
-  addNames(cleanSchema(schema), names);
+  const seen = new Set<unknown>();
+  const add = (one: unknown) => {
+    if (typeof one !== 'object' || one === null || seen.has(one)) return;
+    seen.add(one);
+    const { $ref, properties, allOf, anyOf, oneOf, then: whenTrue, else: whenFalse } = one as Schema;
+    for (const name of Object.keys(properties ?? {})) names.add(name);
+    for (const inner of [allOf, anyOf, oneOf, whenTrue, whenFalse].flat()) add(inner);
+    if (typeof $ref === 'string') add(resolveReference(schema, $ref));
+  };
+  add(schema);
   return names;
-}
-
-function addNames(schema: unknown, names: Set<string>): void {
-  if (typeof schema !== 'object' || schema === null) return;
-  const { properties, allOf, anyOf, oneOf, then: whenTrue, else: whenFalse } = schema as Readonly<Record<string, unknown>>;
-  if (typeof properties === 'object' && properties !== null) for (const name of Object.keys(properties)) names.add(name);
-  for (const list of [allOf, anyOf, oneOf]) if (Array.isArray(list)) for (const one of list) addNames(one, names);
-  for (const one of [whenTrue, whenFalse]) addNames(one, names);
 }

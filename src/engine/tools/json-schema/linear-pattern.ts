@@ -1,100 +1,77 @@
-import { type Atom, type Node, PatternError, parsePattern } from './pattern-syntax.ts';
+import { RE2JS } from 're2js';
 
 /** A pattern that tests a text in time proportional to its length, whatever both are: callers write patterns, and models write texts. */
 export interface LinearPattern {
-  /** Steps for one character of text, at most. */
+  /** Instructions of the compiled pattern: steps for one character of text, at most. */
   readonly states: number;
   test(text: string): boolean;
 }
 
-/** States of one automaton; with the longest text a pattern is tried on, this bounds the work of one test. */
-const statesMax = 400;
-/** Parts put into one automaton. A group with nothing in it makes no state, however often it is repeated, and groups nest. */
-const partsMax = 10_000;
+/** A pattern that is not one, or that could take more than linear time. The message ends a sentence: "the pattern …". */
+export class PatternError extends Error {
+  override readonly name = 'PatternError';
+}
 
-type State =
-  | { readonly kind: 'match' }
-  | { readonly kind: 'atom'; readonly atom: Atom; next: number }
-  | { readonly kind: 'split'; next: number; other: number }
-  | { readonly kind: 'start' | 'end'; next: number };
+const lengthMax = 500;
+const statesMax = 400;
+const compileSteps = 5_000;
+/** What compiling one instruction counts as, next to testing it with one character. */
+const stepsPerState = 10;
 
 /**
- * Compiles a regular expression of JSON Schema into an automaton that never goes back.
+ * Compiles a regular expression of JSON Schema with RE2, which never goes back.
  *
- * @throws PatternError for what such an automaton cannot do (look-around, back-references, word boundaries), and for too big ones.
+ * @param spend  takes the steps that compiling costs, also of a pattern that is refused, and throws when they are too many.
+ * @throws PatternError for what RE2 cannot do (look-around, back-references), for too big ones, and for what is no regular expression.
  */
-export function compileLinearPattern(source: string): LinearPattern {
-  const automaton = new Automaton();
-  const start = automaton.build(parsePattern(source), automaton.add({ kind: 'match' }));
-  return { states: automaton.states.length, test: (text) => run(automaton.states, start, text) };
+export function compileLinearPattern(source: string, spend: (steps: number) => void): LinearPattern {
+  spend(compileSteps);
+  if (source.length > lengthMax) throw new PatternError(`has more than ${lengthMax} characters`);
+  const compiled = compiledOf(source);
+  const states = compiled.programSize();
+  spend(states * stepsPerState);
+  if (states > statesMax) throw new PatternError(`needs more than ${statesMax} states`);
+  return { states, test: (text) => compiled.test(text) };
 }
 
-class Automaton {
-  readonly states: State[] = [];
-  private parts = 0;
-
-  add(state: State): number {
-    if (this.states.length >= statesMax) throw new PatternError(`needs more than ${statesMax} states`);
-    return this.states.push(state) - 1;
-  }
-
-  /** The state where `node` begins when `next` follows it. */
-  build(node: Node, next: number): number {
-    this.parts += 1;
-    if (this.parts > partsMax) throw new PatternError(`repeats things more than ${partsMax} times in all`);
-    switch (node.kind) {
-      case 'atom':
-        return this.add({ kind: 'atom', atom: node.atom, next });
-      case 'start':
-      case 'end':
-        return this.add({ kind: node.kind, next });
-      case 'sequence':
-        return node.nodes.reduceRight((after, part) => this.build(part, after), next);
-      case 'choice':
-        return node.nodes
-          .map((part) => this.build(part, next))
-          .reduceRight((other, begin) => this.add({ kind: 'split', next: begin, other }));
-      case 'repeat':
-        return this.repeat(node, next);
-    }
-  }
-
-  private repeat({ node, min, max }: Node & { readonly kind: 'repeat' }, next: number): number {
-    let begin = next;
-    if (max === Number.POSITIVE_INFINITY) {
-      const split: State = { kind: 'split', next: -1, other: next };
-      begin = this.add(split);
-      split.next = this.build(node, begin);
-    } else {
-      for (let count = min; count < max; count += 1) {
-        begin = this.add({ kind: 'split', next: this.build(node, begin), other: next });
-      }
-    }
-    for (let count = 0; count < min; count += 1) begin = this.build(node, begin);
-    return begin;
+function compiledOf(source: string): RE2JS {
+  if (!isRegularExpression(source)) throw new PatternError('is not a regular expression');
+  try {
+    return RE2JS.compile(translated(source));
+  } catch {
+    throw new PatternError('uses what RE2 does not support, such as look-around, back-references, or too many repetitions');
   }
 }
 
-/** Walks all ways at once: each state is entered at most once for each character. */
-function run(states: readonly State[], start: number, text: string): boolean {
-  const characters = [...text];
-  const seenAt = new Int32Array(states.length).fill(-1);
-  let current: number[] = [];
-  for (let place = 0; place <= characters.length; place += 1) {
-    const open = [...current, start];
-    const atoms: (State & { readonly kind: 'atom' })[] = [];
-    for (let index = open.pop(); index !== undefined; index = open.pop()) {
-      if (seenAt[index] === place) continue;
-      seenAt[index] = place;
-      const state = states[index];
-      if (state === undefined) continue;
-      if (state.kind === 'match') return true;
-      if (state.kind === 'atom') atoms.push(state);
-      else if (state.kind === 'split') open.push(state.next, state.other);
-      else if (state.kind === 'start' ? place === 0 : place === characters.length) open.push(state.next);
-    }
-    const character = characters[place];
-    current = character === undefined ? [] : atoms.filter(({ atom }) => atom(character)).map(({ next }) => next);
+/** In its older syntax ECMAScript takes letters behind a backslash for themselves that are commands of RE2. */
+function isRegularExpression(source: string): boolean {
+  return isReadable(source, 'u') || (isReadable(source, '') && !/\\[ACEPQapz]/.test(source));
+}
+
+function isReadable(source: string, flags: string): boolean {
+  try {
+    return new RegExp(source, flags) !== undefined;
+  } catch {
+    return false;
   }
-  return false;
+}
+
+const spaces = '\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
+const otherThanSpaces =
+  '\\x00-\\x08\\x0e-\\x1f!-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}' +
+  '\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}';
+
+/** Writes out what RE2 reads otherwise than ECMAScript: white space, `.`, and within `[…]` another `[` and a `-` behind a class like `\w`. */
+function translated(source: string): string {
+  let isInside = false;
+  return RE2JS.translateRegExp(source).replace(/\\([dDsSwW])(-?)|\\[\s\S]|[[\].]/g, (token, name?: string, dash = '') => {
+    if (name !== undefined) {
+      const set = name === 's' ? spaces : name === 'S' ? otherThanSpaces : `\\${name}`;
+      return isInside ? `${set}${dash === '' ? '' : '\\-'}` : `[${set}]${dash}`;
+    }
+    if (token === '.') return isInside ? token : '[^\\n\\r\\x{2028}\\x{2029}]';
+    if (token === '[' && isInside) return '\\[';
+    if (token === '[' || token === ']') isInside = token === '[';
+    return token;
+  });
 }
