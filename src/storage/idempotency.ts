@@ -1,3 +1,4 @@
+// Raw SQL: leases. A key is claimed and given back in one statement, by the time of the database.
 import type { Database } from './database/database.ts';
 
 export type IdempotencyClaim =
@@ -52,7 +53,7 @@ const claimSql = `
        or (mine."replyStatus" is null and mine."leaseUntil" < ${now})
   returning "leaseUntil"::text as token`;
 
-export function createIdempotencyStore({ pool }: Database): IdempotencyStore {
+export function createIdempotencyStore({ pool, prisma }: Database): IdempotencyStore {
   const store: IdempotencyStore = {
     async claim(of, requestHash, leaseMs, keptMs) {
       // A record may be given back between the two statements; then the next round claims it.
@@ -61,13 +62,8 @@ export function createIdempotencyStore({ pool }: Database): IdempotencyStore {
         const claimed = await pool.query<{ token: string }>(claimSql, values);
         const token = claimed.rows[0]?.token;
         if (token !== undefined) return { kind: 'claimed', token };
-        const found = await pool.query<Row>(
-          `select "requestHash", "replyStatus", "replyBody", "replyHeaders" from idempotency_records
-           where "keyId" = $1 and "idempotencyKey" = $2`,
-          [of.keyId, of.idempotencyKey],
-        );
-        const row = found.rows[0];
-        if (row !== undefined) return claimOf(row);
+        const found = await prisma.idempotencyRecord.findUnique({ where: { keyId_idempotencyKey: of } });
+        if (found !== null) return claimOf(found as Row);
       }
       return { kind: 'running', requestHash };
     },

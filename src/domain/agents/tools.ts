@@ -1,4 +1,3 @@
-import type { PoolClient } from 'pg';
 import type { ModelTool } from '../../engine/models/port.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import {
@@ -10,7 +9,8 @@ import {
   parametersOf,
 } from '../../entities/agents/part.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/secrets.ts';
+import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/derived-secrets.ts';
+import type { Transaction } from '../../storage/database/prisma.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { editableAgent, getPart, listParts, missingPart } from './parts/access.ts';
@@ -61,15 +61,15 @@ export async function createAgentTool(
   const { data, ...derived } = await derivedSecrets(deps, agent, tools, given, faults);
   faults.throwIfAny();
   const tool = { id: deps.newId('agentTool'), createdAt: deps.now(), agentId: agent.id, name, type, data };
-  const written = await deps.storage.agentParts.tools.create(tool, (client) => putSecrets(client, agent.id, derived));
+  const written = await deps.storage.agentParts.tools.create(tool, (tx) => putSecrets(tx, agent.id, derived));
   return { ...written, isWhole: true };
 }
 
 type Derived = Pick<Awaited<ReturnType<typeof derivedSecrets>>, 'secrets' | 'firstUse'>;
 
-async function putSecrets(client: PoolClient, agentId: string, { secrets, firstUse }: Derived): Promise<void> {
-  await putDerivedSecrets(client, agentId, secrets);
-  await bindSecrets(client, agentId, firstUse);
+async function putSecrets(tx: Transaction, agentId: string, { secrets, firstUse }: Derived): Promise<void> {
+  await putDerivedSecrets(tx, agentId, secrets);
+  await bindSecrets(tx, agentId, firstUse);
 }
 
 /** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT, or with every fault of the input, like `createAgentTool`. */
@@ -93,8 +93,8 @@ export async function updateAgentTool(
   const given = { name, type: before.type, data: input.data ?? before.data, before, userId: caller.userId };
   const { data, ...derived } = await derivedSecrets(deps, agent, others, given, faults);
   faults.throwIfAny();
-  const written = await deps.storage.agentParts.tools.update(agent.id, id, { name, data }, (client) =>
-    putSecrets(client, agent.id, derived),
+  const written = await deps.storage.agentParts.tools.update(agent.id, id, { name, data }, (tx) =>
+    putSecrets(tx, agent.id, derived),
   );
   return { ...written, isWhole: true };
 }
@@ -103,7 +103,7 @@ export async function updateAgentTool(
 export async function deleteAgentTool(deps: Deps, caller: Caller, agentId: string, id: string): Promise<PartView<AgentTool>> {
   const agent = await editableAgent(deps, caller, agentId);
   const tool = await getAgentTool(deps, caller, agentId, id);
-  const wasThere = await deps.storage.agentParts.tools.delete(agent.id, id, (client) => putDerivedSecrets(client, agent.id, []));
+  const wasThere = await deps.storage.agentParts.tools.delete(agent.id, id, (tx) => putDerivedSecrets(tx, agent.id, []));
   if (!wasThere) throw missingPart('toolId');
   return tool;
 }

@@ -10,7 +10,11 @@ import {
 } from '../../entities/knowledge/data-source.ts';
 import type { Members } from '../../entities/members.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
-import { dataSourceOrders, type DataSourceListQuery as StoreQuery, type UsingAgent } from '../../storage/knowledge/sources.ts';
+import {
+  dataSourceOrders,
+  type DataSourceListQuery as StoreQuery,
+  type UsingAgent,
+} from '../../storage/knowledge/source-queries.ts';
 import { canEditAgent, canEditDataSource, editableAgents, usableAgents, visibleDataSources } from '../access/access.ts';
 import { getAgent } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';

@@ -7,7 +7,7 @@ import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { RunEventStream } from '../../entities/runs/event.ts';
 import type { NewRun, Run } from '../../entities/runs/run.ts';
-import type { Turn } from '../../storage/chats/chats.ts';
+import type { Turn } from '../../storage/chats/turns.ts';
 import { canWriteChat, visibleChats } from '../access/access.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';

@@ -20,7 +20,7 @@ import {
   sourceIndexPercentage,
   sourceIndexStatus,
 } from '../../entities/knowledge/data-source.ts';
-import type { UsingAgent } from '../../storage/knowledge/sources.ts';
+import type { UsingAgent } from '../../storage/knowledge/source-queries.ts';
 import { UserType } from '../accounts/accounts.ts';
 import { AgentType } from '../agents/agents.ts';
 import { builder } from '../builder/builder.ts';

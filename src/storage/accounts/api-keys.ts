@@ -2,8 +2,8 @@ import type { ApiKey } from '../../entities/accounts/api-key.ts';
 import type { AccessLevel, Caller, Scope } from '../../entities/accounts/caller.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
+import { newestFirst } from '../database/paging.ts';
 import type { Signals } from '../database/signals/signals.ts';
-import { afterTime } from '../database/sql/paging.ts';
 import { createKeyCallers } from './key-callers.ts';
 import { createKeyUses } from './key-uses.ts';
 import { createKeyWatch } from './key-watch.ts';
@@ -85,11 +85,7 @@ export function createApiKeyStore(db: Database, signals: Signals): ApiKeyStore {
     },
     async list({ orgId, userId }, page) {
       const where = { orgId, revokedAt: null, ...(userId === undefined ? {} : { userId }) };
-      const rows = await prisma.apiKey.findMany({
-        where: { AND: [where, afterTime(page)] },
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: page.limit + 1,
-      });
+      const rows = await prisma.apiKey.findMany(newestFirst(where, page));
       return pageOf(await withEmails(rows), page, timeKey, () => prisma.apiKey.count({ where }));
     },
     async hasLiving({ levels, ...of }) {

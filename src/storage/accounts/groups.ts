@@ -3,10 +3,7 @@ import type { Group, GroupMember } from '../../entities/accounts/group.ts';
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
-import { readWhole } from '../database/sql/bounded-rows.ts';
-import { byOwner, type Linked, linksSql } from '../database/sql/links.ts';
-import { Parameters, prepared } from '../database/sql/where.ts';
-import { groupCondition } from './group-filter.ts';
+import { createGroupQueries } from './group-queries.ts';
 
 /** A member to be; `userId` null while nobody of the tenant has this e-mail. */
 export interface NewMember {
@@ -34,41 +31,10 @@ export interface GroupStore {
   delete(id: string): Promise<void>;
 }
 
-const agentGroups = { table: 'agent_groups', owner: 'agentId', thing: 'groupId', order: 'x."createdAt", x."groupId"' };
-
 export function createGroupStore(db: Database, signals: Signals): GroupStore {
-  const { pool, prisma } = db;
-  async function findMany(ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]> {
-    const parameters = new Parameters();
-    const text = `select g.* from groups g where g.id = any(${parameters.add(ids)}::text[]) and ${groupCondition(filter, parameters)}`;
-    return (await pool.query<Group>(prepared(text, parameters.values))).rows;
-  }
-
+  const { prisma } = db;
   return {
-    find: async (id, filter) => (await findMany([id], filter))[0],
-    findMany,
-    async list(filter, limit) {
-      const parameters = new Parameters();
-      const text = `select g.* from groups g where ${groupCondition(filter, parameters)}
-        order by g."createdAt" desc, g.id desc limit ${parameters.add(limit)}`;
-      return (await pool.query<Group>(prepared(text, parameters.values))).rows;
-    },
-    async ofAgents(agentIds, filter) {
-      const parameters = new Parameters();
-      const text = `select g.*, given.links from ${linksSql(agentGroups, parameters.add(agentIds))} given
-        join groups g on g.id = given.id where ${groupCondition(filter, parameters)}`;
-      const { rows } = await pool.query<Group & Linked>(prepared(text, parameters.values));
-      return byOwner(rows, ({ links: _links, ...group }) => group);
-    },
-    membersOf: (groupIds) =>
-      readWhole(
-        db,
-        {
-          text: 'select * from group_members where "groupId" = any($1::text[]) order by "createdAt", email',
-          values: [groupIds],
-        },
-        ['email'],
-      ),
+    ...createGroupQueries(db),
     countMembers: (groupId) => prisma.groupMember.count({ where: { groupId } }),
     async create(group, members) {
       const row = await prisma.group.create({

@@ -1,3 +1,4 @@
+// Raw SQL: every request with a key that is not remembered waits for it; one prepared statement over three tables.
 import type { AccessLevel, Caller, MemberRole, Scope } from '../../entities/accounts/caller.ts';
 import type { Database } from '../database/database.ts';
 import { createInvalidatedCache } from '../database/invalidated-cache.ts';

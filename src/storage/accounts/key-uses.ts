@@ -1,3 +1,4 @@
+// Raw SQL: one statement writes the times of many keys.
 import type { Database } from '../database/database.ts';
 
 /** When keys were last used, written behind the replies in batches. */

@@ -1,3 +1,4 @@
+// Raw SQL: one prepared statement every three seconds, with the time of the database.
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 

@@ -1,11 +1,12 @@
-import type { PoolClient } from 'pg';
 import type { AdminReach } from '../../entities/accounts/access.ts';
 import type { Organization } from '../../entities/accounts/account.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
+import { newestFirst } from '../database/paging.ts';
+import type { Transaction } from '../database/prisma.ts';
 import type { Signals } from '../database/signals/signals.ts';
-import { afterTime } from '../database/sql/paging.ts';
+import { lockRow } from '../database/sql/locks.ts';
 import { purgeRows } from './purge.ts';
 import { organizationsIn } from './reach.ts';
 
@@ -29,7 +30,7 @@ export interface OrganizationStore {
    * @param also  runs in the same transaction.
    * @returns what it holds, when it was not deleted.
    */
-  delete(id: string, also: (tx: PoolClient) => Promise<void>): Promise<Holdings | undefined>;
+  delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<Holdings | undefined>;
   /** Removes whatever rows still bear the id of an organization that was deleted. */
   purge(id: string, signal: AbortSignal): Promise<void>;
 }
@@ -42,11 +43,7 @@ export function createOrganizationStore({ prisma, pool, transaction }: Database,
     },
     async list(reach, tenantId, page) {
       const where = { AND: [organizationsIn(reach), tenantId === undefined ? {} : { tenantId }] };
-      const rows = await prisma.organization.findMany({
-        where: { AND: [where, afterTime(page)] },
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: page.limit + 1,
-      });
+      const rows = await prisma.organization.findMany(newestFirst(where, page));
       return pageOf(rows.map(organizationOf), page, timeKey, () => prisma.organization.count({ where }));
     },
     async update(id, changes) {
@@ -55,23 +52,18 @@ export function createOrganizationStore({ prisma, pool, transaction }: Database,
       return organizationOf(row);
     },
     async delete(id, also) {
-      const { rows: active } = await pool.query<{ id: string }>(
-        `select id from runs where "orgId" = $1 and status = 'in_progress'`,
-        [id],
-      );
-      const held = await transaction(async (client) => {
-        await client.query('select 1 from organizations where id = $1 for update', [id]);
-        const { rows } = await client.query<Holdings>(
-          `select (select count(*) from agents where "orgId" = $1 and not "isDeleted")::int as agents,
-             (select count(*) from data_sources where "orgId" = $1)::int as "dataSources"`,
-          [id],
-        );
-        const [holdings] = rows;
-        if (holdings !== undefined && holdings.agents + holdings.dataSources > 0) return holdings;
-        await client.query('delete from api_keys where "orgId" = $1', [id]);
-        await client.query('delete from groups where "orgId" = $1', [id]);
-        await client.query('delete from organizations where id = $1', [id]);
-        await also(client);
+      const where = { orgId: id };
+      const active = await prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
+      const held = await transaction(async (tx) => {
+        await lockRow(tx, 'organizations', id);
+        const { agent, dataSource, apiKey, group, organization } = tx.prisma;
+        const agents = await agent.count({ where: { ...where, isDeleted: false } });
+        const dataSources = await dataSource.count({ where });
+        if (agents + dataSources > 0) return { agents, dataSources };
+        await apiKey.deleteMany({ where });
+        await group.deleteMany({ where });
+        await organization.deleteMany({ where: { id } });
+        await also(tx);
         return undefined;
       });
       if (held === undefined) {

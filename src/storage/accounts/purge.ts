@@ -1,3 +1,4 @@
+// Raw SQL: the tables are those that the database has, and rows go in parts of a bounded number.
 import type { Pool } from 'pg';
 
 const rowsPerStatement = 2_000;

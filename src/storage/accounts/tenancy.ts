@@ -1,7 +1,10 @@
 import type { Scope } from '../../entities/accounts/caller.ts';
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
+import { hasNoTenant } from '../database/installation.ts';
 import type { Signals } from '../database/signals/signals.ts';
+import { lockFirstStart } from '../database/sql/locks.ts';
+import { claimGroupMembers } from './group-emails.ts';
 
 /** The walls between customers: tenants, their organizations, who is a member where. */
 export interface TenancyStore {
@@ -60,43 +63,29 @@ export interface FirstAccount {
   };
 }
 
-/** Any number will do, as long as every Parley takes the same one. */
-const firstStartLock = 7_215_534;
-
-/** Groups name members by e-mail, also before there is such a user. */
-const fillMemberships = `update group_members m set "userId" = $1, "updatedAt" = now()
-  from groups g join organizations o on o.id = g."orgId"
-  where g.id = m."groupId" and o."tenantId" = $2 and m.email = $3 and m."userId" is null
-  returning m."groupId"`;
-
-/** Processes that start together on a busy machine take turns; giving up would end the start. */
-const firstStartPatience = { maxWait: 30_000, timeout: 30_000 };
-
-export function createTenancyStore({ prisma, pool }: Database, signals: Signals): TenancyStore {
+export function createTenancyStore({ prisma, pool, transaction }: Database, signals: Signals): TenancyStore {
   return {
-    isEmpty: async () => {
-      const { rows } = await pool.query<{ is_empty: boolean }>('SELECT NOT EXISTS (SELECT 1 FROM tenants) AS is_empty');
-      return rows[0]?.is_empty === true;
-    },
+    isEmpty: () => hasNoTenant(pool),
     createFirst: ({ createdAt, tenant, organization, admin, membershipId, key }) =>
-      prisma.$transaction(async (tx) => {
-        await tx.$queryRaw`SELECT 1 FROM pg_advisory_xact_lock(${firstStartLock}::bigint)`;
-        if ((await tx.tenant.findFirst({ select: { id: true } })) !== null) return false;
+      transaction(async (tx) => {
+        await lockFirstStart(tx);
+        if (!(await hasNoTenant(tx))) return false;
         const times = { createdAt, updatedAt: createdAt };
         const member = { orgId: organization.id, userId: admin.id };
-        await tx.tenant.create({ data: { ...tenant, ...times } });
-        await tx.organization.create({ data: { ...organization, ...times, tenantId: tenant.id } });
-        await tx.user.create({ data: { ...admin, ...times, tenantId: tenant.id } });
-        await tx.membership.create({ data: { ...member, id: membershipId, createdAt, role: 'ADMIN' } });
-        await tx.apiKey.create({ data: { ...key, ...times, ...member, scopes: [...key.scopes], level: 'INSTANCE' } });
+        await tx.prisma.tenant.create({ data: { ...tenant, ...times } });
+        await tx.prisma.organization.create({ data: { ...organization, ...times, tenantId: tenant.id } });
+        await tx.prisma.user.create({ data: { ...admin, ...times, tenantId: tenant.id } });
+        await tx.prisma.membership.create({ data: { ...member, id: membershipId, createdAt, role: 'ADMIN' } });
+        await tx.prisma.apiKey.create({ data: { ...key, ...times, ...member, scopes: [...key.scopes], level: 'INSTANCE' } });
         return true;
-      }, firstStartPatience),
+      }),
     findFirstAdmin: async () => {
-      const { rows } = await pool.query<{ userId: string; orgId: string; tenantId: string }>(
-        `select m."userId", m."orgId", o."tenantId" from memberships m join organizations o on o.id = m."orgId"
-         where m.role = 'ADMIN' order by m."createdAt", m.id limit 1`,
-      );
-      return rows[0];
+      const first = await prisma.membership.findFirst({
+        where: { role: 'ADMIN' },
+        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+        select: { userId: true, orgId: true, organization: { select: { tenantId: true } } },
+      });
+      return first === null ? undefined : { userId: first.userId, orgId: first.orgId, ...first.organization };
     },
     createTenant: async (tenant) => {
       await prisma.tenant.create({ data: { ...tenant, updatedAt: tenant.createdAt } });
@@ -106,10 +95,9 @@ export function createTenancyStore({ prisma, pool }: Database, signals: Signals)
       await settled(creation, 'organization');
     },
     createUser: async (user) => {
-      const email = user.email.toLowerCase();
-      await settled(prisma.user.create({ data: { ...user, email, updatedAt: user.createdAt } }), 'user');
-      const { rows } = await pool.query<{ groupId: string }>(fillMemberships, [user.id, user.tenantId, email]);
-      for (const { groupId } of rows) signals.publish('group-changed', groupId);
+      const data = { ...user, email: user.email.toLowerCase(), updatedAt: user.createdAt };
+      const created = await settled(prisma.user.create({ data }), 'user');
+      for (const groupId of await claimGroupMembers(pool, created)) signals.publish('group-changed', groupId);
     },
     addMember: async (member) => {
       await settled(prisma.membership.create({ data: { ...member } }), 'membership');

@@ -3,7 +3,8 @@ import type { Tenant } from '../../entities/accounts/account.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
-import { afterTime } from '../database/sql/paging.ts';
+import { newestFirst } from '../database/paging.ts';
+import { lockRow } from '../database/sql/locks.ts';
 import { tenantsIn } from './reach.ts';
 
 export interface TenantStore {
@@ -20,21 +21,16 @@ export function createTenantStore({ prisma, transaction }: Database): TenantStor
     find: async (id, reach) => (await prisma.tenant.findFirst({ where: { AND: [{ id }, tenantsIn(reach)] } })) ?? undefined,
     async list(reach, page) {
       const where = tenantsIn(reach);
-      const rows = await prisma.tenant.findMany({
-        where: { AND: [where, afterTime(page)] },
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: page.limit + 1,
-      });
+      const rows = await prisma.tenant.findMany(newestFirst(where, page));
       return pageOf(rows, page, timeKey, () => prisma.tenant.count({ where }));
     },
     rename: (id, name) => settled(prisma.tenant.update({ where: { id }, data: { name } }), 'tenant'),
     delete: (id) =>
-      transaction(async (client) => {
+      transaction(async (tx) => {
         // The lock keeps organizations from being added meanwhile: their foreign key asks for the row too.
-        await client.query('select 1 from tenants where id = $1 for update', [id]);
-        const { rows } = await client.query('select 1 from organizations where "tenantId" = $1 limit 1', [id]);
-        if (rows.length > 0) return false;
-        await client.query('delete from tenants where id = $1', [id]);
+        await lockRow(tx, 'tenants', id);
+        if ((await tx.prisma.organization.findFirst({ where: { tenantId: id }, select: { id: true } })) !== null) return false;
+        await tx.prisma.tenant.deleteMany({ where: { id } });
         return true;
       }),
   };

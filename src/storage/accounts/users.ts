@@ -1,13 +1,14 @@
-import type { PoolClient } from 'pg';
 import type { AdminReach } from '../../entities/accounts/access.ts';
 import type { User } from '../../entities/accounts/account.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
+import { newestFirst } from '../database/paging.ts';
+import type { Transaction } from '../database/prisma.ts';
 import type { Signals } from '../database/signals/signals.ts';
-import { afterTime } from '../database/sql/paging.ts';
+import { lockRow } from '../database/sql/locks.ts';
 import { containing } from '../database/sql/where.ts';
-import { lockOrganization } from './memberships.ts';
+import { claimGroupMembers, renameGroupMembers } from './group-emails.ts';
 import { purgeRows } from './purge.ts';
 import { usersIn } from './reach.ts';
 
@@ -34,7 +35,7 @@ export interface UserStore {
    * @param also  runs in the same transaction.
    * @returns what the user holds, when it was not deleted.
    */
-  delete(id: string, also: (tx: PoolClient) => Promise<void>): Promise<UserHoldings | undefined>;
+  delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<UserHoldings | undefined>;
   /** Chats of a user that are not deleted yet. */
   chatIdsOf(id: string, limit: number): Promise<readonly string[]>;
   /** Removes whatever rows still bear the id of a user that was deleted. */
@@ -44,13 +45,6 @@ export interface UsersOf {
   readonly orgId: string | undefined;
   readonly search: string | undefined;
 }
-
-const countHoldings = `select
-  (select count(*) from agents where "userId" = $1 and not "isDeleted")::int as agents,
-  (select count(*) from data_sources where "ownerUserId" = $1)::int as "dataSources",
-  (select count(*) from groups where "ownerUserId" = $1)::int as groups,
-  (select count(*) from memberships m where m."userId" = $1 and m.role = 'ADMIN' and not exists (
-    select 1 from memberships o where o."orgId" = m."orgId" and o.role = 'ADMIN' and o."userId" <> $1))::int as organizations`;
 
 export function createUserStore({ prisma, pool, transaction }: Database, signals: Signals): UserStore {
   return {
@@ -62,11 +56,7 @@ export function createUserStore({ prisma, pool, transaction }: Database, signals
       const where = {
         AND: [usersIn(reach), ofOrganization, pattern === undefined ? {} : { OR: [{ name: contains }, { email: contains }] }],
       };
-      const rows = await prisma.user.findMany({
-        where: { AND: [where, afterTime(page)] },
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: page.limit + 1,
-      });
+      const rows = await prisma.user.findMany(newestFirst(where, page));
       return pageOf(rows, page, timeKey, () => prisma.user.count({ where }));
     },
     isMemberElsewhere: async (id, orgId) =>
@@ -75,29 +65,29 @@ export function createUserStore({ prisma, pool, transaction }: Database, signals
       const email = changes.email?.toLowerCase();
       const data = { ...changes, ...(email === undefined ? {} : { email }) };
       const user = await settled(prisma.user.update({ where: { id }, data }), 'user');
-      if (email !== undefined) for (const groupId of await followEmail(user)) signals.publish('group-changed', groupId);
+      if (email === undefined) return user;
+      const groupIds = await transaction(async (tx) => [
+        ...(await claimGroupMembers(tx, user)),
+        ...(await renameGroupMembers(tx, user)),
+      ]);
+      for (const groupId of groupIds) signals.publish('group-changed', groupId);
       return user;
     },
     async delete(id, also) {
-      const { rows: active } = await pool.query<{ id: string }>(
-        `select id from runs where "userId" = $1 and status = 'in_progress'`,
-        [id],
-      );
-      const held = await transaction(async (client) => {
-        const memberships = await client.query<{ orgId: string }>(
-          'select "orgId" from memberships where "userId" = $1 order by "orgId"',
-          [id],
-        );
-        for (const { orgId } of memberships.rows) await lockOrganization(client, orgId);
-        await client.query('select 1 from users where id = $1 for update', [id]);
-        const { rows } = await client.query<UserHoldings>(countHoldings, [id]);
-        const [holdings] = rows;
-        if (holdings !== undefined && Object.values(holdings).some((count) => count > 0)) return holdings;
-        await client.query('delete from api_keys where "userId" = $1', [id]);
-        await client.query('delete from agent_editors where "userId" = $1', [id]);
-        await client.query('delete from group_members where "userId" = $1', [id]);
-        await client.query('delete from users where id = $1', [id]);
-        await also(client);
+      const where = { userId: id };
+      const active = await prisma.run.findMany({ where: { ...where, status: 'in_progress' }, select: { id: true } });
+      const held = await transaction(async (tx) => {
+        const { membership, apiKey, agentEditor, groupMember, user } = tx.prisma;
+        const memberships = await membership.findMany({ where, select: { orgId: true }, orderBy: { orgId: 'asc' } });
+        for (const { orgId } of memberships) await lockRow(tx, 'organizations', orgId);
+        await lockRow(tx, 'users', id);
+        const holdings = await holdingsOf(tx, id);
+        if (Object.values(holdings).some((count) => count > 0)) return holdings;
+        await apiKey.deleteMany({ where });
+        await agentEditor.deleteMany({ where });
+        await groupMember.deleteMany({ where });
+        await user.deleteMany({ where: { id } });
+        await also(tx);
         return undefined;
       });
       if (held === undefined) {
@@ -107,36 +97,19 @@ export function createUserStore({ prisma, pool, transaction }: Database, signals
       return held;
     },
     async chatIdsOf(id, limit) {
-      const { rows } = await pool.query<{ id: string }>(
-        'select id from chats where "userId" = $1 and "deletedAt" is null limit $2',
-        [id, limit],
-      );
-      return rows.map((row) => row.id);
+      const chats = await prisma.chat.findMany({ where: { userId: id, deletedAt: null }, select: { id: true }, take: limit });
+      return chats.map((chat) => chat.id);
     },
     purge: (id, signal) => purgeRows(pool, 'userId', id, signal),
   };
+}
 
-  /** Entries of the user bear the new e-mail; those that waited for it become the user's. @returns the groups that changed. */
-  async function followEmail({ id, tenantId, email }: User): Promise<readonly string[]> {
-    return transaction(async (client) => {
-      const waiting = await client.query<{ groupId: string }>(
-        `update group_members m set "userId" = $1, "updatedAt" = now()
-         from groups g join organizations o on o.id = g."orgId"
-         where g.id = m."groupId" and o."tenantId" = $2 and m.email = $3 and m."userId" is null
-         returning m."groupId"`,
-        [id, tenantId, email],
-      );
-      // Where both the old and the new e-mail stood, the new one stays.
-      await client.query(
-        `delete from group_members m where m."userId" = $1 and m.email <> $2
-           and exists (select 1 from group_members n where n."groupId" = m."groupId" and n.email = $2)`,
-        [id, email],
-      );
-      const moved = await client.query<{ groupId: string }>(
-        'update group_members set email = $2, "updatedAt" = now() where "userId" = $1 and email <> $2 returning "groupId"',
-        [id, email],
-      );
-      return [...waiting.rows, ...moved.rows].map(({ groupId }) => groupId);
-    });
-  }
+async function holdingsOf({ prisma }: Transaction, userId: string): Promise<UserHoldings> {
+  const isLastAdmin = { memberships: { none: { role: 'ADMIN', userId: { not: userId } } } };
+  return {
+    agents: await prisma.agent.count({ where: { userId, isDeleted: false } }),
+    dataSources: await prisma.dataSource.count({ where: { ownerUserId: userId } }),
+    groups: await prisma.group.count({ where: { ownerUserId: userId } }),
+    organizations: await prisma.membership.count({ where: { userId, role: 'ADMIN', organization: isLastAdmin } }),
+  };
 }

@@ -79,19 +79,12 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
     list: (filter, narrow, viewer, page, members) =>
       listAgents(db, { filter, narrow, viewer, page, members, countAll: () => countAgents(db, filter, narrow) }),
     async create({ editorIds = [], groupIds = [], ...agent }, viewer) {
-      const creation = prisma.agent.create({
-        data: {
-          // Prisma would leave a list that is not given null, which SQL does not read as empty.
-          publicCategories: [],
-          orgCategoryIds: [],
-          ...columnsOf(agent),
-          ...agentIdentity(agent),
-          updatedAt: agent.createdAt,
-          editors: { create: editorIds.map((userId) => ({ userId })) },
-          groups: { create: groupIds.map((groupId) => ({ groupId })) },
-        },
-      });
-      await settled(creation, 'agent');
+      const data = {
+        ...dataOf(agent),
+        editors: { create: editorIds.map((userId) => ({ userId })) },
+        groups: { create: groupIds.map((groupId) => ({ groupId })) },
+      };
+      await settled(prisma.agent.create({ data }), 'agent');
       return written(agent.id, viewer);
     },
     async update(id, { editorIds, groupIds, ...changes }, viewer) {
@@ -114,6 +107,19 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
   };
 }
 
+/** A new agent as Prisma writes it, without its editors and groups. */
+export function dataOf({ editorIds: _editors, groupIds: _groups, ...agent }: NewAgent) {
+  const { id, createdAt, orgId, userId, name, description, instructions, src } = agent;
+  return {
+    // Prisma would leave a list that is not given null, which SQL does not read as empty.
+    publicCategories: [],
+    orgCategoryIds: [],
+    ...columnsOf(agent),
+    ...{ id, createdAt, orgId, userId, name, description, instructions, src },
+    updatedAt: createdAt,
+  };
+}
+
 type Columns = Omit<AgentChanges, 'editorIds' | 'groupIds'>;
 
 /** Members as Prisma writes them: mutable arrays, JSON apart. */
@@ -125,8 +131,4 @@ function columnsOf({ options, profile, publicCategories, orgCategoryIds, ...rest
     ...(publicCategories === undefined ? {} : { publicCategories: [...publicCategories] }),
     ...(orgCategoryIds === undefined ? {} : { orgCategoryIds: [...orgCategoryIds] }),
   };
-}
-
-function agentIdentity({ id, createdAt, orgId, userId, name, description, instructions, src }: NewAgent) {
-  return { id, createdAt, orgId, userId, name, description, instructions, src };
 }

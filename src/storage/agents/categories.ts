@@ -1,6 +1,7 @@
 import type { AgentCategory } from '../../entities/agents/agent.ts';
-import { settled } from '../database/conflicts.ts';
+import { settled, unlessMissing } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
+import { removeFromAgents } from './counters.ts';
 
 /** The headings of organizations' own catalogs. */
 export interface AgentCategoryStore {
@@ -28,18 +29,10 @@ export function createAgentCategoryStore({ prisma, transaction }: Database): Age
       settled(prisma.agentCategory.create({ data: { ...category, updatedAt: category.createdAt } }), 'category'),
     rename: (id, name) => settled(prisma.agentCategory.update({ where: { id }, data: { name } }), 'category'),
     delete: (id) =>
-      transaction(async (client) => {
-        const { rows } = await client.query<{ orgId: string }>('delete from agent_categories where id = $1 returning "orgId"', [
-          id,
-        ]);
-        const [deleted] = rows;
+      transaction(async (tx) => {
+        const deleted = await unlessMissing(tx.prisma.agentCategory.delete({ where: { id } }));
         if (deleted === undefined) return false;
-        await client.query(
-          `update agents set "orgCategoryIds" = array_remove("orgCategoryIds", $1),
-             "categoryId" = case when "categoryId" = $1 then null else "categoryId" end
-           where "orgId" = $2 and ($1 = any("orgCategoryIds") or "categoryId" = $1)`,
-          [id, deleted.orgId],
-        );
+        await removeFromAgents(tx, deleted.orgId, id);
         return true;
       }),
   };

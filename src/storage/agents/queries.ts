@@ -1,3 +1,4 @@
+// Raw SQL: the list of agents and what is shown of them take one statement, with a caller's rule as an SQL condition.
 import type { AgentFilter, AgentViewer } from '../../entities/accounts/access.ts';
 import type { Agent, AgentEditor, AgentView } from '../../entities/agents/agent.ts';
 import { isAny } from '../../entities/filter.ts';
@@ -6,7 +7,7 @@ import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/pag
 import { groupCondition } from '../accounts/group-filter.ts';
 import type { Database } from '../database/database.ts';
 import { readPage, readWhole } from '../database/sql/bounded-rows.ts';
-import { Parameters, prepared } from '../database/sql/where.ts';
+import { countRows, Parameters, prepared } from '../database/sql/where.ts';
 import { agentCondition } from './filter.ts';
 
 interface AgentViewRow extends Agent {
@@ -147,15 +148,14 @@ export async function listAgents(
   return pageOf(rows.map(viewOf), page, timeKey, countAll, foundCount);
 }
 
-export async function countAgents({ pool }: Database, filter: AgentFilter, narrow: AgentFilter): Promise<number> {
-  const parameters = new Parameters();
-  const branches = alternatives(filter).map(
-    (branch) => `select a.id from agents a
-      where not a."isDeleted" and ${agentCondition(branch, parameters)} and ${agentCondition(narrow, parameters)}`,
-  );
-  const text = `select count(*)::int as count from (${branches.join(' union ')}) found`;
-  const { rows } = await pool.query<{ count: number }>(prepared(text, parameters.values));
-  return rows[0]?.count ?? 0;
+export function countAgents({ pool }: Database, filter: AgentFilter, narrow: AgentFilter): Promise<number> {
+  return countRows(pool, (given) => {
+    const branches = alternatives(filter).map(
+      (branch) => `select a.id from agents a
+        where not a."isDeleted" and ${agentCondition(branch, given)} and ${agentCondition(narrow, given)}`,
+    );
+    return `from (${branches.join(' union ')}) found`;
+  });
 }
 
 function alternatives(filter: AgentFilter): readonly AgentFilter[] {

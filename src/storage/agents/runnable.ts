@@ -1,3 +1,4 @@
+// Raw SQL: a completion waits for it when the agent is not remembered; one prepared statement over eight tables.
 import type { Agent, RunnableAgent } from '../../entities/agents/agent.ts';
 import type { AgentRunParts } from '../../entities/agents/part.ts';
 import type { Database } from '../database/database.ts';

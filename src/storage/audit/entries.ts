@@ -1,9 +1,10 @@
+// Raw SQL: entries are written with what they tell of their actor in one statement, also within the transaction of a change.
 import type { PoolClient } from 'pg';
 import type { AuditEntry, AuditFilter } from '../../entities/audit.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import type { Database } from '../database/database.ts';
 import { readPage } from '../database/sql/bounded-rows.ts';
-import { Parameters } from '../database/sql/where.ts';
+import { countRows, Parameters } from '../database/sql/where.ts';
 
 /** An entry before the database added what it knows of the actor. */
 export type NewAuditEntry = Omit<AuditEntry, 'actorEmail'>;
@@ -20,7 +21,7 @@ export interface AuditEntryStore {
 }
 
 export function createAuditEntryStore(db: Database): AuditEntryStore {
-  const { pool } = db;
+  const { pool, prisma } = db;
   return {
     async write(entries) {
       await pool.query(insertSql('true'), [JSON.stringify(entries)]);
@@ -35,29 +36,18 @@ export function createAuditEntryStore(db: Database): AuditEntryStore {
     async list(filter, page) {
       const parameters = new Parameters();
       const where = conditionOf(filter, parameters);
-      const countValues = [...parameters.values];
       const [time, id] = page.after ?? [];
       const after =
         time === undefined ? 'true' : `("createdAt", id) < (${parameters.add(time)}::timestamptz, ${parameters.add(id)}::text)`;
       const text = `select * from audit_entries where ${where} and ${after}
         order by "createdAt" desc, id desc limit ${parameters.add(page.limit + 1)}`;
       const { rows, foundCount } = await readPage<AuditEntry>(db, { text, values: parameters.values }, ['changes']);
-      const countAll = async () => {
-        const counted = await pool.query<{ count: number }>(
-          `select count(*)::int as count from audit_entries where ${where}`,
-          countValues,
-        );
-        return counted.rows[0]?.count ?? 0;
-      };
+      const countAll = () => countRows(pool, (counted) => `from audit_entries where ${conditionOf(filter, counted)}`);
       return pageOf(rows, page, timeKey, countAll, foundCount);
     },
     async sweep(days) {
-      const { rowCount } = await pool.query(
-        `delete from audit_entries where ctid = any(array(
-           select ctid from audit_entries where "createdAt" < now() - $1::double precision * interval '1 day' limit 5000))`,
-        [days],
-      );
-      return rowCount ?? 0;
+      const before = new Date(Date.now() - days * 86_400_000);
+      return (await prisma.auditEntry.deleteMany({ where: { createdAt: { lt: before } }, limit: 5_000 })).count;
     },
   };
 }

@@ -1,9 +1,9 @@
-// SQL: one statement for each kind of thing, with the same conditions as the queries that read them.
+// Raw SQL: one statement for each kind of thing, with the same conditions as the queries that read them.
 import type { AgentFilter, ChatFilter, DataSourceFilter } from '../../entities/accounts/access.ts';
 import { agentCondition } from '../agents/filter.ts';
 import { chatCondition } from '../chats/filter.ts';
 import type { Database } from '../database/database.ts';
-import { Parameters, prepared } from '../database/sql/where.ts';
+import { type Parameters, selectRows } from '../database/sql/where.ts';
 import { dataSourceCondition } from '../knowledge/source-filter.ts';
 
 /** A thing and the organization it belongs to. */
@@ -22,11 +22,7 @@ export interface UnseenContent {
 }
 
 export function createUnseenContent({ pool }: Database): UnseenContent {
-  const found = async (write: (parameters: Parameters) => string): Promise<readonly PlacedThing[]> => {
-    const parameters = new Parameters();
-    const text = write(parameters);
-    return (await pool.query<PlacedThing>(prepared(text, parameters.values))).rows;
-  };
+  const found = (write: (given: Parameters) => string) => selectRows<PlacedThing>(pool, write);
   return {
     agents: (ids, visible) =>
       found(

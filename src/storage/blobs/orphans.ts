@@ -1,3 +1,4 @@
+// Raw SQL: one statement asks two tables about many keys.
 import type { Database } from '../database/database.ts';
 
 /** Finds bytes that no row names: a process died between writing them and the row. */

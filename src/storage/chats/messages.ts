@@ -1,16 +1,18 @@
-import type { Pool, PoolClient } from 'pg';
+// Raw SQL: thread order. Messages take their places in one statement, and the last ones of many chats are read in one.
+import type { Pool } from 'pg';
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import type { Database } from '../database/database.ts';
+import type { Transaction } from '../database/prisma.ts';
 import { readWhole } from '../database/sql/bounded-rows.ts';
 
 /**
  * Adds messages at the end of a chat and keeps its agent's `messageCount` true: user and assistant messages count. The chat's row must be
  * locked by the transaction, so that no other one takes the same places.
  */
-export async function addMessages(client: PoolClient, chatId: string, messages: readonly NewMessage[]): Promise<void> {
+export async function addMessages(tx: Transaction, chatId: string, messages: readonly NewMessage[]): Promise<void> {
   if (messages.length === 0) return;
   const rows = messages.map((message, index) => ({ ...message, index }));
-  await client.query(
+  await tx.query(
     `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "toolCalls", "toolCallId",
        "toolStatus", citations, "runId", status, context, "isHidden")
      select m.id, m."createdAt", m."createdAt", $1, m.index + (select coalesce(max(ordinal) + 1, 0) from messages where "chatId" = $1),
@@ -21,7 +23,7 @@ export async function addMessages(client: PoolClient, chatId: string, messages: 
   );
   const spoken = messages.filter(isSpoken).length;
   if (spoken === 0) return;
-  await client.query(
+  await tx.query(
     `update agents set "messageCount" = "messageCount" + $2 where id = (select "agentId" from chats where id = $1)`,
     [chatId, spoken],
   );
@@ -55,6 +57,43 @@ const lastMessagesSql = `select m.* from unnest($1::text[]) as wanted(id)
   cross join lateral (
     select * from messages where "chatId" = wanted.id and ($3 or not "isHidden") order by ordinal desc limit $2) m
   order by m."chatId", m.ordinal`;
+
+/** As ChatStore.history says. */
+export async function findHistory(
+  { pool }: Database,
+  chatId: string,
+  limit: number,
+  upToRunId: string | undefined,
+): Promise<readonly ChatMessage[]> {
+  if (upToRunId === undefined) return findMessages(pool, [chatId], limit, true);
+  const { rows } = await pool.query<ChatMessage>(
+    `select * from (
+       select * from messages where "chatId" = $1
+         and ordinal <= coalesce((select max(ordinal) from messages where "chatId" = $1 and "runId" = $3),
+           (select max(m.ordinal) from messages m left join runs r on r.id = m."runId"
+            where m."chatId" = $1 and (r.id is null or r."createdAt" < (select "createdAt" from runs where id = $3))))
+       order by ordinal desc limit $2) m order by ordinal`,
+    [chatId, limit, upToRunId],
+  );
+  return rows;
+}
+
+/** As ChatChangeStore.compress says. */
+export async function compress(
+  client: Pick<Pool, 'query'>,
+  chatId: string,
+  firstKeptId: string,
+  summary: string,
+): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `update messages set compression = $3 where id = (
+       select id from messages where "chatId" = $1
+         and ordinal < (select ordinal from messages where id = $2 and "chatId" = $1)
+       order by ordinal desc limit 1)`,
+    [chatId, firstKeptId, summary],
+  );
+  return rowCount === 1;
+}
 
 function isSpoken({ role, isHidden }: NewMessage): boolean {
   if (isHidden) return false;

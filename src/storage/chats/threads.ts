@@ -1,9 +1,10 @@
-import type { PoolClient } from 'pg';
+// Raw SQL: thread order. The runs of a thread stand in line under the lock of its chat.
 import type { NewMessage, ThreadMode } from '../../entities/chats/chat.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
 import type { ResponseItem } from '../../entities/runs/response.ts';
 import type { NewRun } from '../../entities/runs/run.ts';
 import type { Database } from '../database/database.ts';
+import type { Transaction } from '../database/prisma.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import {
   addEvents,
@@ -15,10 +16,11 @@ import {
   setRequest,
   settleRun,
 } from '../runs/idle.ts';
+import { addRun } from '../runs/leases.ts';
 import { addItems } from '../runs/responses.ts';
-import { addRun } from '../runs/runs.ts';
 import { addChat, type NewChat } from './chats.ts';
 import { addMessages } from './messages.ts';
+import { holdChat } from './turns.ts';
 
 /** A request on a thread, ready to be written. */
 export interface ThreadTurn {
@@ -83,56 +85,53 @@ interface ActiveRow {
 export function createThreadStore(db: Database, signals: Signals): ThreadStore {
   return {
     async begin(turn) {
-      const result = await db.transaction((client) => beginTurn(client, turn));
+      const result = await db.transaction((tx) => beginTurn(tx, turn));
       if (result.kind === 'started' || result.kind === 'waiting') signals.publish('chat-changed', turn.run.chatId);
       return result;
     },
-    resume: (runId, resumption) => db.transaction((client) => resumeRun(client, runId, resumption)),
+    resume: (runId, resumption) => db.transaction((tx) => resumeRun(tx, runId, resumption)),
     async settle(runId, how) {
-      const wasSettled = await db.transaction((client) => settleRun(client, runId, how));
+      const wasSettled = await db.transaction((tx) => settleRun(tx, runId, how));
       if (wasSettled) signals.publish('run-changed', runId);
       return wasSettled;
     },
   };
 }
 
-async function beginTurn(client: PoolClient, turn: ThreadTurn): Promise<ThreadResult> {
+async function beginTurn(tx: Transaction, turn: ThreadTurn): Promise<ThreadResult> {
   const { run, newChat } = turn;
   const { chatId } = run;
   let activeRunId: string | null = null;
   if (newChat === undefined) {
-    const { rows } = await client.query<{ activeRunId: string | null; lastRunId: string | null }>(
+    const { rows } = await tx.query<{ activeRunId: string | null; lastRunId: string | null }>(
       `select "activeRunId", "lastRunId" from chats where id = $1 and "userId" = $2 and "orgId" = $3 and "deletedAt" is null for update`,
       [chatId, run.userId, run.orgId],
     );
     if (rows[0] === undefined) return { kind: 'missing' };
-    if (turn.mustBeNewest && rows[0].lastRunId !== turn.previousId && !(await waitsHere(client, turn))) return { kind: 'moved' };
+    if (turn.mustBeNewest && rows[0].lastRunId !== turn.previousId && !(await waitsHere(tx, turn))) return { kind: 'moved' };
     activeRunId = rows[0].activeRunId;
   } else {
-    await addChat(client, newChat.chat);
-    await addMessages(client, chatId, newChat.messages);
+    await addChat(tx, newChat.chat);
+    await addMessages(tx, chatId, newChat.messages);
   }
-  const active = activeRunId === null ? undefined : await activeRun(client, activeRunId);
-  if (active !== undefined) return joinBusy(client, turn, active);
-  await addMessages(client, chatId, turn.messages);
-  await addTurn(client, turn);
-  await client.query('update chats set "activeRunId" = $2, "lastRunId" = $2, "updatedAt" = now() where id = $1', [
-    chatId,
-    run.id,
-  ]);
+  const active = activeRunId === null ? undefined : await activeRun(tx, activeRunId);
+  if (active !== undefined) return joinBusy(tx, turn, active);
+  await addMessages(tx, chatId, turn.messages);
+  await addTurn(tx, turn);
+  await holdChat(tx, chatId, run.id);
   return { kind: 'started' };
 }
 
-async function waitsHere(client: PoolClient, { previousId, run }: ThreadTurn): Promise<boolean> {
-  const { rowCount } = await client.query(
+async function waitsHere(tx: Transaction, { previousId, run }: ThreadTurn): Promise<boolean> {
+  const { rowCount } = await tx.query(
     `select 1 from runs where id = $1 and "chatId" = $2 and "isWaiting" and status = 'in_progress'`,
     [previousId, run.chatId],
   );
   return rowCount === 1;
 }
 
-async function activeRun(client: PoolClient, id: string): Promise<ActiveRow | undefined> {
-  const { rows } = await client.query<ActiveRow>(
+async function activeRun(tx: Transaction, id: string): Promise<ActiveRow | undefined> {
+  const { rows } = await tx.query<ActiveRow>(
     `select id, request, "leaseOwner", request->>'chatMode' as "chatMode",
        id like 'resp\\_%' and "pauseRequestedAt" is null and "cancelRequestedAt" is null and not "isSteerClosed" as "takesSteers",
        jsonb_array_length(steers) as "steerCount"
@@ -143,67 +142,67 @@ async function activeRun(client: PoolClient, id: string): Promise<ActiveRow | un
 }
 
 /** What the thread mode says while another run is at work. */
-async function joinBusy(client: PoolClient, turn: ThreadTurn, active: ActiveRow): Promise<ThreadResult> {
+async function joinBusy(tx: Transaction, turn: ThreadTurn, active: ActiveRow): Promise<ThreadResult> {
   const { run, mode, holder } = turn;
   // Secrets reach the run only in the process that works on it.
   const isReachable = holder === null || holder === active.leaseOwner;
   const takesThis = active.takesSteers && active.chatMode === turn.chatMode && active.steerCount < turn.waitingMax;
   if (mode === 'steer' && takesThis && isReachable) {
     const messages = turn.messages.map((message) => ({ ...message, runId: active.id }));
-    if (holder !== null) await setRequest(client, active.id, { ...active.request, needsSecrets: true });
-    await client.query('update runs set steers = steers || jsonb_build_array($2::jsonb) where id = $1', [
+    if (holder !== null) await setRequest(tx, active.id, { ...active.request, needsSecrets: true });
+    await tx.query('update runs set steers = steers || jsonb_build_array($2::jsonb) where id = $1', [
       active.id,
       JSON.stringify(messages),
     ]);
-    await addItems(client, active.id, turn.items);
+    await addItems(tx, active.id, turn.items);
     return { kind: 'attached', runId: active.id, how: 'steer' };
   }
   if (mode === 'force') {
-    await cancelWaiting(client, run.chatId);
-    await addWaiting(client, turn, true);
+    await cancelWaiting(tx, run.chatId);
+    await addWaiting(tx, turn, true);
     return { kind: 'waiting', stop: { runId: active.id, how: 'force' } };
   }
-  const { rows } = await client.query<{ id: string; batchKey: string | null; queuedRequests: number }>(
+  const { rows } = await tx.query<{ id: string; batchKey: string | null; queuedRequests: number }>(
     `select id, likeness as "batchKey", "queuedRequests" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
      order by "queuePosition", id for update`,
     [run.chatId],
   );
   if (rows.reduce((sum, { queuedRequests }) => sum + queuedRequests, 0) >= turn.waitingMax) return { kind: 'full' };
   if (mode === 'interrupt') {
-    await addWaiting(client, turn, true);
+    await addWaiting(tx, turn, true);
     return { kind: 'waiting', stop: { runId: active.id, how: 'cancel' } };
   }
   const last = rows.at(-1);
   if (last?.batchKey !== turn.batchKey) {
-    await addWaiting(client, turn, false);
+    await addWaiting(tx, turn, false);
     return { kind: 'waiting' };
   }
   const messages = turn.messages.map((message) => ({ ...message, runId: last.id }));
-  await client.query(
+  await tx.query(
     `update runs set "queuedRequests" = "queuedRequests" + 1,
        "pendingMessages" = (coalesce("pendingMessages", '[]')::jsonb || $2::jsonb)::json where id = $1`,
     [last.id, JSON.stringify(messages)],
   );
-  await addItems(client, last.id, turn.items);
+  await addItems(tx, last.id, turn.items);
   return { kind: 'attached', runId: last.id, how: 'collect' };
 }
 
-async function addTurn(client: PoolClient, turn: ThreadTurn): Promise<void> {
+async function addTurn(tx: Transaction, turn: ThreadTurn): Promise<void> {
   const { run, events, items, previousId, isBackground, leaseMs, holder } = turn;
-  await addRun(client, run, leaseMs);
-  await client.query('update runs set "previousId" = $2, "isBackground" = $3, "leaseOwner" = $4 where id = $1', [
+  await addRun(tx, run, leaseMs);
+  await tx.query('update runs set "previousId" = $2, "isBackground" = $3, "leaseOwner" = $4 where id = $1', [
     run.id,
     previousId,
     isBackground,
     holder,
   ]);
-  await addItems(client, run.id, items);
-  await addEvents(client, run.id, events);
+  await addItems(tx, run.id, items);
+  await addEvents(tx, run.id, events);
 }
 
-async function addWaiting(client: PoolClient, turn: ThreadTurn, isFirst: boolean): Promise<void> {
-  await addTurn(client, turn);
-  await client.query(
+async function addWaiting(tx: Transaction, turn: ThreadTurn, isFirst: boolean): Promise<void> {
+  await addTurn(tx, turn);
+  await tx.query(
     `update runs set "isWaiting" = true, "leaseUntil" = case when "leaseOwner" is not null then "leaseUntil" end, likeness = $2,
        "pendingMessages" = $3::json, "queuePosition" = ${nextPosition(isFirst)}
      where id = $1`,
@@ -211,10 +210,10 @@ async function addWaiting(client: PoolClient, turn: ThreadTurn, isFirst: boolean
   );
 }
 
-async function cancelWaiting(client: PoolClient, chatId: string): Promise<void> {
-  const { rows } = await client.query<{ id: string }>(
+async function cancelWaiting(tx: Transaction, chatId: string): Promise<void> {
+  const { rows } = await tx.query<{ id: string }>(
     `select id from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress' for update`,
     [chatId],
   );
-  for (const { id } of rows) await endQuietly(client, id, 'cancelled');
+  for (const { id } of rows) await endQuietly(tx, id, 'cancelled');
 }

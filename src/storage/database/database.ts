@@ -1,23 +1,17 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import type { ChangeRecord } from '../audit/recorded-pool.ts';
-import type { PrismaClient } from '../generated/client.ts';
+import type { PrismaOnPool } from './prisma.ts';
 import type { Room } from './room.ts';
 import type { StatementClass } from './statement-limits.ts';
 
 /** The database behind every store: one pool, one Prisma client on it. */
-export interface Database {
-  readonly prisma: PrismaClient;
+export interface Database extends PrismaOnPool {
   readonly pool: Pool;
   readonly kind: 'embedded' | 'server';
   /** Most bytes of the rows of one page (LIST_PAGE_MAX_BYTES), and of a list without pages (REPLY_MAX_BYTES). */
   readonly pageMaxBytes: number;
   readonly listMaxBytes: number;
   readonly room: Room;
-  /**
-   * Runs `work` in one transaction. Keep it short and never await a model or a network inside: the embedded database runs
-   * transactions one after the other.
-   */
-  transaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T>;
   /** Runs `work` with the time limits of statements that this class has; by default they are those of somebody who waits. */
   runAs<T>(kind: StatementClass, work: () => T): T;
   /** Runs `work`; its first transaction that changes something also writes the record, or fails (recorded-pool.ts). */

@@ -1,3 +1,4 @@
+// Raw SQL: migrations are SQL, and Prisma's client knows the newest schema only.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,13 +1,13 @@
-import { PrismaPg } from '@prisma/adapter-pg';
+// Raw SQL: settings of sessions, and extensions.
 import type { ClientBase, Pool, PoolConfig } from 'pg';
 import type { Settings } from '../../settings.ts';
 import { recordChanges } from '../audit/recorded-pool.ts';
-import { PrismaClient } from '../generated/client.ts';
 import type { Database } from './database.ts';
 import { type EmbeddedServer, startEmbeddedOf } from './embedded/embedded.ts';
 import { prepareFolder } from './folders.ts';
 import { migrate } from './migrate.ts';
-import { openPool, transaction } from './pool.ts';
+import { openPool } from './pool.ts';
+import { createPrisma } from './prisma.ts';
 import { createRoom } from './room.ts';
 import { StatementLimits } from './statement-limits.ts';
 
@@ -86,7 +86,7 @@ async function connect(
     // While the database works: the client takes some 50 ms to be made.
     const preparing = prepareSchema(pool, embedded, connection);
     limits.bind(pool);
-    const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+    const { prisma, transaction } = createPrisma(pool, () => limits.begin);
     await preparing;
     return {
       kind: embedded === undefined ? 'server' : 'embedded',
@@ -95,7 +95,7 @@ async function connect(
       room,
       pageMaxBytes: settings.LIST_PAGE_MAX_BYTES,
       listMaxBytes: settings.REPLY_MAX_BYTES,
-      transaction: (work) => transaction(pool, work, limits.begin),
+      transaction,
       runAs: (kind, work) => limits.runAs(kind, work),
       recorded,
       currentRecord: current,

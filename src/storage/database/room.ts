@@ -1,3 +1,4 @@
+// Raw SQL: only a write shows whether there is room.
 import type { Pool } from 'pg';
 import type { Settings } from '../../settings.ts';
 import { blobFolderOf } from '../blobs/disk.ts';

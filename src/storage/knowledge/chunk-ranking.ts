@@ -1,3 +1,4 @@
+// Raw SQL: ranking. The database scores passages where they are.
 import type { Database } from '../database/database.ts';
 import { prepared } from '../database/sql/where.ts';
 import { lexemeKey } from './lexeme-key.ts';

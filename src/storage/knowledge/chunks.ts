@@ -1,5 +1,6 @@
-import type { PoolClient } from 'pg';
+// Raw SQL: bulk index writes. A statement adds or removes the passages of an item with all their lexemes.
 import type { Database } from '../database/database.ts';
+import type { Transaction } from '../database/prisma.ts';
 import { type ChunkRanking, createChunkRanking } from './chunk-ranking.ts';
 import { lexemeKey } from './lexeme-key.ts';
 
@@ -9,14 +10,14 @@ export interface ChunkStore extends ChunkRanking {
    * Adds chunks to a generation, and their lexemes to the source's counts, in the caller's transaction. They are found once the generation
    * is the item's live one.
    */
-  add(client: PoolClient, generation: ChunkGeneration, chunks: readonly NewChunk[]): Promise<void>;
+  add(tx: Transaction, generation: ChunkGeneration, chunks: readonly NewChunk[]): Promise<void>;
   /**
    * Removes at most `chunksMax` chunks of an item that stand in a generation below `generation` and are not of `liveGeneration`, and takes
    * their lexemes out of the source's counts.
    *
    * @returns how many went; fewer than `chunksMax` when nothing is left.
    */
-  removeDead(client: PoolClient, of: DeadChunks, chunksMax: number): Promise<number>;
+  removeDead(tx: Transaction, of: DeadChunks, chunksMax: number): Promise<number>;
   /** Forgets what lexemes a source has: the first step of its deletion, which makes removing its chunks cheap. */
   removeLexemes(dataSourceId: string): Promise<void>;
   /** Writes what the index of the ranking gathered: searches then need not read it entry by entry. */
@@ -61,22 +62,22 @@ export function createChunkStore(db: Database): ChunkStore {
   let removedSinceVacuum = 0;
   return {
     ...createChunkRanking(db),
-    async add(client, { dataSourceId, itemId, generation, config }, chunks) {
+    async add(tx, { dataSourceId, itemId, generation, config }, chunks) {
       if (chunks.length === 0) return;
-      await lockCounts(client, dataSourceId);
-      await client.query(addSql, [dataSourceId, itemId, generation, config, JSON.stringify(chunks)]);
+      await lockCounts(tx, dataSourceId);
+      await tx.query(addSql, [dataSourceId, itemId, generation, config, JSON.stringify(chunks)]);
     },
-    async removeDead(client, { dataSourceId, itemId, generation, liveGeneration }, chunksMax) {
-      await lockCounts(client, dataSourceId);
+    async removeDead(tx, { dataSourceId, itemId, generation, liveGeneration }, chunksMax) {
+      await lockCounts(tx, dataSourceId);
       const values = [dataSourceId, itemId, generation, liveGeneration ?? -1, chunksMax];
-      const { rows } = await client.query<{ removed: number; unused: number[] }>(removeSql, values);
+      const { rows } = await tx.query<{ removed: number; unused: number[] }>(removeSql, values);
       const { removed, unused } = rows[0] ?? { removed: 0, unused: [] };
       if (unused.length > 0) {
-        await client.query('DELETE FROM lexeme_frequencies WHERE data_source_id = $1 AND key = ANY($2::int[])', [
+        await tx.query('DELETE FROM lexeme_frequencies WHERE data_source_id = $1 AND key = ANY($2::int[])', [
           dataSourceId,
           unused,
         ]);
-        await client.query('DELETE FROM lexeme_statistics WHERE data_source_id = $1 AND chunks <= 0', [dataSourceId]);
+        await tx.query('DELETE FROM lexeme_statistics WHERE data_source_id = $1 AND chunks <= 0', [dataSourceId]);
       }
       removedSinceVacuum += removed;
       return removed;
@@ -106,8 +107,8 @@ export function createChunkStore(db: Database): ChunkStore {
  * Counts of a source change under its lock, so that two workers never wait for each other's rows in a circle. The embedded database runs one
  * transaction at a time, and needs no lock.
  */
-async function lockCounts(client: PoolClient, dataSourceId: string): Promise<void> {
-  await client.query("SELECT pg_advisory_xact_lock(hashtextextended('lexemes ' || $1, 0))", [dataSourceId]);
+async function lockCounts(tx: Transaction, dataSourceId: string): Promise<void> {
+  await tx.query("SELECT pg_advisory_xact_lock(hashtextextended('lexemes ' || $1, 0))", [dataSourceId]);
 }
 
 const addSql = `

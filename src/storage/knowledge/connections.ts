@@ -2,7 +2,7 @@ import type { Connection, ConnectionKind, ConnectionProvider } from '../../entit
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
-import { afterTime } from '../database/sql/paging.ts';
+import { newestFirst } from '../database/paging.ts';
 
 /** Whose connections: absent members do not narrow. */
 export interface ConnectionScope {
@@ -66,12 +66,7 @@ export function createConnectionStore({ prisma }: Database): ConnectionStore {
     },
     async list(scope, query, page) {
       const where = { ...scope, ...query };
-      const rows = await prisma.connection.findMany({
-        where: { AND: [where, afterTime(page)] },
-        select: shown,
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: page.limit + 1,
-      });
+      const rows = await prisma.connection.findMany({ ...newestFirst(where, page), select: shown });
       return pageOf(rows.map(connectionOf), page, timeKey, () => prisma.connection.count({ where }));
     },
     count: (scope) => prisma.connection.count({ where: scope }),

@@ -1,3 +1,4 @@
+// Raw SQL: one statement finds the runs whose events are old and deletes those.
 import type { Database } from '../database/database.ts';
 
 /** How long the events of runs are kept. */
@@ -13,12 +14,9 @@ export interface RunEventStore {
   sweep(days: number): Promise<number>;
 }
 
-export function createRunEventStore({ pool }: Database): RunEventStore {
+export function createRunEventStore({ pool, prisma }: Database): RunEventStore {
   return {
-    async has(runId) {
-      const { rowCount } = await pool.query('select 1 from run_event_batches where "runId" = $1 limit 1', [runId]);
-      return rowCount === 1;
-    },
+    has: async (runId) => (await prisma.runEventBatch.findFirst({ where: { runId }, select: { runId: true } })) !== null,
     async sweep(days) {
       const { rows } = await pool.query<{ count: number }>(
         `with old as materialized (

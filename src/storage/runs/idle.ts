@@ -1,12 +1,12 @@
-import type { PoolClient } from 'pg';
+// Raw SQL: thread order. Runs that nobody works on wait for their thread, or are paused; whoever changes them locks their chat.
 import type { NewMessage } from '../../entities/chats/chat.ts';
 import type { RunError, RunEvent, RunEventBody, RunSnapshot } from '../../entities/runs/event.ts';
 import type { ResponseItem } from '../../entities/runs/response.ts';
 import { addMessages } from '../chats/messages.ts';
+import { holdChat } from '../chats/turns.ts';
+import type { Transaction } from '../database/prisma.ts';
+import { milliseconds } from './leases.ts';
 import { addItems } from './responses.ts';
-import { milliseconds } from './runs.ts';
-
-// Runs that nobody works on: they wait for their thread, or are paused. The row of their chat is locked by whoever changes them.
 
 export interface Resumption {
   readonly messages: readonly NewMessage[];
@@ -25,25 +25,25 @@ export interface Resumption {
 export type Settling = 'cancelled' | 'paused' | RunError;
 
 /** As ThreadStore.settle says. */
-export async function settleRun(client: PoolClient, runId: string, how: Settling): Promise<boolean> {
-  await lockChatOf(client, runId);
-  const { rows } = await client.query<{ id: string }>(
+export async function settleRun(tx: Transaction, runId: string, how: Settling): Promise<boolean> {
+  await lockChatOf(tx, runId);
+  const { rows } = await tx.query<{ id: string }>(
     `select id from runs where id = $1 and ((status = 'in_progress' and "isWaiting") or ($2 and "incompleteReason" = 'paused'))
      for update`,
     [runId, how === 'cancelled'],
   );
   if (rows[0] === undefined) return false;
-  await endQuietly(client, runId, how);
+  await endQuietly(tx, runId, how);
   return true;
 }
 
 /** Writes the end of a run that has nobody to write it. */
-export async function endQuietly(client: PoolClient, runId: string, how: Settling): Promise<void> {
-  const { run, sequence } = await lastState(client, runId);
+export async function endQuietly(tx: Transaction, runId: string, how: Settling): Promise<void> {
+  const { run, sequence } = await lastState(tx, runId);
   const body = endOf(run, how);
   const { run: ended } = body;
-  await addEvents(client, runId, [{ sequence: sequence + 1, ...body }]);
-  await client.query(
+  await addEvents(tx, runId, [{ sequence: sequence + 1, ...body }]);
+  await tx.query(
     `update runs set status = $2, "incompleteReason" = $3, "isWaiting" = false, "endedAt" = now(), "updatedAt" = now(),
        "lastSequence" = $4, "errorCode" = $5, "errorMessage" = $6,
        "leaseOwner" = null, "leaseUntil" = null, "pauseRequestedAt" = null where id = $1`,
@@ -60,27 +60,27 @@ function endOf(run: RunSnapshot, how: Settling): RunEventBody & { readonly run: 
 
 /** As ThreadStore.resume says. */
 export async function resumeRun(
-  client: PoolClient,
+  tx: Transaction,
   runId: string,
   given: Resumption,
 ): Promise<{ kind: 'started' | 'waiting' | 'full' } | undefined> {
-  const chat = await lockChatOf(client, runId);
-  const { rows } = await client.query<{ pendingMessages: readonly NewMessage[] | null; request: object }>(
+  const chat = await lockChatOf(tx, runId);
+  const { rows } = await tx.query<{ pendingMessages: readonly NewMessage[] | null; request: object }>(
     `select "pendingMessages", request from runs where id = $1 and status = 'incomplete' and "incompleteReason" = 'paused' for update`,
     [runId],
   );
   if (chat === undefined || rows[0] === undefined) return undefined;
   const isFree = chat.activeRunId === null;
-  if (!isFree && (await countWaiting(client, chat.id)) >= given.waitingMax) return { kind: 'full' };
-  const { run, sequence } = await lastState(client, runId);
+  if (!isFree && (await countWaiting(tx, chat.id)) >= given.waitingMax) return { kind: 'full' };
+  const { run, sequence } = await lastState(tx, runId);
   const state: RunEventBody = {
     type: 'response.in_progress',
     run: { ...run, status: 'in_progress', incompleteReason: null },
   };
-  await addEvents(client, runId, [{ sequence: sequence + 1, ...state }]);
-  await addItems(client, runId, given.items);
+  await addEvents(tx, runId, [{ sequence: sequence + 1, ...state }]);
+  await addItems(tx, runId, given.items);
   const messages = [...(rows[0].pendingMessages ?? []), ...given.messages];
-  await client.query(
+  await tx.query(
     `update runs set status = 'in_progress', "incompleteReason" = null, "endedAt" = null, "pauseRequestedAt" = null,
        "cancelRequestedAt" = null, "isSteerClosed" = false, steers = '[]', "isBackground" = $2, attempt = 0, "lastSequence" = -1, "isWaiting" = $3,
        "pendingMessages" = $4::json, "updatedAt" = now(), "queuePosition" = ${nextPosition(true)}, likeness = null, "keyId" = $7,
@@ -88,18 +88,15 @@ export async function resumeRun(
      where id = $1`,
     [runId, given.isBackground, !isFree, isFree ? null : JSON.stringify(messages), given.leaseMs, given.holder, given.keyId],
   );
-  await setRequest(client, runId, { ...rows[0].request, needsSecrets: given.holder !== null });
+  await setRequest(tx, runId, { ...rows[0].request, needsSecrets: given.holder !== null });
   if (!isFree) return { kind: 'waiting' };
-  await addMessages(client, chat.id, messages);
-  await client.query('update chats set "activeRunId" = $2, "lastRunId" = $2, "updatedAt" = now() where id = $1', [
-    chat.id,
-    runId,
-  ]);
+  await addMessages(tx, chat.id, messages);
+  await holdChat(tx, chat.id, runId);
   return { kind: 'started' };
 }
 
-async function countWaiting(client: PoolClient, chatId: string): Promise<number> {
-  const { rows } = await client.query<{ count: number }>(
+async function countWaiting(tx: Transaction, chatId: string): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>(
     `select coalesce(sum("queuedRequests"), 0)::int as count from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'`,
     [chatId],
   );
@@ -113,15 +110,15 @@ export function nextPosition(isFirst: boolean): string {
 }
 
 /** As a whole: the order of the members in it counts. */
-export async function setRequest(client: PoolClient, runId: string, request: object): Promise<void> {
-  await client.query('update runs set request = $2::json where id = $1', [runId, JSON.stringify(request)]);
+export async function setRequest(tx: Transaction, runId: string, request: object): Promise<void> {
+  await tx.query('update runs set request = $2::json where id = $1', [runId, JSON.stringify(request)]);
 }
 
 async function lockChatOf(
-  client: PoolClient,
+  tx: Transaction,
   runId: string,
 ): Promise<{ readonly id: string; readonly activeRunId: string | null } | undefined> {
-  const { rows } = await client.query<{ id: string; activeRunId: string | null }>(
+  const { rows } = await tx.query<{ id: string; activeRunId: string | null }>(
     `select id, "activeRunId" from chats where id = (select "chatId" from runs where id = $1) and "deletedAt" is null for update`,
     [runId],
   );
@@ -129,8 +126,8 @@ async function lockChatOf(
 }
 
 /** The run as the last event that carries it has it: such an event ends every log that nobody writes. */
-async function lastState(client: PoolClient, runId: string): Promise<{ run: RunSnapshot; sequence: number }> {
-  const { rows } = await client.query<{ events: readonly RunEvent[] }>(
+async function lastState(tx: Transaction, runId: string): Promise<{ run: RunSnapshot; sequence: number }> {
+  const { rows } = await tx.query<{ events: readonly RunEvent[] }>(
     'select events from run_event_batches where "runId" = $1 order by "firstSequence" desc limit 1',
     [runId],
   );
@@ -140,8 +137,8 @@ async function lastState(client: PoolClient, runId: string): Promise<{ run: RunS
   return { run, sequence: last.sequence };
 }
 
-export async function addEvents(client: PoolClient, runId: string, events: readonly RunEvent[]): Promise<void> {
-  await client.query(
+export async function addEvents(tx: Transaction, runId: string, events: readonly RunEvent[]): Promise<void> {
+  await tx.query(
     `insert into run_event_batches ("runId", "firstSequence", "lastSequence", events) values ($1, $2, $3, $4::json)`,
     [runId, events[0]?.sequence, events.at(-1)?.sequence, JSON.stringify(events)],
   );

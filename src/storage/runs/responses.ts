@@ -1,11 +1,15 @@
-import type { Pool, PoolClient } from 'pg';
+// Raw SQL: items take their places in one statement, and are read up to a number of bytes.
 import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
 import type { RunItem } from '../../entities/runs/event.ts';
 import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
+import { addToCounters } from '../agents/counters.ts';
+import { spoken } from '../chats/clearing.ts';
 import type { Database } from '../database/database.ts';
+import type { Transaction } from '../database/prisma.ts';
 import { readPage } from '../database/sql/bounded-rows.ts';
-import { type RunRow, runOf } from './runs.ts';
+import { lockChat } from '../database/sql/locks.ts';
+import { type RunRow, runOf, unseen } from './rows.ts';
 
 /** Whose responses: those of one user in one organization. */
 export interface ResponseOwner {
@@ -42,15 +46,11 @@ export interface ResponseStore {
 }
 
 export function createResponseStore(db: Database): ResponseStore {
-  const { pool } = db;
+  const { pool, prisma } = db;
   return {
     async find(id, { userId, orgId }) {
-      const { rows } = await pool.query<RunRow>('select * from runs where id = $1 and "userId" = $2 and "orgId" = $3', [
-        id,
-        userId,
-        orgId,
-      ]);
-      return rows[0] === undefined ? undefined : runOf(rows[0]);
+      const found = await prisma.run.findUnique({ where: { id, userId, orgId }, omit: unseen });
+      return found === null ? undefined : runOf(found as RunRow);
     },
     async findItems(ids, { userId, orgId }) {
       if (ids.length === 0) return new Map();
@@ -66,13 +66,13 @@ export function createResponseStore(db: Database): ResponseStore {
       const isRising = order === 'asc';
       let bound: number | null = null;
       if (after !== undefined) {
-        const { rows } = await pool.query<{ ordinal: number }>(
-          `select ordinal from response_items where "runId" = $1 and direction = 'input' and "itemId" = $2
-           order by ordinal ${isRising ? 'desc' : 'asc'} limit 1`,
-          [id, after],
-        );
-        if (rows[0] === undefined) return undefined;
-        bound = rows[0].ordinal;
+        const found = await prisma.responseItem.findFirst({
+          where: { runId: id, direction: 'input', itemId: after },
+          orderBy: { ordinal: isRising ? 'desc' : 'asc' },
+          select: { ordinal: true },
+        });
+        if (found === null) return undefined;
+        bound = found.ordinal;
       }
       const text = `select item from response_items where "runId" = $1 and direction = 'input'
           and ($2::int is null or ordinal ${isRising ? '>' : '<'} $2)
@@ -82,43 +82,22 @@ export function createResponseStore(db: Database): ResponseStore {
       return { items, hasMore: foundCount > items.length };
     },
     async findPending(id) {
-      const { rows } = await pool.query<{ messages: readonly NewMessage[] | null }>(
-        'select "pendingMessages" as messages from runs where id = $1',
-        [id],
-      );
-      return (rows[0]?.messages ?? []).map(withTimes);
+      const found = await prisma.run.findUnique({ where: { id }, select: { pendingMessages: true } });
+      return ((found?.pendingMessages ?? []) as unknown as readonly NewMessage[]).map(withTimes);
     },
     async isAlone(id) {
-      const { rowCount } = await pool.query(
-        `select 1 from runs where id = $1 and status = 'in_progress' and not "isBackground" and "queuedRequests" = 1 and steers = '[]'`,
-        [id],
-      );
-      return rowCount === 1;
+      const where = { id, status: 'in_progress', isBackground: false, queuedRequests: 1, steers: { equals: [] } };
+      return (await prisma.run.findUnique({ where, select: { id: true } })) !== null;
     },
-    async delete(id, { userId, orgId }) {
-      return db.transaction(async (client) => {
-        const { rows } = await client.query<{ chatId: string }>(
-          `select c.id as "chatId" from runs r join chats c on c.id = r."chatId"
-           where r.id = $1 and r."userId" = $2 and r."orgId" = $3 for update of c`,
-          [id, userId, orgId],
-        );
-        const chatId = rows[0]?.chatId;
-        const { rowCount } = await client.query(`delete from runs where id = $1 and status <> 'in_progress'`, [id]);
-        if (chatId === undefined || rowCount !== 1) return false;
-        await client.query('delete from run_event_batches where "runId" = $1', [id]);
-        await client.query('delete from response_items where "runId" = $1', [id]);
-        await deleteMessages(client, id, chatId);
-        return true;
-      });
-    },
+    delete: (id, owner) => db.transaction((tx) => deleteResponse(tx, id, owner)),
   };
 }
 
 /** Adds input items behind those that are there. */
-export async function addItems(client: Pick<Pool, 'query'>, runId: string, items: readonly ResponseItem[]): Promise<void> {
+export async function addItems(tx: Pick<Transaction, 'query'>, runId: string, items: readonly ResponseItem[]): Promise<void> {
   if (items.length === 0) return;
   const rows = items.map(({ itemId, item }, index) => ({ index, itemId, item }));
-  await client.query(
+  await tx.query(
     `insert into response_items ("runId", direction, ordinal, "itemId", "orgId", "userId", item)
      select r.id, 'input', i.index + (select coalesce(max(ordinal) + 1, 0) from response_items where "runId" = $1 and direction = 'input'),
        i."itemId", r."orgId", r."userId", i.item
@@ -127,21 +106,21 @@ export async function addItems(client: Pick<Pool, 'query'>, runId: string, items
   );
 }
 
-async function deleteMessages(client: PoolClient, runId: string, chatId: string): Promise<void> {
-  const { rows } = await client.query<{ isSpoken: boolean }>(
-    `delete from messages where "chatId" = $2 and "runId" = $1
-     returning role in ('user', 'assistant') and not "isHidden" as "isSpoken"`,
-    [runId, chatId],
-  );
-  const spoken = rows.filter(({ isSpoken }) => isSpoken).length;
-  await client.query(
-    `update agents set "messageCount" = "messageCount" - $2 where id = (select "agentId" from chats where id = $1)`,
-    [chatId, spoken],
-  );
-  await client.query(
-    `update chats set "lastRunId" = (select id from runs where "chatId" = $1 and not "isWaiting" order by "createdAt" desc limit 1),
-       "deletedAt" = case when "activeRunId" is null and not exists (select 1 from messages where "chatId" = $1) then now() end
-     where id = $1`,
-    [chatId],
-  );
+async function deleteResponse(tx: Transaction, id: string, { userId, orgId }: ResponseOwner): Promise<boolean> {
+  const { run, runEventBatch, responseItem, message, chat } = tx.prisma;
+  const found = await run.findUnique({ where: { id, userId, orgId }, select: { chatId: true } });
+  const locked = found?.chatId == null ? undefined : await lockChat(tx, found.chatId);
+  if (locked === undefined) return false;
+  if ((await run.deleteMany({ where: { id, status: { not: 'in_progress' } } })).count !== 1) return false;
+  const { id: chatId, agentId, activeRunId } = locked;
+  await runEventBatch.deleteMany({ where: { runId: id } });
+  await responseItem.deleteMany({ where: { runId: id } });
+  const messageCount = await message.count({ where: { chatId, runId: id, ...spoken } });
+  await message.deleteMany({ where: { chatId, runId: id } });
+  await addToCounters(tx, agentId, { messageCount: -messageCount });
+  const select = { id: true };
+  const last = await run.findFirst({ where: { chatId, isWaiting: false }, orderBy: { createdAt: 'desc' }, select });
+  const isEmpty = activeRunId === null && (await message.findFirst({ where: { chatId }, select })) === null;
+  await chat.update({ where: { id: chatId }, data: { lastRunId: last?.id ?? null, deletedAt: isEmpty ? new Date() : null } });
+  return true;
 }

@@ -1,9 +1,11 @@
-import type { PoolClient } from 'pg';
+// Raw SQL: leases. What a run writes counts only while its lease is the last one; its chat goes to the next run.
 import type { NewMessage } from '../../entities/chats/chat.ts';
 import { isId } from '../../entities/ids.ts';
 import type { RunEvent, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
 import { addMessages } from '../chats/messages.ts';
+import { holdChat } from '../chats/turns.ts';
 import type { Database } from '../database/database.ts';
+import type { Transaction } from '../database/prisma.ts';
 
 /** How a run ended, to be written in one transaction. */
 export interface RunEnding {
@@ -44,13 +46,13 @@ const handOver = "interval '2 seconds'";
 
 /** What the holder of a run's lease says: nothing is written with an old fence. @returns false when the lease was lost. */
 export async function appendTo(
-  client: Pick<PoolClient, 'query'>,
+  tx: Pick<Transaction, 'query'>,
   id: string,
   fence: number,
   events: readonly RunEvent[],
 ): Promise<boolean> {
   const values = [id, fence, events[0]?.sequence, events.at(-1)?.sequence, JSON.stringify(events)];
-  const { rowCount } = await client.query({ ...appendBatch, values });
+  const { rowCount } = await tx.query({ ...appendBatch, values });
   return rowCount === 1;
 }
 
@@ -61,11 +63,11 @@ export async function finishRun(
   fence: number,
   { events, run, messages, chatName, dropsOutput }: RunEnding,
 ): Promise<Finished | undefined> {
-  return db.transaction(async (client) => {
+  return db.transaction(async (tx) => {
     // The chat before the run, as everybody locks them who changes both.
-    await client.query('select 1 from chats where id = (select "chatId" from runs where id = $1) for update', [id]);
-    if (!(await appendTo(client, id, fence, events))) return undefined;
-    const { rows } = await client.query<{ chatId: string | null; steers: readonly (readonly NewMessage[])[] }>(
+    await tx.query('select 1 from chats where id = (select "chatId" from runs where id = $1) for update', [id]);
+    if (!(await appendTo(tx, id, fence, events))) return undefined;
+    const { rows } = await tx.query<{ chatId: string | null; steers: readonly (readonly NewMessage[])[] }>(
       `update runs set status = $3, "incompleteReason" = $4, "errorCode" = $5, "errorMessage" = $6, usage = $7, selection = $8,
          "lastSequence" = $9, "endedAt" = now(), "updatedAt" = now(), "leaseOwner" = null, "leaseUntil" = null
        where id = $1 and fence = $2 returning "chatId", steers`,
@@ -82,10 +84,10 @@ export async function finishRun(
       ],
     );
     const chatId = rows[0]?.chatId ?? null;
-    if (isId('response', id)) await keepOutput(client, id, run.output);
+    if (isId('response', id)) await keepOutput(tx, id, run.output);
     if (chatId === null) return { next: null };
-    if (dropsOutput === true) await dropWords(client, chatId, id);
-    await client.query(
+    if (dropsOutput === true) await dropWords(tx, chatId, id);
+    await tx.query(
       `update chats set "activeRunId" = null, "updatedAt" = now(), name = case when name = '' then coalesce($3, name) else name end
        where id = $1 and "activeRunId" = $2`,
       [chatId, id, chatName],
@@ -93,26 +95,26 @@ export async function finishRun(
     // What was put into the run in its last moments, and not taken, is for the next turn.
     const known = new Set(messages.map((message) => message.id));
     const untaken = (rows[0]?.steers ?? []).flat().filter((message) => !known.has(message.id));
-    await addMessages(client, chatId, [...messages, ...untaken]);
-    return { next: await beginNext(client, chatId) };
+    await addMessages(tx, chatId, [...messages, ...untaken]);
+    return { next: await beginNext(tx, chatId) };
   });
 }
 
 /** Takes what a run said before a pause out of its chat. */
-async function dropWords(client: PoolClient, chatId: string, id: string): Promise<void> {
-  const { rows } = await client.query<{ isHidden: boolean }>(
+async function dropWords(tx: Transaction, chatId: string, id: string): Promise<void> {
+  const { rows } = await tx.query<{ isHidden: boolean }>(
     `delete from messages where "runId" = $1 and role = 'assistant' returning "isHidden"`,
     [id],
   );
-  await client.query(
+  await tx.query(
     `update agents set "messageCount" = "messageCount" - $2 where id = (select "agentId" from chats where id = $1)`,
     [chatId, rows.filter(({ isHidden }) => !isHidden).length],
   );
 }
 
 /** Hands a chat that nobody holds to the run that waits first. The chat's row must be locked. */
-async function beginNext(client: PoolClient, chatId: string): Promise<NextRun | null> {
-  const { rows } = await client.query<{ id: string; pendingMessages: readonly NewMessage[] | null }>(
+async function beginNext(tx: Transaction, chatId: string): Promise<NextRun | null> {
+  const { rows } = await tx.query<{ id: string; pendingMessages: readonly NewMessage[] | null }>(
     `select id, "pendingMessages" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
      and exists (select 1 from chats where id = $1 and "activeRunId" is null)
      order by "queuePosition", id limit 1 for update`,
@@ -120,22 +122,22 @@ async function beginNext(client: PoolClient, chatId: string): Promise<NextRun | 
   );
   if (rows[0] === undefined) return null;
   const { id, pendingMessages } = rows[0];
-  await addMessages(client, chatId, pendingMessages ?? []);
-  const { rows: begun } = await client.query<{ owner: string | null }>(
+  await addMessages(tx, chatId, pendingMessages ?? []);
+  const { rows: begun } = await tx.query<{ owner: string | null }>(
     `update runs set "isWaiting" = false, "pendingMessages" = null,
        "leaseOwner" = case when "leaseUntil" > now() then "leaseOwner" end,
        "leaseUntil" = greatest("leaseUntil", now() + ${handOver})
      where id = $1 returning "leaseOwner" as owner`,
     [id],
   );
-  await client.query('update chats set "activeRunId" = $2, "lastRunId" = $2, "updatedAt" = now() where id = $1', [chatId, id]);
+  await holdChat(tx, chatId, id);
   return { id, owner: begun[0]?.owner ?? null };
 }
 
 /** Output items can be referred to by later requests. A run that went on after a pause has more of them than before. */
-async function keepOutput(client: PoolClient, id: string, output: readonly RunItem[]): Promise<void> {
+async function keepOutput(tx: Transaction, id: string, output: readonly RunItem[]): Promise<void> {
   const rows = output.map((item, ordinal) => ({ ordinal, itemId: item.id, item }));
-  await client.query(
+  await tx.query(
     `insert into response_items ("runId", direction, ordinal, "itemId", "orgId", "userId", item)
      select r.id, 'output', i.ordinal, i."itemId", r."orgId", r."userId", i.item
      from json_to_recordset($2::json) as i(ordinal int, "itemId" text, item json), runs r where r.id = $1

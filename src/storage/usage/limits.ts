@@ -1,3 +1,4 @@
+// Raw SQL: counters. Tokens are taken under the lock of a counter, with leases by the time of the database.
 import type { OrganizationLimits, UsageKind } from '../../entities/usage.ts';
 import type { Database } from '../database/database.ts';
 import { createInvalidatedCache } from '../database/invalidated-cache.ts';
@@ -45,43 +46,34 @@ export interface UsageLimitStore {
 const organizationsMax = 20_000;
 const lease = (parameter: string) => `now() + ${parameter}::double precision * interval '1 millisecond'`;
 
-interface LimitRow {
-  readonly api: string | null;
-  readonly data: string | null;
-}
-
 export function createUsageLimitStore(db: Database, signals: Signals): UsageLimitStore {
-  const { pool } = db;
+  const { pool, prisma } = db;
   const cache = createInvalidatedCache<OrganizationLimits>(signals, organizationsMax);
   signals.subscribe('organization-changed', (orgId) => cache.forget((_limits, key) => key === orgId));
 
   async function load(orgId: string): Promise<OrganizationLimits | undefined> {
-    const { rows } = await pool.query<LimitRow>({
-      name: 'usage_limits',
-      text: 'select "apiUsageTokenLimit" as api, "dataUsageTokenLimit" as data from organizations where id = $1',
-      values: [orgId],
-    });
-    const [row] = rows;
-    return row === undefined ? undefined : { api: toNumber(row.api), data: toNumber(row.data) };
+    const select = { apiUsageTokenLimit: true, dataUsageTokenLimit: true };
+    const found = await prisma.organization.findUnique({ where: { id: orgId }, select });
+    return found === null ? undefined : { api: toNumber(found.apiUsageTokenLimit), data: toNumber(found.dataUsageTokenLimit) };
   }
 
   return {
     find: (orgId, nowMs) => cache.find(orgId, nowMs, load),
     onChange: (listener) => signals.subscribe('organization-changed', listener),
     reserve: ({ owner, orgId, kind, tokensMin, want, leaseMs }) =>
-      db.transaction<TokenGrant>(async (client) => {
+      db.transaction<TokenGrant>(async (tx) => {
         // The counter's row is the turnstile: whoever holds it sees what all others took. One that was deleted leaves none behind.
-        await client.query(
+        await tx.query(
           `insert into usage_counters ("orgId", kind) select id, $2 from organizations where id = $1 for key share
            on conflict do nothing`,
           [orgId, kind],
         );
-        const counter = await client.query<{ used: string }>(
+        const counter = await tx.query<{ used: string }>(
           'select used from usage_counters where "orgId" = $1 and kind = $2 for update',
           [orgId, kind],
         );
         // A statement of its own: the one above may have waited, and its view is from before.
-        const { rows } = await client.query<{ limit: string | null; held: string }>(
+        const { rows } = await tx.query<{ limit: string | null; held: string }>(
           `select o."${kind}UsageTokenLimit" as limit,
              (select coalesce(sum(r.tokens), 0) from usage_reservations r
               where r."orgId" = o.id and r.kind = $2 and r."leaseUntil" > now()) as held
@@ -95,16 +87,13 @@ export function createUsageLimitStore(db: Database, signals: Signals): UsageLimi
         if (left < tokensMin) return { kind: 'refused', left, used, limit };
         const tokens = Math.min(left, Math.max(tokensMin, want(left)));
         // What a process did not renew in time was counted as free: it cannot be counted again.
-        await client.query(
+        await tx.query(
           `insert into usage_reservations as r (owner, "orgId", kind, tokens, "leaseUntil") values ($1, $2, $3, $4, ${lease('$5')})
            on conflict (owner, "orgId", kind) do update set "leaseUntil" = excluded."leaseUntil",
              tokens = excluded.tokens + case when r."leaseUntil" > now() then r.tokens else 0 end`,
           [owner, orgId, kind, tokens, leaseMs],
         );
-        await client.query(`delete from usage_reservations where "orgId" = $1 and kind = $2 and "leaseUntil" < now()`, [
-          orgId,
-          kind,
-        ]);
+        await tx.query(`delete from usage_reservations where "orgId" = $1 and kind = $2 and "leaseUntil" < now()`, [orgId, kind]);
         return { kind: 'granted', tokens };
       }),
     async release(owner, orgId, kind, tokens) {
@@ -124,11 +113,11 @@ export function createUsageLimitStore(db: Database, signals: Signals): UsageLimi
       return rows;
     },
     async releaseAll(owner) {
-      await pool.query('delete from usage_reservations where owner = $1', [owner]);
+      await prisma.usageReservation.deleteMany({ where: { owner } });
     },
   };
 }
 
-function toNumber(value: string | null): number | null {
+function toNumber(value: string | bigint | null): number | null {
   return value === null ? null : Number(value);
 }

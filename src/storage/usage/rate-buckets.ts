@@ -1,3 +1,4 @@
+// Raw SQL: counters. One statement changes many buckets, by the time of the database.
 import type { Database } from '../database/database.ts';
 
 /** What one process let in for one subject since it last told. */
@@ -9,7 +10,7 @@ export interface RateReport {
   readonly used: number;
 }
 
-/** Buckets of requests that all instances share. Raw SQL: one statement for many buckets. */
+/** Buckets of requests that all instances share. */
 export interface RateBucketStore {
   /** Takes what was used off the buckets. @returns what is left in each for all instances; below zero when they let in more than there was. */
   report(reports: readonly RateReport[]): Promise<ReadonlyMap<string, number>>;

@@ -1,9 +1,10 @@
+// Raw SQL: counters. The ledger and what is summed from it change in one statement, and reports are sums.
 import type { AgentFilter } from '../../entities/accounts/access.ts';
 import type { AgentUsage, UsageDay } from '../../entities/usage.ts';
 import { agentCondition } from '../agents/filter.ts';
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
-import { Parameters, prepared } from '../database/sql/where.ts';
+import { type Parameters, selectRows } from '../database/sql/where.ts';
 
 /** A row of the usage ledger: one upstream call. */
 export interface UsageRow {
@@ -103,12 +104,13 @@ function sourceOf({ from, to }: UsagePeriod, orgId: string, parameters: Paramete
     case when purpose = 'run' then ${tokens} else 0 end as api from usage_entries where "orgId" = ${org} ${bounds.join(' ')}`;
 }
 
+/** Larger than an int: raw SQL gives them as text, Prisma as bigint. */
 interface SumRow {
-  readonly data: string;
-  readonly api: string;
+  readonly data: string | bigint | null;
+  readonly api: string | bigint | null;
 }
 
-export function createUsageStore({ pool }: Database, signals: Signals): UsageStore {
+export function createUsageStore({ pool, prisma }: Database, signals: Signals): UsageStore {
   return {
     async add(rows, owner) {
       // One JSON parameter instead of thirteen a row: no limit of parameters, one plan for every size.
@@ -116,32 +118,33 @@ export function createUsageStore({ pool }: Database, signals: Signals): UsageSto
       for (const orgId of new Set(rows.map((row) => row.orgId))) signals.publish('usage-changed', orgId);
     },
     async total(orgId, period) {
-      const parameters = new Parameters();
-      const text = `select coalesce(sum(data), 0) as data, coalesce(sum(api), 0) as api from (${sourceOf(period, orgId, parameters)}) u`;
-      const { rows } = await pool.query<SumRow>(prepared(text, parameters.values));
-      return sumsOf(rows[0]);
+      const [sums] = await selectRows<SumRow>(
+        pool,
+        (given) => `select sum(data) as data, sum(api) as api from (${sourceOf(period, orgId, given)}) u`,
+      );
+      return sumsOf(sums);
     },
     async byAgent(orgId, period, filter, limit) {
-      const parameters = new Parameters();
-      const text = `select u."agentId", sum(u.data) as data, sum(u.api) as api from (${sourceOf(period, orgId, parameters)}) u
-        where u."agentId" <> '' and exists (select 1 from agents a where a.id = u."agentId" and ${agentCondition(filter, parameters)})
-        group by 1 order by sum(u.data) + sum(u.api) desc, 1 limit ${parameters.add(limit)}`;
-      const { rows } = await pool.query<SumRow & { agentId: string }>(prepared(text, parameters.values));
+      const rows = await selectRows<SumRow & { agentId: string }>(
+        pool,
+        (given) => `select u."agentId", sum(u.data) as data, sum(u.api) as api from (${sourceOf(period, orgId, given)}) u
+          where u."agentId" <> '' and exists (select 1 from agents a where a.id = u."agentId" and ${agentCondition(filter, given)})
+          group by 1 order by sum(u.data) + sum(u.api) desc, 1 limit ${given.add(limit)}`,
+      );
       return rows.map((row) => ({ agentId: row.agentId, ...sumsOf(row) }));
     },
     async byDay(orgId, from, to, agentId) {
-      const parameters = new Parameters();
-      const ofAgent = (id: string) => `and "agentId" = ${parameters.add(id)}`;
-      const text = `select to_char(day, 'YYYY-MM-DD') as day, sum("dataTokens") as data, sum("apiTokens") as api from usage_days
-        where "orgId" = ${parameters.add(orgId)} and day between ${parameters.add(from)}::date and ${parameters.add(to)}::date
-        ${agentId === undefined ? '' : ofAgent(agentId)} group by 1 order by 1`;
-      const { rows } = await pool.query<SumRow & { day: string }>(prepared(text, parameters.values));
-      return rows.map((row) => ({ day: row.day, ...sumsOf(row) }));
+      const days = await prisma.usageDay.groupBy({
+        by: ['day'],
+        where: { orgId, day: { gte: new Date(from), lte: new Date(to) }, ...(agentId === undefined ? {} : { agentId }) },
+        _sum: { dataTokens: true, apiTokens: true },
+        orderBy: { day: 'asc' },
+      });
+      return days.map(({ day, _sum }) => ({ day: dayOf(day), ...sumsOf({ data: _sum.dataTokens, api: _sum.apiTokens }) }));
     },
   };
 }
 
-/** Sums come as text: they may be larger than an int. */
 function sumsOf(row: SumRow | undefined): UsageSums {
   return { dataTokensUsed: Number(row?.data ?? 0), apiTokensUsed: Number(row?.api ?? 0) };
 }

@@ -1,3 +1,4 @@
+// Raw SQL: one row for each combination of master keys that wrapped data keys.
 import type { Settings } from '../../settings.ts';
 import type { Database } from '../database/database.ts';
 import { StartRefusal } from '../database/start-refusal.ts';

@@ -1,3 +1,4 @@
+// Raw SQL: the database reads which master keys wrapped a data key.
 import type { Database } from '../database/database.ts';
 import type { MasterKeys } from './master-keys.ts';
 import { openDataKey, wrapDataKey, wrappingIds } from './wrapping.ts';
@@ -19,7 +20,11 @@ const rowsAtOnce = 200;
  *
  * @throws SealError when a row opens with none of the keys.
  */
-export async function rotateDataKeys({ pool }: Database, { sealing }: MasterKeys, signal: AbortSignal): Promise<Rotation> {
+export async function rotateDataKeys(
+  { pool, prisma }: Database,
+  { sealing }: MasterKeys,
+  signal: AbortSignal,
+): Promise<Rotation> {
   const [newest] = sealing;
   const ids = [...new Set(sealing.map(({ id }) => id))].sort();
   let changed = 0;
@@ -31,11 +36,8 @@ export async function rotateDataKeys({ pool }: Database, { sealing }: MasterKeys
     );
     for (const { orgId, wrapped } of rows) {
       if (signal.aborted) break;
-      const { rowCount } = await pool.query(
-        'UPDATE organization_keys SET wrapped = $3, "updatedAt" = now() WHERE "orgId" = $1 AND wrapped = $2',
-        [orgId, wrapped, wrapDataKey(sealing, orgId, openDataKey(sealing, orgId, wrapped))],
-      );
-      changed += rowCount ?? 0;
+      const data = { wrapped: wrapDataKey(sealing, orgId, openDataKey(sealing, orgId, wrapped)) };
+      changed += (await prisma.organizationKey.updateMany({ where: { orgId, wrapped }, data })).count;
       after = orgId;
     }
     if (rows.length < rowsAtOnce) break;

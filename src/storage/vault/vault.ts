@@ -58,15 +58,13 @@ export function createVault(db: Database, masterKeys: MasterKeys): Vault {
   };
 }
 
-async function loadDataKey(db: Database, masterKeys: MasterKeys, orgId: string): Promise<SealingKey> {
+async function loadDataKey({ prisma }: Database, masterKeys: MasterKeys, orgId: string): Promise<SealingKey> {
+  const { organizationKey } = prisma;
   const fresh = wrapDataKey(masterKeys.sealing, orgId, makeKeyBytes());
   // Whoever comes first makes the key; everybody reads what stands.
-  await db.pool.query(
-    'INSERT INTO organization_keys ("orgId", wrapped, "updatedAt") VALUES ($1, $2, now()) ON CONFLICT DO NOTHING',
-    [orgId, fresh],
-  );
-  const { rows } = await db.pool.query<{ wrapped: string }>('SELECT wrapped FROM organization_keys WHERE "orgId" = $1', [orgId]);
-  return deriveKey(openDataKey(masterKeys.sealing, orgId, rows[0]?.wrapped ?? ''), 'data');
+  await organizationKey.createMany({ data: [{ orgId, wrapped: fresh }], skipDuplicates: true });
+  const kept = await organizationKey.findUnique({ where: { orgId } });
+  return deriveKey(openDataKey(masterKeys.sealing, orgId, kept?.wrapped ?? ''), 'data');
 }
 
 function placeOf(place: SecretPlace): string[] {

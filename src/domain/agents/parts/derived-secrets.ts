@@ -1,7 +1,8 @@
 import { originOfTool } from '../../../engine/tools/api-function/address.ts';
 import type { AgentOfParts } from '../../../entities/agents/agent.ts';
 import { type AgentTool, type AgentToolType, type SecretType, secretKeysIn } from '../../../entities/agents/part.ts';
-import { type FirstUse, type NewSecret, secretTable } from '../../../storage/agents/parts/secrets.ts';
+import type { FirstUse } from '../../../storage/agents/parts/derived-secrets.ts';
+import { type NewSecret, secretTable } from '../../../storage/agents/parts/secrets.ts';
 import type { Deps } from '../../deps.ts';
 import type { Faults } from '../../faults.ts';
 import { requireOwnOrigins } from './secret-origins.ts';

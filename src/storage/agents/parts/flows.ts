@@ -1,9 +1,10 @@
-import type { PoolClient } from 'pg';
 import type { AgentFlow, AgentPart, FlowVersion } from '../../../entities/agents/part.ts';
 import type { Database } from '../../database/database.ts';
+import type { Transaction } from '../../database/prisma.ts';
 import type { Signals } from '../../database/signals/signals.ts';
-import { readWhole } from '../../database/sql/bounded-rows.ts';
-import { createPartTable, insertPart, type PartTable } from './part-table.ts';
+import type { Prisma } from '../../generated/client.ts';
+import { listVersions } from './part-lists.ts';
+import { addParts, createPartTable, type PartTable } from './part-table.ts';
 import { flowShape } from './shapes.ts';
 
 interface FlowRow extends AgentPart {
@@ -16,10 +17,10 @@ export function createFlowTable(db: Database, signals: Signals): PartTable<Agent
   const rows = createPartTable<FlowRow>(db, signals, flowShape);
 
   async function whole(flows: readonly FlowRow[]): Promise<readonly AgentFlow[]> {
-    const text = `select "flowId", version, active, description, data from agent_flow_versions
-      where "flowId" = any($1::text[]) order by "flowId", version`;
-    const values = [flows.map(({ id }) => id)];
-    const versions = await readWhole<FlowVersion & { flowId: string }>(db, { text, values }, ['description', 'data']);
+    const versions = await listVersions(
+      db,
+      flows.map(({ id }) => id),
+    );
     const byFlow = Map.groupBy(versions, ({ flowId }) => flowId);
     return flows.map((flow) => ({
       ...flow,
@@ -43,12 +44,12 @@ export function createFlowTable(db: Database, signals: Signals): PartTable<Agent
       const flow = await rows.find(agentId, id);
       return flow === undefined ? undefined : one(flow);
     },
-    create: async ({ versions, ...flow }) => one(await rows.create(flow, (client) => insertVersions(client, flow.id, versions))),
+    create: async ({ versions, ...flow }) => one(await rows.create(flow, (tx) => addVersions(tx, flow.id, versions))),
     async update(agentId, id, { versions, ...changes }) {
-      const replace = async (client: PoolClient) => {
+      const replace = async (tx: Transaction) => {
         if (versions === undefined) return;
-        await client.query('delete from agent_flow_versions where "flowId" = $1', [id]);
-        await insertVersions(client, id, versions);
+        await tx.prisma.agentFlowVersion.deleteMany({ where: { flowId: id } });
+        await addVersions(tx, id, versions);
       };
       return one(await rows.update(agentId, id, changes, replace));
     },
@@ -56,17 +57,17 @@ export function createFlowTable(db: Database, signals: Signals): PartTable<Agent
   };
 }
 
-/** Also for flows that come in with a whole agent. */
-export async function insertFlow(client: PoolClient, { versions, ...flow }: Omit<AgentFlow, 'updatedAt'>): Promise<void> {
-  await insertPart<FlowRow>(client, flowShape, flow);
-  await insertVersions(client, flow.id, versions);
+/** Adds the flows that come in with a whole agent. */
+export async function addFlows(tx: Transaction, flows: readonly Omit<AgentFlow, 'updatedAt'>[]): Promise<void> {
+  await addParts<FlowRow>(
+    tx,
+    flowShape,
+    flows.map(({ versions: _versions, ...flow }) => flow),
+  );
+  for (const { id, versions } of flows) await addVersions(tx, id, versions);
 }
 
-async function insertVersions(client: PoolClient, flowId: string, versions: readonly FlowVersion[]): Promise<void> {
-  await client.query(
-    `insert into agent_flow_versions ("flowId", version, active, description, data)
-     select $1, v.version, v.active, v.description, v.data
-     from json_to_recordset($2::json) as v(version int, active boolean, description text, data json)`,
-    [flowId, JSON.stringify(versions)],
-  );
+async function addVersions(tx: Transaction, flowId: string, versions: readonly FlowVersion[]): Promise<void> {
+  const data = versions.map((version) => ({ ...version, flowId, data: version.data as Prisma.InputJsonObject }));
+  await tx.prisma.agentFlowVersion.createMany({ data });
 }

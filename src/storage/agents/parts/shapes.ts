@@ -1,59 +1,62 @@
-import type { PartShape } from './part-table.ts';
+/** How the parts of one kind are kept. */
+export interface PartShape {
+  readonly table: string;
+  /** As Prisma calls the table. */
+  readonly model: 'agentTool' | 'agentUserInput' | 'agentSkill' | 'agentFlow' | 'agentSecret';
+  /** As messages call it. */
+  readonly noun: string;
+  /** Columns whose values may be long. */
+  readonly longColumns: readonly string[];
+  /** The column whose value an agent has once. */
+  readonly unique: string;
+  readonly countMax: number;
+  readonly orderBy: string;
+}
 
 /** How many of each kind an agent has at most. */
 export const partCountsMax = { tools: 64, userInputs: 50, skills: 100, flows: 50, flowVersions: 100, secrets: 200 } as const;
 
 export const toolShape: PartShape = {
   table: 'agent_tools',
+  model: 'agentTool',
   noun: 'tool',
-  columns: { name: 'plain', type: 'plain', data: 'json' },
+  longColumns: ['name', 'data'],
   unique: 'name',
   countMax: partCountsMax.tools,
   orderBy: 'name collate "C"',
 };
 export const userInputShape: PartShape = {
   table: 'agent_user_inputs',
+  model: 'agentUserInput',
   noun: 'user input',
-  columns: {
-    variableName: 'plain',
-    type: 'plain',
-    label: 'plain',
-    configuration: 'json',
-    showOnChatCreate: 'plain',
-    orderIndex: 'plain',
-  },
+  longColumns: ['variableName', 'label', 'configuration'],
   unique: 'variableName',
   countMax: partCountsMax.userInputs,
   orderBy: '"orderIndex", "variableName" collate "C"',
 };
 export const skillShape: PartShape = {
   table: 'agent_skills',
+  model: 'agentSkill',
   noun: 'skill',
-  columns: { name: 'plain', description: 'plain', content: 'plain', enabled: 'plain' },
+  longColumns: ['name', 'description', 'content'],
   unique: 'name',
   countMax: partCountsMax.skills,
   orderBy: 'name collate "C"',
 };
 export const flowShape: PartShape = {
   table: 'agent_flows',
+  model: 'agentFlow',
   noun: 'flow',
-  columns: { name: 'plain', enabled: 'plain' },
+  longColumns: ['name'],
   unique: 'name',
   countMax: partCountsMax.flows,
   orderBy: 'name collate "C"',
 };
 export const secretShape: PartShape = {
   table: 'agent_secrets',
+  model: 'agentSecret',
   noun: 'secret',
-  columns: {
-    key: 'plain',
-    description: 'plain',
-    secretType: 'plain',
-    sealed: 'plain',
-    isDerived: 'plain',
-    origins: 'plain',
-    givenByUserId: 'plain',
-  },
+  longColumns: ['key', 'description', 'sealed', 'origins'],
   unique: 'key',
   countMax: partCountsMax.secrets,
   orderBy: 'key collate "C"',

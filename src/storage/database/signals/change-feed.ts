@@ -1,3 +1,4 @@
+// Raw SQL: Prisma knows no numbers of transactions.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { SignalTopic } from './signals.ts';

@@ -1,3 +1,4 @@
+// Raw SQL: Prisma does not listen.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client, ClientConfig } from 'pg';
 import { openClient } from '../pool.ts';

@@ -1,3 +1,4 @@
+// Raw SQL: Prisma sends no notifications.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';

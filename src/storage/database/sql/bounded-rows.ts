@@ -1,3 +1,4 @@
+// Raw SQL: Prisma cannot end a list at a number of bytes.
 import type { QueryResultRow } from 'pg';
 import { DomainError } from '../../../entities/errors.ts';
 import type { Database } from '../database.ts';

@@ -1,3 +1,5 @@
+// Raw SQL: what many owners have is read once, in one statement.
+
 /** A thing with all that have it, in one row: what many share is read, sent and parsed once. */
 export interface Linked {
   /** Who has it, and where in the order of all. */

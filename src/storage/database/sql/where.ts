@@ -1,4 +1,6 @@
+// Raw SQL: what statements with a caller's rule are put together with.
 import { createHash } from 'node:crypto';
+import type { Pool, QueryResultRow } from 'pg';
 import { type Filter, isAll, isAny } from '../../../entities/filter.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 
@@ -9,6 +11,22 @@ export class Parameters {
   add(value: unknown): string {
     return `$${this.values.push(value)}`;
   }
+}
+
+/** Reads with a prepared statement that `write` puts together. */
+export async function selectRows<Row extends QueryResultRow>(
+  client: Pick<Pool, 'query'>,
+  write: (given: Parameters) => string,
+): Promise<readonly Row[]> {
+  const given = new Parameters();
+  const text = write(given);
+  return (await client.query<Row>(prepared(text, given.values))).rows;
+}
+
+/** Counts what a condition finds; `write` gives what stands behind `select count(*)`. */
+export async function countRows(client: Pick<Pool, 'query'>, write: (given: Parameters) => string): Promise<number> {
+  const [counted] = await selectRows<{ count: number }>(client, (given) => `select count(*)::int as count ${write(given)}`);
+  return counted?.count ?? 0;
 }
 
 /** A rule as a condition in SQL; `leafSql` writes one leaf. */

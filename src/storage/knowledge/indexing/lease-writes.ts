@@ -1,5 +1,6 @@
-import type { PoolClient } from 'pg';
+// Raw SQL: leases. A write counts only while its lease is the last one, said in the same statement.
 import type { Database } from '../../database/database.ts';
+import type { Transaction } from '../../database/prisma.ts';
 import type { ChunkGeneration, ChunkStore } from '../chunks.ts';
 import { type IndexingStore, type IndexLease, LeaseLostError, removedAtOnce } from './lease.ts';
 
@@ -15,13 +16,13 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
 
   /** Writes with the lease as a condition. */
   async function leased<Row extends object = object>(
-    client: Pick<PoolClient, 'query'>,
+    tx: Pick<Transaction, 'query'>,
     { itemId, owner, generation }: IndexLease,
     set: string,
     values: readonly unknown[] = [],
     returning = 'id',
   ): Promise<Row> {
-    const { rows } = await client.query<Row>(
+    const { rows } = await tx.query<Row>(
       `update knowledge_items set "updatedAt" = now(), ${set}
        where id = $1 and "leaseOwner" = $2 and "lastGeneration" = $3 returning ${returning}`,
       [itemId, owner, generation, ...values],
@@ -60,17 +61,17 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
     },
     async addChunks(lease, config, newChunks, percentage, leaseMs) {
       const generation: ChunkGeneration = { ...lease, config };
-      await db.transaction(async (client) => {
-        await leased(client, lease, `"indexPercentage" = $4, ${until('$5')}`, [percentage, leaseMs]);
-        await chunks.add(client, generation, newChunks);
+      await db.transaction(async (tx) => {
+        await leased(tx, lease, `"indexPercentage" = $4, ${until('$5')}`, [percentage, leaseMs]);
+        await chunks.add(tx, generation, newChunks);
       });
       announce(lease.dataSourceId);
     },
     async complete(lease, content) {
       const { itemId, dataSourceId, generation } = lease;
-      const result = await db.transaction(async (client) => {
+      const result = await db.transaction(async (tx) => {
         const row = await leased<{ isRunWanted: boolean }>(
-          client,
+          tx,
           lease,
           `"indexStatus" = 'INDEXED', "liveGeneration" = "lastGeneration", "documentCount" = $4, "tokenCount" = $5, "contentHash" = $6,
            "mimeType" = $7, metadata = case when $8::text is null then metadata - 'title' else metadata || jsonb_build_object('title', $8::text) end,
@@ -78,13 +79,12 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
           [content.documentCount, content.tokenCount, content.contentHash, content.mimeType, content.title],
           wanted,
         );
-        await client.query('update data_sources set "lastIndexedAt" = now() where id = $1', [dataSourceId]);
-        await client.query(
-          `insert into usage_entries (id, "orgId", "userId", purpose, "modelId", "inputTokens", "outputTokens")
-           values ($1, $2, $3, 'indexing', 'parley/index', $4, 0)`,
-          [content.usageEntryId, lease.orgId, lease.ownerUserId, content.tokenCount],
-        );
-        await chunks.removeDead(client, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
+        await tx.query('update data_sources set "lastIndexedAt" = now() where id = $1', [dataSourceId]);
+        const usage = { purpose: 'indexing', modelId: 'parley/index', inputTokens: content.tokenCount, outputTokens: 0 };
+        await tx.prisma.usageEntry.create({
+          data: { ...usage, id: content.usageEntryId, orgId: lease.orgId, userId: lease.ownerUserId },
+        });
+        await chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: generation }, removedAtOnce);
         return row;
       });
       announce(dataSourceId);
@@ -119,9 +119,9 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
     async cleanLeased(lease, leaseMs) {
       const { itemId, dataSourceId, generation, liveGeneration } = lease;
       for (;;) {
-        const removed = await db.transaction(async (client) => {
-          await leased(client, lease, until('$4'), [leaseMs]);
-          return chunks.removeDead(client, { dataSourceId, itemId, generation, liveGeneration }, removedAtOnce);
+        const removed = await db.transaction(async (tx) => {
+          await leased(tx, lease, until('$4'), [leaseMs]);
+          return chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration }, removedAtOnce);
         });
         if (removed < removedAtOnce) return;
       }

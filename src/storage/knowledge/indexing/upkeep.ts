@@ -1,3 +1,4 @@
+// Raw SQL: leases. Items change their state by what it is, in one statement, by the time of the database.
 import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
 import type { Database } from '../../database/database.ts';
 import type { ChunkStore } from '../chunks.ts';
@@ -10,12 +11,12 @@ export function createUpkeep(
   chunks: ChunkStore,
   announce: (dataSourceId: string) => void,
 ): Omit<IndexingStore, keyof LeaseWrites> {
-  const { pool } = db;
+  const { pool, prisma } = db;
 
   async function removeDead(itemId: string, dataSourceId: string, generation: number, live: number | null): Promise<void> {
     for (;;) {
-      const removed = await db.transaction((client) =>
-        chunks.removeDead(client, { dataSourceId, itemId, generation, liveGeneration: live }, removedAtOnce),
+      const removed = await db.transaction((tx) =>
+        chunks.removeDead(tx, { dataSourceId, itemId, generation, liveGeneration: live }, removedAtOnce),
       );
       if (removed < removedAtOnce) return;
     }
@@ -75,26 +76,24 @@ export function createUpkeep(
         [ageMs],
       ),
     findDue: () => owned(pool, dueSql),
-    findDeleting: () =>
-      owned(pool, `select s.id, s."orgId", ${tenantOf('s')} from data_sources s where s."deletingAt" is not null limit 500`),
-    findUnclean: () =>
-      ids(
-        pool,
-        `select id from knowledge_items where "needsCleaning" and "indexStatus" in ('INDEXED', 'FAILED', 'SKIPPED', 'CANCELLED') limit 100`,
-      ),
+    async findDeleting() {
+      const select = { id: true, orgId: true, organization: { select: { tenantId: true } } };
+      const sources = await prisma.dataSource.findMany({ where: { deletingAt: { not: null } }, select, take: 500 });
+      return sources.map(({ organization, ...source }) => ({ ...source, ...organization }));
+    },
+    async findUnclean() {
+      const where = { needsCleaning: true, indexStatus: { in: statesAtRest } };
+      return (await prisma.knowledgeItem.findMany({ where, select: { id: true }, take: 100 })).map(({ id }) => id);
+    },
     async clean(itemId) {
-      const { rows } = await pool.query<{ dataSourceId: string; generation: number; liveGeneration: number | null }>(
-        `select "dataSourceId", "lastGeneration" + 1 as generation, "liveGeneration" from knowledge_items
-         where id = $1 and "indexStatus" in ('INDEXED', 'FAILED', 'SKIPPED', 'CANCELLED')`,
-        [itemId],
-      );
-      const [item] = rows;
-      if (item === undefined) return;
-      await removeDead(itemId, item.dataSourceId, item.generation, item.liveGeneration);
+      const item = await prisma.knowledgeItem.findUnique({ where: { id: itemId, indexStatus: { in: statesAtRest } } });
+      if (item === null) return;
+      const { dataSourceId, lastGeneration, liveGeneration } = item;
+      await removeDead(itemId, dataSourceId, lastGeneration + 1, liveGeneration);
       // A lease taken meanwhile has a higher generation, and cleans for itself.
-      await pool.query('update knowledge_items set "needsCleaning" = false where id = $1 and "lastGeneration" < $2', [
+      await pool.query('update knowledge_items set "needsCleaning" = false where id = $1 and "lastGeneration" <= $2', [
         itemId,
-        item.generation,
+        lastGeneration,
       ]);
     },
     async deleteSource(dataSourceId, onBlob) {
@@ -105,24 +104,23 @@ export function createUpkeep(
       );
       await chunks.removeLexemes(dataSourceId);
       for (;;) {
-        const { rows } = await pool.query<{ id: string; generation: number; keys: (string | null)[] }>(
-          `select id, "lastGeneration" + 1 as generation, array["contentBlobKey", "documentsBlobKey"] as keys
-           from knowledge_items where "dataSourceId" = $1 limit 100`,
-          [dataSourceId],
-        );
-        for (const { id, generation, keys } of rows) {
-          await removeDead(id, dataSourceId, generation, null);
-          for (const key of keys) if (key !== null) await onBlob(key);
-          await pool.query('delete from knowledge_items where id = $1', [id]);
+        const items = await prisma.knowledgeItem.findMany({ where: { dataSourceId }, take: 100 });
+        for (const { id, lastGeneration, contentBlobKey, documentsBlobKey } of items) {
+          await removeDead(id, dataSourceId, lastGeneration + 1, null);
+          for (const key of [contentBlobKey, documentsBlobKey]) if (key !== null) await onBlob(key);
+          await prisma.knowledgeItem.deleteMany({ where: { id } });
         }
-        if (rows.length < 100) break;
+        if (items.length < 100) break;
       }
       await chunks.removeLexemes(dataSourceId);
-      await pool.query('delete from data_sources where id = $1 and "deletingAt" is not null', [dataSourceId]);
+      await prisma.dataSource.deleteMany({ where: { id: dataSourceId, deletingAt: { not: null } } });
       announce(dataSourceId);
     },
   };
 }
+
+/** Of an item that nobody works on. */
+const statesAtRest = ['INDEXED', 'FAILED', 'SKIPPED', 'CANCELLED'];
 
 /** The tenant of a row that has an organization. */
 function tenantOf(row: string): string {
@@ -145,9 +143,4 @@ limit 500`;
 
 async function owned(pool: Database['pool'], sql: string, values: unknown[] = []): Promise<readonly OwnedId[]> {
   return (await pool.query<OwnedId>(sql, values)).rows;
-}
-
-async function ids(pool: Database['pool'], sql: string, values: unknown[] = []): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ id: string }>(sql, values);
-  return rows.map(({ id }) => id);
 }

@@ -1,0 +1,64 @@
+// Raw SQL: what is copied does not leave the database.
+import type { PromptPart } from '../../entities/chats/chat.ts';
+import { addToCounters } from '../agents/counters.ts';
+import type { Transaction } from '../database/prisma.ts';
+import { lockChat } from '../database/sql/locks.ts';
+
+export interface NewCopy {
+  readonly id: string;
+  readonly createdAt: Date;
+  newId(kind: 'message' | 'chatFile'): string;
+}
+
+/** As ChatChangeStore.duplicate says. */
+export async function duplicate(tx: Transaction, chatId: string, { id, createdAt, newId }: NewCopy): Promise<boolean> {
+  const chat = await lockChat(tx, chatId);
+  if (chat === undefined || chat.deletedAt !== null) return false;
+  await tx.query(
+    `insert into chats (id, "createdAt", "updatedAt", "orgId", "userId", "agentId", name, "modelId", "userInputs", summary)
+     select $2, $3, $3, "orgId", "userId", "agentId", name, "modelId", "userInputs", summary from chats where id = $1`,
+    [chatId, id, createdAt],
+  );
+  const fileIds = await copyFiles(tx, chatId, id, () => newId('chatFile'));
+  const { rows: messages } = await tx.query<{ id: string; parts: readonly PromptPart[] | null; isSpoken: boolean }>(
+    `select id, parts, (role in ('user', 'assistant') and not "isHidden") as "isSpoken" from messages where "chatId" = $1 order by ordinal`,
+    [chatId],
+  );
+  const copies = messages.map(({ id: from, parts }) => ({
+    from,
+    to: newId('message'),
+    parts: parts?.map((part) => (part.type === 'id' ? { ...part, id: fileIds.get(part.id) ?? part.id } : part)) ?? null,
+  }));
+  await tx.query(
+    `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "toolCalls", "toolCallId",
+       "toolStatus", citations, status, context, "isHidden", compression)
+     select copy."to", m."createdAt", m."updatedAt", $1, m.ordinal, m.role, m.content, copy.parts, m."toolCalls", m."toolCallId",
+       m."toolStatus", m.citations, m.status, m.context, m."isHidden", m.compression
+     from jsonb_to_recordset($2::jsonb) as copy("from" text, "to" text, parts jsonb) join messages m on m.id = copy."from"`,
+    [id, JSON.stringify(copies)],
+  );
+  await addToCounters(tx, chat.agentId, { messageCount: messages.filter(({ isSpoken }) => isSpoken).length });
+  return true;
+}
+
+/** Copies the files of a chat that have their bytes. @returns the new id of each. */
+async function copyFiles(
+  tx: Transaction,
+  fromChatId: string,
+  toChatId: string,
+  newId: () => string,
+): Promise<ReadonlyMap<string, string>> {
+  const files = await tx.prisma.chatFile.findMany({
+    where: { chatId: fromChatId, status: 'UPLOADED', deletedAt: null },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+    select: { id: true },
+  });
+  const ids = new Map(files.map(({ id }) => [id, newId()]));
+  await tx.query(
+    `insert into chat_files (id, "createdAt", "chatId", source, filename, "sizeBytes", "mimeType", metadata, status, "blobKey")
+     select copy."to", f."createdAt", $1, f.source, f.filename, f."sizeBytes", f."mimeType", f.metadata, f.status, f."blobKey"
+     from jsonb_to_recordset($2::jsonb) as copy("from" text, "to" text) join chat_files f on f.id = copy."from"`,
+    [toChatId, JSON.stringify([...ids].map(([from, to]) => ({ from, to })))],
+  );
+  return ids;
+}

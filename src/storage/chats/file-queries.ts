@@ -1,0 +1,34 @@
+// Raw SQL: a caller's rule is an SQL condition, lists are bounded in bytes, and records that somebody holds are skipped.
+import type { ChatFilter } from '../../entities/accounts/access.ts';
+import type { ChatFile } from '../../entities/chats/file.ts';
+import type { Database } from '../database/database.ts';
+import { readWhole } from '../database/sql/bounded-rows.ts';
+import { selectRows } from '../database/sql/where.ts';
+import { chatCondition } from './filter.ts';
+
+/** As ChatFileStore says. */
+export function createFileQueries(db: Database) {
+  const { pool } = db;
+  return {
+    findInChats: (ids: readonly string[], filter: ChatFilter) =>
+      selectRows<ChatFile>(
+        pool,
+        (given) => `select f.* from chat_files f join chats c on c.id = f."chatId" left join agents a on a.id = c."agentId"
+          where f.id = any(${given.add(ids)}::text[]) and f."deletedAt" is null and c."deletedAt" is null
+            and ${chatCondition(filter, given)}`,
+      ),
+    listOf(chatIds: readonly string[]) {
+      const text =
+        'select * from chat_files where "chatId" = any($1::text[]) and "deletedAt" is null order by "chatId", "createdAt", id';
+      return readWhole<ChatFile>(db, { text, values: [chatIds] }, ['metadata', 'filename', 'mimeType']);
+    },
+    async expire(before: Date, limit: number) {
+      const { rowCount } = await pool.query(
+        `update chat_files set status = 'DELETED', "deletedAt" = now() where id in (
+           select id from chat_files where status = 'PENDING' and "createdAt" < $1 limit $2 for update skip locked)`,
+        [before, limit],
+      );
+      return rowCount ?? 0;
+    },
+  };
+}

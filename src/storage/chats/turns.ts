@@ -1,0 +1,39 @@
+// Raw SQL: thread order. Every turn of a chat passes here, and the next one may only begin behind it.
+import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
+import type { NewRun } from '../../entities/runs/run.ts';
+import type { Transaction } from '../database/prisma.ts';
+import { lockChat } from '../database/sql/locks.ts';
+import { addRun } from '../runs/leases.ts';
+import { addMessages, findMessages } from './messages.ts';
+
+/** What begins a run in a chat: its messages and its row, written together. */
+export interface Turn {
+  readonly chatId: string;
+  readonly run: NewRun;
+  readonly leaseMs: number;
+  /** Sees the chat as it is once nobody else can change it, and says what to add. Throws to write nothing. */
+  readonly messages: (last: readonly ChatMessage[]) => readonly NewMessage[];
+  /** How many of the last messages `messages` wants to see. */
+  readonly lastMessages: number;
+}
+/** `run-active`: another run holds the chat. `missing`: the chat is gone. */
+export type TurnResult =
+  | { readonly kind: 'started' }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'run-active'; readonly runId: string };
+
+export async function beginTurn(tx: Transaction, { chatId, run, leaseMs, messages, lastMessages }: Turn): Promise<TurnResult> {
+  const chat = await lockChat(tx, chatId);
+  if (chat === undefined || chat.deletedAt !== null) return { kind: 'missing' };
+  if (chat.activeRunId !== null) return { kind: 'run-active', runId: chat.activeRunId };
+  const last = lastMessages === 0 ? [] : await findMessages(tx, [chatId], lastMessages, true);
+  await addMessages(tx, chatId, messages(last));
+  await addRun(tx, run, leaseMs);
+  await holdChat(tx, chatId, run.id);
+  return { kind: 'started' };
+}
+
+/** Gives a chat to a run. The chat must be locked. */
+export async function holdChat(tx: Transaction, chatId: string, runId: string): Promise<void> {
+  await tx.query('update chats set "activeRunId" = $2, "lastRunId" = $2, "updatedAt" = now() where id = $1', [chatId, runId]);
+}

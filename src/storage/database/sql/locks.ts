@@ -1,0 +1,31 @@
+// Raw SQL: Prisma has no row locks.
+import type { Transaction } from '../prisma.ts';
+
+/** Holds a row until the transaction ends: whoever locks it too, or adds a row that refers to it, waits. */
+export async function lockRow(tx: Transaction, table: 'organizations' | 'tenants' | 'users', id: string): Promise<void> {
+  await tx.query(`select 1 from ${table} where id = $1 for update`, [id]);
+}
+
+/** @returns false when the agent is deleted. */
+export async function lockAgent(tx: Transaction, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query('select 1 from agents where id = $1 and not "isDeleted" for update', [id]);
+  return rowCount === 1;
+}
+
+export interface LockedChat {
+  readonly id: string;
+  readonly agentId: string | null;
+  readonly activeRunId: string | null;
+  readonly deletedAt: Date | null;
+}
+
+/** Also a deleted chat. */
+export async function lockChat(tx: Transaction, id: string): Promise<LockedChat | undefined> {
+  const text = 'select id, "agentId", "activeRunId", "deletedAt" from chats where id = $1 for update';
+  return (await tx.query<LockedChat>(text, [id])).rows[0];
+}
+
+/** Processes that start together on an empty database take turns. Any number will do, as long as every Parley takes the same one. */
+export async function lockFirstStart(tx: Transaction): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock(7215534)');
+}

@@ -1,0 +1,175 @@
+// Raw SQL: leases. A run is taken, kept and asked to stop by what its row says, in one statement, by the time of the database.
+import type { NewRun, Run } from '../../entities/runs/run.ts';
+import type { Database } from '../database/database.ts';
+import type { Transaction } from '../database/prisma.ts';
+import { type RunRow, runOf } from './rows.ts';
+
+/** A run in the hands of this process: what it writes counts as long as nobody has taken a later lease. */
+export interface LeasedRun extends Run {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly request: unknown;
+  readonly fence: number;
+  /** How often it was begun, this time included. */
+  readonly attempt: number;
+  /** Of a run that other processes had: from its first start to the end of the last lease, in milliseconds; 0 at the first attempt. */
+  readonly heldMs: number;
+  readonly isCancelRequested: boolean;
+  readonly isPauseRequested: boolean;
+  /** Of a response: it goes on when nobody reads it. */
+  readonly isBackground: boolean;
+  /** The key that began it was revoked, or its user left the organization. */
+  readonly isKeyRevoked: boolean;
+}
+
+/**
+ * How a lease is taken. `free`: nobody holds the run, or nobody does any more. `forced`: from whoever holds it. `ending`: the same, and only
+ * to write the end of the run: it is not begun again.
+ */
+export type LeaseManner = 'free' | 'forced' | 'ending';
+
+export interface LeaseState {
+  readonly id: string;
+  readonly fence: number;
+  readonly isCancelRequested: boolean;
+  readonly isPauseRequested: boolean;
+  /** How many times something was put into it. */
+  readonly steerCount: number;
+}
+
+export interface Leases {
+  /** Takes the run. @returns undefined when it is over, waits, or cannot be taken in this manner. */
+  lease(id: string, owner: string, leaseMs: number, manner: LeaseManner): Promise<LeasedRun | undefined>;
+  /** Runs that somebody should take: their lease is over. With `allBefore`, every one made before then that has not ended, without limit. */
+  findAbandoned(limit: number, allBefore?: Date): Promise<readonly string[]>;
+  /** Extends the leases that `owner` still holds, and returns those. */
+  extend(owner: string, ids: readonly string[], leaseMs: number): Promise<readonly LeaseState[]>;
+  /** Extends what `owner` has on runs that it alone may begin, because it has their secrets, and returns those that are still its own. */
+  reserve(
+    owner: string,
+    ids: readonly string[],
+    leaseMs: number,
+  ): Promise<readonly { readonly id: string; readonly isWaiting: boolean }[]>;
+  /** Gives a lease back, so that another process takes the run at once. */
+  release(id: string, fence: number): Promise<void>;
+  /** @returns false when the run is over or unknown. */
+  requestCancel(id: string): Promise<boolean>;
+  /** @returns false when the run is over, waits or is unknown. */
+  requestPause(id: string): Promise<boolean>;
+  /** From here on nothing can be put into the run. @returns false when something was, after the first `taken` times. */
+  closeSteers(id: string, fence: number, taken: number): Promise<boolean>;
+}
+
+/** Of a run. A key that expired is not revoked: what it began in its time may come to its end. */
+const isKeyRevoked = `not exists (select 1 from api_keys k join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
+  where k.id = runs."keyId" and k."revokedAt" is null)`;
+
+export const milliseconds = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
+
+export function createLeases({ pool }: Database): Leases {
+  return {
+    async lease(id, owner, leaseMs, manner) {
+      const { rows } = await pool.query<LeasedRow>(
+        `with before as (select id, "startedAt", least("leaseUntil", now()) as "heldUntil" from runs where id = $1 for no key update)
+         update runs set "leaseOwner" = $2, "leaseUntil" = now() + ${milliseconds('$3')}, fence = fence + 1,
+           attempt = attempt + case when $4 = 'ending' then 0 else 1 end,
+           "startedAt" = coalesce(runs."startedAt", now()), "updatedAt" = now()
+         from before where runs.id = before.id and status = 'in_progress' and not "isWaiting"
+           and ($4 <> 'free' or "leaseOwner" is null or "leaseOwner" = $2 or "leaseUntil" < now())
+         returning runs.*, ${isKeyRevoked} as "isKeyRevoked",
+           greatest(0, coalesce(extract(epoch from before."heldUntil" - before."startedAt") * 1000, 0))::float8 as "heldMs",
+           coalesce((select o."tenantId" from organizations o where o.id = runs."orgId"), '') as "tenantId"`,
+        [id, owner, leaseMs, manner],
+      );
+      return rows[0] === undefined ? undefined : leasedOf(rows[0]);
+    },
+    async findAbandoned(limit, allBefore) {
+      const { rows } = await pool.query<{ id: string }>(
+        `select id from runs where status = 'in_progress' and not "isWaiting" and ("createdAt" < $1 or "leaseUntil" < now()) order by "leaseUntil" limit $2`,
+        [allBefore, allBefore === undefined ? limit : null],
+      );
+      return rows.map(({ id }) => id);
+    },
+    async extend(owner, ids, leaseMs) {
+      const { rows } = await pool.query<LeaseState>(
+        `update runs set "leaseUntil" = now() + ${milliseconds('$3')}
+         where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'
+         returning id, fence, "cancelRequestedAt" is not null as "isCancelRequested",
+           "pauseRequestedAt" is not null as "isPauseRequested", jsonb_array_length(steers) as "steerCount"`,
+        [owner, ids, leaseMs],
+      );
+      return rows;
+    },
+    async reserve(owner, ids, leaseMs) {
+      // A row that somebody changes right now is extended the next time: waiting for it, with others locked, could wait for ever.
+      const { rows } = await pool.query<{ id: string; isWaiting: boolean }>(
+        `with mine as (
+           select id, "isWaiting" from runs where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'),
+         free as (
+           select id from runs where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'
+           for no key update skip locked),
+         extended as (update runs set "leaseUntil" = now() + ${milliseconds('$3')} where id in (select id from free))
+         select id, "isWaiting" from mine`,
+        [owner, ids, leaseMs],
+      );
+      return rows;
+    },
+    async release(id, fence) {
+      await pool.query(`update runs set "leaseUntil" = now() - interval '1 second' where id = $1 and fence = $2`, [id, fence]);
+    },
+    async requestCancel(id) {
+      const { rowCount } = await pool.query(
+        `update runs set "cancelRequestedAt" = coalesce("cancelRequestedAt", now()) where id = $1 and status = 'in_progress'`,
+        [id],
+      );
+      return rowCount === 1;
+    },
+    async requestPause(id) {
+      const { rowCount } = await pool.query(
+        `update runs set "pauseRequestedAt" = coalesce("pauseRequestedAt", now())
+         where id = $1 and status = 'in_progress' and not "isWaiting"`,
+        [id],
+      );
+      return rowCount === 1;
+    },
+    async closeSteers(id, fence, taken) {
+      const { rows } = await pool.query<{ isClosed: boolean }>(
+        `update runs set "isSteerClosed" = jsonb_array_length(steers) <= $3 where id = $1 and fence = $2
+         returning "isSteerClosed" as "isClosed"`,
+        [id, fence, taken],
+      );
+      return rows[0]?.isClosed ?? true;
+    },
+  };
+}
+
+/** Adds the row of a run that nobody has begun yet; its lease gives the process that asked for it time to begin. */
+export async function addRun(tx: Transaction, run: NewRun, leaseMs: number): Promise<void> {
+  const { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, request } = run;
+  await tx.query(
+    `insert into runs (id, "createdAt", "updatedAt", "orgId", "userId", "keyId", "agentId", "chatId", "modelId", request, "leaseUntil")
+     values ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9::json, now() + ${milliseconds('$10')})`,
+    [id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, JSON.stringify(request), leaseMs],
+  );
+}
+
+/** What a lease reads besides the row. */
+interface LeasedRow extends RunRow {
+  readonly keyId: string;
+  readonly request: unknown;
+  readonly fence: number;
+  readonly attempt: number;
+  readonly cancelRequestedAt: Date | null;
+  readonly pauseRequestedAt: Date | null;
+  readonly isBackground: boolean;
+  readonly tenantId: string;
+  readonly isKeyRevoked: boolean;
+  readonly heldMs: number;
+}
+
+function leasedOf(row: LeasedRow): LeasedRun {
+  const { keyId, request, fence, attempt, heldMs, cancelRequestedAt, pauseRequestedAt, isBackground, isKeyRevoked, tenantId } =
+    row;
+  const asked = { isCancelRequested: cancelRequestedAt !== null, isPauseRequested: pauseRequestedAt !== null };
+  return { ...runOf(row), tenantId, keyId, request, fence, attempt, heldMs, isBackground, isKeyRevoked, ...asked };
+}

@@ -1,0 +1,48 @@
+// Raw SQL: a caller's rule is an SQL condition; events are read for every follower, up to a number of them and of bytes.
+import type { ChatFilter } from '../../entities/accounts/access.ts';
+import type { RunEvent } from '../../entities/runs/event.ts';
+import type { Run } from '../../entities/runs/run.ts';
+import { chatCondition } from '../chats/filter.ts';
+import type { Database } from '../database/database.ts';
+import { selectRows } from '../database/sql/where.ts';
+import { type RunRow, runOf } from './rows.ts';
+
+/** As RunStore.findInChats says. */
+export async function findInChats({ pool }: Database, ids: readonly string[], filter: ChatFilter): Promise<readonly Run[]> {
+  const rows = await selectRows<RunRow>(
+    pool,
+    (given) => `select r.* from runs r join chats c on c.id = r."chatId" left join agents a on a.id = c."agentId"
+      where r.id = any(${given.add(ids)}::text[]) and c."deletedAt" is null and ${chatCondition(filter, given)}`,
+  );
+  return rows.map(runOf);
+}
+
+export interface EventPage {
+  readonly isOver: boolean;
+  readonly events: readonly RunEvent[];
+}
+
+/** As RunStore.readEvents says. */
+export async function readEvents(
+  { pool, pageMaxBytes }: Database,
+  id: string,
+  afterSequence: number,
+  limit: number,
+): Promise<EventPage | undefined> {
+  // The status first: a run that is over when it is asked has all its events written.
+  const { rows: runs } = await pool.query<Pick<EventPage, 'isOver'>>(
+    `select status <> 'in_progress' as "isOver" from runs where id = $1`,
+    [id],
+  );
+  if (runs[0] === undefined) return undefined;
+  const { rows } = await pool.query<{ events: readonly RunEvent[] }>(
+    `select events from (
+       select "firstSequence", events, sum(octet_length(events::text)) over (order by "firstSequence") - octet_length(events::text) as "bytesBefore"
+       from (select "firstSequence", events, sum("lastSequence" - "firstSequence" + 1) over (order by "firstSequence") as read
+         from run_event_batches where "runId" = $1 and "lastSequence" > $2) batches
+       where read - json_array_length(events) < $3) counted
+     where "bytesBefore" < $4 order by "firstSequence"`,
+    [id, afterSequence, limit, pageMaxBytes],
+  );
+  return { ...runs[0], events: rows.flatMap((row) => row.events).filter((event) => event.sequence > afterSequence) };
+}

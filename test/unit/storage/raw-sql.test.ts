@@ -1,0 +1,19 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+const folder = 'src/storage';
+/** They pass on the statements of others. */
+const plumbing = ['pool.ts', 'prisma.ts', 'statement-limits.ts', 'recorded-pool.ts'];
+const isOwn = (path: string) => path.endsWith('.ts') && !/^(?:generated|database\/embedded)\//.test(path);
+const rawSql = /\.query[<(]|\b(?:selectRows|countRows|readPage|readWhole)[<(]|\$(?:query|execute)Raw/;
+
+it('every file with raw SQL says in its first line why it is not Prisma, and docs/storage.md lists them all', () => {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => isOwn(path) && !plumbing.some((name) => path.endsWith(`/${name}`)))
+    .map((path) => ({ path, source: readFileSync(`${folder}/${path}`, 'utf8') }));
+  const raw = files.flatMap(({ path, source }) =>
+    rawSql.test(source) ? [`| \`${path}\` | ${/^\/\/ Raw SQL: (.+)\n/.exec(source)?.[1]} |`] : [],
+  );
+  const listed = readFileSync('docs/storage.md', 'utf8').match(/^\| `.+\.ts` \| .+ \|$/gm);
+  expect(listed?.sort()).toEqual(raw.sort());
+});
