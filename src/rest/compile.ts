@@ -14,11 +14,11 @@ import { operationScopes } from '../domain/access/policy.ts';
 import { Faults } from '../domain/faults.ts';
 import type { Scope } from '../entities/accounts/caller.ts';
 import { CompiledOperation } from '../lib/compiled-operation/compiled-operation.ts';
+import { wireDeclarations } from '../wire/openapi.ts';
 import { compileReader, type Reader, type ReadMode } from './body.ts';
 import { checkDocument, compileDocument, isFileType, type OperationScopes, type RowDocument } from './document.ts';
 import { memberNames } from './member-names.ts';
 import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
-import { declarations as ownDeclarations } from './openapi/declared/index.ts';
 import { compileParameter, type ParameterReader } from './parameters.ts';
 import type { RouteRow } from './route.ts';
 import { compileSource, type OpenSource } from './subscribe.ts';
@@ -65,7 +65,7 @@ export interface Route {
 }
 
 export interface CompileOptions {
-  /** Whether documents are checked now, or left to `checkRoutes`: that is most of the work, and a start can do it when it is over. */
+  /** Whether documents and wire schemas are checked now. A start leaves documents to `checkRoutes`; wire schemas never change, so tests check them. */
   readonly checksDocuments: boolean;
 }
 
@@ -78,10 +78,10 @@ export function compileRoutes(
   schema: GraphQLSchema,
   rows: readonly RouteRow[],
   scopes: OperationScopes = operationScopes,
-  declarations: Declarations = ownDeclarations,
+  declarations: Declarations = wireDeclarations(),
   { checksDocuments }: CompileOptions = { checksDocuments: true },
 ): readonly Route[] {
-  checkDeclarations(schema, declarations);
+  if (checksDocuments) checkDeclarations(schema, declarations);
   const problems: string[] = [];
   const seen = new Set<string>();
   const routes = rows.flatMap((row) => {
@@ -90,8 +90,10 @@ export function compileRoutes(
         if (seen.has(key)) throw new Error(`${key} is taken by another row`);
         seen.add(key);
       }
-      checkSchemas(row, declarations);
-      if (checksDocuments) checkRow(schema, row);
+      if (checksDocuments) {
+        checkSchemas(row, declarations);
+        checkRow(schema, row);
+      }
       return [compileRoute(schema, row, scopes)];
     } catch (error) {
       problems.push(`${row.operationId}: ${error instanceof Error ? error.message : String(error)}`);

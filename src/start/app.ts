@@ -18,7 +18,7 @@ import { createAccessLog } from '../http/log/access-log.ts';
 import { Metrics, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';
 import { checkRoutes, compileRoutes, type Route } from '../rest/compile.ts';
-import { declarations } from '../rest/openapi/declared/index.ts';
+import { noDeclarations } from '../rest/openapi/declarations.ts';
 import { createReference } from '../rest/reference.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { allRoutes } from '../rest/routes/index.ts';
@@ -55,7 +55,7 @@ export interface Faces {
 /** @throws Error naming everything of the schema that is not complete, and every row that does not hold; `App.warm` checks their documents. */
 export function createFaces(): Faces {
   const schema = buildSchema();
-  return { schema, routes: compileRoutes(schema, allRoutes, operationScopes, declarations, { checksDocuments: false }) };
+  return { schema, routes: compileRoutes(schema, allRoutes, operationScopes, noDeclarations, { checksDocuments: false }) };
 }
 
 /** Joins both faces over one schema. The only file that sees every layer. */
