@@ -3,6 +3,8 @@ import type { ErrorCode } from '../entities/errors.ts';
 
 /** Where faults are noted. */
 export interface FaultNotes {
+  /** Whether more faults are not kept. */
+  readonly isFull: boolean;
   add(param: string, message: string, code?: ErrorCode): void;
 }
 
@@ -18,6 +20,8 @@ export function readWire<Schema extends z.ZodType>(
   at: string,
   faults: FaultNotes,
 ): z.output<Schema> | undefined {
+  // A hostile body must not keep the service busy with faults that nobody reads.
+  if (faults.isFull) return undefined;
   const read = schema.safeParse(given, { error: ruleOf, reportInput: true });
   if (read.success) return read.data;
   for (const issue of read.error.issues.flatMap(issuesWithin)) {

@@ -40,7 +40,7 @@ export function graphqlInput<const Shape extends Readonly<Record<string, z.ZodTy
   return z.object(Object.fromEntries(members) as { [Name in keyof Shape]: z.ZodOptional<z.ZodNullable<Shape[Name]>> });
 }
 
-/** Members of a GraphQL type of replies: what OpenAPI says of them beyond GraphQL. */
+/** Members of a GraphQL type: what OpenAPI says of them beyond GraphQL. */
 export function describeMembers(type: string, shape: Readonly<Record<string, z.ZodType>>): void {
   for (const [name, schema] of Object.entries(shape)) named(`${type}.${name}`, schema.optional());
 }
@@ -54,7 +54,7 @@ export function integerRange(min: number, max: number, more: Annotations = {}) {
   return z.int(`must be an integer from ${min} to ${max}`).min(min).max(max).meta(more);
 }
 
-/** What is read item by item, or not at all: OpenAPI alone takes its schema from here. */
+/** A value that is read elsewhere, item by item, or not at all: only OpenAPI uses this schema. */
 export function described<Value = unknown>(shown: Annotations) {
   return z.unknown().meta(shown) as z.ZodType<Value, Value>;
 }

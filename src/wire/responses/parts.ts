@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../../lib/json.ts';
 import { imageUrlRule, kindOfImageUrl } from '../image-url.ts';
 import {
   behaves,
@@ -26,10 +27,14 @@ const invisible = flag('Whether the part is for the model only: it stays in the 
   ...isExtension,
   ...behaves('invisible-content'),
 });
+/** No record of zod's: that would read every member before they are counted. */
 const metadata = z
-  .record(z.string(), z.unknown())
-  .refine((members) => Object.keys(members).length <= 16, 'must have at most 16 members')
+  .unknown()
+  .refine(isObject, { error: 'must be an object', params: { code: 'INVALID_TYPE' }, abort: true })
+  .refine((members) => isObject(members) && Object.keys(members).length <= 16, 'must have at most 16 members')
   .meta({
+    type: 'object',
+    additionalProperties: true,
     description: 'At most 16 members, kept and listed with the part; no model is told of them.',
     ...isExtension,
     ...behaves('part-metadata'),

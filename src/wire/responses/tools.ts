@@ -44,7 +44,7 @@ const functionTool = component('FunctionTool', 'A function of the caller.', {
 const shortText = z.string('must be a string of at most 2000 characters').max(2_000);
 const some = (description: string) => shortText.meta({ description }).nullish();
 const textsRule = 'must be an array of at most 200 strings';
-/** A fault is that of the whole list: callers see which of its texts is wrong. */
+/** A wrong item is a fault of the whole list. */
 const texts = (description: string) =>
   z
     .array(z.unknown(), textsRule)
@@ -120,7 +120,6 @@ function serverTool<const Type extends string, Shape extends z.ZodRawShape>(
 
 const isMarked = behaves('server-tool-items');
 const isAdded = { ...isExtension, ...isMarked };
-/** What the responses of the format call them in both directions. */
 const serverTools = [
   serverTool('WebSearchTool', 'web_search', 'Searches the web.', webSearch),
   serverTool('WebSearchPreviewTool', 'web_search_preview', 'The former name of `web_search`.', webSearch),
