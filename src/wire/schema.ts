@@ -40,6 +40,10 @@ export function graphqlInput<const Shape extends Readonly<Record<string, z.ZodTy
   return z.object(Object.fromEntries(members) as { [Name in keyof Shape]: z.ZodOptional<z.ZodNullable<Shape[Name]>> });
 }
 
+/** What `graphqlInput` reads, before: GraphQL knows of a text only that it is a text, and nothing of what is JSON to it. */
+export type Unread<Read> = { readonly [Name in keyof Read]?: UnreadValue<Read[Name]> };
+type UnreadValue<Value> = Value extends string ? string : Value extends number | boolean | null | undefined ? Value : unknown;
+
 /** Members of a GraphQL type: what OpenAPI says of them beyond GraphQL. */
 export function describeMembers(type: string, shape: Readonly<Record<string, z.ZodType>>): void {
   for (const [name, schema] of Object.entries(shape)) named(`${type}.${name}`, schema.optional());

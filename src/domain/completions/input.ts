@@ -5,35 +5,20 @@ import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { completionInput, type ReadCompletionInput } from '../../wire/completions.ts';
 import { readWire } from '../../wire/read.ts';
+import type { Unread } from '../../wire/schema.ts';
 import { Faults } from '../faults.ts';
 import { type CompletionMessageInput, type Maybe, readMessages } from './messages.ts';
 
-/** A request of the common completions format, as the schema lets it through. Absent and null mean the same. */
-export interface CompletionInput {
+/** A request of the chat completions format, as the GraphQL schema lets it through. Absent and null mean the same. */
+export interface CompletionInput extends Unread<ReadCompletionInput> {
   readonly model: string;
   readonly messages: readonly CompletionMessageInput[];
   readonly stream?: Maybe<boolean>;
   readonly streamOptions?: Maybe<{ readonly includeUsage?: Maybe<boolean> }>;
-  readonly options?: unknown;
   readonly tools?: Maybe<readonly CompletionToolInput[]>;
   readonly toolChoice?: unknown;
   readonly parallelToolCalls?: Maybe<boolean>;
   readonly generateCitations?: Maybe<boolean>;
-  readonly maxTokens?: Maybe<number>;
-  readonly maxCompletionTokens?: Maybe<number>;
-  readonly temperature?: Maybe<number>;
-  readonly topP?: Maybe<number>;
-  readonly topK?: Maybe<number>;
-  readonly frequencyPenalty?: Maybe<number>;
-  readonly presencePenalty?: Maybe<number>;
-  readonly stop?: unknown;
-  readonly seed?: Maybe<number>;
-  readonly n?: Maybe<number>;
-  readonly responseFormat?: unknown;
-  readonly reasoningEffort?: Maybe<string>;
-  readonly user?: Maybe<string>;
-  readonly safetyIdentifier?: Maybe<string>;
-  readonly promptCacheKey?: Maybe<string>;
 }
 
 export interface CompletionToolInput {

@@ -21,6 +21,7 @@ import {
   range,
   record,
   text,
+  type Unread,
 } from '../schema.ts';
 
 /** What a request of the responses format says beyond its items and tools, and what the response repeats of it. */
@@ -148,9 +149,7 @@ export const responseInput = graphqlInput('ResponseInput', {
   options: chatOptions.meta({ ...isExtension, ...behaves('chat-options') }),
 });
 export type ReadInput = z.input<typeof responseInput>;
-/** The same before it is read: GraphQL knows no more of texts than that they are texts, and nothing of what is JSON to it. */
-export type ResponseInput = { readonly [Name in keyof ReadInput]?: Unread<ReadInput[Name]> };
-type Unread<Value> = Value extends string ? string : Value extends number | boolean | null | undefined ? Value : unknown;
+export type ResponseInput = Unread<ReadInput>;
 
 graphqlInput('ResumeResponseInput', {
   input: described(inputItems),
