@@ -102,7 +102,13 @@ export const completionInput = graphqlInput('CompletionInput', {
   topK: integerRange(1, 1_000),
   frequencyPenalty: penalty,
   presencePenalty: penalty,
-  stop: z.union([z.string(), z.array(z.string()).max(16)], 'must be a string or an array of at most 16 strings'),
+  stop: described<string | readonly string[]>({
+    anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: 16 }],
+  }).refine(
+    (stop) =>
+      typeof stop === 'string' || (Array.isArray(stop) && stop.length <= 16 && stop.every((one) => typeof one === 'string')),
+    'must be a string or an array of at most 16 strings',
+  ),
   seed: safeInteger,
   n: integerRange(1, 1),
   responseFormat,
