@@ -61,7 +61,7 @@ export interface RouteRow {
   readonly extensionMembers?: readonly string[];
   /** The reply is the fold of a run's events: the subscription's source stream is read to its end and folded. */
   readonly fold?: RunFold;
-  /** The declared schema (openapi/declared/) of what `fold` makes, where that is not what `document` selects. */
+  /** The wire schema of what `fold` makes, where that is not what `document` selects. */
   readonly reply?: string;
   /** Answers as SSE when `when` says so. */
   readonly stream?: StreamReply;
@@ -103,7 +103,7 @@ export interface StreamReply {
   /** Instead of `resume`: the encoder numbers its own frames, always gets the whole stream, and finds that number under `lastFrame`. */
   readonly resumesFrames?: boolean;
   readonly encoder: StreamEncoderFactory;
-  /** The declared schema (openapi/declared/) of the `data` of its frames. */
+  /** The wire schema of the `data` of its frames. */
   readonly event?: string;
 }
 

@@ -4,10 +4,11 @@ import { DomainError } from '../../entities/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { cutText, storableText } from '../../lib/text.ts';
 import type { Settings } from '../../settings.ts';
+import { promptPart } from '../../wire/chats.ts';
+import { readWire } from '../../wire/read.ts';
+import { chatOptions } from '../../wire/responses/request.ts';
 import { type CompletionToolInput, readTools, serverToolNames } from '../completions/input.ts';
 import { Faults } from '../faults.ts';
-import { readRunOptions } from '../runs/options.ts';
-import { imageUrlRule, kindOfImageUrl } from './image-url.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -52,7 +53,6 @@ const secretNameMax = 200;
 const secretBytesMax = 4_096;
 /** Longer ids name nothing. */
 const idLengthMax = 100;
-const urlLengthMax = 8_000_000;
 const chatNameLength = 60;
 
 /** @throws DomainError of the first fault, carrying all of them. Files and addresses are looked up by domain/chats/prompt-files.ts. */
@@ -62,7 +62,7 @@ export function readMessage(input: SendMessageInput, limits: Pick<Settings, 'TOO
   const given = input.tools ?? [];
   faults.requireCount('tools', given, limits.TOOLS_MAX);
   const tools = given.length > limits.TOOLS_MAX ? [] : readTools(given, faults);
-  readRunOptions('options', input.options, faults);
+  readWire(chatOptions.nullish(), input.options, 'options', faults);
   const secrets = readSecrets(input.secrets, faults);
   faults.throwIfAny();
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
@@ -81,7 +81,7 @@ export function readToolOutputs(input: SubmitToolOutputsInput): {
     if (seen.has(toolCallId)) faults.add(`outputs[${index}].toolCallId`, `outputs[${index}].toolCallId stands there twice`);
     seen.add(toolCallId);
   }
-  readRunOptions('options', input.options, faults);
+  readWire(chatOptions.nullish(), input.options, 'options', faults);
   const secrets = readSecrets(input.secrets, faults);
   faults.throwIfAny();
   return { outputs: input.outputs.map((output) => ({ ...output, output: storableText(output.output) })), secrets };
@@ -116,28 +116,17 @@ function readPrompt(prompt: unknown, faults: Faults): readonly PromptPart[] {
 }
 
 function readPart(part: unknown, at: string, faults: Faults): readonly PromptPart[] {
-  if (!isObject(part)) {
-    faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
-    return [];
+  const read = readWire(promptPart, part, at, faults);
+  switch (read?.type) {
+    case 'text':
+      return [{ type: 'text', text: storableText(read.text) }];
+    case 'id':
+      return [{ type: 'id', id: storableText(read.id.slice(0, idLengthMax)) }];
+    case 'url':
+      return [{ type: 'url', url: storableText(read.url) }];
+    default:
+      return [];
   }
-  const { type } = part;
-  if (type !== 'text' && type !== 'id' && type !== 'url') {
-    faults.add(`${at}.type`, `${at}.type must be one of text, id, url`);
-    return [];
-  }
-  const value = part[type];
-  if (typeof value !== 'string') {
-    const isMissing = value === undefined;
-    faults.add(`${at}.${type}`, `${at}.${type} must be a string`, isMissing ? 'MISSING_REQUIRED_PARAMETER' : 'INVALID_TYPE');
-    return [];
-  }
-  if (type === 'text') return [{ type, text: storableText(value) }];
-  if (type === 'id') return [{ type, id: storableText(value.slice(0, idLengthMax)) }];
-  if (value.length > urlLengthMax || kindOfImageUrl(value) === undefined) {
-    faults.add(`${at}.url`, `${at}.url must be ${imageUrlRule}`);
-    return [];
-  }
-  return [{ type, url: storableText(value) }];
 }
 
 /** Names and values are checked; what they hold is never repeated in a message. */

@@ -3,34 +3,22 @@ import { builtinTools } from '../../engine/tools/builtin.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
+import { completionInput, type ReadCompletionInput } from '../../wire/completions.ts';
+import { readWire } from '../../wire/read.ts';
+import type { Unread } from '../../wire/schema.ts';
 import { Faults } from '../faults.ts';
-import { type RunIdentifiers, readIdentifiers } from '../runs/identifiers.ts';
-import { readRunOptions } from '../runs/options.ts';
 import { type CompletionMessageInput, type Maybe, readMessages } from './messages.ts';
 
-/** A request of the common completions format, as the schema lets it through. Absent and null mean the same. */
-export interface CompletionInput extends RunIdentifiers {
+/** A request of the chat completions format, as the GraphQL schema lets it through. Absent and null mean the same. */
+export interface CompletionInput extends Unread<ReadCompletionInput> {
   readonly model: string;
   readonly messages: readonly CompletionMessageInput[];
   readonly stream?: Maybe<boolean>;
   readonly streamOptions?: Maybe<{ readonly includeUsage?: Maybe<boolean> }>;
-  readonly options?: unknown;
   readonly tools?: Maybe<readonly CompletionToolInput[]>;
   readonly toolChoice?: unknown;
   readonly parallelToolCalls?: Maybe<boolean>;
   readonly generateCitations?: Maybe<boolean>;
-  readonly maxTokens?: Maybe<number>;
-  readonly maxCompletionTokens?: Maybe<number>;
-  readonly temperature?: Maybe<number>;
-  readonly topP?: Maybe<number>;
-  readonly topK?: Maybe<number>;
-  readonly frequencyPenalty?: Maybe<number>;
-  readonly presencePenalty?: Maybe<number>;
-  readonly stop?: unknown;
-  readonly seed?: Maybe<number>;
-  readonly n?: Maybe<number>;
-  readonly responseFormat?: unknown;
-  readonly reasoningEffort?: Maybe<string>;
 }
 
 export interface CompletionToolInput {
@@ -52,9 +40,7 @@ export interface CompletionRequest {
   readonly responseFormat: ResponseFormat | undefined;
 }
 
-const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 const toolNamePattern = /^[A-Za-z0-9_-]{1,64}$/;
-const stopsMax = 16;
 const noParameters = { type: 'object', properties: {} };
 
 /** @throws DomainError of the first fault, carrying all of them. */
@@ -68,13 +54,13 @@ export function readCompletion(input: CompletionInput, limits: Pick<Settings, 'M
   faults.requireCount('tools', given, limits.TOOLS_MAX);
   faults.throwIfAny();
   const tools = readTools(given, faults);
-  readRunOptions('options', input.options, faults);
+  const read = readWire(completionInput, withFormerNames(input), '', faults) ?? {};
   const request = {
     messages: readMessages(input.messages, faults),
     tools,
     toolChoice: readToolChoice(input.toolChoice, tools, faults),
-    parameters: readParameters(input, faults),
-    responseFormat: readResponseFormat(input.responseFormat, faults),
+    parameters: parametersOf(read),
+    responseFormat: responseFormatOf(read),
   };
   faults.throwIfAny();
   return request;
@@ -144,77 +130,24 @@ function readToolChoice(choice: unknown, tools: readonly ModelTool[], faults: Fa
   return { name };
 }
 
-function readParameters(input: CompletionInput, faults: Faults): ModelParameters {
-  const inRange = (param: string, value: Maybe<number>, min: number, max: number, isInteger = false) => {
-    if (value === undefined || value === null) return undefined;
-    const isFit = value >= min && value <= max && (!isInteger || Number.isInteger(value));
-    if (!isFit) faults.add(param, `${snake(param)} must be ${isInteger ? 'an integer ' : ''}from ${min} to ${max}`);
-    return value;
-  };
-  inRange('n', input.n, 1, 1, true);
-  const maxTokens = inRange('maxTokens', input.maxTokens, 1, Number.MAX_SAFE_INTEGER, true);
-  const parameters: { -readonly [K in keyof ModelParameters]: ModelParameters[K] | undefined } = {
-    temperature: inRange('temperature', input.temperature, 0, 2),
-    topP: inRange('topP', input.topP, 0, 1),
-    topK: inRange('topK', input.topK, 1, 1_000, true),
-    maxTokens: inRange('maxCompletionTokens', input.maxCompletionTokens, 1, Number.MAX_SAFE_INTEGER, true) ?? maxTokens,
-    frequencyPenalty: inRange('frequencyPenalty', input.frequencyPenalty, -2, 2),
-    presencePenalty: inRange('presencePenalty', input.presencePenalty, -2, 2),
-    seed: inRange('seed', input.seed, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, true),
-    stop: readStop(input.stop, faults),
-    reasoningEffort: readEffort(input.reasoningEffort, faults),
-    ...readIdentifiers(input, faults),
-  };
-  return withoutUndefined(parameters);
+/** `jsonSchema` is taken for `json_schema`, as GraphQL callers may write it. */
+function withFormerNames(input: CompletionInput): CompletionInput {
+  const { responseFormat: format } = input;
+  return isObject(format) && 'jsonSchema' in format
+    ? { ...input, responseFormat: { json_schema: format.jsonSchema, ...format } }
+    : input;
 }
 
-function readStop(stop: unknown, faults: Faults): readonly string[] | undefined {
-  if (stop === undefined || stop === null) return undefined;
-  const stops: readonly unknown[] = Array.isArray(stop) ? stop : [stop];
-  if (stops.length <= stopsMax && stops.every((one) => typeof one === 'string')) {
-    const real = stops.filter((one) => one !== '');
-    return real.length === 0 ? undefined : real;
-  }
-  faults.add('stop', `stop must be a string or an array of at most ${stopsMax} strings`);
-  return undefined;
+function parametersOf(input: ReadCompletionInput): ModelParameters {
+  const { maxTokens, maxCompletionTokens, stop, options: _options, n: _n, responseFormat: _format, ...plain } = input;
+  const stops = (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((one) => one !== '');
+  const given = { ...plain, maxTokens: maxCompletionTokens ?? maxTokens, stop: stops.length === 0 ? undefined : stops };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null));
 }
 
-function readEffort(effort: Maybe<string>, faults: Faults): ModelParameters['reasoningEffort'] {
-  if (effort === undefined || effort === null) return undefined;
-  const known = efforts.find((name) => name === effort);
-  if (known === undefined) faults.add('reasoningEffort', `reasoning_effort must be one of ${efforts.join(', ')}`);
-  return known;
-}
-
-function readResponseFormat(format: unknown, faults: Faults): ResponseFormat | undefined {
+function responseFormatOf({ responseFormat: format }: ReadCompletionInput): ResponseFormat | undefined {
   if (format === undefined || format === null) return undefined;
-  const type = isObject(format) ? format.type : undefined;
-  if (type === 'text' || type === 'json_object') return { type };
-  if (!isObject(format) || type !== 'json_schema') {
-    faults.add('responseFormat.type', 'response_format.type must be one of text, json_object, json_schema');
-    return undefined;
-  }
-  const own = format.json_schema ?? format.jsonSchema;
-  if (!isObject(own) || !isObject(own.schema)) {
-    faults.add('responseFormat.jsonSchema', 'response_format.json_schema must hold a name and a schema');
-    return undefined;
-  }
-  const name = typeof own.name === 'string' ? own.name : 'reply';
-  return { type, name, schema: own.schema, ...(typeof own.strict === 'boolean' ? { strict: own.strict } : {}) };
-}
-
-/** As these members are called on the wire, in whose words all callers think. */
-function snake(param: string): string {
-  return param.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function withoutUndefined(
-  parameters: { readonly [K in keyof ModelParameters]: ModelParameters[K] | undefined },
-): ModelParameters {
-  const given: Record<string, unknown> = {};
-  for (const name in parameters) {
-    const value = parameters[name as keyof ModelParameters];
-    if (value !== undefined) given[name] = value;
-  }
-  return given;
+  if (format.type !== 'json_schema') return format;
+  const { name = 'reply', schema, strict } = format.json_schema;
+  return { type: format.type, name, schema, ...(typeof strict === 'boolean' ? { strict } : {}) };
 }

@@ -1,7 +1,8 @@
 import { isInline } from '../../engine/models/inline-images.ts';
 import type { ModelMessage, ModelPart, ModelToolCall } from '../../engine/models/port.ts';
-import { isObject, membersOf } from '../../lib/json.ts';
-import { imageUrlRule, kindOfImageUrl } from '../chats/image-url.ts';
+import { isObject } from '../../lib/json.ts';
+import { contentPart } from '../../wire/completions.ts';
+import { readWire } from '../../wire/read.ts';
 import type { Faults } from '../faults.ts';
 
 /** Absent and null mean the same. */
@@ -112,39 +113,24 @@ function readContent(content: unknown, at: string, faults: Faults): readonly Mod
 }
 
 function readPart(part: unknown, at: string, faults: Faults): readonly ModelPart[] {
-  if (!isObject(part)) {
-    faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
-    return [];
-  }
-  const { type, text, refusal, image_url: snakeUrl, imageUrl, detail } = part;
-  switch (type) {
-    case 'text':
-    case 'input_text':
-    case 'output_text':
-    case 'refusal': {
-      const said = type === 'refusal' ? refusal : text;
-      if (typeof said === 'string') return [{ type: 'text', text: said }];
-      faults.add(`${at}.text`, `${at}.text must be a string`, said === undefined ? 'MISSING_REQUIRED_PARAMETER' : 'INVALID_TYPE');
-      return [];
-    }
+  const read = readWire(contentPart, withFormerNames(part), at, faults);
+  if (read === undefined) return [];
+  switch (read.type) {
+    case 'refusal':
+      return [{ type: 'text', text: read.refusal }];
     case 'image_url':
-    case 'input_image':
-      return readImage(snakeUrl ?? imageUrl, detail, at, faults);
+    case 'input_image': {
+      const { url, detail = read.detail } = typeof read.image_url === 'string' ? { url: read.image_url } : read.image_url;
+      const known = details.find((name) => name === detail);
+      return [{ type: 'image', url, ...(known === undefined ? {} : { detail: known }) }];
+    }
     default:
-      faults.add(`${at}.type`, `${at}.type must be one of text, image_url, input_text, input_image`);
-      return [];
+      return [{ type: 'text', text: read.text }];
   }
 }
 
-/** `image_url` is the URL itself in one spelling, an object that holds it in the other. */
-function readImage(given: unknown, outerDetail: unknown, at: string, faults: Faults): readonly ModelPart[] {
-  const { url, detail = outerDetail } = typeof given === 'string' ? { url: given } : membersOf(given);
-  if (typeof url !== 'string' || kindOfImageUrl(url) === undefined) {
-    faults.add(`${at}.image_url`, `${at}.image_url must be ${imageUrlRule}`);
-    return [];
-  }
-  const known = details.find((name) => name === detail);
-  return [{ type: 'image', url, ...(known === undefined ? {} : { detail: known }) }];
+function withFormerNames(part: unknown): unknown {
+  return isObject(part) && 'imageUrl' in part ? { ...part, image_url: part.image_url ?? part.imageUrl } : part;
 }
 
 /** Every output answers a call before it, and every call has its output before the conversation goes on. */

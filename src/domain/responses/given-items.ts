@@ -5,6 +5,7 @@ import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import type { ChatFile } from '../../entities/chats/file.ts';
 import { type IdKind, isId } from '../../entities/ids.ts';
 import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
+import { isObject } from '../../lib/json.ts';
 import type { ResponseOwner } from '../../storage/runs/responses.ts';
 import { ownChats } from '../access/access.ts';
 import { type GivenBytes, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
@@ -12,7 +13,6 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import type { GivenItem } from './items.ts';
 import { messagesOfItems } from './messages.ts';
-import { isObject } from './values.ts';
 import { itemOf } from './wire.ts';
 
 const idKinds: Readonly<Record<string, IdKind>> = {

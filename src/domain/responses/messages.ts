@@ -7,9 +7,9 @@ import {
   type ToolOutputStatus,
 } from '../../entities/chats/chat.ts';
 import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
+import { isObject } from '../../lib/json.ts';
 import { storableText } from '../../lib/text.ts';
 import type { ContextPart } from '../chats/given-files.ts';
-import { isObject } from './values.ts';
 
 interface MessageBasics {
   readonly runId: string | null;

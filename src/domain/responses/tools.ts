@@ -1,9 +1,10 @@
 import type { ModelRequest, ModelTool } from '../../engine/models/port.ts';
 import { builtinTools } from '../../engine/tools/builtin.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
+import { isObject } from '../../lib/json.ts';
+import { readWire } from '../../wire/read.ts';
+import { functionToolParam, responseToolParam } from '../../wire/responses/tools.ts';
 import type { Faults } from '../faults.ts';
-import { readServiceTool } from './service-tools.ts';
-import { isObject } from './values.ts';
 
 /** Tools of a request that were found right. */
 export interface ResponseTools {
@@ -20,7 +21,6 @@ export interface ResponseTools {
   readonly echo: { readonly tools: readonly WireObject[]; readonly tool_choice: unknown };
 }
 
-const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 const noParameters = { type: 'object', properties: {} };
 
 export function readResponseTools(given: unknown, choice: unknown, toolsMax: number, faults: Faults): ResponseTools {
@@ -62,27 +62,27 @@ function readTools(given: unknown, toolsMax: number, faults: Faults): ReadTools 
     const at = `tools[${index}]`;
     if (!isObject(tool)) faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
     else if (tool.type === 'function') {
-      const read = readFunction(tool, at, faults);
+      const read = readWire(functionToolParam, flat(tool), at, faults);
       if (read === undefined) continue;
-      if (serverTools.includes(read.name)) {
-        const message = `${at}.name: a tool of the service enabled for this request has the name ${read.name}`;
+      const { type, name, description = null, parameters = null, strict = null } = read;
+      if (serverTools.includes(name)) {
+        const message = `${at}.name: a tool of the service enabled for this request has the name ${name}`;
         faults.add(`${at}.name`, message, 'TOOL_NAME_CONFLICT');
       }
-      if (functions.some(({ name }) => name === read.name)) {
-        faults.add(`${at}.name`, `${at}.name: another function has the name ${read.name}`, 'DUPLICATE_TOOL_NAME');
-      }
-      functions.push(read);
-      places.set(read.name, isObject(tool.function) ? `${at}.function.name` : `${at}.name`);
-      const { name, description, parameters, strict } = functionOf(tool);
-      echo.push({
-        type: 'function',
+      if (places.has(name)) faults.add(`${at}.name`, `${at}.name: another function has the name ${name}`, 'DUPLICATE_TOOL_NAME');
+      functions.push({
         name,
-        description: description ?? null,
-        parameters: parameters ?? null,
-        strict: strict ?? null,
+        description: description ?? '',
+        parameters: parameters ?? noParameters,
+        ...(strict === null ? {} : { strict }),
       });
+      places.set(name, isObject(tool.function) ? `${at}.function.name` : `${at}.name`);
+      echo.push({ type, name, description, parameters, strict });
     } else if (typeof tool.type === 'string' && Object.hasOwn(builtinTools, tool.type)) {
-      echo.push(readServiceTool(tool, at, faults));
+      readWire(responseToolParam, tool, at, faults);
+      const { authorization: _key, headers: _headers, ...shown } = tool;
+      // What only the server of a tool may know is in no reply.
+      echo.push(shown);
     } else {
       const known = ['function', ...Object.keys(builtinTools)].join(', ');
       faults.add(`${at}.type`, `${at}.type must be one of ${known}`, 'UNKNOWN_TOOL_TYPE');
@@ -96,32 +96,8 @@ function builtinNames(type: unknown): readonly string[] {
 }
 
 /** Flat, as the format has it; nested under `function`, as the older one had it. */
-function functionOf(tool: WireObject): WireObject {
-  return isObject(tool.function) ? tool.function : tool;
-}
-
-function readFunction(tool: WireObject, at: string, faults: Faults): ModelTool | undefined {
-  const { name, description, parameters, strict } = functionOf(tool);
-  if (typeof name !== 'string') {
-    const isMissing = name === undefined || name === null;
-    faults.add(`${at}.name`, `${at}.name must be a string`, isMissing ? 'MISSING_REQUIRED_PARAMETER' : 'INVALID_TYPE');
-    return undefined;
-  }
-  if (!namePattern.test(name)) faults.add(`${at}.name`, `${at}.name must be 1 to 64 letters, digits, _ or -`);
-  const isText = description === undefined || description === null || typeof description === 'string';
-  if (!isText) faults.add(`${at}.description`, `${at}.description must be a string`, 'INVALID_TYPE');
-  if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
-    faults.add(`${at}.parameters`, `${at}.parameters must be a JSON Schema object`, 'INVALID_TYPE');
-  }
-  if (strict !== undefined && strict !== null && typeof strict !== 'boolean') {
-    faults.add(`${at}.strict`, `${at}.strict must be true or false`, 'INVALID_TYPE');
-  }
-  return {
-    name,
-    description: typeof description === 'string' ? description : '',
-    parameters: isObject(parameters) ? parameters : noParameters,
-    ...(typeof strict === 'boolean' ? { strict } : {}),
-  };
+function flat(tool: WireObject): WireObject {
+  return isObject(tool.function) ? { ...tool.function, type: 'function' } : tool;
 }
 
 /** In the one spelling of the format; `mode` is told even where the request leaves it out. */
@@ -178,6 +154,6 @@ function readAllowed(given: WireObject, names: ReadonlySet<string>, faults: Faul
 function nameOf(tool: unknown): string | undefined {
   if (!isObject(tool)) return undefined;
   if (tool.type !== 'function') return builtinNames(tool.type)[0];
-  const { name } = functionOf(tool);
+  const { name } = flat(tool);
   return typeof name === 'string' ? name : undefined;
 }

@@ -9,10 +9,9 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
+import { annotationPattern, type JsonSchema } from '../../wire/json-schema.ts';
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
-
-/** What the description of the REST face says beyond the GraphQL schema: written by hand, and checked against it at start. */
+/** What the description of the REST API says beyond the GraphQL schema; checked against it by tests. */
 export interface Declarations {
   /** Component schemas, by name. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
@@ -26,8 +25,6 @@ export interface Declarations {
 export const noDeclarations: Declarations = { schemas: {}, members: {} };
 
 const referencePrefix = '#/components/schemas/';
-/** Keywords that say something about a member instead of what it may be. */
-const annotations = /^(?:description|default|deprecated|examples|x-.+)$/;
 /** What may be added to a type that GraphQL tells already. */
 const refinements: Readonly<Record<string, readonly string[]>> = {
   String: ['enum', 'minLength', 'maxLength', 'pattern'],
@@ -36,9 +33,17 @@ const refinements: Readonly<Record<string, readonly string[]>> = {
   Float: ['minimum', 'maximum'],
 };
 
+/** What a declared member may repeat. */
+const jsonTypes: Readonly<Record<string, string>> = {
+  String: 'string',
+  ID: 'string',
+  Boolean: 'boolean',
+  Int: 'integer',
+  Float: 'number',
+};
+
 /** @throws Error naming every declaration that does not hold, for a start that must fail. */
-export function checkDeclarations(schema: GraphQLSchema, declarations: Declarations): void {
-  const { schemas, members } = declarations;
+export function checkDeclarations(schema: GraphQLSchema, { schemas, members }: Declarations): void {
   const problems: string[] = [];
   const check = (place: string, declared: JsonSchema) => {
     for (const name of referredNames(declared)) {
@@ -63,8 +68,12 @@ export function checkDeclarations(schema: GraphQLSchema, declarations: Declarati
 function surplus(field: Field, declared: JsonSchema): readonly string[] {
   const { name } = getNamedType(field.type);
   if (name === 'JSON') return [];
-  const allowed = isListType(getNullableType(field.type)) ? ['items', 'maxItems', 'minItems'] : (refinements[name] ?? []);
-  return Object.keys(declared).filter((key) => !annotations.test(key) && !allowed.includes(key));
+  const isList = isListType(getNullableType(field.type));
+  const allowed = isList ? ['items', 'maxItems', 'minItems'] : (refinements[name] ?? []);
+  const type = isList ? 'array' : jsonTypes[name];
+  return Object.keys(declared).filter(
+    (key) => !annotationPattern.test(key) && !allowed.includes(key) && !(key === 'type' && declared.type === type),
+  );
 }
 
 type Field = GraphQLField<unknown, unknown> | GraphQLInputField;
@@ -94,20 +103,4 @@ export function referredNames(schema: unknown): ReadonlySet<string> {
 
 export function reference(name: string): JsonSchema {
   return { $ref: `${referencePrefix}${name}` };
-}
-
-/** The same or null; what is said about it stays outside. */
-export function orNull(schema: JsonSchema): JsonSchema {
-  const { type, enum: values } = schema;
-  if (type === 'null') return schema;
-  if (typeof type === 'string' && schema.const === undefined) {
-    return { ...schema, type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
-  }
-  const shape = Object.entries(schema).filter(([key]) => !annotations.test(key));
-  // Nothing said about a value: it may be null already.
-  if (shape.length === 0) return schema;
-  const about = Object.entries(schema).filter(([key]) => annotations.test(key));
-  const own = Object.fromEntries(shape);
-  const choices = Array.isArray(own.anyOf) && shape.length === 1 ? own.anyOf : [own];
-  return { anyOf: [...choices, { type: 'null' }], ...Object.fromEntries(about) };
 }

@@ -7,12 +7,13 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
+import type { JsonSchema } from '../../wire/json-schema.ts';
+import { wireDeclarations } from '../../wire/openapi.ts';
+import { behaves, isExtension } from '../../wire/schema.ts';
 import type { Route } from '../compile.ts';
 import type { DocumentVariable } from '../document.ts';
 import { camelNames, memberNames } from '../member-names.ts';
-import type { Declarations, JsonSchema } from './declarations.ts';
-import { declarations as ownDeclarations } from './declared/index.ts';
-import { added } from './declared/schema.ts';
+import type { Declarations } from './declarations.ts';
 import { errorResponses, errorSchema, errorsOf, replyHeaders } from './responses.ts';
 import { SchemaPrinter, type SelectionContext } from './schemas.ts';
 
@@ -24,7 +25,7 @@ export function printOpenApi(
   schema: GraphQLSchema,
   routes: readonly Route[],
   version: string,
-  declarations: Declarations = ownDeclarations,
+  declarations: Declarations = wireDeclarations(),
 ): Readonly<Record<string, unknown>> {
   const printer = new SchemaPrinter(schema, declarations);
   const paths: Record<string, Record<string, unknown>> = {};
@@ -80,7 +81,7 @@ function operation(printer: SchemaPrinter, route: Route): JsonSchema {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: { [String(row.status ?? 200)]: goodReply(printer, route), ...errorsOf(route) },
-    ...(row.extension === undefined ? {} : added({}, row.extension)),
+    ...(row.extension === undefined ? {} : { ...isExtension, ...behaves(row.extension) }),
     ...(row.socket === undefined ? {} : { 'x-parley-socket': socketOf(printer, row.socket) }),
   };
 }

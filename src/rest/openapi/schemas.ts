@@ -19,8 +19,9 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
+import { type JsonSchema, orNull } from '../../wire/json-schema.ts';
 import type { MemberNames } from '../member-names.ts';
-import { type Declarations, type JsonSchema, orNull, reference, referredNames } from './declarations.ts';
+import { type Declarations, reference, referredNames } from './declarations.ts';
 
 /** What a document's fragments are, and which members its row leaves out. */
 export interface SelectionContext {

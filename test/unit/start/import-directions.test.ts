@@ -7,12 +7,13 @@ const source = fileURLToPath(new URL('../../../src', import.meta.url));
 
 /** What a folder may use besides itself. The files of `src` itself, and `start`, stand above all folders. */
 const below: Readonly<Record<string, readonly string[]>> = {
-  rest: ['http', 'domain', 'engine', 'storage', 'entities', 'lib'],
-  graphql: ['http', 'domain', 'engine', 'storage', 'entities', 'lib'],
+  rest: ['http', 'wire', 'domain', 'engine', 'storage', 'entities', 'lib'],
+  graphql: ['http', 'wire', 'domain', 'engine', 'storage', 'entities', 'lib'],
   http: ['domain', 'engine', 'storage', 'entities', 'lib'],
-  domain: ['engine', 'storage', 'entities', 'lib'],
+  domain: ['wire', 'engine', 'storage', 'entities', 'lib'],
   engine: ['storage', 'entities', 'lib'],
   storage: ['entities', 'lib'],
+  wire: ['entities', 'lib'],
   entities: [],
   lib: [],
 };

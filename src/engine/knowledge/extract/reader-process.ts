@@ -88,15 +88,15 @@ function putBehind({ pid }: ChildProcess, niceness: number): void {
   }
 }
 
-/** The child's code: its folder, `lib`, the packages (also where `node_modules` is a link), and the package file that makes it a module. */
+/** The child's code: its folder, the helpers in `lib`, the packages (also where `node_modules` is a link), and the package file that makes it a module. */
 function readablePaths(entry: URL): string[] {
   const here = dirname(fileURLToPath(import.meta.url));
   const resolved = createRequire(import.meta.url).resolve('csv-parse');
   const packages = resolved.slice(0, resolved.lastIndexOf(`${sep}node_modules${sep}`));
   const roots = new Set([packages, fileURLToPath(new URL('../../../..', import.meta.url)).replace(/[\\/]$/, '')]);
   const shared = [...roots].flatMap((root) => [`${root}/node_modules/*`, `${root}/package.json`]);
-  const lib = fileURLToPath(new URL('../../../lib', import.meta.url));
-  return [`${here}/*`, `${lib}/*`, `${dirname(fileURLToPath(entry))}/*`, ...shared];
+  const lib = fileURLToPath(new URL('../../../lib/*', import.meta.url));
+  return [`${here}/*`, lib, `${dirname(fileURLToPath(entry))}/*`, ...shared];
 }
 
 function untilReady(child: ChildProcess): Promise<void> {

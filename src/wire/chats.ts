@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { incompleteReasons } from '../entities/runs/event.ts';
+import { imageUrlRule, kindOfImageUrl } from './image-url.ts';
+import { chatOptions, secrets } from './responses/request.ts';
+import {
+  choiceByType,
+  component,
+  constant,
+  described,
+  describeMembers,
+  integer,
+  list,
+  named,
+  number,
+  object,
+  oneOfTexts,
+  record,
+  reference,
+  text,
+} from './schema.ts';
+
+/** Chats: what GraphQL calls JSON in a message, and the events of a chat's own stream. */
+
+const date = (description: string) => text(description).meta({ format: 'date-time' });
+const messageId = text('The id of the message.');
+const role = constant('assistant');
+const usage = object('Tokens, as the models counted them.', {
+  inputTokens: integer('Tokens read.'),
+  outputTokens: integer('Tokens written.'),
+  cachedTokens: integer('Of those read: those the model had read before.'),
+  reasoningTokens: integer('Of those written: those spent on thinking.'),
+  totalTokens: integer('Both together; in a reply in one piece.').optional(),
+});
+const selection = object('Which model answered and how it was chosen.', {
+  provider: text('The provider that answered.'),
+  model: text('Its model.'),
+  fallbackChain: list(
+    'Models that were asked before it and failed, in order.',
+    object('A model that failed.', {
+      provider: text('Its provider.'),
+      model: text('The model.'),
+      reason: text('Why it failed.'),
+    }),
+  ),
+  latencyHints: object('How long it took, in milliseconds.', {
+    queueMs: number('Until the model was asked.'),
+    firstTokenMs: number('Until its first token; null when there was none.').nullable(),
+  }),
+});
+const incompleteReason = oneOfTexts(
+  'Why it was cut; `max_tool_calls` and `timeout` are bounds of the service.',
+  incompleteReasons,
+);
+const failure = object('Why it failed, in the shape of every error.', {
+  message: text('For a person to read.'),
+  type: text('The kind of failure.'),
+  param: text('The member that was wrong.').nullable(),
+  code: text('For programs.'),
+});
+const toolCalls = list('Calls that the caller is asked to make; see Submit tool outputs.', reference('ToolCall'));
+const systemMessageId = text('The message that holds the calls: hand it to Submit tool outputs.');
+const ended = (status: string) => ({
+  status: constant(status),
+  incompleteReason: incompleteReason.optional(),
+  error: failure.optional(),
+  usage: usage.nullable(),
+  selection: selection.nullable(),
+});
+
+/** What each event says besides its type, its number, the run and the chat. */
+const events: Readonly<Record<string, readonly [name: string, description: string, members: z.ZodRawShape]>> = {
+  'run.started': ['ChatRunStartedEvent', 'The first event.', { status: constant('in_progress') }],
+  step: [
+    'ChatStepEvent',
+    'Work between calls of the model; only where the AI shows intermediate steps.',
+    { name: text('What is done, such as `retrieve`.'), detail: record('How it went.') },
+  ],
+  'message.started': ['ChatMessageStartedEvent', 'A message begins.', { messageId, role, createdAt: date('When it began.') }],
+  'message.delta': ['ChatMessageDeltaEvent', 'A piece of a message.', { messageId, delta: text('What is added.') }],
+  citation: ['ChatCitationEvent', 'A passage that the message rests on.', { messageId, citation: reference('Citation') }],
+  'message.completed': [
+    'ChatMessageCompletedEvent',
+    'A message is whole.',
+    {
+      messageId,
+      role,
+      content: text('Its whole text.'),
+      status: oneOfTexts('`incomplete` when the run was cut while it was being said.', ['completed', 'incomplete']),
+      citations: list('The passages it rests on, in the order of its text.', reference('Citation')),
+    },
+  ],
+  'tool.started': [
+    'ChatToolStartedEvent',
+    'A tool of the service is called.',
+    {
+      toolCallId: text('Joins its two events.'),
+      name: text('The name of the tool.'),
+      arguments: text('Its arguments as JSON text.'),
+      hints: list('Short texts that a user interface may show meanwhile.', z.string()),
+    },
+  ],
+  'tool.completed': [
+    'ChatToolCompletedEvent',
+    'A tool of the service is done.',
+    {
+      toolCallId: text('Joins its two events.'),
+      status: oneOfTexts('How it went.', ['completed', 'failed']),
+      output: text('What it gave; empty when it failed.'),
+      error: object('Why it failed.', { code: text('For programs.'), message: text('For a person to read.') }).nullable(),
+    },
+  ],
+  'tool.call': ['ChatToolCallEvent', 'Outputs are asked for: the run ends here.', { systemMessageId, toolCalls }],
+  'run.completed': ['ChatRunCompletedEvent', 'The run is over.', ended('completed')],
+  'run.failed': ['ChatRunFailedEvent', 'The run broke off.', ended('failed')],
+  'run.incomplete': ['ChatRunIncompleteEvent', 'The run was cut.', ended('incomplete')],
+  'run.cancelled': ['ChatRunCancelledEvent', 'The run was cancelled; what it said stays.', ended('cancelled')],
+  done: ['ChatDoneEvent', 'The last event.', {}],
+};
+
+const place = { runId: text('The run.'), chatId: text('The chat.') };
+
+const eventSchemas = Object.entries(events).map(([type, [name, description, members]]) =>
+  component(name, description, {
+    type: constant(type),
+    sequence: integer('Numbers the events of a run, from 0, without gaps.'),
+    ...place,
+    ...members,
+  }),
+);
+const errorEvent = component(
+  'ChatErrorEvent',
+  'The stream cannot go on, the run does: follow it behind the last event. Without a number.',
+  { type: constant('error'), ...place, error: failure },
+);
+named(
+  'ChatStreamEvent',
+  choiceByType('The `data` of a frame, whose `event` is its `type` and whose `id` is `<runId>:<sequence>`.', [
+    ...eventSchemas,
+    errorEvent,
+  ]),
+);
+component('ChatReply', 'How a run answered a message.', {
+  runId: text('The run.'),
+  status: reference('RunStatus'),
+  message: object('What it said last; null when it said nothing.', {
+    id: text('The id of the message.'),
+    createdAt: date('When it began.'),
+    updatedAt: date('The same.'),
+    role: reference('MessageRole'),
+    content: text('Its text; empty for a message that only asks for calls.'),
+  }).nullable(),
+  systemMessageId: systemMessageId.optional(),
+  toolCalls: toolCalls.optional(),
+  citations: list('The passages it rests on, in the order of its text.', reference('Citation')).optional(),
+  incompleteReason: incompleteReason.optional(),
+  error: failure.optional(),
+  usage: usage.nullable(),
+});
+
+export const promptPart = named(
+  'PromptPart',
+  choiceByType('A part of a message.', [
+    component('PromptTextPart', 'A text.', { type: constant('text'), text: text('The text.') }),
+    component('PromptFilePart', 'A file of the chat.', { type: constant('id'), id: text('The id of the file.') }),
+    component('PromptUrlPart', 'An image.', {
+      type: constant('url'),
+      url: text('An http(s) address, or a data URL with the image in base64.', `must be ${imageUrlRule}`)
+        .max(8_000_000)
+        .refine((url) => kindOfImageUrl(url) !== undefined),
+    }),
+  ]),
+);
+
+const given = { options: chatOptions, secrets: described(secrets) };
+describeMembers('CreateChatInput', {
+  userInputs: described({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } }),
+});
+describeMembers('SendMessageInput', { prompt: z.union([z.string().min(1), z.array(promptPart).min(1).max(100)]), ...given });
+describeMembers('SubmitToolOutputsInput', given);
+describeMembers('Message', { parts: z.array(promptPart) });

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { incompleteReasons } from '../entities/runs/event.ts';
+import { identifiers } from './identifiers.ts';
+import { imageUrlRule, kindOfImageUrl } from './image-url.ts';
+import { chatOptions } from './responses/request.ts';
+import { serverToolTypes, toolChoiceMode } from './responses/tools.ts';
+import {
+  anyOf,
+  behaves,
+  choiceByType,
+  component,
+  constant,
+  described,
+  describeMembers,
+  flag,
+  graphqlInput,
+  integer,
+  integerRange,
+  isExtension,
+  list,
+  named,
+  object,
+  oneOfTexts,
+  range,
+  record,
+  reference,
+  text,
+} from './schema.ts';
+
+/** The chat completions format: what a request says beyond its GraphQL type, and the chunks of the stream. */
+
+const detail = described({
+  type: ['string', 'null'],
+  description: 'How closely the model looks: low or high; anything else is auto.',
+  default: 'auto',
+}).optional();
+const imageUrl = text('An http(s) address, or a data URL with the image in base64.').meta({
+  examples: ['https://example.com/photo.png'],
+});
+const textPart = component('CompletionTextPart', 'A text.', {
+  type: oneOfTexts('In either spelling.', ['text', 'input_text', 'output_text']),
+  text: text('The text.'),
+});
+const refusalPart = component('CompletionRefusalPart', 'What an assistant said instead of an answer.', {
+  type: constant('refusal'),
+  refusal: text('The text.'),
+});
+const imagePart = component('CompletionImagePart', 'An image; for the role user.', {
+  type: oneOfTexts('In either spelling.', ['image_url', 'input_image']),
+  image_url: z
+    .union([imageUrl, object('An image.', { url: imageUrl, detail })], `must be ${imageUrlRule}`)
+    .refine((image) => kindOfImageUrl(typeof image === 'string' ? image : image.url) !== undefined),
+  detail,
+});
+export const contentPart = named(
+  'CompletionContentPart',
+  choiceByType('A part of a message.', [textPart, refusalPart, imagePart]),
+);
+
+const toolChoice = z.union([
+  toolChoiceMode,
+  component('CompletionToolChoiceFunction', 'This function must be called.', {
+    type: constant('function'),
+    function: object('The function.', { name: text('One of the functions of the request.') }),
+  }),
+]);
+const responseFormat = choiceByType('What the text is.', [
+  component('CompletionFormatText', 'Plain text.', { type: constant('text') }),
+  component('CompletionFormatJsonObject', 'A JSON object of any shape.', { type: constant('json_object') }),
+  component('CompletionFormatJsonSchema', 'JSON that follows a schema.', {
+    type: constant('json_schema'),
+    json_schema: object('The schema.', {
+      name: text('What it is called.').optional(),
+      schema: record('A JSON Schema.'),
+      strict: flag('Whether it is followed exactly.').nullish(),
+    }),
+  }),
+]);
+const toolTypes = ['function', ...serverToolTypes];
+const safeInteger = z.number('must be an integer').refine(Number.isSafeInteger);
+const tokens = z.int('must be an integer from 1').min(1);
+const penalty = range(-2, 2);
+
+describeMembers('CompletionMessageInput', {
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+  content: z.union([z.string(), z.array(contentPart)]),
+});
+describeMembers('CompletionFunctionInput', {
+  parameters: record('JSON Schema of the arguments; none when absent.'),
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
+});
+describeMembers('CompletionToolInput', { type: z.enum(toolTypes) });
+describeMembers('CompletionInput', { messages: described({ minItems: 1 }), toolChoice: toolChoice.meta({ default: 'auto' }) });
+
+/** A request without its conversation and its tools. */
+export const completionInput = graphqlInput('CompletionInput', {
+  options: chatOptions,
+  maxTokens: tokens,
+  maxCompletionTokens: tokens,
+  temperature: range(0, 2),
+  topP: range(0, 1),
+  topK: integerRange(1, 1_000),
+  frequencyPenalty: penalty,
+  presencePenalty: penalty,
+  stop: described<string | readonly string[]>({
+    anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: 16 }],
+  }).refine(
+    (stop) =>
+      typeof stop === 'string' || (Array.isArray(stop) && stop.length <= 16 && stop.every((one) => typeof one === 'string')),
+    'must be a string or an array of at most 16 strings',
+  ),
+  seed: safeInteger,
+  n: integerRange(1, 1),
+  responseFormat,
+  reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']),
+  ...identifiers,
+});
+export type ReadCompletionInput = z.output<typeof completionInput>;
+
+describeMembers('Completion', { incompleteDetails: described({ ...isExtension, ...behaves('incomplete-reasons') }) });
+const bounds = incompleteReasons.filter((reason) => reason !== 'content_filter' && reason !== 'paused');
+describeMembers('CompletionIncompleteDetails', { reason: z.enum(bounds) });
+describeMembers('CompletionChoice', { logprobs: z.null() });
+
+const callDelta = object('A piece of a call. The first of a call names it; the others add to its arguments.', {
+  index: integer('The place of the call, from 0.'),
+  id: text('What the output refers to.').optional(),
+  type: constant('function').optional(),
+  function: object('What is called.', {
+    name: text('The name of the function.').optional(),
+    arguments: text('What is added to its arguments, which are JSON text.'),
+  }),
+});
+const delta = object('What is added to the message.', {
+  role: constant('assistant').meta({ description: 'In the first chunk.' }).optional(),
+  content: text('A piece of text.').nullish(),
+  reasoning_content: text('A piece of the thinking.').optional(),
+  tool_calls: list('A piece of a call.', callDelta).optional(),
+  annotations: list('A source of the text.', reference('CompletionAnnotation')).optional(),
+});
+const chunk = component('CompletionChunk', 'A piece of a streamed reply.', {
+  id: text('The same in all chunks.'),
+  object: constant('chat.completion.chunk'),
+  created: integer('Seconds since 1970; the same in all chunks.'),
+  model: text('As the request named it.'),
+  chatId: text('Names this exchange for logs; nothing can be fetched by it.'),
+  choices: list(
+    'One, but for the chunk that tells the usage, which has none.',
+    object('What is added.', {
+      index: integer('Always 0.'),
+      delta,
+      logprobs: z.null().optional(),
+      finish_reason: oneOfTexts('Why the answer ended; null until it does.', [
+        'stop',
+        'length',
+        'tool_calls',
+        'content_filter',
+      ]).nullable(),
+    }),
+  ),
+  incomplete_details: object('With the last chunk of an answer that finishes with `length`.', {
+    reason: oneOfTexts('Which bound cut it.', bounds),
+  })
+    .meta({ ...isExtension, ...behaves('incomplete-reasons') })
+    .optional(),
+  usage: reference('CompletionUsage', 'With `stream_options.include_usage`: null but in the last chunk.').nullish(),
+});
+named(
+  'CompletionFrame',
+  anyOf('The `data` of a frame: a chunk, or the failure that ends the stream. Behind the last one stands the data `[DONE]`.', [
+    chunk,
+    reference('Error'),
+  ]),
+);

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { type JsonSchema, orNull } from './json-schema.ts';
+import { components } from './schema.ts';
+import './chats.ts';
+import './completions.ts';
+import './responses/events.ts';
+import './responses/reply.ts';
+
+/** What the wire schemas say in OpenAPI: component schemas by name, and members of GraphQL types by schema coordinate. */
+export function wireDeclarations() {
+  const { schemas: all } = z.toJSONSchema(components, {
+    io: 'input',
+    uri: (id) => `#/components/schemas/${id}`,
+    override: ({ zodSchema, jsonSchema }) => {
+      const { def } = zodSchema._zod;
+      if ('discriminator' in def && jsonSchema.$ref === undefined)
+        jsonSchema.discriminator = mappingOf(def as z.core.$ZodDiscriminatedUnionDef);
+    },
+  });
+  const { true: members = [], false: schemas = [] } = Object.groupBy(Object.entries(membersOf(all)), ([name]) =>
+    String(name.includes('.')),
+  );
+  return { schemas: Object.fromEntries(schemas), members: Object.fromEntries(members) };
+}
+
+/** Which component has which `type`. */
+function mappingOf({ discriminator, options }: z.core.$ZodDiscriminatedUnionDef): JsonSchema {
+  const mapping = options.flatMap((option) => {
+    const values = option._zod.propValues?.[discriminator] ?? [];
+    return [...values].map((value) => [String(value), `#/components/schemas/${components.get(option as z.ZodType)?.id}`]);
+  });
+  return { propertyName: discriminator, mapping: Object.fromEntries(mapping) };
+}
+
+function membersOf(members: object): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, tidy(schema) as JsonSchema]));
+}
+
+/** What a value is stands before what it is for. */
+const firstKeys = ['$ref', 'type', 'const', 'minimum', 'enum', 'items', 'description'];
+
+/** A schema as readers of OpenAPI know it best: `null` among the types, and nothing that says nothing. */
+function tidy(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(tidy);
+  if (typeof node !== 'object' || node === null) return node;
+  const own: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(node)) {
+    const isNames = key === 'properties' || key === 'mapping';
+    const shown = isNames ? membersOf(value) : tidy(value);
+    const saysNothing =
+      ['$schema', '$id'].includes(key) ||
+      (key === 'maximum' && value === Number.MAX_SAFE_INTEGER) ||
+      (key === 'propertyNames' && JSON.stringify(value) === '{"type":"string"}');
+    if (!saysNothing) own[key] = key === 'additionalProperties' && JSON.stringify(value) === '{}' ? true : shown;
+  }
+  const rank = (key: string) => (firstKeys.includes(key) ? firstKeys.indexOf(key) : firstKeys.length);
+  return Object.fromEntries(Object.entries(withNull(own)).sort(([a], [b]) => rank(a) - rank(b)));
+}
+
+function withNull({ anyOf, ...about }: Record<string, unknown>): JsonSchema {
+  if (!Array.isArray(anyOf)) return about;
+  const [inner, last] = anyOf;
+  return anyOf.length === 2 && last.type === 'null' && typeof last.type === 'string'
+    ? { ...orNull(inner), ...about }
+    : { anyOf, ...about };
+}

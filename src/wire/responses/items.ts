@@ -1,0 +1,276 @@
+import { z } from 'zod';
+import { foreignItemTypes } from '../../entities/runs/response.ts';
+import {
+  anyOf,
+  behaves,
+  choice,
+  choiceByType,
+  component,
+  constant,
+  isExtension,
+  list,
+  named,
+  object,
+  oneOfTexts,
+  openComponent,
+  record,
+  text,
+} from '../schema.ts';
+import {
+  assistantContent,
+  assistantContentParam,
+  inputContent,
+  inputContentParam,
+  outputContent,
+  serverToolContent,
+  serverToolContentParam,
+  summaryTextPart,
+} from './parts.ts';
+
+/**
+ * Items of the responses format: those that a request may hold (`…Param`), the same as they are kept and listed, in one spelling and with an
+ * id, and those that the service sends in the output of a response and in its events.
+ */
+
+const statuses = ['in_progress', 'completed', 'incomplete'] as const;
+const status = oneOfTexts('How far the item is.', statuses);
+const id = text('Names the item; the same in every event and list.');
+const callId = text('Joins a call and its output.');
+const name = text('The name of the tool.');
+const callError = object('Why a call failed.', {
+  code: text('For programs, such as `tool_failed` or `skipped`.'),
+  message: text('For a person to read.'),
+});
+/** A text, or parts of a kind. */
+const textOr = <Parts extends z.ZodType>(parts: Parts, description: string) =>
+  anyOf(description, [z.string(), z.array(parts).max(1_000)], 'must be a string or an array of content parts');
+
+const idRule = 'must be a string of 1 to 200 characters';
+const givenId = text('The id it had before; one is given when there is none.', idRule).min(1).max(200).nullish();
+const args = text('The arguments as JSON text.');
+const givenStatus = oneOfTexts('As it was received; `completed` when there is none.', statuses).nullish();
+const ownOutputStatuses = ['success', 'error', 'cancelled'] as const;
+const outputStatus = oneOfTexts('How the call went.', [...ownOutputStatuses, ...statuses], {
+  'x-parley-extension-values': ownOutputStatuses,
+});
+const phase = oneOfTexts('Whether it was said on the way, or is the answer.', ['commentary', 'final_answer']);
+const messageType = constant('message')
+  .meta({ description: 'May be left out.', ...behaves('message-type-optional') })
+  .optional();
+const asReceived = text('As it was received.');
+
+export const inputMessageParam = component('InputMessageParam', 'What a user or the developer says.', {
+  type: messageType,
+  role: oneOfTexts('Who says it; `developer` and `system` are the same.', ['user', 'system', 'developer']),
+  content: textOr(inputContentParam, 'A text, or parts.'),
+  id: givenId,
+  status: givenStatus,
+});
+export const assistantMessageParam = component('AssistantMessageParam', 'What an assistant said before.', {
+  type: messageType,
+  role: constant('assistant'),
+  content: textOr(assistantContentParam, 'A text, or parts.'),
+  phase: phase.nullish(),
+  id: givenId,
+  status: givenStatus,
+});
+export const functionCallParam = component('FunctionCallParam', 'A call of a function that a model made before.', {
+  type: constant('function_call'),
+  call_id: callId,
+  name,
+  arguments: args,
+  id: givenId,
+  status: status.nullish(),
+});
+export const functionCallOutputParam = component('FunctionCallOutputParam', 'What a function of the caller gave.', {
+  type: constant('function_call_output'),
+  call_id: callId,
+  output: textOr(inputContentParam, 'A text, or parts.'),
+  id: givenId,
+  status: outputStatus.nullish(),
+});
+const reasoningParam = component(
+  'ReasoningParam',
+  'Thinking of a model, as it was received; kept and listed, no model is told of it.',
+  {
+    type: constant('reasoning'),
+    summary: list('The thinking in parts.', record('Such as `{"type": "summary_text", "text": …}`.')),
+    id: givenId,
+    content: list('Its text.', record('A content part.')).nullish(),
+    encrypted_content: asReceived.nullish(),
+    status: asReceived.nullish(),
+  },
+);
+export const itemReferenceParam = component(
+  'ItemReferenceParam',
+  'An item of an earlier response of the caller; it is put in this place.',
+  { type: constant('item_reference').nullish(), id: text('The id of the item.', idRule).min(1).max(200) },
+);
+export const compactionParam = component(
+  'CompactionParam',
+  'What the compact operation answered: it stands for a conversation.',
+  { type: constant('compaction'), encrypted_content: asReceived, id: givenId, status: asReceived.nullish() },
+);
+export const serverToolCallParam = component(
+  'ServerToolCallParam',
+  'A call of a tool of the service, as it was received.',
+  {
+    type: constant('server_tool_call'),
+    call_id: callId,
+    name,
+    arguments: args,
+    id: givenId,
+    status: oneOfTexts('How the call went.', [...statuses, 'failed']).nullish(),
+  },
+  isExtension,
+);
+export const serverToolCallOutputParam = component(
+  'ServerToolCallOutputParam',
+  'What a tool of the service gave, as it was received.',
+  {
+    type: constant('server_tool_call_output'),
+    call_id: callId,
+    output: textOr(serverToolContentParam, 'A text, or parts.'),
+    id: givenId,
+    status: oneOfTexts('How the call went.', ['completed', 'failed']).nullish(),
+    error: callError.nullish(),
+  },
+  isExtension,
+);
+const webSearchCallParam = component(
+  'WebSearchCallParam',
+  'A web search, as it was received; kept and listed, no model is told of it.',
+  {
+    type: constant('web_search_call'),
+    id: givenId,
+    status: text('How it went.').optional(),
+    action: record('What was searched for: `type`, `query`, `sources`.').optional(),
+  },
+);
+const foreignItemParam = openComponent(
+  'ForeignItemParam',
+  'An item of a tool that another service ran; kept and listed, no model is told of it.',
+  { type: oneOfTexts('The kind of item.', foreignItemTypes), id: givenId },
+);
+/** What is read of an item that no model is told of. */
+export const keptItemParam = z.looseObject({ type: z.string(), id: givenId });
+named(
+  'InputItemParam',
+  choice('Something the model is given.', [
+    inputMessageParam,
+    assistantMessageParam,
+    functionCallParam,
+    functionCallOutputParam,
+    reasoningParam,
+    itemReferenceParam,
+    compactionParam,
+    serverToolCallParam,
+    serverToolCallOutputParam,
+    webSearchCallParam,
+    foreignItemParam,
+  ]),
+);
+
+const outputMessage = component('OutputMessage', 'What the model says.', {
+  id,
+  type: constant('message'),
+  status,
+  role: constant('assistant'),
+  content: list('Its parts; empty when the item is announced.', outputContent),
+});
+const functionCallItem = component('FunctionCallItem', 'A call that the caller is asked to make.', {
+  id,
+  type: constant('function_call'),
+  status,
+  call_id: callId,
+  name,
+  arguments: text('The arguments as JSON text; empty when the item is announced.'),
+});
+const reasoningItem = component('ReasoningItem', 'The thinking behind an answer.', {
+  id,
+  type: constant('reasoning'),
+  status,
+  summary: list('The thinking in parts.', summaryTextPart),
+});
+const serverToolCall = component(
+  'ServerToolCall',
+  'A call of a tool of the service.',
+  {
+    id,
+    type: constant('server_tool_call'),
+    status: oneOfTexts('How far it is.', [...statuses, 'failed']),
+    call_id: callId,
+    name,
+    arguments: text('The arguments as JSON text; empty when the item is announced.'),
+  },
+  isExtension,
+);
+const serverToolCallOutput = component(
+  'ServerToolCallOutput',
+  'What a tool of the service gave.',
+  {
+    id,
+    type: constant('server_tool_call_output'),
+    status: oneOfTexts('How the call went.', ['in_progress', 'completed', 'failed']),
+    call_id: callId,
+    output: textOr(serverToolContent, 'What it gave; empty when it failed.'),
+    error: callError.nullable(),
+  },
+  isExtension,
+);
+export const outputItem = named(
+  'OutputItem',
+  choiceByType('Something the model or a tool of the service did.', [
+    outputMessage,
+    functionCallItem,
+    reasoningItem,
+    serverToolCall,
+    serverToolCallOutput,
+  ]).meta({ 'x-parley-extension-values': ['server_tool_call', 'server_tool_call_output'] }),
+);
+
+export const inputMessage = component('InputMessage', 'What a user or the developer says.', {
+  id,
+  type: constant('message'),
+  status,
+  role: oneOfTexts('Who says it.', ['user', 'system', 'developer']),
+  content: list('What is said.', inputContent),
+});
+const assistantMessage = component('AssistantMessage', 'What an assistant said.', {
+  id,
+  type: constant('message'),
+  status,
+  role: constant('assistant'),
+  content: list('What was said.', assistantContent),
+  phase: phase.optional(),
+});
+const functionCallOutputItem = component('FunctionCallOutputItem', 'What a function of the caller gave.', {
+  id,
+  type: constant('function_call_output'),
+  status: outputStatus,
+  call_id: callId,
+  output: textOr(inputContent, 'As it was given.'),
+});
+export const compactionItem = component('CompactionItem', 'What stands for a conversation.', {
+  id,
+  type: constant('compaction'),
+  status,
+  encrypted_content: text('Notes of the conversation; give them back as they are.'),
+});
+const keptItem = openComponent('KeptItem', 'An item that is kept as it was given.', {
+  id,
+  type: oneOfTexts('The kind of item.', ['reasoning', 'web_search_call', ...foreignItemTypes]),
+});
+export const inputItem = named(
+  'InputItem',
+  choice('An item that a response was given.', [
+    inputMessage,
+    assistantMessage,
+    functionCallItem,
+    functionCallOutputItem,
+    compactionItem,
+    serverToolCall,
+    serverToolCallOutput,
+    keptItem,
+  ]),
+);

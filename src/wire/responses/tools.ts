@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import {
+  type Annotations,
+  anyOf,
+  behaves,
+  choice,
+  choiceByType,
+  component,
+  constant,
+  flag,
+  integer,
+  isExtension,
+  list,
+  named,
+  object,
+  oneOfTexts,
+  openComponent,
+  record,
+  text,
+} from '../schema.ts';
+
+/** Tools of the responses format, and how a request lets the model choose among them. */
+
+const nameRule = 'must be 1 to 64 letters, digits, _ or -';
+const functionName = text('1 to 64 letters, digits, `_` or `-`; unique in the request.').regex(/^[A-Za-z0-9_-]{1,64}$/, nameRule);
+const parameters = record('JSON Schema of the arguments; none when absent.', 'must be a JSON Schema object').nullable();
+const strict = flag('Whether arguments must follow the schema exactly.').nullable();
+
+export const functionToolParam = component('FunctionToolParam', 'A function of the caller.', {
+  type: constant('function'),
+  name: functionName,
+  description: text('What it does: the model chooses by it.').nullish(),
+  parameters: parameters.optional(),
+  strict: strict.optional(),
+});
+const functionTool = component('FunctionTool', 'A function of the caller.', {
+  type: constant('function'),
+  name: functionName,
+  description: text('What it does.').nullable(),
+  parameters,
+  strict,
+});
+
+const shortText = z.string('must be a string of at most 2000 characters').max(2_000);
+const some = (description: string) => shortText.meta({ description }).nullish();
+const textsRule = 'must be an array of at most 200 strings';
+/** A wrong item is a fault of the whole list. */
+const texts = (description: string) =>
+  z
+    .array(z.unknown(), textsRule)
+    .max(200)
+    .refine((items) => items.every((item) => shortText.safeParse(item).success), { params: { code: 'INVALID_TYPE' } })
+    .meta({ items: { type: 'string', maxLength: 2_000 }, description })
+    .nullish();
+const oneOf = <const Values extends readonly string[]>(description: string, values: Values) =>
+  oneOfTexts(description, values).nullish();
+const anything = z.record(z.string(), z.unknown());
+const container = { container: anyOf('Where it runs.', [z.string(), anything], 'must be a string or an object').nullish() };
+const webSearch = {
+  includeXSearch: flag('Whether posts of a social network are searched too; also taken as `include_x_search`.', {
+    default: false,
+    ...isExtension,
+    ...behaves('web-search-include-x-search'),
+  }).nullish(),
+  search_context_size: oneOf('How much of what is found is read.', ['low', 'medium', 'high']),
+  user_location: object('Where the user is, roughly.', {
+    type: oneOf('How exact it is.', ['approximate']),
+    city: some('The city.'),
+    country: some('The country.'),
+    region: some('The region.'),
+    timezone: some('The time zone.'),
+  }).nullish(),
+  filters: object('Where to search.', {
+    allowed_domains: texts('Only there.'),
+    blocked_domains: texts('Not there.'),
+  }).nullish(),
+};
+const images = {
+  model: some('The model that makes them.'),
+  size: some('Such as `1024x1024`.'),
+  quality: some('Such as `high`.'),
+  style: some('The style.'),
+  background: oneOf('The background.', ['transparent', 'opaque', 'auto']),
+  output_format: oneOf('The format of the images.', ['png', 'jpeg', 'webp']),
+  moderation: oneOf('How much is refused.', ['auto', 'low']),
+  input_fidelity: oneOf('How close they stay to images that were given.', ['high', 'low']),
+  output_compression: integer('In percent.').nullish(),
+  partial_images: integer('How many come before the last one.').nullish(),
+  n: integer('How many are made.').nullish(),
+  input_image_mask: record('Where an image is changed.').nullish(),
+  model_configuration: record('Further settings of the model.').meta(isExtension).nullish(),
+};
+const mcpServer = {
+  id: some('The id of the integration.'),
+  server_id: some('The same.'),
+  name: some('Its name.'),
+  server_label: some('The same.'),
+  server_description: some('What it is for.'),
+  allowed_tools: anyOf(
+    'The tools that may be called.',
+    [z.array(z.string()).max(200), anything],
+    `${textsRule}, or an object`,
+  ).nullish(),
+};
+const spreadsheet = {
+  file_id: some('The file that holds them.'),
+  file_ids: texts('The files that hold them.'),
+};
+
+/** A tool of the service. What else a request says of it is kept, and repeated in the response. */
+function serverTool<const Type extends string, Shape extends z.ZodRawShape>(
+  id: string,
+  type: Type,
+  description: string,
+  shape: Shape,
+  marks: Annotations = {},
+) {
+  return openComponent(id, description, { type: constant(type), ...shape }, marks);
+}
+
+const isMarked = behaves('server-tool-items');
+const isAdded = { ...isExtension, ...isMarked };
+const serverTools = [
+  serverTool('WebSearchTool', 'web_search', 'Searches the web.', webSearch),
+  serverTool('WebSearchPreviewTool', 'web_search_preview', 'The former name of `web_search`.', webSearch),
+  serverTool('PythonTool', 'python', 'Runs Python.', container, isAdded),
+  serverTool('CodeInterpreterTool', 'code_interpreter', 'The same as `python`.', container, isMarked),
+  serverTool('ImageGenerationTool', 'image_generation', 'Makes images.', images, isMarked),
+  serverTool(
+    'McpServerTool',
+    'mcp_server',
+    'Tools of a configured MCP integration: without items of discovery or approval.',
+    mcpServer,
+    { ...isExtension, ...behaves('mcp-without-discovery') },
+  ),
+  serverTool('SpreadsheetTool', 'spreadsheet', 'Works on tables.', spreadsheet, isAdded),
+  serverTool('MemoryTool', 'memory', 'Remembers beyond a conversation.', { scope: some('What it is for.') }, isAdded),
+  serverTool('SandboxTool', 'sandbox', 'Works in a closed computer.', container, isAdded),
+  serverTool('DeepResearchTool', 'deep_research', 'Researches in many steps.', {}, isAdded),
+] as const;
+
+export const responseToolParam = named(
+  'ResponseToolParam',
+  choiceByType('A function of the caller, or a tool of the service.', [functionToolParam, ...serverTools]),
+);
+export const responseTool = named(
+  'ResponseTool',
+  choiceByType('A tool of the request, as the response repeats it.', [functionTool, ...serverTools]),
+);
+
+export const serverToolTypes = serverTools.map(({ shape }) => shape.type.value);
+
+export const toolChoiceMode = named(
+  'ToolChoiceMode',
+  oneOfTexts('`auto`: the model decides; `none`: no call; `required`: at least one call.', ['auto', 'none', 'required']),
+);
+const toolChoiceFunction = component('ToolChoiceFunction', 'This function must be called.', {
+  type: constant('function'),
+  name: text('One of the functions of the request.'),
+});
+const toolChoiceServerTool = component('ToolChoiceServerTool', 'This tool of the service must be called.', {
+  // The tools of an MCP integration have names of their own.
+  type: oneOfTexts(
+    'The type of one of the tools of the request.',
+    serverToolTypes.filter((type) => type !== 'mcp_server'),
+  ),
+});
+const toolChoiceAllowed = component('ToolChoiceAllowed', 'Only these tools may be called: a hard limit.', {
+  type: constant('allowed_tools'),
+  mode: oneOfTexts('Whether one of them must be called.', ['auto', 'required', 'none'], { default: 'auto' }).nullish(),
+  tools: list('The tools.', z.union([toolChoiceFunction, toolChoiceServerTool])),
+});
+export const responseToolChoice = named(
+  'ResponseToolChoice',
+  choice('How the model chooses among the tools.', [toolChoiceMode, toolChoiceFunction, toolChoiceServerTool, toolChoiceAllowed]),
+);
