@@ -3,7 +3,7 @@ import type { Deps } from '../../../domain/deps.ts';
 import type { AdmissionPool } from '../../../engine/sharing/pools.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { CallContext } from '../../../http/context.ts';
-import type { Admissions, RunAdmission } from '../../../http/limits.ts';
+import type { Admissions } from '../../../http/limits.ts';
 import type { SseStreams } from '../../../http/reply/sse.ts';
 import type { GraphContext } from '../../builder/builder.ts';
 import type { Call, WatchKey } from '../call.ts';
@@ -77,10 +77,7 @@ export class EventStreams {
 }
 
 /** What an operation on a stream takes a place of while it runs; a query or a plain mutation has its turn in `openInTurn`. */
-export function poolOf(
-  { holdsRun, node }: Operation,
-  { runs, subscriptions }: Admissions,
-): RunAdmission | AdmissionPool | undefined {
+export function poolOf({ holdsRun, node }: Operation, { runs, subscriptions }: Admissions): AdmissionPool | undefined {
   if (holdsRun) return runs;
   return node.operation === 'subscription' ? subscriptions : undefined;
 }
