@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Deps } from '../domain/deps.ts';
 import { DomainError, type PublicError, publicError } from '../entities/errors.ts';
@@ -31,11 +31,13 @@ export interface HttpAppParts {
 
 /**
  * The Express application: the access log, the handlers, 404, and the one error middleware. Queries are read by the handlers, and replies
- * have no ETag: what is served belongs to its caller and changes all the time.
+ * have no ETag: what is served belongs to its caller and changes all the time. Requests and replies keep Node's prototypes, so they have no
+ * helpers of Express (`res.json`): setting others on every request costs more than the routing.
  */
 export function createHttpApp({ deps, log, handlers }: HttpAppParts): RequestListener {
   const app = express().disable('etag').disable('x-powered-by').set('query parser', false);
   app.enable('strict routing').enable('case sensitive routing');
+  Object.assign(app, { request: IncomingMessage.prototype, response: ServerResponse.prototype });
   const refuse = createErrorHandler(deps);
   app.use(log.begin, requireHost, ...handlers, refuseUnknownPath, refuse);
   const answer: (req: IncomingMessage, res: ServerResponse, done: (error?: unknown) => void) => void = app;

@@ -45,12 +45,13 @@ export function createReference(schema: GraphQLSchema, routes: readonly Route[],
     next();
   });
   const swaggerFolder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const requireSwaggerFile: RequestHandler = (req, _res, next) => next(swaggerFiles.includes(req.path) ? undefined : 'router');
+  const requireSwaggerFile: RequestHandler = (req, _res, next) =>
+    next(swaggerFiles.includes(req.url.split('?')[0] ?? '') ? undefined : 'router');
   return router.use('/docs', serveFolder(join(import.meta.dirname, 'page')), requireSwaggerFile, serveFolder(swaggerFolder));
 }
 
 function serveFolder(path: string): RequestHandler {
-  const setHeaders = (res: express.Response) => void res.set(headers);
+  const setHeaders = (res: express.Response) => void res.setHeaders(new Map(Object.entries(headers)));
   return express.static(path, {
     acceptRanges: false,
     cacheControl: false,
