@@ -7,7 +7,9 @@ import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { Deps } from '../../src/domain/deps.ts';
 import { type Caller, scopes } from '../../src/entities/accounts/caller.ts';
+import { createHttpApp } from '../../src/http/app.ts';
 import { createAdmissions } from '../../src/http/limits.ts';
+import { createAccessLog } from '../../src/http/log/access-log.ts';
 import { createLogger } from '../../src/http/log/logging.ts';
 import { Metrics } from '../../src/http/log/metrics.ts';
 import { SseStreams } from '../../src/http/reply/sse.ts';
@@ -55,7 +57,7 @@ export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): 
       admissions: createAdmissions(deps.pools, settings),
       keys: { authenticate: (secret) => (secret === key ? caller : undefined), watch: () => () => undefined },
     });
-    const server = createServer((req, res) => rest(req, res, () => res.writeHead(404).end()));
+    const server = createServer(createHttpApp({ deps, log: createAccessLog(deps.logger), handlers: [rest] }));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return {

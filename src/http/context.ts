@@ -5,14 +5,14 @@ import { DomainError } from '../entities/errors.ts';
 import { makeId } from '../entities/ids.ts';
 import { addressOf } from './address.ts';
 
-/** What `abort` gives by itself, made once: thousands of readers may leave at one time. */
+/** The default reason of `abort`, made once: thousands of clients may leave at one time. */
 const clientLeft = new DOMException('The client left', 'AbortError');
 
 const saneRequestId = /^[\w.:@/+=-]{1,128}$/;
 
 const idOfRequest = Symbol('requestId');
 
-/** The id that logs and the reply carry: the caller's own when it is short and plain, else a new one. The same whenever it is asked. */
+/** The id in logs and in the reply: the caller's own when it is short and plain, else a new one. Every call for a request returns the same. */
 export function requestIdOf(req: IncomingMessage & { [idOfRequest]?: string }): string {
   const known = req[idOfRequest];
   if (known !== undefined) return known;
@@ -23,8 +23,8 @@ export function requestIdOf(req: IncomingMessage & { [idOfRequest]?: string }): 
 }
 
 /**
- * What the resolvers get from either face: the same members as `GraphContext`. The signal is made when somebody asks for it, because
- * most calls never do.
+ * What the resolvers get from either API: the same members as `GraphContext`. The signal is made at its first use:
+ * most calls never use it.
  */
 export class CallContext {
   readonly deps: Deps;
@@ -45,7 +45,7 @@ export class CallContext {
     return this.#notes !== undefined;
   }
 
-  /** What a resolver tells the REST face besides its result; a name that begins with `x-` is a header of the reply. */
+  /** What a resolver tells the REST API besides its result; a name that begins with `x-` is a header of the reply. */
   get notes(): Map<string, string> {
     this.#notes ??= new Map();
     return this.#notes;
@@ -77,7 +77,7 @@ export class CallContext {
     return this.#controller.signal;
   }
 
-  /** Why the call was ended before its time, by somebody else than its client. */
+  /** Why the service ended the call early; undefined when it did not. */
   get endedBy(): DomainError | undefined {
     const reason: unknown = this.#controller?.signal.reason;
     return reason instanceof DomainError ? reason : undefined;

@@ -1,7 +1,36 @@
 import type { ServerResponse } from 'node:http';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { DomainError, errorBody, type PublicError, publicError } from '../entities/errors.ts';
-import { sendJson } from './reply/reply.ts';
+import type { Deps } from '../domain/deps.ts';
+import { DomainError, errorBody, isWithoutKey, type PublicError, publicError } from '../entities/errors.ts';
+import { breakOff } from './connections/connection.ts';
+import { requestIdOf } from './context.ts';
+import { discardBody, sendJson } from './reply/reply.ts';
+
+/** The error middleware of the application: answers every failure of a request, in the form of its route. */
+export function createErrorHandler({
+  audit,
+  logger,
+  settings,
+}: Pick<Deps, 'audit' | 'logger' | 'settings'>): ErrorRequestHandler {
+  // Express knows an error handler by its four parameters.
+  return (error: unknown, req, res, _next) => {
+    if (isWithoutKey(error)) audit.refusals.noteWithoutKey();
+    const requestId = requestIdOf(req);
+    const shown = showError(error, logger, requestId);
+    if (res.headersSent) {
+      if (!res.writableEnded) breakOff(res);
+      return;
+    }
+    sendError(res, res.locals.errorForm?.(shown) ?? shown, requestId);
+    discardBody(req, settings.UPLOAD_MAX_BYTES);
+  };
+}
+
+/** Answers what no route has taken. */
+export const refuseUnknownPath: RequestHandler = ({ method, originalUrl }) => {
+  throw new DomainError('NOT_FOUND', `There is nothing at ${method} ${originalUrl.split('?')[0]}`);
+};
 
 /** The failure inside what graphql-js throws or returns: `GraphQLError` wraps what a resolver threw. */
 export function unwrapError(error: unknown): unknown {
@@ -15,14 +44,13 @@ export function unwrapError(error: unknown): unknown {
   return inner;
 }
 
-/** Whether the failure is only that the caller left or a time-out of ours fired. */
+/** Whether the failure is only that the caller left or that a time-out fired. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
 /**
- * What may be shown of any failure. What is not a DomainError is a bug and is logged whole; only the request id goes out.
- * What Node refuses itself never comes here.
+ * What a client may see of any failure. An error that is no DomainError is a bug: it is logged whole, and the client gets the request id.
  */
 export function showError(error: unknown, logger: Logger, requestId: string): PublicError {
   const inner = unwrapError(error);
@@ -32,7 +60,7 @@ export function showError(error: unknown, logger: Logger, requestId: string): Pu
   return publicError(inner);
 }
 
-/** Sends the error object of the REST faces; `body` replaces the text where a face shows more. */
+/** Sends the error object of the REST API. */
 export function sendError(
   res: ServerResponse,
   shown: PublicError,
@@ -42,7 +70,7 @@ export function sendError(
   sendJson(res, shown.status, JSON.stringify(errorText(shown)), requestId, [...errorHeaders(shown), ...extraHeaders]);
 }
 
-/** An error of the REST faces as it goes out, made once for all: what is refused by the thousand must cost next to nothing. */
+/** An error of the REST API as it is sent. Made once: under overload thousands of requests are refused, and each must cost little. */
 export interface MadeError {
   readonly status: number;
   readonly text: string;
@@ -68,9 +96,9 @@ export function errorHeaders(shown: PublicError): string[] {
   const headers: string[] = [];
   const { retryAfterSeconds } = shown.detail;
   if (retryAfterSeconds !== undefined) headers.push('retry-after', String(Math.max(1, Math.ceil(retryAfterSeconds))));
-  // Clients of the common format repeat a 409 on their own; most of ours would fail again. A first request still running will not.
+  // Clients of the common format retry a 409 by themselves. Most would fail again, but not one whose first request is still running.
   if (shown.status === 409 && shown.code !== 'IDEMPOTENCY_IN_PROGRESS') headers.push('x-should-retry', 'false');
-  // What is used up is not there again in a moment.
+  // A used-up quota does not come back within a client's retries.
   if (shown.code === 'INSUFFICIENT_QUOTA' && (retryAfterSeconds ?? 0) > 60) headers.push('x-should-retry', 'false');
   if (shown.status === 401) headers.push('www-authenticate', 'Bearer');
   return headers;

@@ -3,7 +3,7 @@ import { jsonType, sendBody } from './reply/reply.ts';
 
 const readyTimeoutMs = 2_000;
 
-/** GET /healthz: the process is alive. Asks nobody, so a slow database never gets a healthy process killed. */
+/** GET /healthz: the process is alive. Does not ask the database: a slow database must not get a healthy process killed. */
 export function healthHandler(): (req: IncomingMessage, res: ServerResponse) => void {
   return (_req, res) => answer(res, 200, { status: 'ok' });
 }

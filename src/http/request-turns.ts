@@ -12,8 +12,8 @@ export interface RequestTurnOptions {
 const retryAfterSeconds = 1;
 
 /**
- * The turns of requests without a run. Such a request mostly works with the database, which has few connections, or only one: without
- * turns, the many requests of one organization would stand in front of the first of another.
+ * The turns of requests without a run. Such a request mostly uses the database, which has few connections, or only one. Without turns, the
+ * first request of one organization would wait for the many of another.
  */
 export class RequestTurns {
   readonly #queue: FairQueue;
@@ -27,7 +27,7 @@ export class RequestTurns {
   /**
    * Runs `work` when it is the owner's turn; at once while there is a place for it.
    *
-   * @param signal  asked for when the request has to wait: fires when the client leaves.
+   * @param signal  called when the request has to wait; the signal fires when the client leaves.
    * @throws DomainError RATE_LIMIT_EXCEEDED when too many requests of the organization wait, OVERLOADED when this one waited too long; the
    *   signal's reason.
    */

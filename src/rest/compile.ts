@@ -1,26 +1,17 @@
-import {
-  type FieldNode,
-  type GraphQLSchema,
-  getNamedType,
-  isInputObjectType,
-  isListType,
-  isNonNullType,
-  isObjectType,
-  Kind,
-  type SelectionSetNode,
-} from 'graphql';
+import { type FieldNode, type GraphQLSchema, getNamedType, isInputObjectType, isNonNullType, Kind } from 'graphql';
 import { operationScopes } from '../domain/access/policy.ts';
 import { Faults } from '../domain/faults.ts';
 import type { Scope } from '../entities/accounts/caller.ts';
 import { CompiledOperation } from '../lib/compiled-operation/compiled-operation.ts';
 import { wireDeclarations } from '../wire/openapi.ts';
-import { compileReader, type Reader, type ReadMode } from './body.ts';
-import { checkDocument, compileDocument, isFileType, type OperationScopes, type RowDocument } from './document.ts';
-import { memberNames } from './member-names.ts';
+import { checkReply, checkSchemas, checkShape, checkVariables, requireVariable } from './documents/checks.ts';
+import { checkDocument, compileDocument, type OperationScopes, type RowDocument } from './documents/document.ts';
+import { compileSource, type OpenSource } from './documents/subscribe.ts';
+import { compileReader, type Reader, type ReadMode } from './input/body.ts';
+import { memberNames } from './input/member-names.ts';
+import { compileParameter, type ParameterReader } from './input/parameters.ts';
 import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
-import { compileParameter, type ParameterReader } from './parameters.ts';
 import type { RouteRow } from './route.ts';
-import { compileSource, type OpenSource } from './subscribe.ts';
 
 export interface Parameter {
   readonly name: string;
@@ -44,7 +35,7 @@ export interface VariableReaders {
   readonly defaults: readonly (readonly [name: string, value: unknown])[];
 }
 
-/** A row that has been found true, with everything that does not change between calls made. */
+/** A declared route that was checked, with everything that does not change between calls. */
 export interface Route {
   readonly row: RouteRow;
   readonly main: RowDocument;
@@ -60,7 +51,8 @@ export interface Route {
   readonly argumentNames: ReadonlyMap<string, string>;
   /** Names of `{…}` in the path, in order. */
   readonly pathNames: readonly string[];
-  readonly isRun: boolean;
+  /** Sent with every reply: a flat list of names and values. */
+  readonly headers: readonly string[];
 }
 
 /**
@@ -81,7 +73,7 @@ export function compileRoutes(
   const routes = rows.flatMap((row) => {
     try {
       for (const key of [row.operationId, `${row.method} ${row.path.replace(/\{[^}]*\}/g, '{}')}`]) {
-        if (seen.has(key)) throw new Error(`${key} is taken by another row`);
+        if (seen.has(key)) throw new Error(`${key} is taken by another route`);
         seen.add(key);
       }
       if (declarations !== null) checkSchemas(row, declarations);
@@ -107,8 +99,8 @@ function compileRoute(schema: GraphQLSchema, row: RouteRow, scopes: OperationSco
   checkShape(row, pathNames);
   checkVariables(row, main, pathNames);
   checkReply(row, main);
-  const stream = row.stream === undefined ? undefined : twin(schema, row, main, row.stream.document, scopes);
-  const fold = row.fold === undefined ? undefined : twin(schema, row, main, row.fold.document, scopes);
+  const stream = row.stream === undefined ? undefined : compileSubscription(schema, row, main, row.stream.document, scopes);
+  const fold = row.fold === undefined ? undefined : compileSubscription(schema, row, main, row.fold.document, scopes);
   if (row.stream?.resume !== undefined) requireVariable(main, row.stream.resume, 'stream.resume');
   const route: Route = {
     row,
@@ -121,97 +113,20 @@ function compileRoute(schema: GraphQLSchema, row: RouteRow, scopes: OperationSco
     fold,
     argumentNames: argumentNames(main.rootNode),
     pathNames,
-    isRun: stream !== undefined || fold !== undefined,
+    headers: Object.entries(row.headers ?? {}).flat(),
   };
   checkExample(route);
   return route;
 }
 
-function checkShape(row: RouteRow, pathNames: readonly string[]): void {
-  if (!/^\/api\/v\d+(\/([a-z0-9_-]+|\{[a-z][A-Za-z0-9]*\}))+$/.test(row.path))
-    throw new Error(`the path ${row.path} is not of our kind`);
-  if (new Set(pathNames).size !== pathNames.length) throw new Error('a name stands twice in the path');
-  if (row.summary.trim() === '' || row.tag.trim() === '') throw new Error('summary and tag must not be blank');
-  if (row.method === 'get' && (row.body !== undefined || row.upload !== undefined)) throw new Error('a GET takes no body');
-  if (row.status !== undefined && (row.status < 200 || row.status > 299)) throw new Error('status must be one of success');
-  if (row.page !== undefined && row.wrap !== 'data') throw new Error('page needs wrap: data');
-  if (row.ticket !== undefined && !(row.ticket in (row.query ?? {}))) throw new Error('the ticket must stand in the query');
-  if (row.upload?.orJson === true && row.body === undefined) throw new Error('orJson needs a body');
-  if (row.upload?.isRaw === true && row.body !== undefined) throw new Error('a body is either a file or JSON');
-}
-
-/** Every name is a variable, and every variable is fed. */
-function checkVariables(row: RouteRow, main: RowDocument, pathNames: readonly string[]): void {
-  const fed = new Map<string, string>();
-  const feed = (name: string, from: string) => {
-    requireVariable(main, name, from);
-    const before = fed.get(name);
-    if (before !== undefined) throw new Error(`$${name} is fed by ${before} and by ${from}`);
-    fed.set(name, from);
-  };
-  for (const name of pathNames) feed(name, 'the path');
-  for (const name of Object.keys(row.query ?? {})) feed(name, 'the query');
-  if (row.body !== undefined) {
-    feed(row.body, 'the body');
-    if (!isInputObjectType(getNamedType(main.variables.get(row.body)?.type)))
-      throw new Error(`$${row.body} must be an input object`);
-  }
-  if (row.upload !== undefined) {
-    feed(row.upload.file, 'the upload');
-    const type = main.variables.get(row.upload.file)?.type;
-    if (type === undefined || !isFileType(type)) throw new Error(`$${row.upload.file} must be a File`);
-  }
-  for (const variable of main.variables.values()) {
-    const isFormField = row.upload !== undefined && row.upload.isRaw !== true && row.body === undefined;
-    if (fed.has(variable.name) || isFormField) continue;
-    throw new Error(`nothing feeds $${variable.name}`);
-  }
-}
-
-function requireVariable(main: RowDocument, name: string, from: string): void {
-  if (!main.variables.has(name)) throw new Error(`${from} names ${name}, which is no variable of the document`);
-}
-
-function checkSchemas({ reply, fold, stream, socket }: RouteRow, { schemas }: Declarations): void {
-  for (const name of [reply, stream?.event, socket?.request, socket?.event]) {
-    if (name !== undefined && !Object.hasOwn(schemas, name)) throw new Error(`no schema ${name} is declared`);
-  }
-  if (reply !== undefined && fold === undefined) throw new Error('reply needs a fold: other replies follow the document');
-}
-
-/** What the reply is made from must be selected. */
-function checkReply(row: RouteRow, main: RowDocument): void {
-  const type = isNonNullType(main.rootField.type) ? main.rootField.type.ofType : main.rootField.type;
-  const selected = selectedKeys(main.rootNode.selectionSet);
-  if (row.wrap === 'data' && !isListType(type) && !(isObjectType(type) && selected.has('nodes'))) {
-    throw new Error('wrap: data needs a list, or a connection that selects nodes');
-  }
-  if (row.page !== undefined && row.page !== 'total' && !selected.has('pageInfo'))
-    throw new Error(`page: ${row.page} needs pageInfo`);
-  if (row.page === 'total' && !selected.has('totalCount')) throw new Error('page: total needs totalCount');
-  const everywhere = allKeys(main.rootNode.selectionSet);
-  for (const name of [...(row.omitNull ?? []), ...(row.extensionMembers ?? [])])
-    if (!everywhere.has(name)) throw new Error(`${name} is left out when null, and not selected`);
-}
-
-function selectedKeys(set: SelectionSetNode | undefined): Set<string> {
-  return new Set((set?.selections ?? []).flatMap((node) => (node.kind === Kind.FIELD ? [keyOf(node)] : [])));
-}
-
-function allKeys(set: SelectionSetNode | undefined): Set<string> {
-  const keys = selectedKeys(set);
-  for (const node of set?.selections ?? []) {
-    if (node.kind !== Kind.FRAGMENT_SPREAD) for (const key of allKeys(node.selectionSet)) keys.add(key);
-  }
-  return keys;
-}
-
-function keyOf(node: FieldNode): string {
-  return node.alias?.value ?? node.name.value;
-}
-
-/** A stream's or a fold's document: a subscription with the same variables and the same scope as the row's. */
-function twin(schema: GraphQLSchema, row: RouteRow, main: RowDocument, source: string, scopes: OperationScopes): OpenSource {
+/** A stream's or a fold's document: a subscription with the same variables and the same scope as the route's. */
+function compileSubscription(
+  schema: GraphQLSchema,
+  row: RouteRow,
+  main: RowDocument,
+  source: string,
+  scopes: OperationScopes,
+): OpenSource {
   const document = compileDocument(schema, source, scopes);
   for (const variable of document.variables.values()) {
     const own = main.variables.get(variable.name);
@@ -264,7 +179,7 @@ function argumentNames(node: FieldNode): ReadonlyMap<string, string> {
   return names;
 }
 
-/** The example of a row is what OpenAPI shows and the tests send: it must be accepted. */
+/** OpenAPI shows the example of a route and the tests send it, so it must be accepted. */
 function checkExample(route: Route): void {
   if (
     route.row.example === undefined ||

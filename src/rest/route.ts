@@ -5,7 +5,8 @@ import type { PublicError } from '../entities/errors.ts';
 import type { RunEvent } from '../entities/runs/event.ts';
 
 /**
- * One REST operation as data. Rows are parsed and checked against the schema at start: a row that lies cannot start the server.
+ * One REST operation as data: the declaration of a route. Declarations are parsed and checked against the schema at start: the server does
+ * not start with a wrong one.
  *
  * - Every `{name}` of `path` and every member of `query` is a variable of `document` with that name; text is coerced to its type.
  * - `document` is one static operation with exactly one root field; its aliases are the reply mapping (`finish_reason: finishReason`).
@@ -40,8 +41,8 @@ export interface RouteRow {
     readonly orJson?: boolean;
   };
   /**
-   * The query parameter whose value opens the door instead of a key: the ticket of a link that the service signed
-   * (domain/knowledge/upload-tickets.ts). Whoever sends a key besides is asked for that.
+   * The query parameter that admits a request without a key: it holds the ticket of a link that the service signed
+   * (domain/knowledge/upload-tickets.ts). A request that also has a key is authenticated by the key.
    */
   readonly ticket?: string;
   /** Status of a good reply; default 200. */
@@ -67,7 +68,7 @@ export interface RouteRow {
   readonly stream?: StreamReply;
   /** The reply is bytes, served inert: the document says who may have them and that they are there, then this opens them. */
   readonly download?: OpenDownload;
-  /** How the format of this row tells a failure; default: as every face does. */
+  /** How the format of this route shows a failure; default: the common error object. */
   readonly errorForm?: (shown: PublicError) => PublicError;
   /** Asks a model, and so may fail as a model does, though it is no run. */
   readonly asksModel?: boolean;
@@ -107,7 +108,7 @@ export interface StreamReply {
   readonly event?: string;
 }
 
-/** Opens what a row's document found, for its caller. @throws DomainError NOT_FOUND */
+/** Opens what the document found, for its caller. @throws DomainError NOT_FOUND */
 export type OpenDownload = (
   deps: Deps,
   caller: Caller,
@@ -133,7 +134,7 @@ export interface StreamEncoder {
 }
 export type StreamEncoderFactory = (variables: Variables, context: EncoderContext) => StreamEncoder;
 
-/** What a face knows of a call besides its variables. */
+/** What an encoder gets of a call besides its variables. */
 export interface EncoderContext {
   readonly requestId: string;
   readonly nowMs: number;

@@ -23,10 +23,10 @@ import { takesExtensions } from '../http/extensions.ts';
 import type { Admissions } from '../http/limits.ts';
 import { rateLimitError } from '../http/reply/rate-headers.ts';
 import { refuseRaw } from '../http/reply/raw.ts';
-import { compileReader, type Reader } from './body.ts';
 import { ResponseProjection } from './encode/response.ts';
-import { renamedFault } from './error-params.ts';
-import { type MemberNames, memberNames } from './member-names.ts';
+import { compileReader, type Reader } from './input/body.ts';
+import { renamedFault } from './input/error-params.ts';
+import { type MemberNames, memberNames } from './input/member-names.ts';
 
 const path = '/api/v2/responses';
 /** Requests that may wait on one connection. */
@@ -38,14 +38,14 @@ const operation = 'Subscription.newResponseEvents';
 export interface ResponseSocket {
   takes(req: IncomingMessage): boolean;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** The process is going down: each connection is closed behind the response it is at. */
+  /** The process stops: each connection is closed after its current response. */
   stop(): void;
   cutOff(): void;
 }
 
 /**
  * The responses format over WebSocket, on the path of its REST operation: every message is one request or one event as plain JSON, one
- * event a write. Requests of a connection are answered one after the other; `store: false` responses can be gone on from within it.
+ * event a write. Requests of a connection are answered one after the other; within it, `store: false` responses can be continued.
  */
 export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissions: Admissions): ResponseSocket {
   const type = schema.getType('ResponseInput');
@@ -122,7 +122,7 @@ function requireRate({ rates }: Deps, caller: Caller): void {
   if (verdict?.isAllowed === false) throw rateLimitError(verdict);
 }
 
-/** Each connection remembers responses and waiting requests: what one key may have of them is bounded. */
+/** Each connection keeps responses and waiting requests in memory, so one key may have a bounded number of them. */
 function requireFree({ settings }: Deps, open: number): void {
   if (open < settings.SOCKETS_PER_KEY_MAX) return;
   const message = `This key has as many WebSockets open as it may (${settings.SOCKETS_PER_KEY_MAX}); close one, or use it for several requests`;
@@ -136,7 +136,7 @@ interface ConnectionParts {
   readonly names: MemberNames;
   readonly caller: Caller;
   readonly socket: WebSocket;
-  /** What the socket writes to. */
+  /** The connection below the socket. */
   readonly stream: Duplex;
   readonly requestId: string;
   readonly req: IncomingMessage;
@@ -154,7 +154,7 @@ class Connection {
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
-    // As much as a client could send again that remembers by itself.
+    // As much as a client that keeps its own transcript could send again.
     this.#memory = new ConnectionMemory(parts.deps.settings.BODY_MAX_BYTES);
   }
 
@@ -193,7 +193,7 @@ class Connection {
     });
   }
 
-  /** Why a request may not wait behind the others. */
+  /** Why a request may not wait behind the others; undefined when it may. */
   #refusal(sizeBytes: number): DomainError | undefined {
     if (this.#waiting === 0) return undefined;
     const { BODY_MAX_BYTES: bytesMax } = this.#parts.deps.settings;
@@ -202,20 +202,20 @@ class Connection {
     return new DomainError('RATE_LIMIT_EXCEEDED', message);
   }
 
-  /** Takes nothing new; what is being answered is answered. */
+  /** Takes no new requests. Those that wait are answered. */
   stop(): void {
     this.#isStopping = true;
     if (this.#waiting === 0) this.#close();
   }
 
-  /** As the format has it: what was asked before is answered, what comes now is not read. The client connects again. */
+  /** As the format says: earlier requests are answered, later ones are not read. The client connects again. */
   #reachLimit(): void {
     this.#isOver = true;
     const message = 'This connection is as old as it may get; connect again';
     this.#tail = this.#tail.then(() => this.#end('WEBSOCKET_CONNECTION_LIMIT_REACHED', message, 1000));
   }
 
-  /** Tells why before it closes. */
+  /** Sends the reason, then closes. */
   #end(code: ErrorCode, message: string, closeCode: number): void {
     this.#error(new DomainError(code, message));
     this.#parts.socket.close(closeCode, message);
@@ -258,7 +258,7 @@ class Connection {
       },
       { hasExtensions, startingAfter: -1, seenSequence: -1 },
     );
-    // Of this request alone: a connection lives for many, and what listens for the end of one must go with it.
+    // One for each request: listeners on the connection's own signal would pile up over its many requests.
     const request = new AbortController();
     const leave = () => request.abort();
     this.#left.signal.addEventListener('abort', leave, { once: true });
@@ -281,7 +281,7 @@ class Connection {
     }
   }
 
-  /** Resolves when the client has read on, or is gone. One that does not read is cut off with its connection (http/connections/connections.ts). */
+  /** Resolves when the client has read, or is gone. A client that does not read is cut off (http/connections/connections.ts). */
   async #drained(): Promise<void> {
     const { signal } = this.#left;
     await once(this.#parts.stream, 'drain', { signal }).catch(() => undefined);
@@ -321,7 +321,7 @@ class Connection {
   #send(json: string): void {
     const { socket, deps } = this.#parts;
     if (socket.readyState !== socket.OPEN) return;
-    // Runs wait for a slow client; refusals of what it sends meanwhile do not.
+    // Runs wait for a slow client, refusals do not: a client that sends and never reads is cut off.
     if (socket.bufferedAmount > deps.settings.SSE_BUFFER_MAX_BYTES * 4) socket.terminate();
     else socket.send(json);
   }

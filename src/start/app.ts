@@ -1,24 +1,23 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import packageJson from '../../package.json' with { type: 'json' };
 import { operationScopes } from '../domain/access/policy.ts';
 import type { Deps } from '../domain/deps.ts';
-import { DomainError } from '../entities/errors.ts';
 import { buildSchema } from '../graphql/schema.ts';
 import { createGraphqlHandler } from '../graphql/server/server.ts';
+import { createHttpApp } from '../http/app.ts';
 import { Connection } from '../http/connections/connection.ts';
 import { Connections } from '../http/connections/connections.ts';
-import { hasHost, refuseUnreadable, refuseWithoutHost } from '../http/connections/unreadable.ts';
-import { requestIdOf } from '../http/context.ts';
-import { sendError, showError } from '../http/errors.ts';
+import { refuseUnreadable } from '../http/connections/unreadable.ts';
 import { healthHandler, type Readiness, readyHandler } from '../http/health.ts';
 import { type Admissions, createAdmissions } from '../http/limits.ts';
 import { createAccessLog } from '../http/log/access-log.ts';
 import { Metrics, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';
 import { compileRoutes, type Route } from '../rest/compile.ts';
-import { createReference } from '../rest/reference.ts';
+import { createReference } from '../rest/reference/reference.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { allRoutes } from '../rest/routes/index.ts';
 import { createResponseSocket } from '../rest/socket.ts';
@@ -64,13 +63,14 @@ export function createApp(deps: Deps, { schema, routes }: Faces): App {
   const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admissions });
   const rest = createRestRouter({ routes, deps, metrics, streams, admissions });
   const sockets = createResponseSocket(deps, schema, admissions);
-  const reference = createReference(schema, routes, packageJson.version);
-  const pages = createPages(deps, metrics, () => isStopping);
-  const log = createAccessLog(deps.logger, (req, res) => {
-    if (!hasHost(req)) return refuseWithoutHost(res, requestIdOf(req));
-    rest(req, res, () => graphql.handle(req, res, () => reference(req, res, () => pages(req, res))));
-  });
-  const connections = new Connections(settings, log.handle);
+  const log = createAccessLog(deps.logger);
+  const handlers = [
+    Router({ strict: true, caseSensitive: true }).all(['/graphql', '/graphql/', '/graphql/stream'], graphql.handle),
+    rest,
+    createReference(schema, routes, packageJson.version),
+    createPages(deps, metrics, () => isStopping),
+  ];
+  const connections = new Connections(settings, createHttpApp({ deps, log, handlers }));
   measure(metrics, deps, streams, admissions);
   metrics.gauge('replies_unsent_bytes', 'Bytes of finished replies that wait for their readers.', () => connections.unsentBytes);
   return {
@@ -96,7 +96,7 @@ export function createApp(deps: Deps, { schema, routes }: Faces): App {
 /** What the process does, for dashboards. No label has more values than a list of ours. */
 function measure(metrics: Metrics, { runs, jobs, pools }: Deps, streams: SseStreams, admissions: Admissions): void {
   metrics.gauge('streams_open', 'Open event streams.', () => streams.openCount);
-  metrics.gauge('runs_active', 'Requests that hold a run at this moment.', () => admissions.runs.activeCount);
+  metrics.gauge('runs_active', 'Requests that hold a run at this moment.', () => admissions.runs.share.count);
   metrics.counter('pool_refusals_total', 'Requests refused for want of a place, by pool.', 'pool', () => pools.refused);
   metrics.counter('runs_total', 'Runs that ended in this process, by status.', 'status', () => runs.counts.ended);
   metrics.counter('tokens_total', 'Tokens of upstream calls, by direction.', 'direction', () => runs.counts.tokens);
@@ -118,19 +118,13 @@ async function readinessOf({ db, signals }: Deps['storage']): Promise<Readiness>
   return state === 'live' ? {} : { degraded: 'No notifications arrive from the database; changes are looked up twice a second.' };
 }
 
-/** What is neither face: health, metrics, and the answer to every other path. */
-function createPages(deps: Deps, metrics: Metrics, isStopping: () => boolean): RequestListener {
-  const ready = readyHandler(() => readinessOf(deps.storage), isStopping);
-  const pages = new Map<string, (req: IncomingMessage, res: ServerResponse) => void | Promise<void>>([
-    ['/healthz', healthHandler()],
-    ['/readyz', ready],
-    ['/metrics', metricsHandler(metrics)],
-  ]);
-  return (req, res) => {
-    const path = (req.url ?? '/').split('?')[0] ?? '/';
-    const page = req.method === 'GET' || req.method === 'HEAD' ? pages.get(path) : undefined;
-    const fail = (error: unknown) => sendError(res, showError(error, deps.logger, requestIdOf(req)), requestIdOf(req));
-    if (page === undefined) return fail(new DomainError('NOT_FOUND', `There is nothing at ${req.method} ${path}`));
-    void Promise.try(page, req, res).catch(fail);
-  };
+/** Health and metrics. */
+function createPages(deps: Deps, metrics: Metrics, isStopping: () => boolean): Router {
+  return Router({ strict: true, caseSensitive: true })
+    .get('/healthz', healthHandler())
+    .get(
+      '/readyz',
+      readyHandler(() => readinessOf(deps.storage), isStopping),
+    )
+    .get('/metrics', metricsHandler(metrics));
 }

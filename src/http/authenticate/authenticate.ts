@@ -8,10 +8,10 @@ import type { FailedKeys } from './failed-keys.ts';
 /** Who a secret belongs to; undefined for one that is unknown, revoked or expired. Answers without a promise when it knows. */
 export type Authenticate = (secret: string) => Caller | undefined | Promise<Caller | undefined>;
 
-/** How keys are looked up, and what keeps those off who try them. */
+/** How keys are looked up, and how addresses that guess keys are slowed down. */
 export interface KeyCheck {
   readonly lookUp: Authenticate;
-  /** Whether a key was known here before: it is looked up also when its address has tried too many others. */
+  /** Whether this process has accepted the key before. Such a key is looked up even after its address sent too many unknown ones. */
   readonly isFamiliar: (secret: string) => boolean;
   readonly failedKeys: FailedKeys;
 }
@@ -27,11 +27,11 @@ export function bearerSecret(req: IncomingMessage): string | undefined {
 }
 
 /**
- * The first step of both APIs: answers before anything of a body is read.
+ * The first step of both APIs: runs before any byte of a body is read.
  *
  * @returns the caller, at once when the key is known in memory.
- * @throws DomainError INVALID_API_KEY; RATE_LIMIT_EXCEEDED from an address that has tried too many keys; OVERLOADED where the organization
- *   leaves too much unread. Thrown or rejected.
+ * @throws DomainError INVALID_API_KEY; RATE_LIMIT_EXCEEDED for an address that sent too many unknown keys; OVERLOADED while clients of the
+ *   organization leave too many bytes unread. Thrown or rejected.
  */
 export function authenticate(req: IncomingMessage, check: KeyCheck): Caller | Promise<Caller> {
   const { lookUp, isFamiliar, failedKeys } = check;

@@ -20,8 +20,8 @@ interface KnownSocket extends Socket {
 }
 
 /**
- * Requests that were refused for their key, by the address they came from. Whoever tries keys is slowed down, and asks the database no more:
- * from an address that has tried too many, only keys that this process has seen before are looked up.
+ * Requests that were refused for their key, by address. Guessing keys is slowed down and costs no database query: for an address with too
+ * many refusals, only keys that this process has accepted before are looked up.
  */
 export class FailedKeys {
   readonly #options: FailedKeyOptions;
@@ -31,7 +31,7 @@ export class FailedKeys {
     this.#options = options;
   }
 
-  /** Whether this address has tried too many keys. */
+  /** Whether the address has too many refusals. */
   isExhausted(req: IncomingMessage): boolean {
     if (this.#byNetwork.size === 0) return false;
     return this.#byNetwork.get(this.#networkOf(req))?.hasOne(performance.now()) === false;
@@ -51,7 +51,7 @@ export class FailedKeys {
     const bucket = this.#byNetwork.get(network) ?? new RateBucket(perMinute, nowMs, false);
     bucket.left(nowMs);
     bucket.take();
-    // To the end of what is remembered: the address that tries most is forgotten last.
+    // Set again, so that it moves to the end of the map: the address with the latest refusal is dropped last.
     this.#byNetwork.set(network, bucket);
   }
 

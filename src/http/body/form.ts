@@ -39,8 +39,8 @@ export interface Form {
 }
 
 /**
- * Reads a multipart form, for both APIs. Files are complete, counted and set aside before anybody works with them. A form that is refused,
- * cut off or silent leaves nothing behind: no file, no descriptor, no timer.
+ * Reads a multipart form, for both APIs. Files are complete, counted and set aside before they are used. A form that is refused, cut off or
+ * silent leaves nothing behind: no file, no descriptor, no timer.
  *
  * @throws DomainError UNSUPPORTED_MEDIA_TYPE, REQUEST_TOO_LARGE, INVALID_VALUE, REQUEST_TIMEOUT, CLIENT_CLOSED_REQUEST, and what `admitFile` throws.
  */
@@ -166,7 +166,7 @@ function createBusboy(contentType: string, limits: FormLimits): InstanceType<typ
   }
 }
 
-/** The last part of whatever path was given, without characters that harm a header, a log or a file system. */
+/** The last segment of the given path, without characters that harm a header, a log or a file system. */
 export function safeFilename(given: string | undefined): string {
   const last = (given ?? '').split(/[/\\]/).at(-1) ?? '';
   const plain = last
@@ -177,7 +177,7 @@ export function safeFilename(given: string | undefined): string {
   return /^\.*$/.test(cut) ? 'file' : cut;
 }
 
-/** The type without parameters; what is none becomes the type of any bytes. */
+/** The type without parameters; text that is no type becomes application/octet-stream. */
 export function safeMimeType(given: string): string {
   const plain = given.toLowerCase().split(';')[0]?.trim() ?? '';
   return /^[a-z0-9!#$&^_.+-]{1,100}\/[a-z0-9!#$&^_.+-]{1,100}$/.test(plain) ? plain : 'application/octet-stream';

@@ -76,7 +76,7 @@ export function readBytes(req: IncomingMessage, maxBytes: number, idleMs: number
       if (first === undefined) first = chunk;
       else if (others === undefined) others = [first, chunk];
       else others.push(chunk);
-      // Nothing follows, and the end is told some turns of the loop later.
+      // The body is complete, and 'end' is emitted some turns of the loop later.
       if (sizeBytes === declared) finish();
     });
     req.on('end', finish);

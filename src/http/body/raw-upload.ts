@@ -7,8 +7,8 @@ import { fileTooLarge, type Upload, type UploadLimits } from './upload.ts';
 import { watchBody } from './watch.ts';
 
 /**
- * Reads a body that is the file itself, as PUT sends it. Like a form's file it is complete, counted and set aside before anybody works with
- * it. It has no name of its own; its type is that of the header content-type.
+ * Reads a body that is the file itself, as PUT sends it. Like a form's file it is complete, counted and set aside before it is used.
+ * It has no name; its type is that of the header content-type.
  *
  * @throws DomainError UNSUPPORTED_MEDIA_TYPE (a form, a compressed body), REQUEST_TOO_LARGE, REQUEST_TIMEOUT, CLIENT_CLOSED_REQUEST.
  */

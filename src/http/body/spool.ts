@@ -7,8 +7,8 @@ import { Readable } from 'node:stream';
 const memoryMaxBytes = 512 * 1024;
 
 /**
- * Bytes set aside until a request is answered: in memory while they are few, else in a nameless temporary file. `dispose` lets go of all of
- * it, also while a chunk is being written.
+ * Bytes set aside until a request is answered: in memory while they are few, else in a nameless temporary file. `dispose` frees all of it,
+ * also while a chunk is being written.
  */
 export class Spool {
   #chunks: Buffer[] = [];

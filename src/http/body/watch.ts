@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../../entities/errors.ts';
 
 /**
- * Tells a reader of a body when the rest will not come: the client left, the connection broke, or nothing arrived for `idleMs`. Long bodies
- * may take their time, silent ones may not. Every reader of a body uses it.
+ * Tells the reader of a body when the rest will not come: the client left, the connection broke, or nothing arrived for `idleMs`. A long
+ * body may take its time, a silent one may not. Every reader of a body uses this.
  *
  * @param giveUp  called at most once, with REQUEST_TIMEOUT or CLIENT_CLOSED_REQUEST. No timer is left then.
  * @returns stops watching; call it when the body is complete or refused.
@@ -28,7 +28,7 @@ export function watchBody(req: IncomingMessage, idleMs: number, giveUp: (error: 
   req.on('data', onData);
   req.on('error', onClose);
   req.on('close', onClose);
-  // The client left before anybody watched: 'close' is not told again.
+  // The client left earlier: 'close' is not emitted again.
   if (req.destroyed) queueMicrotask(onClose);
   return stop;
 }

@@ -7,7 +7,7 @@ const closeIdleEveryMs = 50;
 export function closing(server: Server): Promise<unknown> {
   const closed = once(server, 'close');
   server.close();
-  // Those that are at work now become idle one after the other, and would be kept open for their next request.
+  // Busy connections become idle one after the other, and would stay open for their next request.
   const timer = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
   return closed.finally(() => clearInterval(timer));
 }

@@ -8,7 +8,7 @@ const smallReplyMaxBytes = 64 * 1024;
 /** Owner of the replies that need no key. */
 const nobody = '';
 
-/** Why a reply ended before its time: its client left, did not read, sent too many requests at once, or the service broke it off. */
+/** Why a reply ended early: its client left, did not read, or sent too many requests at once, or the service broke it off. */
 export type BreakReason = 'client' | 'stalled' | 'pipelined' | 'service';
 
 /** What all connections of a server share. */
@@ -20,7 +20,7 @@ export interface ConnectionParts {
 
 const connectionOfSocket = Symbol('connection');
 
-/** Node's own handle of a socket. No public member tells how much of a write the system has taken. */
+/** With Node's internal handle: no public member says how many bytes of a write the system has taken. */
 interface WatchedSocket extends Socket {
   readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
   [connectionOfSocket]?: Connection;
@@ -36,7 +36,7 @@ export class Connection {
   #brokenOffBy: BreakReason | undefined;
   #owner = nobody;
   #sentBytes = 0;
-  /** When bytes that wait were last seen to go; undefined while none wait. */
+  /** When unsent bytes were last seen to move; undefined while there are none. */
   #movedMs: number | undefined;
   #countedBytes = 0;
   #countedFromBytes = 0;
@@ -62,12 +62,12 @@ export class Connection {
     return this.#socket.writableLength > 0;
   }
 
-  /** Who broke off its replies; undefined while nobody of the service did. */
+  /** Why the service broke off its replies; undefined when it did not. */
   get brokenOffBy(): BreakReason | undefined {
     return this.#brokenOffBy;
   }
 
-  /** Answers a request, once the replies before it are out. Node's parser tells all requests that came in one piece at once. */
+  /** Answers a request once the replies before it are sent. Node's parser emits all pipelined requests of one read at once. */
   take(req: IncomingMessage, res: ServerResponse): void {
     if (this.#socket.destroyed) return;
     if (!this.#isAnswering) this.#begin(req, res);
@@ -163,7 +163,7 @@ export class Connection {
   }
 }
 
-/** One function for all replies: 'this' is the reply. */
+/** A listener of the reply, which is `this`. */
 function onReplyClosed(this: ServerResponse): void {
   Connection.of(this.req)?.next();
 }
@@ -184,7 +184,7 @@ export function breakReasonOf(res: ServerResponse): BreakReason | undefined {
   return res.writableFinished ? undefined : (Connection.of(res.req)?.brokenOffBy ?? 'client');
 }
 
-/** The status that logs and metrics tell of a reply: what was sent, or why it was not. */
+/** The status of a reply for logs and metrics: the one that was sent, else 500 or 499 for a reply that the service or its client broke off. */
 export function toldStatus(res: ServerResponse): number {
   if (res.writableFinished || !res.destroyed || res.statusCode >= 400) return res.statusCode;
   return breakReasonOf(res) === 'service' ? 500 : 499;

@@ -8,8 +8,8 @@ import { UnsentReplies } from './unsent-replies.ts';
 type Limits = Pick<Settings, 'SSE_STALL_TIMEOUT_MS' | 'PIPELINED_REQUESTS_MAX' | 'REPLIES_UNSENT_MAX_BYTES'>;
 
 /**
- * All connections of a server, and what one of them may cost: whatever is sent on it (a list, a file, a stream, a page, the messages of a
- * WebSocket), a client that stops reading is cut off, and requests that are sent ahead wait unread.
+ * All connections of a server, and what each may cost. A client that stops reading is cut off, whatever it is sent: a list, a file, a
+ * stream, a page, the messages of a WebSocket. Pipelined requests wait unread.
  */
 export class Connections {
   readonly #stallMs: number;
@@ -37,8 +37,8 @@ export class Connections {
       socket.once('close', () => this.#open.delete(connection));
       this.#timer ??= setInterval(() => this.#tick(), this.#tickMs).unref();
     });
-    // Node takes a connection for idle once its reply is written, also where much of it waits for a slow reader, and would destroy it with
-    // what is left. So none is closed for being idle while anything waits to be sent.
+    // Node calls a connection idle once its reply is written, even while much of it waits for a slow reader, and would destroy it with the
+    // rest. So no connection is closed as idle while any has bytes to send.
     const closeIdle = server.closeIdleConnections.bind(server);
     server.closeIdleConnections = () => {
       for (const { hasUnsent } of this.#open) if (hasUnsent) return;

@@ -6,10 +6,10 @@ import { makeId } from '../../entities/ids.ts';
 import { sendError } from '../errors.ts';
 import { refuseRaw } from '../reply/raw.ts';
 
-/** Time for a client to take its refusal before the connection is cut. */
-const farewellMs = 2_000;
+/** A client has this long to read its refusal before the connection is cut. */
+const refusalTimeoutMs = 2_000;
 
-/** What Node's parser could not read, and what is said of it; everything else it names so is malformed. */
+/** The errors of Node's parser that have an answer of their own; every other one is `malformed`. */
 const refusals: Readonly<Record<string, DomainError>> = {
   HPE_HEADER_OVERFLOW: new DomainError('HEADERS_TOO_LARGE', 'The headers of the request are too large'),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: new DomainError('REQUEST_TOO_LARGE', 'The chunk extensions of the body are too large'),
@@ -18,11 +18,11 @@ const refusals: Readonly<Record<string, DomainError>> = {
 const malformed = new DomainError('MALFORMED_REQUEST', 'This is no HTTP/1.1 request that can be read');
 
 /**
- * For the server's `clientError`: answers what cannot be read in the common form, and closes the connection. Where a reply has begun, more
- * bytes would be taken for a part of it: the connection is only cut.
+ * For the server's `clientError`: answers an unreadable request with the common error object and closes the connection. Where a reply has
+ * begun, the client would take more bytes for a part of it, so the connection is only cut.
  */
 export function refuseUnreadable(error: Error & { readonly code?: string }, socket: Duplex, logger: Logger): void {
-  // Bytes that come behind a refusal.
+  // These bytes follow a refused request.
   if (socket.writableEnded) return;
   const { code = '' } = error;
   const isOfParser = code.startsWith('HPE_') || Object.hasOwn(refusals, code);
@@ -33,7 +33,7 @@ export function refuseUnreadable(error: Error & { readonly code?: string }, sock
   const requestId = makeId('request', Date.now());
   logger.debug({ requestId, code }, 'a request could not be read');
   refuseRaw(socket, publicError(refusals[code] ?? malformed), requestId);
-  const timer = setTimeout(() => socket.destroy(), farewellMs).unref();
+  const timer = setTimeout(() => socket.destroy(), refusalTimeoutMs).unref();
   socket.once('close', () => clearTimeout(timer));
 }
 
@@ -42,13 +42,13 @@ export function hasHost({ headers, httpVersionMajor, httpVersionMinor }: Incomin
   return headers.host !== undefined || httpVersionMajor !== 1 || httpVersionMinor !== 1;
 }
 
-/** To a request that has none: what comes behind it is not read. */
+/** Refuses a request without the header Host. Requests behind it are not read. */
 export function refuseWithoutHost(res: ServerResponse, requestId: string): void {
   const error = new DomainError('MALFORMED_REQUEST', 'An HTTP/1.1 request needs the header Host');
   sendError(res, publicError(error), requestId, ['connection', 'close']);
 }
 
-/** Node itself asks the same way before it writes its own refusal. */
+/** The same check as in Node, before it writes its own refusal. */
 function hasBegunReply(socket: Duplex & { readonly _httpMessage?: ServerResponse | null }): boolean {
   return socket._httpMessage?.headersSent === true;
 }

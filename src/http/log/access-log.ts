@@ -1,17 +1,18 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Request, RequestHandler } from 'express';
 import { type Logger, symbols } from 'pino';
 import { type BreakReason, breakReasonOf, toldStatus } from '../connections/connection.ts';
 import { requestIdOf } from '../context.ts';
 
 const flushEveryMs = 100;
 const flushAtReplies = 500;
-/** Longer parts of a path are tokens of signed links, or nothing of ours. */
+/** Longer segments of a path are tokens of signed links, or no path of the service. */
 const segmentCharsMax = 64;
 const infoLevel = 30;
 
 const keyOfRequest = Symbol('keyId');
 
-/** Tells the log which key a request came with. */
+/** Notes the key of a request for its log line. */
 export function noteKey(req: IncomingMessage, keyId: string): void {
   (req as NotedRequest)[keyOfRequest] = keyId;
 }
@@ -20,16 +21,16 @@ interface NotedRequest extends IncomingMessage {
   [keyOfRequest]?: string;
 }
 
-/** One line for every reply: who asked for what, how it went, how long it took. Never a query, a header or a body. */
+/** Begins every request. At the end of its reply: one log line (who, what, status, duration; no query, header or body) and one measurement. */
 export interface AccessLog {
-  readonly handle: RequestListener;
-  /** Writes what waits, and from here on every line at once. */
+  readonly begin: RequestHandler;
+  /** Writes the waiting lines. Later lines are written at once. */
   stop(): void;
 }
 
-/** What a line tells of one reply. */
+/** What the log line of a reply is made of. */
 interface LoggedReply {
-  readonly req: NotedRequest;
+  readonly req: NotedRequest & Request;
   readonly requestId: string;
   readonly status: number;
   /** Why the client did not get the reply whole. */
@@ -39,11 +40,11 @@ interface LoggedReply {
 }
 
 /**
- * Puts the log in front of a handler. Lines are put together by hand, many at a time and behind the replies: through the logger each
- * would cost several times the rest of a small request. They pass the logger's own filter of secrets.
+ * Makes the first middleware of the application. Lines are put together by hand, many at a time and behind the replies: through the logger
+ * each would cost several times the rest of a small request. They pass the logger's own filter of secrets.
  */
-export function createAccessLog(logger: Logger, handle: RequestListener): AccessLog {
-  if (!logger.isLevelEnabled('info')) return { handle, stop: () => undefined };
+export function createAccessLog(logger: Logger): AccessLog {
+  const isOn = logger.isLevelEnabled('info');
   const target = streamOf(logger);
   let waiting: LoggedReply[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -63,14 +64,18 @@ export function createAccessLog(logger: Logger, handle: RequestListener): Access
     else timer ??= setTimeout(flush, flushEveryMs).unref();
   };
   return {
-    handle: (req, res) => {
+    begin: (req, res, next) => {
       const startedMs = performance.now();
-      const requestId = requestIdOf(req);
+      res.locals = { startedMs };
       res.once('close', () => {
+        const { meter } = res.locals;
+        const status = toldStatus(res);
+        meter?.finished(status, startedMs);
+        if (!isOn) return;
         const durationMs = performance.now() - startedMs;
-        add({ req, requestId, status: toldStatus(res), aborted: breakReasonOf(res), atMs: Date.now(), durationMs });
+        add({ req, requestId: requestIdOf(req), status, aborted: breakReasonOf(res), atMs: Date.now(), durationMs });
       });
-      handle(req, res);
+      next();
     },
     stop() {
       isStopped = true;
@@ -82,7 +87,7 @@ export function createAccessLog(logger: Logger, handle: RequestListener): Access
 function lineOf({ req, requestId, status, aborted, atMs, durationMs }: LoggedReply): string {
   const keyId = req[keyOfRequest];
   return `{"level":${infoLevel},"time":"${new Date(atMs).toISOString()}","requestId":"${requestId}","method":"${req.method}","path":${shownPath(
-    req.url ?? '/',
+    req.originalUrl,
   )},"status":${status},"durationMs":${Math.round(durationMs * 10) / 10}${keyId === undefined ? '' : `,"keyId":"${keyId}"`}${
     aborted === undefined ? '' : `,"aborted":"${aborted}"`
   },"msg":"reply"}\n`;
@@ -97,7 +102,7 @@ function shownPath(url: string): string {
   return JSON.stringify(segments.map((segment) => (segment.length > segmentCharsMax ? '[long]' : segment)).join('/'));
 }
 
-/** Where the logger's finished lines go: http/log/logging.ts gave it, so it hides secrets. */
+/** The logger's own target (http/log/logging.ts), which hides secrets. */
 function streamOf(logger: Logger): { write(lines: string): void } {
   const stream: unknown = (logger as unknown as Record<symbol, unknown>)[symbols.streamSym];
   if (typeof stream !== 'object' || stream === null || !('write' in stream)) throw new Error('the logger writes nowhere');

@@ -5,7 +5,7 @@ import { breakOff } from '../connections/connection.ts';
 import { rateHeaders } from './rate-headers.ts';
 
 export interface Download {
-  /** As it was given by whoever brought the bytes: untrusted. */
+  /** As the uploader named it: untrusted. */
   readonly filename: string;
   /** Only of what the service wrote itself; default: bytes of no type. */
   readonly contentType?: string;

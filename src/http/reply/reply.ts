@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Connection } from '../connections/connection.ts';
 import { rateHeaders } from './rate-headers.ts';
 
-/** On every reply of the REST face: nothing it sends is ever to be run, framed, guessed at or kept by a cache. */
+/** On every reply of the REST API: browsers never run, frame or guess the type of a reply, and caches never keep it. */
 export const securityHeaders = [
   'x-content-type-options',
   'nosniff',
@@ -17,8 +17,8 @@ export const securityHeaders = [
 export const jsonType = 'application/json; charset=utf-8';
 
 /**
- * Sends a body that is in memory whole, with its length. Every such body leaves through here, so the bytes that wait for slow readers are
- * counted. Headers are a flat list of names and values, which Node writes without copying.
+ * Sends a body that is in memory, with its length. Every such body is sent here, so the bytes that wait for slow readers are counted.
+ * Headers are a flat list of names and values, which Node writes without copying.
  *
  * @param mayRefuse  whether the caller can ask again without doing anything twice.
  * @throws DomainError OVERLOADED where it may refuse and too many bytes wait already; nothing is sent then.
@@ -45,7 +45,7 @@ export function sendJson(
   requestId: string,
   extraHeaders: readonly string[] = [],
 ): void {
-  // The rest of a request that came too slowly is not waited for.
+  // The rest of a request that came too slowly is not read.
   const closing = status === 408 ? closesConnection : noHeaders;
   const headers = ['content-type', jsonType, 'x-request-id', requestId, ...securityHeaders, ...closing, ...extraHeaders];
   sendBody(res, status, headers, text);
@@ -64,12 +64,9 @@ export function sendEmpty(res: ServerResponse, status: number, requestId: string
 
 const discardMaxMs = 10_000;
 
-/**
- * Lets the rest of a body that nobody reads run out, so that the client can read its refusal, but not without end: past `maxBytes` or
- * ten seconds the connection is cut.
- */
+/** Reads and drops the rest of a refused body, so that the client reads the refusal. Past `maxBytes` or ten seconds the connection is cut. */
 export function discardBody(req: IncomingMessage, maxBytes: number): void {
-  // What came in one piece with its head is over in a moment, and needs nobody to watch it.
+  // A body that came in one piece with its head is complete within this tick.
   if (!req.complete) queueMicrotask(() => discardRest(req, maxBytes));
 }
 
@@ -88,7 +85,7 @@ function discardRest(req: IncomingMessage, maxBytes: number): void {
   });
   req.on('error', () => req.destroy());
   req.on('close', stop);
-  // Once its reply is out, a request is not told that the connection closes.
+  // After its reply is sent, a request emits no 'close'.
   socket.on('close', stop);
   req.resume();
 }

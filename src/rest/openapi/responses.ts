@@ -2,7 +2,7 @@ import { responseError } from '../../domain/responses/wire.ts';
 import { DomainError, errorBody, errorCodes, type PublicError, publicError } from '../../entities/errors.ts';
 import type { Route } from '../compile.ts';
 
-/** Of every face, and of the responses format. */
+/** Of both APIs, and of the responses format. */
 const errorTypes = [
   ...new Set([
     ...Object.values(errorCodes).map(({ type }) => type),
@@ -10,7 +10,7 @@ const errorTypes = [
   ]),
 ];
 
-/** The error object of every face, and the replies that carry it. */
+/** The error object of the REST API, and the replies that carry it. */
 export const errorSchema = {
   type: 'object',
   description: 'What went wrong, in the shape of the common formats.',
@@ -107,7 +107,7 @@ export const errorResponses = Object.fromEntries([
   ...errorResponsesOf('ResponsesError', responseError),
 ]);
 
-/** The failures that a row's callers can meet. */
+/** The failures that callers of a route can meet. */
 export function errorsOf(route: Route): Readonly<Record<string, unknown>> {
   const { row } = route;
   const hasBody = row.body !== undefined || row.upload !== undefined;

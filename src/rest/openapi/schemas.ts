@@ -20,7 +20,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { type JsonSchema, orNull } from '../../wire/json-schema.ts';
-import type { MemberNames } from '../member-names.ts';
+import type { MemberNames } from '../input/member-names.ts';
 import { type Declarations, reference, referredNames } from './declarations.ts';
 
 /** What a document's fragments are, and which members its row leaves out. */

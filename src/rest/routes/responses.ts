@@ -1,7 +1,7 @@
 import { responseError } from '../../domain/responses/wire.ts';
 import { responseEncoder, responseFold } from '../encode/response.ts';
-import { responseExamples } from '../examples/responses.ts';
 import type { RouteRow } from '../route.ts';
+import { responseExamples } from './response-examples.ts';
 
 const base = '/api/v2/responses';
 const one = `${base}/{responseId}`;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scopes } from '../../../src/entities/accounts/caller.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { compileRoutes, type Route } from '../../../src/rest/compile.ts';
-import { memberNames } from '../../../src/rest/member-names.ts';
+import { memberNames } from '../../../src/rest/input/member-names.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
 import { makeFor, type Person } from '../../support/make.ts';

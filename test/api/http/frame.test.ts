@@ -141,6 +141,17 @@ describe('paths and methods', () => {
     const options = await call('OPTIONS', '/api/v1/things', { key: '' });
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, POST, HEAD, OPTIONS']);
   });
+  it.each([
+    ['GET', '/api/v1/nothing'],
+    ['GET', '/api/v1/things/%E0%A4%A'],
+    ['DELETE', '/api/v1/things'],
+  ])('says what is there to callers with a key only: %s %s', async (method, path) => {
+    expect(await call(method, path, { key: '' })).toMatchObject({ status: 401, body: { error: { code: 'invalid_api_key' } } });
+  });
+  it('takes paths in their own case, with one slash at the end', async () => {
+    expect(await call('GET', '/api/v1/Things')).toMatchObject({ status: 404 });
+    expect(await call('GET', '/api/v1/things//')).toMatchObject({ status: 404 });
+  });
   it('decodes path parameters and takes a slash at the end', async () => {
     expect(await call('GET', '/api/v1/things/a%2Fb%20c/')).toMatchObject({ status: 200, body: { id: 'a/b c' } });
   });

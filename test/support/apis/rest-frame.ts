@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { RequestHandler } from 'express';
 import { buildSchema, GraphQLObjectType, GraphQLScalarType, type GraphQLSchema } from 'graphql';
 import { type Logger, pino } from 'pino';
 import type { Deps } from '../../../src/domain/deps.ts';
@@ -8,8 +9,10 @@ import type { Caller, Scope } from '../../../src/entities/accounts/caller.ts';
 import { DomainError } from '../../../src/entities/errors.ts';
 import { makeId } from '../../../src/entities/ids.ts';
 import type { RunEvent, RunEventStream, RunSnapshot } from '../../../src/entities/runs/event.ts';
+import { createHttpApp } from '../../../src/http/app.ts';
 import { Connections } from '../../../src/http/connections/connections.ts';
-import { createAdmissions, type RunAdmission } from '../../../src/http/limits.ts';
+import { createAdmissions } from '../../../src/http/limits.ts';
+import { createAccessLog } from '../../../src/http/log/access-log.ts';
 import { Metrics } from '../../../src/http/log/metrics.ts';
 import { SseStreams } from '../../../src/http/reply/sse.ts';
 import { compileRoutes } from '../../../src/rest/compile.ts';
@@ -234,7 +237,8 @@ export interface Frame {
   readonly server: Server;
   readonly settings: Settings;
   readonly metrics: Metrics;
-  readonly admission: RunAdmission;
+  /** Of requests that hold a run. */
+  readonly admission: { readonly activeCount: number };
   /** Ends the streams of a key, as its revocation does. */
   endKey(keyId: string): void;
   close(): Promise<void>;
@@ -282,12 +286,9 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
       },
     },
   });
-  const connections = new Connections(settings, (req, res) => {
-    router(req, res, () => {
-      res.writeHead(418);
-      res.end();
-    });
-  });
+  const others: RequestHandler = (_req, res) => void res.writeHead(418).end();
+  const handlers = [router, others];
+  const connections = new Connections(settings, createHttpApp({ deps, log: createAccessLog(deps.logger), handlers }));
   const server = createServer(connections.handle);
   connections.watch(server);
   server.listen(0, '127.0.0.1');
@@ -298,7 +299,11 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
     server,
     settings,
     metrics,
-    admission: admissions.runs,
+    admission: {
+      get activeCount() {
+        return admissions.runs.share.count;
+      },
+    },
     endKey: (keyId) => {
       for (const onEnd of watchers.get(keyId) ?? []) onEnd();
     },

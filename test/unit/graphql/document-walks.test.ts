@@ -17,12 +17,12 @@ const walks: Readonly<Record<string, string>> = {
   'graphql/builder/observed.ts': 'asks for the root fields of an operation once',
   'graphql/server/documents/limits.ts': 'visits the text of the document, in which a fragment stands once',
   'lib/compiled-operation/compiled-operation.ts': 'visits the text of the document; plans the root',
-  'lib/compiled-operation/plan.ts': 'plans at most GRAPHQL_FIELDS_MAX fields; graphql-js collects those of a place',
-  'rest/compile.ts': 'our own documents',
-  'rest/document.ts': 'our own documents',
+  'lib/compiled-operation/planner.ts': 'plans at most GRAPHQL_FIELDS_MAX fields; graphql-js collects those of a place',
+  'rest/documents/checks.ts': 'our own documents',
+  'rest/documents/document.ts': 'our own documents',
   'rest/openapi/document.ts': 'our own documents',
   'rest/openapi/schemas.ts': 'our own documents',
-  'rest/subscribe.ts': 'our own documents',
+  'rest/documents/subscribe.ts': 'our own documents',
 };
 const walking =
   /\bselectionSet\b|\bselections\b|\bFragmentDefinitionNode\b|import \{[^}]*\bvisit\b[^}]*\} from 'graphql'|\bcollect(?:Fields|Subfields)\b|\bTypeInfo\b/;
@@ -41,8 +41,8 @@ describe('walks over documents', () => {
       /\bspecifiedRules\b|\bvalidate\(/.test(readFileSync(join(source, file), 'utf8')),
     );
     const ofGraphql = users.filter((file) => readFileSync(join(source, file), 'utf8').includes("from 'graphql'"));
-    // rest/document.ts checks our own documents.
-    expect(ofGraphql.sort()).toEqual(['graphql/server/documents/validate.ts', 'rest/document.ts']);
+    // rest/documents/document.ts checks our own documents.
+    expect(ofGraphql.sort()).toEqual(['graphql/server/documents/validate.ts', 'rest/documents/document.ts']);
   });
 
   it('that execute a document go through the compiled operation, which counts the bytes of the reply', () => {

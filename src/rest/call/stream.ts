@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { DomainError } from '../entities/errors.ts';
-import { isLast, type RunEvent } from '../entities/runs/event.ts';
-import type { CallContext } from '../http/context.ts';
-import type { SseStream, SseStreams } from '../http/reply/sse.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { isLast, type RunEvent } from '../../entities/runs/event.ts';
+import type { CallContext } from '../../http/context.ts';
+import type { SseStream, SseStreams } from '../../http/reply/sse.ts';
+import type { EncoderContext, RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 import type { Reply } from './reply.ts';
-import type { EncoderContext, RunFold, StreamEncoder, StreamEncoderFactory, Variables } from './route.ts';
 
 export interface StreamCall {
   readonly source: AsyncIterable<readonly RunEvent[]>;
@@ -15,8 +15,8 @@ export interface StreamCall {
 }
 
 /**
- * Sends a run as it happens. The head goes out with the first batch, so what fails before it is a proper 4xx or 5xx; what fails after
- * it is the encoder's last frame. Each batch leaves in one write, and the source is read on only as fast as the client reads.
+ * Sends a run as it happens. The head leaves with the first batch: a failure before it is a 4xx or 5xx, a failure after it is the encoder's
+ * last frame. Each batch leaves in one write, and the source is read only as fast as the client reads.
  *
  * @throws whatever the source throws before its first batch.
  */
@@ -24,7 +24,7 @@ export async function sendStream(streams: SseStreams, factory: StreamEncoderFact
   const { context, res } = call;
   const batches = call.source[Symbol.asyncIterator]();
   const coming = batches.next();
-  // Made while the model thinks: what is ready before the first token does not hold it up.
+  // Made while the model works, so that it does not delay the first token.
   const encoder = factory(call.variables, encoderContext(context));
   const first = await coming;
   if (res.destroyed) {
@@ -69,7 +69,7 @@ async function pump(
   return '';
 }
 
-/** Reads a run to its end and makes one body of it. @throws DomainError when the run failed, or what its source throws. */
+/** Reads a run to its end and makes one body of it. @throws DomainError when the run failed; whatever its source throws. */
 export async function foldStream(fold: RunFold, call: Omit<StreamCall, 'res' | 'headers'>): Promise<Reply> {
   const { context } = call;
   const sum = fold.create(call.variables, encoderContext(context));
@@ -92,7 +92,7 @@ function encoderContext(context: CallContext): EncoderContext {
   };
 }
 
-/** Notes under the name of a header are sent as one. */
+/** The notes whose names are those of headers. */
 export function notedHeaders({ notes }: CallContext): Readonly<Record<string, string>> {
   return notes.size === 0 ? {} : Object.fromEntries([...notes].filter(([name]) => name.startsWith('x-')));
 }

@@ -1,14 +1,14 @@
-import type { Deps } from '../domain/deps.ts';
-import type { Caller } from '../entities/accounts/caller.ts';
-import type { Authenticate } from '../http/authenticate/authenticate.ts';
-import type { Admissions } from '../http/limits.ts';
-import type { Metrics } from '../http/log/metrics.ts';
-import type { SseStreams } from '../http/reply/sse.ts';
-import type { Route } from './compile.ts';
+import type { Deps } from '../../domain/deps.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { Authenticate } from '../../http/authenticate/authenticate.ts';
+import type { Admissions } from '../../http/limits.ts';
+import type { Metrics } from '../../http/log/metrics.ts';
+import type { SseStreams } from '../../http/reply/sse.ts';
+import type { Route } from '../compile.ts';
 
-/** What the REST face is made of. */
+/** What the REST API is made of. */
 export interface RestOptions {
-  /** Of the rows, found true over this schema. */
+  /** Compiled and checked. */
   readonly routes: readonly Route[];
   readonly deps: Deps;
   readonly metrics: Metrics;

@@ -8,22 +8,21 @@ import {
   isNonNullType,
   isScalarType,
 } from 'graphql';
-import type { Faults } from '../domain/faults.ts';
-import { DomainError } from '../entities/errors.ts';
+import type { Faults } from '../../domain/faults.ts';
+import { DomainError } from '../../entities/errors.ts';
 import type { MemberNames } from './member-names.ts';
 
 /**
- * What a reader makes of a value. `plain`: checked, renamed, unknown members dropped, scalars and enums as they came: what
- * `execute()` takes as variables. `coerced`: also scalars parsed, enum values resolved, defaults filled in: what a resolver gets.
+ * What a reader returns. `plain`, for `execute()`: checked and renamed, without unknown members, scalars and enums as they came. `coerced`,
+ * for a resolver: also with scalars parsed, enum values resolved and defaults filled in.
  */
 export type ReadMode = 'plain' | 'coerced';
 
 export type Reader = (value: unknown, faults: Faults) => unknown;
 
 /**
- * Compiles the reader of a JSON value from its input type. It notes every fault with its code and path instead of stopping at the
- * first; what it returns is meaningless once there is one. Absent members stay absent and null stays null, so "absent keeps, null
- * clears" holds behind it.
+ * Compiles the reader of a JSON value from its input type. It notes every fault with its code and path instead of stopping at the first;
+ * with a fault, its result has no meaning. Absent members stay absent and null stays null: an absent member keeps a value, null clears it.
  */
 export function compileReader(type: GraphQLInputType, names: MemberNames, mode: ReadMode): Reader {
   return new ReaderCompiler(names, mode).reader(type);

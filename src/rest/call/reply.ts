@@ -1,9 +1,9 @@
 import type { ExecutionResult } from 'graphql';
-import { DomainError } from '../entities/errors.ts';
-import type { Route } from './compile.ts';
-import type { RouteRow } from './route.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { Route } from '../compile.ts';
+import type { RouteRow } from '../route.ts';
 
-/** A reply before it is sent: what is kept under an idempotency key. */
+/** A reply before it is sent. An idempotency key stores it. */
 export interface Reply {
   readonly status: number;
   /** JSON text; undefined sends no body. */
@@ -13,12 +13,12 @@ export interface Reply {
 
 export const noHeaders: Readonly<Record<string, string>> = {};
 
-/** Makes the reply of an executed row. @throws whatever its resolvers threw. */
+/** Makes the reply of an executed document. @throws whatever its resolvers threw. */
 export function replyOf(route: Route, result: ExecutionResult, showsExtensions = true): Reply {
   const { row } = route;
   const [error] = result.errors ?? [];
   if (error !== undefined) {
-    // Refused before a resolver ran: the body reader let something pass that the schema does not take.
+    // Refused before a resolver ran: the body reader accepted something that the schema does not.
     if (result.data === undefined) throw new DomainError('INVALID_VALUE', error.message);
     throw error;
   }
@@ -37,7 +37,7 @@ interface ConnectionValue {
   readonly pageInfo?: { readonly hasNextPage?: unknown; readonly endCursor?: unknown };
 }
 
-/** `{data: […]}` with what the row says about the page. */
+/** `{data: […]}` with the members for paging that the route declares. */
 function wrapped(row: RouteRow, value: unknown): unknown {
   if (Array.isArray(value)) return { data: value };
   const connection = (value ?? {}) as ConnectionValue;

@@ -1,14 +1,14 @@
-import { Faults } from '../domain/faults.ts';
-import type { UploadedFile } from '../entities/chats/uploaded-file.ts';
-import type { FormField, Parameter, Route, VariableReaders } from './compile.ts';
+import { Faults } from '../../domain/faults.ts';
+import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
+import type { FormField, Parameter, Route, VariableReaders } from '../compile.ts';
 
 /** The parts of a request that become variables. */
 export interface RequestParts {
-  /** Decoded, in the order of the path. */
-  readonly path: readonly string[];
+  /** Decoded, by name. */
+  readonly path: Readonly<Record<string, string>>;
   /** Behind the `?`; '' when there is none. */
   readonly query: string;
-  /** The parsed JSON; undefined when the row takes none. */
+  /** The parsed JSON; undefined when the route takes none. */
   readonly body: unknown;
   readonly upload?: { readonly file: UploadedFile; readonly fields: ReadonlyMap<string, string> };
   /** The sequence number of `Last-Event-ID`. */
@@ -16,7 +16,7 @@ export interface RequestParts {
 }
 
 /**
- * Makes the variables of a row's document.
+ * Makes the variables of a route's document.
  *
  * @throws DomainError of the first fault, with all faults of path, query and body in `detail.faults`.
  */
@@ -25,9 +25,7 @@ export function readVariables(route: Route, readers: VariableReaders, parts: Req
   const faults = new Faults();
   const variables: Record<string, unknown> = {};
   for (const [name, value] of readers.defaults) variables[name] = value;
-  for (const [index, parameter] of readers.path.entries()) {
-    variables[parameter.name] = parameter.read([parts.path[index] ?? ''], faults);
-  }
+  for (const { name, read } of readers.path) variables[name] = read([parts.path[name] ?? ''], faults);
   if (readers.query.length > 0) readQuery(readers.query, parts.query, variables, faults);
   if (row.body !== undefined && readers.body !== undefined && parts.upload === undefined) {
     variables[row.body] = readers.body(parts.body, faults);

@@ -1,9 +1,9 @@
 import { type GraphQLInputType, isEnumType, isListType, isNonNullType } from 'graphql';
-import type { Faults } from '../domain/faults.ts';
+import type { Faults } from '../../domain/faults.ts';
 import { compileReader, type Reader, type ReadMode } from './body.ts';
 import { camelNames } from './member-names.ts';
 
-/** Reads one path or query parameter from its texts: a parameter that was given several times has several. */
+/** Reads one path or query parameter from its texts. A parameter that was given several times has several. */
 export type ParameterReader = (texts: readonly string[], faults: Faults) => unknown;
 
 /**
@@ -39,7 +39,7 @@ function readTexts(
   return read(toValue(text ?? ''), faults);
 }
 
-/** A text as the JSON value it stands for; what does not fit stays a text, and its reader names the fault. */
+/** The JSON value that a text stands for. A text that is none stays a text, and the reader notes the fault. */
 function fromText(type: GraphQLInputType): (text: string) => unknown {
   const named = isNonNullType(type) ? type.ofType : type;
   if (isEnumType(named)) return (text) => text;

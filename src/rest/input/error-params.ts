@@ -1,11 +1,11 @@
-import { responseError } from '../domain/responses/wire.ts';
-import type { PublicError } from '../entities/errors.ts';
-import type { Route } from './compile.ts';
+import { responseError } from '../../domain/responses/wire.ts';
+import type { PublicError } from '../../entities/errors.ts';
+import type { Route } from '../compile.ts';
 import { memberNames } from './member-names.ts';
 
 /**
- * A failure with the members that were wrong as this caller writes them. The domain names arguments (`first`) and members in camelCase;
- * the caller of a row knows the row's variables (`limit`) and, in a snake-case body, `max_tokens`.
+ * A failure with the names of the wrong members as the caller writes them. The domain names arguments (`first`) and members in camelCase;
+ * the caller of a route knows the route's variables (`limit`) and, in a snake-case body, `max_tokens`.
  */
 export function callerError(route: Route, error: PublicError): PublicError {
   const shown = route.row.errorForm?.(error) ?? error;
@@ -19,7 +19,7 @@ export function callerError(route: Route, error: PublicError): PublicError {
   };
 }
 
-/** A failure where no row is: what a path begins with says which format its callers read. */
+/** A failure of a request without a route: the beginning of its path says which format its caller reads. */
 export function pathError(url: string, error: PublicError): PublicError {
   return /^\/api\/v2(?:[/?]|$)/.test(url) ? responseError(error) : error;
 }

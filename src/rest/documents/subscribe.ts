@@ -7,19 +7,19 @@ import {
   type ValueNode,
   valueFromAST,
 } from 'graphql';
-import type { RunEvent, RunEventStream } from '../entities/runs/event.ts';
-import type { CallContext } from '../http/context.ts';
+import type { RunEvent, RunEventStream } from '../../entities/runs/event.ts';
+import type { CallContext } from '../../http/context.ts';
+import type { Variables } from '../route.ts';
 import type { RowDocument } from './document.ts';
-import type { Variables } from './route.ts';
 
 /** Opens the source stream of a subscription for one call. @throws whatever its `subscribe` resolver throws. */
 export type OpenSource = (variables: Variables, context: CallContext) => MaybePromise<AsyncIterable<readonly RunEvent[]>>;
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Compiles a row's subscription into a call of the field's own `subscribe` resolver: the same code and the same access rules as under
- * GraphQL. graphql-js's `createSourceEventStream` does the same after coercing the variables once more and collecting the fields of
- * the document, which does not change between calls; the body reader has coerced them already.
+ * Compiles a route's subscription into a call of the field's own `subscribe` resolver: the same code and the same access rules as under
+ * GraphQL. graphql-js's `createSourceEventStream` would coerce the variables again, after the body reader, and collect
+ * the fields of a document that never changes.
  */
 export function compileSource(schema: GraphQLSchema, row: RowDocument): OpenSource {
   const { rootField, rootNode, rootType, operation, document } = row;
@@ -47,7 +47,7 @@ export function compileSource(schema: GraphQLSchema, row: RowDocument): OpenSour
   };
 }
 
-/** Events that arrived together stay together; a source that knows no batches gives each event alone. */
+/** Events that arrived together stay together. A source without batches gives each event alone. */
 function batchesOf(source: unknown): AsyncIterable<readonly RunEvent[]> {
   if (typeof source === 'object' && source !== null) {
     if ('batches' in source && typeof source.batches === 'function') return (source as RunEventStream).batches();

@@ -16,12 +16,12 @@ import {
   validate,
   valueFromAST,
 } from 'graphql';
-import type { Scope } from '../entities/accounts/caller.ts';
+import type { Scope } from '../../entities/accounts/caller.ts';
 
 /** The policy table, as in domain/access/policy.ts. */
 export type OperationScopes = Readonly<Record<string, Scope | null>>;
 
-/** A variable of a row's document. */
+/** A variable of a route's document. */
 export interface DocumentVariable {
   readonly name: string;
   readonly type: GraphQLInputType;
@@ -30,7 +30,7 @@ export interface DocumentVariable {
   readonly defaultValue: unknown;
 }
 
-/** A row's document, parsed and found true. */
+/** A route's document, parsed and checked. */
 export interface RowDocument {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
@@ -44,7 +44,7 @@ export interface RowDocument {
 }
 
 /**
- * Parses a document and checks what every row promises: one operation, one root field, and that field in the policy table. Whether it is
+ * Parses a document and checks what every route promises: one operation, one root field, and that field in the policy table. Whether it is
  * valid against the schema is asked apart, by `checkDocument`.
  *
  * @throws Error saying what is wrong, for a start that must fail.

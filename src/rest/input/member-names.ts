@@ -1,12 +1,12 @@
-import type { RouteRow } from './route.ts';
+import type { RouteRow } from '../route.ts';
 
-/** How the members of a row's body are written by its callers. */
+/** How callers write the members of a route's body. */
 export interface MemberNames {
   /** The name that is documented and shown in errors. */
   wire(name: string): string;
   /** Another spelling that is taken too. */
   other(name: string): string | undefined;
-  /** Two rows with the same key write all members alike. */
+  /** Two routes with the same key write all members alike. */
   readonly key: string;
 }
 
@@ -14,7 +14,7 @@ export interface MemberNames {
 export const camelNames: MemberNames = { wire: (name) => name, other: () => undefined, key: 'camel' };
 
 /**
- * Members in snake_case, but for those the row keeps as they are: the contract adds `generateCitations` to a format of another hand.
+ * Members in snake_case, but for those the route keeps as they are: the contract adds `generateCitations` to a format of another hand.
  * Both spellings are taken.
  */
 export function memberNames(row: Pick<RouteRow, 'bodyCase' | 'camelMembers'>): MemberNames {

@@ -1,0 +1,52 @@
+import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import express, { type RequestHandler } from 'express';
+import type { Deps } from '../domain/deps.ts';
+import { DomainError, type PublicError, publicError } from '../entities/errors.ts';
+import { hasHost, refuseWithoutHost } from './connections/unreadable.ts';
+import { requestIdOf } from './context.ts';
+import { createErrorHandler, refuseUnknownPath, sendError } from './errors.ts';
+import type { AccessLog } from './log/access-log.ts';
+import type { RouteMeter } from './log/metrics.ts';
+
+declare global {
+  namespace Express {
+    /** What the middleware of a request tells the one that ends it (`res.locals`). */
+    interface Locals {
+      /** `performance.now()` at the beginning. */
+      readonly startedMs: number;
+      /** Counts the request, once its reply is closed. */
+      meter?: RouteMeter;
+      /** How the format of the route shows a failure; default: the common error object. */
+      errorForm?: (shown: PublicError) => PublicError;
+    }
+  }
+}
+
+export interface HttpAppParts {
+  readonly deps: Pick<Deps, 'audit' | 'logger' | 'settings'>;
+  readonly log: AccessLog;
+  /** In the order in which they are asked. Each passes on what is not its own. */
+  readonly handlers: readonly RequestHandler[];
+}
+
+/**
+ * The Express application: the access log, the handlers, 404, and the one error middleware. Queries are read by the handlers, and replies
+ * have no ETag: what is served belongs to its caller and changes all the time. Requests and replies keep Node's prototypes, so they have no
+ * helpers of Express (`res.json`): setting others on every request costs more than the routing.
+ */
+export function createHttpApp({ deps, log, handlers }: HttpAppParts): RequestListener {
+  const app = express().disable('etag').disable('x-powered-by').set('query parser', false);
+  app.enable('strict routing').enable('case sensitive routing');
+  Object.assign(app, { request: IncomingMessage.prototype, response: ServerResponse.prototype });
+  const refuse = createErrorHandler(deps);
+  app.use(log.begin, requireHost, ...handlers, refuseUnknownPath, refuse);
+  const answer: (req: IncomingMessage, res: ServerResponse, done: (error?: unknown) => void) => void = app;
+  const unknown = publicError(new DomainError('NOT_FOUND', 'There is nothing at this address'));
+  // Called for an address that Express cannot parse: such a request meets no middleware.
+  return (req, res) => answer(req, res, () => sendError(res, unknown, requestIdOf(req)));
+}
+
+const requireHost: RequestHandler = (req, res, next) => {
+  if (hasHost(req)) next();
+  else refuseWithoutHost(res, requestIdOf(req));
+};

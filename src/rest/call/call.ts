@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http';
+import type { RequestHandler, Response } from 'express';
+import type { Upload } from '../../http/body/upload.ts';
+import type { CallContext } from '../../http/context.ts';
+import type { Route } from '../compile.ts';
+import { type RequestParts, streamMember } from '../input/variables.ts';
+import type { RouteRow } from '../route.ts';
+
+/** One authenticated request of a route. */
+export interface Call {
+  readonly req: IncomingMessage;
+  readonly res: Response;
+  readonly route: Route;
+  readonly context: CallContext;
+  readonly path: PathValues;
+  /** What follows the `?`. */
+  readonly query: string;
+  /** The largest file that the upload ticket allows; Infinity without a ticket. */
+  readonly fileMaxBytes: number;
+  body: CallBody;
+}
+
+export interface CallBody {
+  /** The parsed JSON; undefined without. */
+  readonly value?: unknown;
+  /** The JSON text; '' without. */
+  readonly text: string;
+  readonly upload?: Upload;
+  /** Lets go of the upload and its place. */
+  dispose?(): Promise<void>;
+}
+
+/** The variable parts of a path, decoded. */
+export type PathValues = Readonly<Record<string, string>>;
+
+/** A middleware of a route. `authenticate` makes the call; the middleware after it finds the call in `res.locals`. */
+export type Step = RequestHandler<PathValues, unknown, unknown, unknown, { call: Call }>;
+
+/** The parts of a request that become variables. */
+export function requestParts({ req, route, path, query, body }: Call): RequestParts {
+  const { stream } = route.row;
+  const resumeAfter = stream?.resume === undefined && stream?.resumesFrames !== true ? undefined : lastEventSequence(req);
+  return {
+    path,
+    query,
+    body: body.value,
+    ...(body.upload === undefined ? {} : { upload: body.upload }),
+    ...(resumeAfter === undefined ? {} : { resumeAfter }),
+  };
+}
+
+/** The sequence number of `Last-Event-ID: <runId>:<sequence>`. A value of another form counts as no header, as the standard says. */
+function lastEventSequence(req: IncomingMessage): number | undefined {
+  const given = req.headers['last-event-id'];
+  const digits = typeof given === 'string' ? /(?:^|:)(\d{1,9})$/.exec(given)?.[1] : undefined;
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** The ticket that admits a request instead of a key. A request that also has a key is authenticated by the key. */
+export function ticketOf(row: RouteRow, req: IncomingMessage): string | undefined {
+  if (row.ticket === undefined || req.headers.authorization !== undefined) return undefined;
+  return new URLSearchParams(queryOf(req)).get(row.ticket) ?? undefined;
+}
+
+export function queryOf({ url = '' }: IncomingMessage): string {
+  const split = url.indexOf('?');
+  return split === -1 ? '' : url.slice(split + 1);
+}
+
+export function wantsStream({ req, route: { row }, query, body }: Call): boolean {
+  if (row.stream === undefined) return false;
+  if (row.stream.when === 'always') return true;
+  if (row.stream.when === 'query') return new URLSearchParams(query).get('stream') === 'true';
+  const asked = streamMember(body.value);
+  if (asked === true) return true;
+  if (row.stream.when !== 'stream-or-accept' || asked === false) return false;
+  return (req.headers.accept ?? '').includes('text/event-stream');
+}

@@ -1,0 +1,139 @@
+import { watchKey, watchRevocation } from '../../domain/accounts/api-keys.ts';
+import { runOnce } from '../../domain/idempotency.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { bearerSecret } from '../../http/authenticate/authenticate.ts';
+import type { Upload } from '../../http/body/upload.ts';
+import type { CallContext } from '../../http/context.ts';
+import { takesExtensions } from '../../http/extensions.ts';
+import { replyBudget } from '../../http/reply/budget.ts';
+import { sendDownload } from '../../http/reply/download.ts';
+import { sendEmpty, sendJson } from '../../http/reply/reply.ts';
+import type { Route } from '../compile.ts';
+import { readVariables } from '../input/variables.ts';
+import type { RunFold, Variables } from '../route.ts';
+import { type Call, requestParts, type Step, wantsStream } from './call.ts';
+import type { RestOptions } from './options.ts';
+import { noHeaders, type Reply, replyOf } from './reply.ts';
+import { foldStream, notedHeaders, sendStream } from './stream.ts';
+
+type WatchKey = (caller: Caller, onEnd: () => void) => () => void;
+
+/** The last middleware of every route: runs the route's document in this process and sends the reply or the stream. */
+export class Handler {
+  readonly #options: RestOptions;
+  readonly #watch: WatchKey;
+  readonly #watchRevocation: WatchKey;
+
+  constructor(options: RestOptions) {
+    const { deps, keys } = options;
+    this.#options = options;
+    this.#watch = keys?.watch ?? ((caller, onEnd) => watchKey(deps, caller, onEnd));
+    this.#watchRevocation = keys?.watch ?? ((caller, onEnd) => watchRevocation(deps, caller, onEnd));
+  }
+
+  readonly handle: Step = async (_req, { locals: { call } }) => {
+    try {
+      await (wantsStream(call) ? this.#stream(call) : this.#reply(call));
+    } finally {
+      await call.body.dispose?.();
+    }
+  };
+
+  async #reply(call: Call): Promise<void> {
+    const { req, res, route, context } = call;
+    const variables = readVariables(route, route.fold === undefined ? route.plain : route.coerced, requestParts(call));
+    if (route.row.download !== undefined) {
+      await this.#run(route, variables, context);
+      const download = await route.row.download(this.#options.deps, context.caller, variables);
+      return sendDownload(res, download, context.requestId, req.method === 'HEAD');
+    }
+    const { reply, isReplay } = await this.#runOnce(call, variables);
+    const headers = [...route.headers];
+    if (isReplay) headers.push('idempotency-replayed', 'true');
+    if (reply.headers !== noHeaders) headers.push(...Object.entries(reply.headers).flat());
+    if (reply.text === undefined) sendEmpty(res, reply.status, context.requestId, headers);
+    else sendJson(res, reply.status, reply.text, context.requestId, headers);
+  }
+
+  /** A POST with an idempotency key runs once: its repetitions get the first reply. */
+  async #runOnce({ req, route, body, context }: Call, variables: Variables): Promise<{ reply: Reply; isReplay: boolean }> {
+    const idempotencyKey = route.row.method === 'post' ? req.headers['idempotency-key'] : undefined;
+    if (idempotencyKey === undefined) return { reply: await this.#run(route, variables, context), isReplay: false };
+    const request = {
+      keyId: context.caller.keyId,
+      secret: bearerSecret(req) ?? '',
+      idempotencyKey: String(idempotencyKey),
+      request: `${route.row.operationId}\n${req.url}\n${body.upload === undefined ? body.text : uploadText(body.upload)}`,
+    };
+    return runOnce(this.#options.deps, request, () => this.#run(route, variables, context));
+  }
+
+  async #run(route: Route, variables: Variables, context: CallContext): Promise<Reply> {
+    const { row } = route;
+    if (row.fold === undefined && row.asksModel !== true) {
+      const execute = () => this.#execute(route, variables, context);
+      return this.#options.admissions.requests.run(context.caller, () => context.signal, execute);
+    }
+    const stopWatching = endWithKey(context, this.#watchRevocation);
+    try {
+      const reply = await (row.fold === undefined
+        ? this.#execute(route, variables, context)
+        : this.#fold(route, row.fold, variables, context));
+      if (context.endedBy !== undefined) throw context.endedBy;
+      return reply;
+    } catch (error) {
+      throw context.endedBy ?? error;
+    } finally {
+      stopWatching();
+    }
+  }
+
+  async #fold(route: Route, fold: RunFold, variables: Variables, context: CallContext): Promise<Reply> {
+    if (route.fold === undefined) throw new Error(`${route.row.operationId} has no fold`);
+    const { runs } = this.#options.admissions;
+    runs.enter(context.caller);
+    try {
+      return await foldStream(fold, { source: await route.fold(variables, context), variables, context });
+    } finally {
+      runs.leave(context.caller);
+    }
+  }
+
+  async #execute(route: Route, variables: Variables, context: CallContext): Promise<Reply> {
+    const budget = replyBudget(this.#options.deps.settings);
+    const result = route.operation.execute({ variableValues: variables, contextValue: context, budget });
+    const showsExtensions = takesExtensions((name) => context.header(name));
+    const reply = replyOf(route, result instanceof Promise ? await result : result, showsExtensions);
+    return context.hasNotes ? { ...reply, headers: { ...reply.headers, ...notedHeaders(context) } } : reply;
+  }
+
+  async #stream(call: Call): Promise<void> {
+    const { res, route, context } = call;
+    const { row, stream, headers } = route;
+    if (row.stream === undefined || stream === undefined) throw new Error(`${row.operationId} has no stream`);
+    const variables = readVariables(route, route.coerced, requestParts(call));
+    const { admissions, streams } = this.#options;
+    admissions.runs.enter(context.caller);
+    const stopWatching = endWithKey(context, this.#watch);
+    try {
+      const opened = stream(variables, context);
+      const source = opened instanceof Promise ? await opened : opened;
+      await sendStream(streams, row.stream.encoder, { source, variables, context, res, headers });
+    } finally {
+      stopWatching();
+      admissions.runs.leave(context.caller);
+    }
+  }
+}
+
+/** Long work ends with the key that asked for it. @returns stops watching. */
+function endWithKey(context: CallContext, watch: WatchKey): () => void {
+  return watch(context.caller, () => {
+    context.abort(new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired'));
+  });
+}
+
+function uploadText(upload: Upload): string {
+  return JSON.stringify([upload.hash, ...[...upload.fields].sort(([a], [b]) => (a < b ? -1 : 1))]);
+}

@@ -1,0 +1,154 @@
+import type { IncomingMessage } from 'node:http';
+import type { Response } from 'express';
+import { admitTicket } from '../../domain/knowledge/upload-tickets.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { authenticate, type KeyCheck } from '../../http/authenticate/authenticate.ts';
+import { keyCheckOf } from '../../http/authenticate/key-check.ts';
+import { readJsonBody } from '../../http/body/json.ts';
+import { readRawUpload } from '../../http/body/raw-upload.ts';
+import { readUpload } from '../../http/body/upload.ts';
+import { CallContext, requestIdOf } from '../../http/context.ts';
+import { makeError } from '../../http/errors.ts';
+import type { RouteMeter } from '../../http/log/metrics.ts';
+import { countRequest } from '../../http/reply/rate-headers.ts';
+import { discardBody, sendEmpty, sendJson } from '../../http/reply/reply.ts';
+import type { ShareRefusal } from '../../lib/fair-share.ts';
+import type { Route } from '../compile.ts';
+import { callerError, pathError } from '../input/error-params.ts';
+import type { RouteRow } from '../route.ts';
+import { type Call, type CallBody, queryOf, type Step, ticketOf } from './call.ts';
+import type { RestOptions } from './options.ts';
+
+const noBody: CallBody = { text: '' };
+
+/** The middleware in front of a route's handler. Each is made once a route, and left out where a route does not need it. */
+export class Steps {
+  readonly #options: RestOptions;
+  readonly #keyCheck: KeyCheck;
+  readonly #unmatched: RouteMeter;
+
+  constructor(options: RestOptions) {
+    this.#options = options;
+    this.#keyCheck = keyCheckOf(options.deps, options.admissions.failedKeys, options.keys?.authenticate);
+    this.#unmatched = options.metrics.meter('none');
+  }
+
+  /** Authentication, the key's scope and a place for a run come before the body. */
+  before(route: Route): readonly Step[] {
+    const steps = [this.#authenticate(route), this.#requireScope(route), this.#admit(route), this.#readBody(route)];
+    return steps.filter((step) => step !== undefined);
+  }
+
+  /** For a path without a route of this method. OPTIONS needs no key. */
+  refuseMethod(allowed: string): Step {
+    return async (req, res) => {
+      res.locals.meter = this.#unmatched;
+      if (req.method === 'OPTIONS') return sendEmpty(res, 204, requestIdOf(req), ['allow', allowed]);
+      await this.#authenticateOnly(req, res);
+      res.setHeader('allow', allowed);
+      throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${allowed}, not ${req.method}`);
+    };
+  }
+
+  /** For a path without a route. Only a caller with a key learns that there is none. */
+  readonly refusePath: Step = async (req, res) => {
+    await this.#authenticateOnly(req, res);
+    throw new DomainError('NOT_FOUND', 'There is nothing at this path');
+  };
+
+  async #authenticateOnly(req: IncomingMessage, res: Response): Promise<void> {
+    const { locals } = res;
+    locals.meter = this.#unmatched;
+    locals.errorForm = (shown) => pathError(req.url ?? '', shown);
+    countRequest(this.#options.deps.rates, await authenticate(req, this.#keyCheck), res, locals.startedMs);
+  }
+
+  /** Identifies the caller by key or ticket, counts the request and makes the call. */
+  #authenticate(route: Route): Step {
+    const { deps, metrics } = this.#options;
+    const meter = metrics.meter(route.row.operationId);
+    const errorForm = callerError.bind(undefined, route);
+    return (req, res, next) => {
+      const { locals } = res;
+      locals.meter = meter;
+      locals.errorForm = errorForm;
+      const enter = (caller: Caller, fileMaxBytes = Number.POSITIVE_INFINITY) => {
+        countRequest(deps.rates, caller, res, locals.startedMs);
+        const context = new CallContext(deps, caller, requestIdOf(req), res);
+        locals.call = { req, res, route, context, path: req.params, query: queryOf(req), fileMaxBytes, body: noBody };
+        next();
+      };
+      const ticket = ticketOf(route.row, req);
+      if (ticket !== undefined) return admitTicket(deps, ticket).then(({ caller, sizeBytesMax }) => enter(caller, sizeBytesMax));
+      const known = authenticate(req, this.#keyCheck);
+      return known instanceof Promise ? known.then((caller) => enter(caller)) : enter(known);
+    };
+  }
+
+  /** Refuses a key without the scope. The refusal is an entry of the audit log. */
+  #requireScope({ scope, row, main }: Route): Step | undefined {
+    if (scope === null) return undefined;
+    return (req, { locals: { call } }, next) => {
+      const { context } = call;
+      if (context.caller.scopes.has(scope)) return next();
+      const error = new DomainError('INSUFFICIENT_SCOPE', `${row.operationId} needs a key with the scope ${scope}`);
+      this.#options.deps.audit.refusals.note(context.caller, main.rootField.name, error, Object.values(req.params), context);
+      throw error;
+    };
+  }
+
+  /**
+   * Where every call holds a run: refuses one that has no place, with an error that was made before, and discards its body. A request with
+   * an idempotency key passes: its reply may be stored already.
+   */
+  #admit({ row }: Route): Step | undefined {
+    if (row.fold === undefined && row.stream?.when !== 'always') return undefined;
+    const { admissions, deps } = this.#options;
+    const made = (refusal: ShareRefusal) => makeError(admissions.runs.errorOf(refusal), row.errorForm);
+    const refusals = { full: made('full'), tenant: made('tenant'), organization: made('organization') };
+    return (req, res, next) => {
+      const { context } = res.locals.call;
+      const refusal = req.headers['idempotency-key'] === undefined ? admissions.runs.refusal(context.caller) : undefined;
+      if (refusal === undefined) return next();
+      const { status, text, headers } = refusals[refusal];
+      sendJson(res, status, text, context.requestId, headers);
+      discardBody(req, deps.settings.UPLOAD_MAX_BYTES);
+    };
+  }
+
+  #readBody({ row: { upload, body } }: Route): Step | undefined {
+    if (upload === undefined && body === undefined) return undefined;
+    const { BODY_MAX_BYTES, BODY_IDLE_TIMEOUT_MS } = this.#options.deps.settings;
+    return async (req, { locals: { call } }, next) => {
+      if (upload !== undefined && !(upload.orJson === true && isJson(req))) call.body = await this.#receive(call, upload);
+      else call.body = await readJsonBody(req, BODY_MAX_BYTES, BODY_IDLE_TIMEOUT_MS);
+      next();
+    };
+  }
+
+  /** Reads a file. It keeps one of the places for uploads until the call is answered. */
+  async #receive(
+    call: Call,
+    { file: fileField, sizeBytesMaxSetting, isRaw }: NonNullable<RouteRow['upload']>,
+  ): Promise<CallBody> {
+    const { settings } = this.#options.deps;
+    const { uploads } = this.#options.admissions;
+    const { caller } = call.context;
+    const fileMaxBytes = Math.min(settings[sizeBytesMaxSetting], call.fileMaxBytes);
+    const read = isRaw === true ? readRawUpload : readUpload;
+    uploads.enter(caller);
+    try {
+      const upload = await read(call.req, { fileField, fileMaxBytes, idleMs: settings.BODY_IDLE_TIMEOUT_MS });
+      const dispose = () => upload.dispose().finally(() => uploads.leave(caller));
+      return { text: '', upload, dispose };
+    } catch (error) {
+      uploads.leave(caller);
+      throw error;
+    }
+  }
+}
+
+function isJson(req: IncomingMessage): boolean {
+  return !/^multipart\//i.test(req.headers['content-type'] ?? '');
+}

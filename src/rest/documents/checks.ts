@@ -1,0 +1,96 @@
+import {
+  type FieldNode,
+  getNamedType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import type { Declarations } from '../openapi/declarations.ts';
+import type { RouteRow } from '../route.ts';
+import { isFileType, type RowDocument } from './document.ts';
+
+export function checkShape(row: RouteRow, pathNames: readonly string[]): void {
+  if (!/^\/api\/v\d+(\/([a-z0-9_-]+|\{[a-z][A-Za-z0-9]*\}))+$/.test(row.path))
+    throw new Error(`the path ${row.path} is none of a REST route`);
+  if (new Set(pathNames).size !== pathNames.length) throw new Error('a name stands twice in the path');
+  if (row.summary.trim() === '' || row.tag.trim() === '') throw new Error('summary and tag must not be blank');
+  if (row.method === 'get' && (row.body !== undefined || row.upload !== undefined)) throw new Error('a GET takes no body');
+  if (row.status !== undefined && (row.status < 200 || row.status > 299)) throw new Error('status must be one of success');
+  if (row.page !== undefined && row.wrap !== 'data') throw new Error('page needs wrap: data');
+  if (row.ticket !== undefined && !(row.ticket in (row.query ?? {}))) throw new Error('the ticket must stand in the query');
+  if (row.upload?.orJson === true && row.body === undefined) throw new Error('orJson needs a body');
+  if (row.upload?.isRaw === true && row.body !== undefined) throw new Error('a body is either a file or JSON');
+}
+
+/** Every name is a variable, and every variable is fed. */
+export function checkVariables(row: RouteRow, main: RowDocument, pathNames: readonly string[]): void {
+  const fed = new Map<string, string>();
+  const feed = (name: string, from: string) => {
+    requireVariable(main, name, from);
+    const before = fed.get(name);
+    if (before !== undefined) throw new Error(`$${name} is fed by ${before} and by ${from}`);
+    fed.set(name, from);
+  };
+  for (const name of pathNames) feed(name, 'the path');
+  for (const name of Object.keys(row.query ?? {})) feed(name, 'the query');
+  if (row.body !== undefined) {
+    feed(row.body, 'the body');
+    if (!isInputObjectType(getNamedType(main.variables.get(row.body)?.type)))
+      throw new Error(`$${row.body} must be an input object`);
+  }
+  if (row.upload !== undefined) {
+    feed(row.upload.file, 'the upload');
+    const type = main.variables.get(row.upload.file)?.type;
+    if (type === undefined || !isFileType(type)) throw new Error(`$${row.upload.file} must be a File`);
+  }
+  for (const variable of main.variables.values()) {
+    const isFormField = row.upload !== undefined && row.upload.isRaw !== true && row.body === undefined;
+    if (fed.has(variable.name) || isFormField) continue;
+    throw new Error(`nothing feeds $${variable.name}`);
+  }
+}
+
+export function requireVariable(main: RowDocument, name: string, from: string): void {
+  if (!main.variables.has(name)) throw new Error(`${from} names ${name}, which is no variable of the document`);
+}
+
+export function checkSchemas({ reply, fold, stream, socket }: RouteRow, { schemas }: Declarations): void {
+  for (const name of [reply, stream?.event, socket?.request, socket?.event]) {
+    if (name !== undefined && !Object.hasOwn(schemas, name)) throw new Error(`no schema ${name} is declared`);
+  }
+  if (reply !== undefined && fold === undefined) throw new Error('reply needs a fold: other replies follow the document');
+}
+
+/** What the reply is made from must be selected. */
+export function checkReply(row: RouteRow, main: RowDocument): void {
+  const type = isNonNullType(main.rootField.type) ? main.rootField.type.ofType : main.rootField.type;
+  const selected = selectedKeys(main.rootNode.selectionSet);
+  if (row.wrap === 'data' && !isListType(type) && !(isObjectType(type) && selected.has('nodes'))) {
+    throw new Error('wrap: data needs a list, or a connection that selects nodes');
+  }
+  if (row.page !== undefined && row.page !== 'total' && !selected.has('pageInfo'))
+    throw new Error(`page: ${row.page} needs pageInfo`);
+  if (row.page === 'total' && !selected.has('totalCount')) throw new Error('page: total needs totalCount');
+  const everywhere = allKeys(main.rootNode.selectionSet);
+  for (const name of [...(row.omitNull ?? []), ...(row.extensionMembers ?? [])])
+    if (!everywhere.has(name)) throw new Error(`${name} is left out when null, and not selected`);
+}
+
+function selectedKeys(set: SelectionSetNode | undefined): Set<string> {
+  return new Set((set?.selections ?? []).flatMap((node) => (node.kind === Kind.FIELD ? [keyOf(node)] : [])));
+}
+
+function allKeys(set: SelectionSetNode | undefined): Set<string> {
+  const keys = selectedKeys(set);
+  for (const node of set?.selections ?? []) {
+    if (node.kind !== Kind.FRAGMENT_SPREAD) for (const key of allKeys(node.selectionSet)) keys.add(key);
+  }
+  return keys;
+}
+
+function keyOf(node: FieldNode): string {
+  return node.alias?.value ?? node.name.value;
+}
