@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/sequencer.ts';
 
 process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/compile');
 
 /**
- * Tests are loaded by Node as the service is, and the files of a worker share the modules: loading Parley anew for each file was a third
- * of the whole run. So a test file leaves nothing behind in a module: each starts a service of its own.
+ * Node loads the tests as it loads the service. The files of a worker share the modules and the services of `withService`: loading Parley
+ * and starting a service for each file took most of the time of a run. So a test file leaves nothing behind that another one could notice.
  */
 export default defineConfig({
   test: {
@@ -15,9 +16,10 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // One more than the cores of a small machine: files wait for processes, leases and stalls, and another can work meanwhile.
+    sequence: { sequencer: LongestFirst },
+    // One more than the cores of a small machine: while a file waits for processes, leases and stalls, another one works.
     maxWorkers: 3,
-    // None is to fail because the machine is busy; a test that shows a limit measures it itself.
+    // No test fails because the machine is busy: a test of a limit measures the time itself.
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -1,12 +1,12 @@
 // Runs the README's test command once. Repeats each failed test file once, alone: one that passes then is printed as flaky, to be mended, and does not fail the run.
-// Usage: node .ci/tests.mjs <result.json>. Writes {"passed", "failed", "flaky"}. Plain JavaScript: it may run on an old Node.
+// Usage: node .ci/tests.mjs <result.json> [words for vitest]. Writes {"passed", "failed", "flaky"}. Plain JavaScript: it may run on an old Node.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-ci-tests-'));
-const first = run('all');
+const first = run('all', ...process.argv.slice(3));
 const result = { passed: first.passed, failed: 0, flaky: [] };
 for (const { file, failed, isUnknown } of first.broken) {
   console.log(`== again, alone: ${file}`);

@@ -4,15 +4,13 @@ import { tool as langchainTool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
 import { generateText, isStepCount, streamText, tool } from 'ai';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { makeFor, type Person } from '../support/make.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import type { Person } from '../support/make.ts';
+import { withService } from '../support/service.ts';
 
 /** Stock clients, unchanged, against a running service. */
-let upstream: Upstream;
-let service: TestService;
+const { service, make, upstream } = await withService('model');
 let ann: Person;
 const model = 'openai/test-model';
 const question = [{ role: 'user' as const, content: 'What is 1 + 2?' }];
@@ -21,17 +19,10 @@ const usage = { prompt_tokens: 5, completion_tokens: 2 };
 const numbers = z.object({ a: z.number(), b: z.number() });
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'error' } });
-  ann = await makeFor(service).person();
+  ann = await make.person();
 });
 beforeEach(() => {
-  upstream.reset();
   upstream.otherwise({ text: ['It ', 'is ', '3.'], usage });
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const baseUrl = () => `${service.url}/api/v1`;

@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type IdKind, idPrefixes, isId, kindOfId } from '../../src/entities/ids.ts';
-import { makeFor, type Person } from '../support/make.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import type { Person } from '../support/make.ts';
+import { withService } from '../support/service.ts';
 
 /** An id names a thing the same way on every API: what one shows, the other takes. */
-let upstream: Upstream;
-let service: TestService;
+const { service, make, upstream } = await withService('model');
 let ann: Person;
 let agentId: string;
 const model = 'openai/test-model';
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0' } });
-  const make = makeFor(service);
   ann = await make.person({ role: 'ADMIN' });
   agentId = (await make.agent({ owner: ann, modelId: model })).id;
 });
 beforeEach(() => {
-  upstream.reset();
   upstream.otherwise({ text: 'Hello' });
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const messages = [{ role: 'user', content: 'Hi' }];

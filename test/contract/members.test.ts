@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Reply } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import { makeFor, type Person } from '../support/make.ts';
-import { startService, type TestService } from '../support/service.ts';
+import type { Person } from '../support/make.ts';
+import { withService } from '../support/service.ts';
 import { type MemberType, resources } from './members.ts';
 
 // Every member of every resource of the contract comes back, with its type. Lists hold something, so that what they hold is seen too.
 
-let service: TestService;
+const { service, make } = await withService();
 let ann: Person;
 let agentId: string;
 let chatId: string;
@@ -15,8 +15,6 @@ let sourceId: string;
 let itemId: string;
 
 beforeAll(async () => {
-  service = await startService();
-  const make = makeFor(service);
   const organization = await make.organization();
   ann = await make.person({ organization, role: 'ADMIN', name: 'Ann' });
   const bob = await make.person({ organization, name: 'Bob' });
@@ -53,7 +51,6 @@ beforeAll(async () => {
   const limits = { dataUsageTokenLimit: 1_000_000, apiUsageTokenLimit: 1_000_000 };
   await good(service.client().patch(`/api/v1/admin/organizations/${organization.id}`, limits));
 });
-afterAll(() => service.close());
 
 async function addParts(): Promise<void> {
   const path = `/api/v1/ais/${agentId}`;

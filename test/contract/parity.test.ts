@@ -1,25 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faces, type Question } from '../support/apis/faces.ts';
 import { type ApiServer, startApiServer } from '../support/egress/api-server.ts';
 import { indexed } from '../support/knowledge/knowledge.ts';
-import { makeFor, type Person } from '../support/make.ts';
+import type { Person } from '../support/make.ts';
 import type { Answer } from '../support/runs/answers.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { startUpstream, type Upstream, type UpstreamScript } from '../support/upstream.ts';
+import { withService } from '../support/service.ts';
+import type { UpstreamScript } from '../support/upstream.ts';
 
 /** One scripted model run gives the same requests to the model, and the same answer, on every face. */
-let upstream: Upstream;
+const { make, upstream } = await withService('model');
 let api: ApiServer;
-let service: TestService;
 let ann: Person;
 const agents = { plain: '', instructed: '', knowing: '', acting: '' };
 const model = 'openai/test-model';
 
 beforeAll(async () => {
-  [upstream, api] = [await startUpstream(), await startApiServer()];
-  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'fatal', EGRESS_ALLOW: '127.0.0.1' };
-  service = await startService({ env });
-  const make = makeFor(service);
+  api = await startApiServer();
   ann = await make.person();
   const agent = async (instructions: string, members = {}) =>
     (await make.agent({ owner: ann, modelId: model, instructions, generateCitations: true, ...members })).id;
@@ -35,12 +31,7 @@ beforeAll(async () => {
   expect((await ann.post(`/api/v1/ais/${agents.acting}/tools`, tool)).status).toBe(200);
   await indexed(ann, source.id);
 });
-beforeEach(() => upstream.reset());
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
-  await api.close();
-});
+afterAll(() => api.close());
 
 interface Scenario {
   readonly name: string;

@@ -7,17 +7,16 @@ import { Agent, tool as agentTool, OpenAIResponsesModel, Runner } from '@openai/
 import { generateText, isStepCount, type ModelMessage, streamText, tool } from 'ai';
 import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { eventually } from '../support/eventually.ts';
-import { makeFor, type Person } from '../support/make.ts';
+import type { Person } from '../support/make.ts';
 import { scriptResearch } from '../support/runs/research.ts';
-import { startService, type TestService } from '../support/service.ts';
-import { never, startUpstream, type Upstream } from '../support/upstream.ts';
+import { withService } from '../support/service.ts';
+import { never } from '../support/upstream.ts';
 
 /** Stock clients of the responses format, unchanged, against a running service. */
-let upstream: Upstream;
-let service: TestService;
+const { service, make, upstream } = await withService('model');
 let ann: Person;
 const model = 'openai/test-model';
 const input = 'What is 1 + 2?';
@@ -33,17 +32,10 @@ const parameters = {
 const addTool = { type: 'function' as const, name: 'add', description: 'Adds', parameters, strict: true };
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'error' } });
-  ann = await makeFor(service).person();
+  ann = await make.person();
 });
 beforeEach(() => {
-  upstream.reset();
   upstream.otherwise({ text: ['It ', 'is ', '3.'], usage });
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const baseURL = () => `${service.url}/api/v2`;

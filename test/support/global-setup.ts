@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { closeDeps, createDeps } from '../../src/start/compose.ts';
-import { emptyPlace, type Template } from './storage/databases.ts';
+import { emptyPlace, removeEverything, type Template } from './storage/databases.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -14,6 +15,8 @@ declare module 'vitest' {
 
 /** Makes one empty, migrated database, so that each service of a test begins with a copy instead of from nothing. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // The workers inherit it.
+  process.env.TEST_RUN = randomBytes(4).toString('hex');
   const place = await emptyPlace();
   const settings = loadSettings({ ...place.env, LOG_LEVEL: 'warn', ROLE: 'web' });
   const deps = await createDeps({
@@ -32,5 +35,5 @@ export default async function setup(project: TestProject): Promise<() => Promise
     folder: DATA_DIR,
     database: DATABASE_URL === undefined ? undefined : new URL(DATABASE_URL).pathname.slice(1),
   });
-  return () => place.remove();
+  return removeEverything;
 }

@@ -1,10 +1,12 @@
-import { inject } from 'vitest';
+import { afterAll, beforeEach, inject } from 'vitest';
 import type { Deps } from '../../src/domain/deps.ts';
 import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { type Service, startService as start } from '../../src/start/service.ts';
 import { TestClient } from './client.ts';
+import { makeFor } from './make.ts';
 import { copyOf } from './storage/databases.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
 
 export interface ServiceOptions {
   /** Settings that differ from their defaults. */
@@ -29,6 +31,73 @@ export interface TestService {
   close(): Promise<void>;
 }
 
+/** Settings of services that files share. A file that needs others has a service of its own. */
+const profiles = {
+  /** The offline model, and no provider. */
+  plain: {},
+  /** The scripted upstream is the default model; tools and fetches may reach this machine. */
+  model: { DEFAULT_MODEL: 'openai/test-model', EGRESS_ALLOW: '127.0.0.1' },
+  /** The offline model, and no background jobs: only what a test calls reads or changes the database. */
+  web: { DEFAULT_MODEL: 'parley/offline', ROLE: 'web', AGENT_DATA_SOURCES_MAX: '10000' },
+} as const;
+export type Profile = keyof typeof profiles;
+
+export interface TestBench {
+  readonly service: TestService;
+  readonly make: ReturnType<typeof makeFor>;
+  /** The scripted model provider; every test begins with an empty script. */
+  readonly upstream: Upstream;
+}
+
+/** Of this worker: its test files run one after the other and share what is in here. */
+const shared = new Map<Profile, Promise<TestService>>();
+let upstreamOfWorker: Promise<Upstream> | undefined;
+
+/**
+ * A running service for the tests of one file: `const { service, make } = await withService()` at the top of the file.
+ *
+ * Other files use the same service, so a file makes organizations of its own and changes nothing that belongs to all.
+ *
+ * @param own  settings that differ from the profile's, or a reader of the log: the service is the file's own and closes with it.
+ */
+export async function withService(profile: Profile = 'plain', own?: ServiceOptions): Promise<TestBench> {
+  const upstream = await scriptedUpstream();
+  upstream.reset();
+  beforeEach(() => upstream.reset());
+  // A request that stays open would hold a run, and with it a place in a shared service.
+  afterAll(() => upstream.abandon());
+  const service = await (own === undefined ? sharedService(profile) : ownService(profile, own));
+  return { service, make: makeFor(service), upstream };
+}
+
+/** The model provider of all services that this worker starts by `withService`. */
+export function scriptedUpstream(): Promise<Upstream> {
+  upstreamOfWorker ??= startUpstream();
+  return upstreamOfWorker;
+}
+
+async function sharedService(profile: Profile): Promise<TestService> {
+  const starting = shared.get(profile) ?? startProfile(profile, {});
+  shared.set(profile, starting);
+  const refuse = () => Promise.reject(new Error('other files use this service: withService(profile, {}) starts one of your own'));
+  return Object.create(await starting, { restart: { value: refuse }, close: { value: refuse } }) as TestService;
+}
+
+async function ownService(profile: Profile, options: ServiceOptions): Promise<TestService> {
+  const service = await startProfile(profile, options);
+  afterAll(() => service.close());
+  return service;
+}
+
+async function startProfile(profile: Profile, { env, ...options }: ServiceOptions): Promise<TestService> {
+  const { url } = await scriptedUpstream();
+  const provider = profile === 'plain' ? {} : { OPENAI_BASE_URL: url, MODEL_RETRIES_MAX: '0' };
+  const log = options.onLog === undefined ? { LOG_LEVEL: logLevel } : {};
+  return startService({ ...options, env: { ...log, ...provider, ...profiles[profile], ...env } });
+}
+
+/** Many tests cause warnings and errors on purpose. TEST_LOG_LEVEL shows them. */
+const logLevel = process.env.TEST_LOG_LEVEL ?? 'fatal';
 const adminKey = 'pk-test-administrator-key-of-40-characters';
 const graceMs = 2_000;
 

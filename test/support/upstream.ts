@@ -79,6 +79,8 @@ export interface Upstream {
   listModels(...ids: readonly string[]): void;
   /** Forgets scripts and records. */
   reset(): void;
+  /** Cuts off the replies that are still open. */
+  abandon(): void;
   /** Resolves once `predicate` holds. @throws after `timeoutMs` in which this process could run. */
   until(predicate: (upstream: Upstream) => boolean, timeoutMs?: number): Promise<void>;
   close(): Promise<void>;
@@ -93,15 +95,19 @@ export async function startUpstream(): Promise<Upstream> {
 class ScriptedUpstream implements Upstream {
   url = '';
   requests: UpstreamRequest[] = [];
-  openStreams = 0;
   aborted = 0;
   private queue: UpstreamAnswer[] = [];
   private fallback: UpstreamAnswer = { text: 'Hello from upstream' };
   private modelIds: readonly string[] = ['test-model'];
   private readonly sockets = new Set<Socket>();
+  private readonly open = new Set<ServerResponse>();
   private readonly server = createServer((request, response) => {
     this.handle(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
   });
+
+  get openStreams(): number {
+    return this.open.size;
+  }
 
   async listen(): Promise<void> {
     // Who asks closes what is idle. With two that do, a busy machine lets them do so while something is being sent.
@@ -134,6 +140,10 @@ class ScriptedUpstream implements Upstream {
     this.modelIds = ['test-model'];
   }
 
+  abandon(): void {
+    for (const response of this.open) response.destroy();
+  }
+
   async until(predicate: (upstream: Upstream) => boolean, timeoutMs = 60_000): Promise<void> {
     const clock = startClock();
     try {
@@ -161,9 +171,9 @@ class ScriptedUpstream implements Upstream {
     this.requests.push(record);
     const answer = this.queue.shift() ?? this.fallback;
     const script = typeof answer === 'function' ? answer(record) : answer;
-    this.openStreams += 1;
+    this.open.add(response);
     response.on('close', () => {
-      this.openStreams -= 1;
+      this.open.delete(response);
       if (!response.writableFinished) this.aborted += 1;
     });
     await play(script, record, response);

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { scopes as allScopes, type Scope } from '../../../src/entities/accounts/caller.ts';
 import { makeId } from '../../../src/entities/ids.ts';
 import type { TestClient } from '../../support/client.ts';
 import { timed } from '../../support/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Organization, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Organization, Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 const base = '/api/v1/admin';
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService();
 let root: TestClient;
 let organization: Organization;
 /** An administrator, a member, and a TENANT key of one organization. */
@@ -20,8 +19,6 @@ let tenantKey: Person;
 let stranger: Person;
 
 beforeAll(async () => {
-  service = await startService();
-  make = makeFor(service);
   root = service.client();
 });
 beforeEach(async () => {
@@ -31,7 +28,6 @@ beforeEach(async () => {
   tenantKey = await make.withKey(member, { level: 'TENANT' });
   stranger = await make.person({ role: 'ADMIN' });
 });
-afterAll(() => service.close());
 
 const membershipOf = async (person: Person, who: TestClient = root) =>
   (await who.get(`${base}/memberships?userId=${person.userId}&orgId=${person.orgId}`)).body.data[0];

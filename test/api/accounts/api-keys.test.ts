@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { authenticateKey, watchKey } from '../../../src/domain/accounts/api-keys.ts';
 import { isWellFormedKey } from '../../../src/entities/accounts/api-key.ts';
 import { scopes as allScopes } from '../../../src/entities/accounts/caller.ts';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Organization, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Organization, Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService('plain', {});
 let organization: Organization;
 let sister: Organization;
 let ann: Person;
@@ -17,8 +16,6 @@ let tenantAdmin: Person;
 let stranger: Person;
 
 beforeAll(async () => {
-  service = await startService();
-  make = makeFor(service);
   organization = await make.organization();
   sister = await make.organization({ tenant: { id: organization.tenantId } });
   ann = await make.person({ organization });
@@ -27,7 +24,6 @@ beforeAll(async () => {
   tenantAdmin = await make.person({ organization, role: 'ADMIN', level: 'TENANT' });
   stranger = await make.person({ role: 'ADMIN' });
 });
-afterAll(() => service.close());
 
 const path = '/api/v1/api-keys';
 

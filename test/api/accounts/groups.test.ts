@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeFor, type Organization, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Organization, Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { make } = await withService();
 let organization: Organization;
 let owner: Person;
 let member: Person;
@@ -12,8 +11,6 @@ let admin: Person;
 let stranger: Person;
 
 beforeAll(async () => {
-  service = await startService();
-  make = makeFor(service);
   organization = await make.organization();
   owner = await make.person({ organization });
   member = await make.person({ organization });
@@ -21,7 +18,6 @@ beforeAll(async () => {
   admin = await make.person({ organization, role: 'ADMIN' });
   stranger = await make.person({ role: 'ADMIN' });
 });
-afterAll(() => service.close());
 
 const path = '/api/v1/groups';
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

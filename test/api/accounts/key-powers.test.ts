@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { scopes as allScopes, type Scope } from '../../../src/entities/accounts/caller.ts';
-import { makeFor, type Organization, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Organization, Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 const path = '/api/v1/api-keys';
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService('web');
 let home: Organization;
 let sister: Organization;
 let admin: Person;
@@ -14,8 +13,6 @@ let operator: Person;
 let tenantKey: Person;
 
 beforeAll(async () => {
-  service = await startService({ env: { ROLE: 'web' } });
-  make = makeFor(service);
   home = await make.organization();
   sister = await make.organization({ tenant: { id: home.tenantId } });
   admin = await make.person({ organization: home, role: 'ADMIN' });
@@ -23,7 +20,6 @@ beforeAll(async () => {
   operator = await make.person({ organization: home, level: 'INSTANCE' });
   tenantKey = await make.person({ organization: home, level: 'TENANT' });
 });
-afterAll(() => service.close());
 
 const forbidden = { status: 403, body: { error: { code: 'forbidden' } } };
 const without = (missing: Scope) => allScopes.filter((scope) => scope !== missing);

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Scope } from '../../../src/entities/accounts/caller.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 // What test/contract/authorization/nested.test.ts holds for the whole schema, at the places where it was found, and for what is handed on.
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { make } = await withService('web');
 let ann: Person;
 let bob: Person;
 let stranger: Person;
@@ -18,8 +17,6 @@ const canary = 'canary-7d21';
 const only = (...scopes: Scope[]) => make.withKey(ann, { scopes });
 
 beforeAll(async () => {
-  service = await startService({ env: { ROLE: 'web' } });
-  make = makeFor(service);
   const organization = await make.organization();
   ann = await make.person({ organization });
   bob = await make.person({ organization });
@@ -31,7 +28,6 @@ beforeAll(async () => {
   source = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { secret: canary } });
   await ann.post(`/api/v1/ais/${agent.id}/skills`, { name: 'Skill', content: canary });
 });
-afterAll(() => service.close());
 
 describe('AGENTS:READ alone', () => {
   it('exports no sources, and says so; asking for them is refused', async () => {

@@ -1,31 +1,25 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Reply, TestClient } from '../../support/client.ts';
-import { makeFor, type Person } from '../../support/make.ts';
+import type { Person } from '../../support/make.ts';
 import { ResponseSocket } from '../../support/runs/responses.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { withService } from '../../support/service.ts';
 
 const ofKey = 30;
 const ofOrganization = 60;
 const ofAddress = 20;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService('plain', {
+  env: {
+    RATE_LIMIT_REQUESTS_PER_MINUTE_KEY: String(ofKey),
+    RATE_LIMIT_REQUESTS_PER_MINUTE_ORGANIZATION: String(ofOrganization),
+    RATE_LIMIT_FAILED_KEYS_PER_MINUTE_ADDRESS: String(ofAddress),
+  },
+});
 let ann: Person;
 
-beforeAll(async () => {
-  service = await startService({
-    env: {
-      RATE_LIMIT_REQUESTS_PER_MINUTE_KEY: String(ofKey),
-      RATE_LIMIT_REQUESTS_PER_MINUTE_ORGANIZATION: String(ofOrganization),
-      RATE_LIMIT_FAILED_KEYS_PER_MINUTE_ADDRESS: String(ofAddress),
-    },
-  });
-  make = makeFor(service);
-});
 beforeEach(async () => {
   ann = await make.person();
 });
-afterAll(() => service.close());
 
 interface Asked {
   readonly allowed: number;

@@ -6,7 +6,7 @@ import { noAnswer, responsesBench, responsesPath, testModel } from '../../suppor
 
 const withinMs = 5_000;
 
-const bench = responsesBench();
+const bench = await responsesBench();
 
 const completions = '/api/v1/chat/completions';
 const completion = { model: testModel, messages: [{ role: 'user', content: 'Hi' }] };

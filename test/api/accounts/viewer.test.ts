@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService();
 let ann: Person;
 beforeAll(async () => {
-  service = await startService();
-  make = makeFor(service);
   ann = await make.person({ name: 'Ann', email: 'ann@example.com', scopes: ['AGENTS:READ', 'AGENTS:WRITE'] });
 });
-afterAll(() => service.close());
 
 describe('viewer', () => {
   it('is the user, the organization and the rights of the key', async () => {

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { authenticateKey } from '../../../src/domain/accounts/api-keys.ts';
 import { agentForRun } from '../../../src/domain/agents/agents.ts';
 import { agentListScopes, agentVisibilities } from '../../../src/entities/agents/agent.ts';
 import type { TestClient } from '../../support/client.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService();
 const people: Partial<Record<Principal, Person>> = {};
 let operator: TestClient;
 let groupId: string;
@@ -26,8 +25,6 @@ const principals = [
 type Principal = (typeof principals)[number];
 
 beforeAll(async () => {
-  service = await startService();
-  make = makeFor(service);
   const organization = await make.organization();
   const sister = await make.organization({ tenant: { id: organization.tenantId } });
   people.owner = await make.person({ organization });
@@ -42,7 +39,6 @@ beforeAll(async () => {
   const group = { name: 'Readers', availability: 'RESTRICTED', memberEmails: who('groupMember').email };
   groupId = (await who('owner').post('/api/v1/groups', group)).body.id;
 });
-afterAll(() => service.close());
 
 function who(name: Principal): Person {
   const person = people[name];

@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService();
 let ann: Person;
 let reader: Person;
 let bob: Person;
 let categoryId: string;
 
 beforeAll(async () => {
-  service = await startService();
-  make = makeFor(service);
   ann = await make.person({ name: 'Ann' });
   reader = await make.withKey(ann, { scopes: ['AGENTS:READ'] });
   bob = await make.person({ name: 'Bob' });
   const annsAdmin = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, role: 'ADMIN' });
   categoryId = (await annsAdmin.post('/api/v1/ai-categories', { name: 'Onboarding' })).body.id;
 });
-afterAll(() => service.close());
 
 const required = { src: 'https://example.com/a.png', name: 'Ada', description: 'Knows things', instructions: 'Be brief.' };
 const idPattern = /^ai_[0-9a-z]{26}$/;

@@ -1,26 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 import { countStatements } from '../../support/storage/statements.ts';
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService();
 let ann: Person;
 let colleague: Person;
 let admin: Person;
 let stranger: Person;
 
 beforeAll(async () => {
-  service = await startService();
-  make = makeFor(service);
   const organization = await make.organization();
   ann = await make.person({ organization });
   colleague = await make.person({ organization });
   admin = await make.person({ organization, role: 'ADMIN' });
   stranger = await make.person({ role: 'ADMIN' });
 });
-afterAll(() => service.close());
 
 const categories = '/api/v1/ai-categories';
 

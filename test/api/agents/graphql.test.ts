@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 import { countStatements } from '../../support/storage/statements.ts';
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+// Statements are counted: none of a worker's polling among them.
+const { service, make } = await withService('web');
 let ann: Person;
 
 const agentsMade = 50;
 
 beforeAll(async () => {
-  // Statements are counted: none of a worker's polling among them.
-  service = await startService({ env: { ROLE: 'web' } });
-  make = makeFor(service);
   ann = await make.person({ name: 'Ann' });
   const groups = [];
   for (const name of ['A', 'B', 'C']) {
@@ -23,7 +20,6 @@ beforeAll(async () => {
     await make.apiDataSource({ owner: ann, agentId: agent.id, data: { number: index } });
   }
 });
-afterAll(() => service.close());
 
 describe('agents', () => {
   it('costs at most 4 statements for 50 agents with groups, data sources, editors, names and the count', async () => {

@@ -1,25 +1,21 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { make } = await withService();
 let ann: Person;
 let editor: Person;
 let colleague: Person;
 let stranger: Person;
 
 beforeAll(async () => {
-  service = await startService();
-  make = makeFor(service);
   const organization = await make.organization();
   ann = await make.person({ organization });
   editor = await make.person({ organization });
   colleague = await make.person({ organization });
   stranger = await make.person({ role: 'ADMIN' });
 });
-afterAll(() => service.close());
 
 const apiData = { description: 'Tells the weather', method: 'GET', url: 'https://api.example.com/{city}' };
 /** One of each kind: how it is made, changed, and what only editors see of it. */

@@ -1,27 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let upstream: Upstream;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make, upstream } = await withService('model');
 let ann: Person;
 let colleague: Person;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0' } });
-  make = makeFor(service);
   const organization = await make.organization();
   ann = await make.person({ organization });
   colleague = await make.person({ organization });
-});
-beforeEach(() => upstream.reset());
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const about = {

@@ -1,18 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ApiAuth, ApiFunction } from '../../../src/engine/tools/api-function/api-function.ts';
 import { secretKeysIn } from '../../../src/entities/agents/part.ts';
 import { migrate, readMigrations } from '../../../src/storage/database/migrate.ts';
 import type { ApiServer } from '../../support/egress/api-server.ts';
-import { canary, type SharedAgents, startSharedAgents } from '../../support/runs/shared-agents.ts';
+import { canary, withSharedAgents } from '../../support/runs/shared-agents.ts';
 
-let at: SharedAgents;
-beforeAll(async () => {
-  at = await startSharedAgents();
-});
-beforeEach(() => at.reset());
-afterAll(() => at.close());
+const at = await withSharedAgents({});
 
 type Data = Readonly<Record<string, unknown>>;
 const headers = { 'X-Api-Key': '{{secret:CRM_KEY}}' };

@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AgentSecret } from '../../../src/entities/agents/part.ts';
-import { makeFor } from '../../support/make.ts';
-import { canary, type SharedAgents, startSharedAgents } from '../../support/runs/shared-agents.ts';
+import { canary, withSharedAgents } from '../../support/runs/shared-agents.ts';
 
-let at: SharedAgents;
-beforeAll(async () => {
-  at = await startSharedAgents();
-});
-beforeEach(() => at.reset());
-afterAll(() => at.close());
+const at = await withSharedAgents();
 
 const headers = { 'X-Api-Key': '{{secret:CRM_KEY}}' };
 
@@ -169,7 +163,7 @@ it('a secret of the caller goes to the tools whose stored data name its key, and
   at.upstream.reset();
   const args = JSON.stringify({ a: '{{secret:USER_TOKEN}}' });
   at.upstream.next({ toolCalls: [{ id: 'call_1', name: 'unnamed', arguments: args }] }, { text: 'Done.' });
-  const chat = await makeFor(at.service).chat({ owner: at.owner, agentId: agent.id });
+  const chat = await at.make.chat({ owner: at.owner, agentId: agent.id });
   await at.owner.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Hi', secrets: { USER_TOKEN: canary } });
   expect(at.elsewhere.requests).toHaveLength(1);
   expect(JSON.stringify(at.elsewhere.requests)).not.toContain('CANARY');

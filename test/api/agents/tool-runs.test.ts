@@ -1,40 +1,28 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 import { databaseText } from '../../support/storage/dump.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
 
+/** Reaches no address of this machine. */
+const strict = await withService('model', { env: { EGRESS_ALLOW: '' } });
 let api: ApiServer;
-let upstream: Upstream;
-let service: TestService;
-let strict: TestService;
-let make: ReturnType<typeof makeFor>;
+const log: string[] = [];
+const { service, make, upstream } = await withService('model', {
+  env: { LOG_LEVEL: 'debug', TOOL_RESULT_MAX_CHARS: '500' },
+  onLog: (line) => void log.push(line),
+});
 let ann: Person;
 let colleague: Person;
-const log: string[] = [];
 
 beforeAll(async () => {
-  [api, upstream] = [await startApiServer(), await startUpstream()];
-  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: 'openai/test-model' };
-  const own = { ...env, EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'debug', TOOL_RESULT_MAX_CHARS: '500' };
-  service = await startService({ env: own, onLog: (line) => void log.push(line) });
-  strict = await startService({ env });
-  make = makeFor(service);
+  api = await startApiServer();
   const organization = await make.organization();
   ann = await make.person({ organization });
   colleague = await make.person({ organization });
 });
-beforeEach(() => {
-  upstream.reset();
-  api.reset();
-});
-afterAll(async () => {
-  await service.close();
-  await strict.close();
-  await upstream.close();
-  await api.close();
-});
+beforeEach(() => api.reset());
+afterAll(() => api.close());
 
 const secret = 'CANARY-tool-4711';
 const parameters = {
@@ -155,7 +143,7 @@ describe('an API_FUNCTION of an agent', () => {
   });
 
   it('reaches no private address that the operator has not allowed', async () => {
-    const there = makeFor(strict);
+    const { make: there } = strict;
     const owner = await there.person();
     const agent = await agentWith(weather(), owner, there);
     upstream.next(call('{"city":"Paris"}'), { text: 'Sorry.' });

@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/access/policy.ts';
-import { makeFor, type Organization, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Organization, Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 const path = '/api/v1/admin/audit-log';
 const canary = 'canary-1b9f';
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService('plain', {});
 let organization: Organization;
 let ann: Person;
 let admin: Person;
 
-beforeAll(async () => {
-  service = await startService();
-  make = makeFor(service);
-});
 beforeEach(async () => {
   organization = await make.organization();
   ann = await make.person({ organization });
   admin = await make.person({ organization, role: 'ADMIN' });
 });
-afterAll(() => service.close());
 
 const entries = async (query = '') => (await admin.get(`${path}${query}`)).body.data;
 

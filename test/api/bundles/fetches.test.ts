@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import { TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
+import { startService } from '../../support/service.ts';
 import { copyOf, type Place, testServerUrl } from '../../support/storage/databases.ts';
 
 const MB = 1_000_000;
@@ -43,12 +44,13 @@ afterAll(() => {
   site.close();
 });
 
+const own = { EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'error', EGRESS_FETCH_TIMEOUT_MS: '60000' };
 async function launch(env: Readonly<Record<string, string>> = {}) {
-  const own = { PARLEY_ADMIN_KEY: key, EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'error', EGRESS_FETCH_TIMEOUT_MS: '60000' };
-  const parley = startProcess({ ...place.env, ...own, ...env });
+  const parley = startProcess({ ...place.env, ...own, PARLEY_ADMIN_KEY: key, ...env });
   const url = await parley.url();
-  return { parley, ann: new TestClient(() => url, key), url };
+  return { parley, ann: new TestClient(() => url, key) };
 }
+const inThisProcess = (env: Readonly<Record<string, string>> = {}) => startService({ env: { ...place.env, ...own, ...env } });
 const bundleOf = (...paths: readonly string[]) => ({
   version: '1.0',
   agent: { name: 'A', description: 'A', instructions: 'A', src: '', modelId: 'parley/offline' },
@@ -100,22 +102,23 @@ describe('the addresses in a bundle', () => {
   });
 
   it('have one total: what is beyond is left out with a warning, and data URLs still come in', async () => {
-    const { ann } = await launch({ BUNDLE_FETCH_MAX_BYTES: String(5 * MB) });
-    const { status, body } = await importing(ann, '/2', '/2', '/2', `data:text/plain;base64,${btoa('own')}`, '/1');
+    const service = await inThisProcess({ BUNDLE_FETCH_MAX_BYTES: String(5 * MB) });
+    const { status, body } = await importing(service.client(), '/2', '/2', '/2', `data:text/plain;base64,${btoa('own')}`, '/1');
     expect(status).toBe(200);
     expect(body.warnings).toEqual([
       'data source content not included: Files',
       'files left out: the addresses of a bundle may give 5000000 bytes together',
     ]);
     expect((await blobFiles()).length).toBe(4);
+    await service.close();
   });
 
   it('leave nothing behind when the client goes away', async () => {
-    const { ann, url } = await launch();
+    const service = await inThisProcess();
     const leaving = new AbortController();
-    const gone = fetch(`${url}/api/v1/ais/import`, {
+    const gone = fetch(`${service.url}/api/v1/ais/import`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ bundle: bundleOf('/1', `data:text/plain;base64,${btoa('own')}`, '/1', '/never') }),
       signal: leaving.signal,
     }).catch((error: unknown) => error);
@@ -124,7 +127,8 @@ describe('the addresses in a bundle', () => {
     leaving.abort();
     await gone;
     await eventually(async () => expect(await blobFiles()).toEqual([]));
-    expect((await ann.get('/api/v1/ais')).body.data).toEqual([]);
+    expect((await service.client().get('/api/v1/ais')).body.data).toEqual([]);
+    await service.close();
   });
 
   it.skipIf(testServerUrl !== undefined)('leave nothing behind when the process is killed: the next start sweeps', async () => {

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { beforeAll, expect, it } from 'vitest';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
+const { make } = await withService();
 let ann: Person;
 beforeAll(async () => {
-  service = await startService();
-  ann = await makeFor(service).person();
+  ann = await make.person();
 });
-afterAll(() => service.close());
 
 const agent = { name: 'A', description: 'd', instructions: 'i', src: '', modelId: 'parley/offline' };
 const mcp = (data: object) => ({ tools: [{ name: 'files', type: 'MCP_SERVER', data }] });
@@ -70,7 +68,7 @@ it.each(cases)(
 it.each(['npx', ['npx'], { program: 'npx' }])(
   'nothing is started for a stdio server, however its command is written: %j',
   async (command) => {
-    const made = await makeFor(service).agent({ owner: ann });
+    const made = await make.agent({ owner: ann });
     const tool = await ann.post(`/api/v1/ais/${made.id}/tools`, { name: 'files', type: 'MCP_SERVER', data: { command } });
     expect(tool.status).toBe(200);
     expect(

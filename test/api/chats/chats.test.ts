@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Organization, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { heldAnswer, startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Organization, Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+import { heldAnswer } from '../../support/upstream.ts';
 
-let upstream: Upstream;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make, upstream } = await withService('model');
 let organization: Organization;
 let ann: Person;
 let reader: Person;
@@ -16,22 +14,12 @@ let bob: Person;
 let agent: { id: string };
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({
-    env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: 'openai/test-model' },
-  });
-  make = makeFor(service);
   organization = await make.organization();
   ann = await make.person({ organization });
   reader = await make.withKey(ann, { scopes: ['CHATS:READ'] });
   cleo = await make.person({ organization });
   bob = await make.person();
   agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', instructions: 'Be brief.' });
-});
-beforeEach(() => upstream.reset());
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const weather = {

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { expireRecords, sweepLeftBehind } from '../../../src/domain/chats/files.ts';
 import type { TestClient } from '../../support/client.ts';
-import { makeFor, type Organization, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Organization, Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 const sizeMax = 5 * 1024 * 1024;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService('plain', { env: { CHAT_FILES_MAX: '6' } });
 let organization: Organization;
 let ann: Person;
 let cleo: Person;
@@ -15,8 +14,6 @@ let bob: Person;
 let agent: { id: string };
 
 beforeAll(async () => {
-  service = await startService({ env: { CHAT_FILES_MAX: '6' } });
-  make = makeFor(service);
   organization = await make.organization();
   ann = await make.person({ organization });
   cleo = await make.person({ organization });
@@ -24,7 +21,6 @@ beforeAll(async () => {
   bob = await make.person();
   agent = await make.agent({ owner: ann, visibility: 'ORGANIZATION', modelId: 'parley/offline' });
 });
-afterAll(() => service.close());
 
 const newChat = (owner: TestClient = ann, agentId = agent.id) => make.chat({ owner, agentId });
 const filesOf = (chat: { id: string }) => `/api/v1/chats/${chat.id}/files`;

@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/client.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
+const { make } = await withService();
 let ann: Person;
 let bob: Person;
 let chat: { id: string };
 
 beforeAll(async () => {
-  service = await startService();
-  const make = makeFor(service);
   ann = await make.person();
   bob = await make.person();
   const agent = await make.agent({ owner: ann, modelId: 'parley/offline' });
   chat = await make.chat({ owner: ann, agentId: agent.id });
 });
-afterAll(() => service.close());
 
 /** As the GraphQL multipart request specification has it. */
 async function withFile(who: TestClient, query: string, variables: object, content: string) {

@@ -1,30 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let upstream: Upstream;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { make, upstream } = await withService('model');
 let ann: Person;
 let bob: Person;
 let agent: { id: string };
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({
-    env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: 'openai/test-model' },
-  });
-  make = makeFor(service);
   ann = await make.person();
   bob = await make.person();
   agent = await make.agent({ owner: ann });
-});
-beforeEach(() => upstream.reset());
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const create = 'mutation ($agentId: ID!) { createChat(agentId: $agentId) { id name canWrite messages { id } agent { id } } }';

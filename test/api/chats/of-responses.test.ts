@@ -1,33 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 /** What becomes of a chat, and of its agent's count, when what responses left in it is taken away. */
-let upstream: Upstream;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { make, upstream } = await withService('model');
 let ann: Person;
 let agent: { id: string };
 const path = '/api/v2/responses';
 const halfWay = { text: ['One ', 'two ', 'three'], hangAtByte: 600 };
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({
-    env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: 'openai/test-model' },
-  });
-  make = makeFor(service);
   ann = await make.person();
 });
 beforeEach(async () => {
-  upstream.reset();
   agent = await make.agent({ owner: ann });
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const create = async (members: object) => (await ann.post(path, { model: agent.id, ...members })).body;

@@ -1,20 +1,17 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/client.ts';
 import { makePdf } from '../../support/knowledge/documents.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
 const pictureUrl = `data:image/png;base64,${png.toString('base64')}`;
-let upstream: Upstream;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { make, upstream } = await withService('model', { env: { CHAT_FILE_TOKENS_MAX: '2000' } });
 let ann: Person;
 let bob: Person;
 let seeing: { id: string };
@@ -23,7 +20,6 @@ let site: Server;
 let siteUrl: string;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
   site = createServer((request, response) => {
     if (request.url === '/page')
       response.setHeader('content-type', 'text/html').end('<h1>Fair</h1><p>The fair opens on 9 May.</p>');
@@ -34,25 +30,12 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  service = await startService({
-    env: {
-      OPENAI_BASE_URL: upstream.url,
-      MODEL_RETRIES_MAX: '0',
-      DEFAULT_MODEL: 'openai/test-model',
-      EGRESS_ALLOW: '127.0.0.1',
-      CHAT_FILE_TOKENS_MAX: '2000',
-    },
-  });
-  make = makeFor(service);
   ann = await make.person();
   bob = await make.person();
   seeing = await make.agent({ owner: ann, visibility: 'ANYONE_WITH_LINK' });
   offline = await make.agent({ owner: ann, modelId: 'parley/offline' });
 });
-beforeEach(() => upstream.reset());
 afterAll(async () => {
-  await service.close();
-  await upstream.close();
   site.close();
 });
 

@@ -4,7 +4,7 @@ import { walk } from '../../support/runs/response-walk.ts';
 import { responsesBench, testModel } from '../../support/runs/responses.ts';
 
 const charsMax = 1_000;
-const bench = responsesBench({ ANSWER_MAX_CHARS: String(charsMax) });
+const bench = await responsesBench({ ANSWER_MAX_CHARS: String(charsMax) });
 const text = Array.from({ length: 40 }, () => 'x'.repeat(50));
 const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, error: null };
 const said = 'x'.repeat(charsMax);

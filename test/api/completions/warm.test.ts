@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 import { countStatements } from '../../support/storage/statements.ts';
-import { heldAnswer, startUpstream, type Upstream } from '../../support/upstream.ts';
+import { heldAnswer } from '../../support/upstream.ts';
 
-let upstream: Upstream;
-let service: TestService;
+// Nothing of the worker's asks the database meanwhile.
+const { service, make, upstream } = await withService('web');
 let ann: Person;
 /** Lets the model say what follows the first token. */
 let goOn: () => void;
 const models: Record<string, string> = { 'a model': 'openai/test-model' };
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  // Nothing of the worker's asks the database meanwhile.
-  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', ROLE: 'web' } });
-  const make = makeFor(service);
   ann = await make.person();
   models['an agent without knowledge'] = (await make.agent({ owner: ann, modelId: 'openai/test-model' })).id;
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 async function ledgerRows(): Promise<number> {

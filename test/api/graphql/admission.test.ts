@@ -1,27 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 const runsMax = 5;
-let upstream: Upstream;
-let service: TestService;
+const { make, upstream } = await withService('model', { env: { RUNS_ACTIVE_MAX: String(runsMax) } });
 let ann: Person;
 let bob: Person;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({
-    env: { OPENAI_BASE_URL: upstream.url, RUNS_ACTIVE_MAX: String(runsMax), MODEL_RETRIES_MAX: '0' },
-  });
-  const make = makeFor(service);
   ann = await make.person();
   bob = await make.person();
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const input = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] };

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { Documents, isFaults } from '../../../src/graphql/server/documents/documents.ts';
 import { loadSettings } from '../../../src/settings.ts';
 import { type DocumentShape, documentShapes } from '../../support/apis/document-shapes.ts';
 import type { Reply } from '../../support/client.ts';
 import { cpuMs } from '../../support/clock.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 /** Parse, validation, limits and plan of one document, in milliseconds of one thread. */
 const documentBudgetMs = 250;
@@ -14,17 +14,14 @@ const documentBudgetMs = 250;
 const requestBudgetMs = 2_000;
 
 const shapes = Object.entries(documentShapes);
-let service: TestService;
+const { make } = await withService('web');
 let ann: Person;
 beforeAll(async () => {
-  service = await startService({ env: { ROLE: 'web' } });
-  const make = makeFor(service);
   ann = await make.person();
   await make.agent({ owner: ann });
   // Loaded when they are first needed.
   for (const call of Object.values(entries)) await call({ query: '{ nope }', ends: '' });
 });
-afterAll(() => service.close());
 
 /** The ways in, each to the code that a request ends with. */
 const entries: Readonly<Record<string, (shape: DocumentShape) => Promise<string>>> = {

@@ -1,12 +1,8 @@
 import { serverAudits } from 'graphql-http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startService, type TestService } from '../../support/service.ts';
+import { describe, expect, it } from 'vitest';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const { service } = await withService();
 
 const audits = serverAudits({
   url: () => `${service.url}/graphql`,

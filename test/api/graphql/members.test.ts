@@ -1,19 +1,16 @@
 import { type GraphQLNamedType, getNamedType, isLeafType, isObjectType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildSchema } from '../../../src/graphql/schema.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 import { countStatements } from '../../support/storage/statements.ts';
 
 const schema = buildSchema();
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService('web');
 let ann: Person;
 let bob: Person;
 
 beforeAll(async () => {
-  service = await startService({ env: { ROLE: 'web' } });
-  make = makeFor(service);
   ann = await make.person({ name: 'Ann' });
   bob = await make.person({ name: 'Bob', email: 'bob@example.com', organization: { id: ann.orgId, tenantId: ann.tenantId } });
   const { id: groupId } = (
@@ -25,7 +22,6 @@ beforeAll(async () => {
     await fill(agent.id, source.dataSourceId ?? source.id);
   }
 });
-afterAll(() => service.close());
 
 /** Gives everything a value that it would not have by itself: a member that is missing must show. */
 async function fill(agentId: string, dataSourceId: string): Promise<void> {

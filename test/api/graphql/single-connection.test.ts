@@ -1,14 +1,9 @@
 import { createClient } from 'graphql-sse';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const { service, make } = await withService();
 
 const query = 'subscription ($input: CompletionInput!) { completionEvents(input: $input) { sequence type delta finishReason } }';
 const variables = { input: { model: 'parley/offline', messages: [{ role: 'user', content: 'Who are you?' }] } };
@@ -32,7 +27,7 @@ describe.each([
 
 describe('a key that is revoked', () => {
   it('loses its open subscription within five seconds', async () => {
-    const ann = await makeFor(service).person();
+    const ann = await make.person();
     const reserved = await ann.call('PUT', '/graphql/stream');
     const stream = await ann.fetch('GET', `/graphql/stream?token=${reserved.body}`, undefined, { accept: 'text/event-stream' });
     let isEnded = false;

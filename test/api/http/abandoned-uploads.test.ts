@@ -12,7 +12,7 @@ import { eventually } from '../../support/eventually.ts';
 import { LiveTimers } from '../../support/processes/live-timers.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
-const leavingCount = 20;
+const leavingCount = 8;
 const boundary = 'parley-test-boundary';
 /** More than is kept in memory: it goes to a temporary file. */
 const mebibyte = Buffer.alloc(1024 * 1024, 'x');
@@ -30,7 +30,7 @@ beforeAll(async () => {
   process.env.TMPDIR = folder;
   timers = new LiveTimers(['/src/http/', '/src/graphql/server']);
   service = await startService({ env: { LOG_LEVEL: 'info' }, onLog: (line) => lines.push(line) });
-  impatient = await startService({ env: { BODY_IDLE_TIMEOUT_MS: '1000' } });
+  impatient = await startService({ env: { BODY_IDLE_TIMEOUT_MS: '300' } });
 });
 afterAll(async () => {
   await Promise.all([service.close(), impatient.close()]);

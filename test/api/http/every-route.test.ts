@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { coerceInputValue, type GraphQLInputObjectType, getNullableType, isInputObjectType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { scopes } from '../../../src/entities/accounts/caller.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { compileRoutes, type Route } from '../../../src/rest/compile.ts';
 import { memberNames } from '../../../src/rest/input/member-names.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 // What holds for every row, also for those not written yet: nothing here names one.
 
@@ -23,21 +23,19 @@ const withUpload = table.filter(
 const withBareFile = table.filter(([, { row }]) => row.upload?.isRaw === true);
 
 const bodyMaxBytes = 200_000;
-let service: TestService;
+const { service, make } = await withService('plain', { env: { BODY_MAX_BYTES: String(bodyMaxBytes) } });
 let ann: Person;
 let nobody: TestClient;
 
 beforeAll(async () => {
-  service = await startService({ env: { BODY_MAX_BYTES: String(bodyMaxBytes), LOG_LEVEL: 'error' } });
-  ann = await makeFor(service).person({ role: 'ADMIN' });
+  ann = await make.person({ role: 'ADMIN' });
   nobody = service.nobody;
 });
-afterAll(() => service.close());
 
 /** Ann's keys that lack one scope each. */
 const poorKeys = new Map<string | null, Promise<Person>>();
 function keyWithout(missing: string | null): Promise<Person> {
-  const made = poorKeys.get(missing) ?? makeFor(service).withKey(ann, { scopes: scopes.filter((scope) => scope !== missing) });
+  const made = poorKeys.get(missing) ?? make.withKey(ann, { scopes: scopes.filter((scope) => scope !== missing) });
   poorKeys.set(missing, made);
   return made;
 }

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runOnce } from '../../../src/domain/idempotency.ts';
 import type { TestClient } from '../../support/client.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
+const { service } = await withService('plain', {});
 let admin: TestClient;
 let number = 0;
 let key = '';
 
 beforeAll(async () => {
-  service = await startService();
   admin = service.client();
 });
-afterAll(() => service.close());
 beforeEach(() => {
   number += 1;
   key = `order-${number}`;

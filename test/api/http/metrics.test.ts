@@ -1,26 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { never, startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+import { never } from '../../support/upstream.ts';
 
-let upstream: Upstream;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make, upstream } = await withService('model', {});
 let ann: Person;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({
-    env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: 'openai/test-model' },
-  });
-  make = makeFor(service);
   ann = await make.person();
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const completion = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { compileRoutes } from '../../../src/rest/compile.ts';
@@ -8,7 +8,7 @@ import { noDeclarations } from '../../../src/rest/openapi/declarations.ts';
 import { printOpenApi } from '../../../src/rest/openapi/document.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { frameRows, frameSchema, frameScopes } from '../../support/apis/rest-frame.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { withService } from '../../support/service.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -127,13 +127,9 @@ describe('the description of a row', () => {
   });
 });
 
-describe('the reference', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.close());
+const { service } = await withService();
 
+describe('the reference', () => {
   it('is open to anybody, with the description it is made from', async () => {
     const reply = await service.nobody.get('/openapi.json');
     expect([reply.status, reply.body.openapi]).toEqual([200, '3.1.0']);

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 const runsMax = 4;
 const load = runsMax * 10;
 /** One organization alone leaves a place for another tenant. */
 const share = 3;
-let upstream: Upstream;
-let service: TestService;
+const { make, upstream } = await withService('model', { env: { RUNS_ACTIVE_MAX: String(runsMax) } });
 let noisy: Person;
 let quiet: Person;
 let late: Person;
@@ -18,20 +16,11 @@ let late: Person;
 let gate: PromiseWithResolvers<void>;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', RUNS_ACTIVE_MAX: String(runsMax) };
-  service = await startService({ env });
-  const make = makeFor(service);
   [noisy, quiet, late] = [await make.person(), await make.person(), await make.person()];
 });
 beforeEach(() => {
-  upstream.reset();
   gate = Promise.withResolvers<void>();
   upstream.otherwise({ text: ['One', ' two', ' three'], gate: gate.promise });
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 interface Outcome {

@@ -1,15 +1,11 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { refuseUnreadable } from '../../../src/http/connections/unreadable.ts';
 import { silent } from '../../support/runs/runs.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({ env: { LOG_LEVEL: 'fatal' } });
-});
-afterAll(() => service.close());
+const { service } = await withService();
 
 const head = 'GET /healthz HTTP/1.1\r\nhost: x\r\n';
 

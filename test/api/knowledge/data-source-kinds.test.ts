@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { make } = await withService('plain', { env: { AGENT_DATA_SOURCES_MAX: '60' } });
 let ann: Person;
 let colleague: Person;
 let stranger: Person;
@@ -12,8 +11,6 @@ let aiId: string;
 const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
-  service = await startService({ env: { AGENT_DATA_SOURCES_MAX: '60' } });
-  make = makeFor(service);
   const organization = await make.organization();
   ann = await make.person({ organization });
   colleague = await make.person({ organization, role: 'ADMIN' });
@@ -22,7 +19,6 @@ beforeAll(async () => {
   for (const provider of ['DRIVE_A', 'DRIVE_B', 'WIKI', 'TRACKER']) tokens[provider] = await tokenOf(ann, provider);
   await ann.post('/api/v1/connections/repo-host-installations', { installationId: 4711, accountName: 'acme' });
 });
-afterAll(() => service.close());
 
 async function tokenOf(who: Person, provider: string): Promise<string> {
   const token = { provider, accountName: `${provider} of ${who.userId}`, accessToken: 'token' };

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { addFile, indexed, itemsOf } from '../../support/knowledge/knowledge.ts';
 import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { startService, withService } from '../../support/service.ts';
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService();
 let ann: Person;
 /** Of Ann's organization. */
 let colleague: Person;
@@ -13,15 +12,12 @@ let stranger: Person;
 let agent: { readonly id: string };
 
 beforeAll(async () => {
-  service = await startService();
-  make = makeFor(service);
   const organization = await make.organization();
   ann = await make.person({ organization });
   colleague = await make.person({ organization });
   stranger = await make.person();
   agent = await make.agent({ owner: ann });
 });
-afterAll(() => service.close());
 
 const newSource = (data: unknown = { hours: 'Open from nine to five' }, owner = ann, agentId = agent.id) =>
   make.apiDataSource({ owner, agentId, data });

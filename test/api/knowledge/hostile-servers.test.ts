@@ -5,10 +5,9 @@ import type { EgressRequest } from '../../../src/engine/egress/request.ts';
 import { startClock } from '../../support/clock.ts';
 import { type HostileServer, hostileBehaviours, startHostileServer } from '../../support/egress/hostile-server.ts';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 import { egressPlaces, someOwner } from '../../support/sharing/pools.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
 
 const model = 'openai/test-model';
 const timeoutMs = 700;
@@ -18,27 +17,25 @@ const bytesMax = 1_000_000;
 /** What a server may get rid of: twice the body, a little for frames, and what stands in the buffers of six sockets. */
 const trafficMax = 2 * bytesMax + 48_000_000;
 
+const { make, upstream } = await withService('model', {
+  env: {
+    EGRESS_FETCH_TIMEOUT_MS: String(timeoutMs),
+    API_FUNCTION_TIMEOUT_MS: String(timeoutMs),
+    CHAT_FILE_MAX_BYTES: String(bytesMax),
+    UPLOAD_MAX_BYTES: String(bytesMax),
+    API_FUNCTION_REPLY_MAX_BYTES: String(bytesMax),
+  },
+});
 let server: HostileServer;
-let upstream: Upstream;
-let service: TestService;
 let egress: Egress;
 let ann: Person;
 let agentId: string;
 let toolAgentId: string;
 
 beforeAll(async () => {
-  [server, upstream] = [await startHostileServer(), await startUpstream()];
+  server = await startHostileServer();
   const limits = { connectTimeoutMs: 1_000, lookupTimeoutMs: 1_000, ...egressPlaces(16, 64) };
   egress = createEgress({ allow: '127.0.0.1', ...limits });
-  const times = { EGRESS_FETCH_TIMEOUT_MS: String(timeoutMs), API_FUNCTION_TIMEOUT_MS: String(timeoutMs) };
-  const sizes = {
-    CHAT_FILE_MAX_BYTES: String(bytesMax),
-    UPLOAD_MAX_BYTES: String(bytesMax),
-    API_FUNCTION_REPLY_MAX_BYTES: String(bytesMax),
-  };
-  const models = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: model };
-  service = await startService({ env: { ...models, ...times, ...sizes, EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'fatal' } });
-  const make = makeFor(service);
   ann = await make.person();
   agentId = (await make.agent({ owner: ann })).id;
   toolAgentId = (await make.agent({ owner: ann })).id;
@@ -46,16 +43,8 @@ beforeAll(async () => {
   const data = { description: 'Asks', parameters, method: 'GET', url: `${server.url}/{path}` };
   await ann.post(`/api/v1/ais/${toolAgentId}/tools`, { name: 'ask', type: 'API_FUNCTION', data });
 });
-beforeEach(() => {
-  upstream.reset();
-  server.reset();
-});
-afterAll(async () => {
-  await service.close();
-  await egress.close();
-  await upstream.close();
-  await server.close();
-});
+beforeEach(() => server.reset());
+afterAll(() => Promise.all([egress.close(), server.close()]));
 
 const paths = Object.keys(hostileBehaviours);
 const never = new AbortController().signal;

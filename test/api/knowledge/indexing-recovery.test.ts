@@ -1,26 +1,22 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { DomainError } from '../../../src/entities/errors.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addFile, indexed, itemsOf, longText } from '../../support/knowledge/knowledge.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 import { someOwner } from '../../support/sharing/pools.ts';
 import { testServerUrl } from '../../support/storage/databases.ts';
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService('plain', { onLog: () => undefined });
 let ann: Person;
 let agent: { readonly id: string };
 
 beforeAll(async () => {
-  service = await startService({ onLog: () => undefined });
-  make = makeFor(service);
   ann = await make.person();
   agent = await make.agent({ owner: ann });
 });
-afterAll(() => service.close());
 
 const sql = (text: string, values: unknown[]) => service.deps.storage.db.pool.query(text, values);
 const added = async (content = 'The heron stands in the shallow water.') =>

@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Passage } from '../../../src/entities/knowledge/citation.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makePdf } from '../../support/knowledge/documents.ts';
 import { addFile, indexed, itemsOf, longText } from '../../support/knowledge/knowledge.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService();
 let ann: Person;
 let agent: { readonly id: string };
 
 beforeAll(async () => {
-  service = await startService();
-  make = makeFor(service);
   ann = await make.person();
   agent = await make.agent({ owner: ann });
 });
-afterAll(() => service.close());
 
 const limits = { passagesMax: 8, tokensMax: 4_000 };
 const search = (dataSourceIds: readonly string[], question: string, orgId = ann.orgId): Promise<readonly Passage[]> =>

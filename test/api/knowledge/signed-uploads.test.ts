@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { signTicket } from '../../../src/domain/knowledge/upload-tickets.ts';
 import type { TestClient } from '../../support/client.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService();
 let ann: Person;
 let nobody: TestClient;
 let aiId: string;
@@ -14,13 +13,10 @@ const text = '# Warranty\n\nThe warranty lasts two years.\n';
 const file = { filename: 'docs/warranty.md', contentType: 'text/markdown', size: text.length };
 
 beforeAll(async () => {
-  service = await startService();
-  make = makeFor(service);
   ann = await make.person();
   nobody = service.nobody;
   aiId = (await make.agent({ owner: ann })).id;
 });
-afterAll(() => service.close());
 
 const ask = (body: object = file, who: TestClient = ann) => who.post(`/api/v1/ais/${aiId}/data-sources/upload-token`, body);
 /** The path and the ticket of a signed link, without the service's address. */

@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makePdf } from '../../support/knowledge/documents.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { never, startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+import { never } from '../../support/upstream.ts';
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
@@ -13,9 +13,7 @@ const png = Buffer.from(
 const pictureUrl = `data:image/png;base64,${png.toString('base64')}`;
 const model = 'openai/test-model';
 const path = '/api/v2/responses';
-let upstream: Upstream;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { make, upstream } = await withService('model', { env: { CHAT_FILE_TOKENS_MAX: '2000' } });
 let ann: Person;
 let bob: Person;
 let chatId: string;
@@ -24,7 +22,6 @@ let siteUrl: string;
 const fetched: (string | undefined)[] = [];
 
 beforeAll(async () => {
-  upstream = await startUpstream();
   site = createServer((request, response) => {
     fetched.push(request.url);
     if (request.url === '/page')
@@ -35,20 +32,14 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: model, EGRESS_ALLOW: '127.0.0.1' };
-  service = await startService({ env: { ...env, CHAT_FILE_TOKENS_MAX: '2000' } });
-  make = makeFor(service);
   ann = await make.person();
   bob = await make.person();
   chatId = (await make.chat({ owner: ann, agentId: (await make.agent({ owner: ann })).id })).id;
 });
 beforeEach(() => {
-  upstream.reset();
   fetched.length = 0;
 });
 afterAll(async () => {
-  await service.close();
-  await upstream.close();
   site.close();
 });
 

@@ -1,30 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
+import type { Person } from '../../support/make.ts';
 import type { WireEvent } from '../../support/runs/response-walk.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { heldAnswer, never, startUpstream, type Upstream } from '../../support/upstream.ts';
+import { withService } from '../../support/service.ts';
+import { heldAnswer, never } from '../../support/upstream.ts';
 
 /** Going on from a response: from one that its thread does not have as a whole, and from a pause. */
-let upstream: Upstream;
-let service: TestService;
+const { make, upstream } = await withService('model');
 let ann: Person;
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
 const text = ['one ', 'two ', 'three ', 'four ', 'five ', 'six '];
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'error' } });
-  ann = await makeFor(service).person();
+  ann = await make.person();
 });
 beforeEach(() => {
-  upstream.reset();
   upstream.otherwise({ text: 'Done.' });
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const create = async (input: string, members: Record<string, unknown> = {}): Promise<WireEvent> =>

@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { heldAnswer, startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+import { heldAnswer } from '../../support/upstream.ts';
 
-let upstream: Upstream;
-let service: TestService;
+const { make, upstream } = await withService('model');
 let ann: Person;
 const model = 'openai/test-model';
 /** Says a word, and then nothing more. */
 const endless = heldAnswer({ text: ['one ', 'two '] }).script;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'error' } });
-  ann = await makeFor(service).person();
+  ann = await make.person();
 });
 beforeEach(() => {
-  upstream.reset();
   upstream.otherwise({ text: 'Done.' });
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 async function ask(query: string, variables: Record<string, unknown> = {}) {

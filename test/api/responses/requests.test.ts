@@ -1,25 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let upstream: Upstream;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { make, upstream } = await withService('model');
 let ann: Person;
 const model = 'openai/test-model';
 const path = '/api/v2/responses';
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: model } });
-  make = makeFor(service);
   ann = await make.person();
-});
-beforeEach(() => upstream.reset());
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const create = (members: Record<string, unknown>) => ann.post(path, { model, input: 'Hi', ...members });

@@ -1,35 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 /** What Parley makes of a request. What the format says of requests, responses, items, events and errors: test/contract/open-responses/. */
-let upstream: Upstream;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const logs: string[] = [];
+const { service, make, upstream } = await withService('model', { env: { LOG_LEVEL: 'debug' }, onLog: (line) => logs.push(line) });
 let ann: Person;
 let bob: Person;
 const model = 'openai/test-model';
 const path = '/api/v2/responses';
-const logs: string[] = [];
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({
-    env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'debug' },
-    onLog: (line) => logs.push(line),
-  });
-  make = makeFor(service);
   ann = await make.person();
   bob = await make.person();
 });
 beforeEach(() => {
-  upstream.reset();
   upstream.otherwise({ text: 'It is 3.' });
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const asked = () => upstream.requests.at(-1)?.body as Record<string, unknown>;

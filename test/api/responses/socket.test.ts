@@ -8,7 +8,7 @@ import { type WireEvent, walk } from '../../support/runs/response-walk.ts';
 import { endlessAnswer, responsesBench } from '../../support/runs/responses.ts';
 
 /** What the format leaves open about its WebSocket transport; what it says is in test/contract/open-responses/conformance-socket.test.ts. */
-const bench = responsesBench({ BODY_MAX_BYTES: '100000', SOCKETS_PER_KEY_MAX: '8' });
+const bench = await responsesBench({ BODY_MAX_BYTES: '100000', SOCKETS_PER_KEY_MAX: '8' });
 
 async function refusedSocket(key: string) {
   const headers = { authorization: `Bearer ${key}` };

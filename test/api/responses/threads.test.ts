@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
+import type { Person } from '../../support/make.ts';
 import { expectAccepted } from '../../support/runs/accepted-request.ts';
 import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { heldAnswer, startUpstream, type Upstream, type UpstreamRequest } from '../../support/upstream.ts';
+import { withService } from '../../support/service.ts';
+import { heldAnswer, type UpstreamRequest } from '../../support/upstream.ts';
 
 /** Requests that meet on one thread, and the states a response goes through. */
-let upstream: Upstream;
-let service: TestService;
+const { make, upstream } = await withService('model');
 let ann: Person;
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
@@ -17,17 +16,10 @@ const waitingMax = 20;
 const text = ['one ', 'two ', 'three ', 'four ', 'five ', 'six ', 'seven ', 'eight'];
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'error' } });
-  ann = await makeFor(service).person();
+  ann = await make.person();
 });
 beforeEach(() => {
-  upstream.reset();
   upstream.otherwise({ text: 'Done.' });
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 /** Begins a response on a thread of its own and comes back once it says something. The rest it says when it is told to go on. */

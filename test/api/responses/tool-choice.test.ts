@@ -5,7 +5,7 @@ import { addCall, addTool, noAnswer, responsesBench, responsesPath, testModel } 
 import type { UpstreamScript } from '../../support/upstream.ts';
 
 /** A choice that forces a call, in front of providers that do not keep to it. */
-const bench = responsesBench();
+const bench = await responsesBench();
 const subTool = { type: 'function', name: 'sub', parameters: { type: 'object' } };
 const tools = [addTool, subTool];
 const named = { type: 'function', name: 'add' };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { findBox } from '../../../src/engine/tools/python/box.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
 
@@ -7,15 +7,14 @@ import { ResponseProjection, sseFrame } from '../../../src/rest/encode/response.
 import { expectComponent } from '../../support/apis/described.ts';
 import { eventually } from '../../support/eventually.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
-import { makeFor, type Person } from '../../support/make.ts';
+import type { Person } from '../../support/make.ts';
 import { expectAccepted } from '../../support/runs/accepted-request.ts';
 import { eventsOf, responseMembers, walk } from '../../support/runs/response-walk.ts';
 import { finish, loopDeps, plan, runPlan, scriptedModel, text } from '../../support/runs/runs.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream, type UpstreamScript } from '../../support/upstream.ts';
+import { withService } from '../../support/service.ts';
+import type { UpstreamScript } from '../../support/upstream.ts';
 
-let upstream: Upstream;
-let service: TestService;
+const { service, make, upstream } = await withService('model');
 let ann: Person;
 const box = await findBox();
 const path = '/api/v2/responses';
@@ -27,14 +26,7 @@ const request = {
 const call = (id: string) => ({ id, name: 'add', arguments: '{"a":1,"b":2}' });
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'fatal' } });
-  ann = await makeFor(service).person();
-});
-beforeEach(() => upstream.reset());
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
+  ann = await make.person();
 });
 
 const scenarios: readonly [string, UpstreamScript, { readonly status: string; readonly types: readonly string[] }][] = [
@@ -270,7 +262,6 @@ describe('the extension switch', () => {
 
 /** An agent that knows what a puncture repair costs. */
 async function knowing(): Promise<string> {
-  const make = makeFor(service);
   const { id } = await make.agent({ owner: ann, modelId: request.model, generateCitations: true });
   const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
   const source = await make.apiDataSource({ owner: ann, agentId: id, name: 'Prices', data });

@@ -3,42 +3,34 @@ import { builtinTools } from '../../../src/engine/tools/builtin.ts';
 import { ways } from '../../support/apis/ways.ts';
 import { startClock } from '../../support/clock.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
-import { makeFor, type Person } from '../../support/make.ts';
+import type { makeFor, Person } from '../../support/make.ts';
 import { toolsOf } from '../../support/runs/research.ts';
 import { noAnswer } from '../../support/runs/responses.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import { withService } from '../../support/service.ts';
 
 /** A model that never comes to an end by itself: whatever it calls, on whichever API, its run does. */
-const roundsMax = 4;
-const timeoutMs = 3_000;
+const roundsMax = 2;
+const timeoutMs = 1_500;
 const model = 'openai/test-model';
 let api: ApiServer;
-let upstream: Upstream;
-let service: TestService;
-let hasty: TestService;
+const { make, upstream } = await withService('model', { env: { TOOL_ROUNDS_MAX: String(roundsMax) } });
+const hasty = await withService('model', { env: { RUN_TIMEOUT_MS: String(timeoutMs) } });
+/** Where max_tool_calls ends a run before TOOL_ROUNDS_MAX does. */
+const usual = await withService('model');
 let ann: Person;
 let agentId: string;
+let cleo: Person;
+let freeAgentId: string;
 
 beforeAll(async () => {
-  [api, upstream] = [await startApiServer(), await startUpstream()];
-  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'fatal' };
-  service = await startService({ env: { ...env, TOOL_ROUNDS_MAX: String(roundsMax) } });
-  hasty = await startService({ env: { ...env, RUN_TIMEOUT_MS: String(timeoutMs) } });
-  const make = makeFor(service);
+  api = await startApiServer();
   ann = await make.person();
   agentId = await agentOf(ann, make);
+  cleo = await usual.make.person();
+  freeAgentId = await agentOf(cleo, usual.make);
 });
-beforeEach(() => {
-  upstream.reset();
-  api.reset();
-});
-afterAll(async () => {
-  await service.close();
-  await hasty.close();
-  await upstream.close();
-  await api.close();
-});
+beforeEach(() => api.reset());
+afterAll(() => api.close());
 
 async function agentOf(owner: Person, make: ReturnType<typeof makeFor>): Promise<string> {
   const agent = await make.agent({ owner, modelId: model });
@@ -114,7 +106,7 @@ describe.each(choosing)('%s with tool_choice none', (name, way) => {
 const counting = ways.filter(({ hasToolCallsMax }) => hasToolCallsMax).map((way) => [way.name, way] as const);
 it.each(counting)('%s makes as many calls as max_tool_calls says, and ends', async (_name, way) => {
   alwaysCalls('pay', '{"n":1}');
-  const ended = await way.ask(ann, { model: agentId, tools: [], toolCallsMax: 1 });
+  const ended = await way.ask(cleo, { model: freeAgentId, tools: [], toolCallsMax: 1 });
   expect(ended).toEqual({ status: 'incomplete', reason: 'max_tool_calls', calls: [] });
   // The model is told that no call is left, and may answer once.
   expect([api.requests.length, upstream.requests.length]).toEqual([1, 2]);
@@ -126,10 +118,10 @@ it('what was used before a pause counts behind it', async () => {
   const call = { toolCalls: [{ id: 'call_first', name: 'pay', arguments: '{"n":1}' }] };
   alwaysCalls('pay', '{"n":1}');
   upstream.next(call, noAnswer);
-  const { id } = (await ann.post(path, { model: agentId, input: 'x', background: true, max_tool_calls: 2 })).body;
+  const { id } = (await cleo.post(path, { model: freeAgentId, input: 'x', background: true, max_tool_calls: 2 })).body;
   await upstream.until(({ requests }) => requests.length === 2);
-  expect((await ann.post(`${path}/${id}/pause`)).body.incomplete_details).toEqual({ reason: 'paused' });
-  const { body } = await ann.post(`${path}/${id}/resume`, {});
+  expect((await cleo.post(`${path}/${id}/pause`)).body.incomplete_details).toEqual({ reason: 'paused' });
+  const { body } = await cleo.post(`${path}/${id}/resume`, {});
   expect(body).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_tool_calls' } });
   expect([api.requests.length, upstream.requests.length]).toEqual([2, 4]);
 });
@@ -150,9 +142,8 @@ describe('a model that streams for ever', () => {
   let bob: Person;
   let model: string;
   beforeAll(async () => {
-    const make = makeFor(hasty);
-    bob = await make.person();
-    model = await agentOf(bob, make);
+    bob = await hasty.make.person();
+    model = await agentOf(bob, hasty.make);
   });
 
   it.each(everyWay.filter(([, { isInOnePiece }]) => isInOnePiece !== true))('ends %s at RUN_TIMEOUT_MS', async (_name, way) => {

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
-let service: TestService;
+const { service, make } = await withService('plain', { env: { RUN_EVENTS_RETENTION_DAYS: '7' } });
 let ann: Person;
 let agentId: string;
 
 beforeAll(async () => {
-  service = await startService({ env: { RUN_EVENTS_RETENTION_DAYS: '7', DEFAULT_MODEL: 'parley/offline' } });
-  const make = makeFor(service);
   ann = await make.person();
   agentId = (await make.agent({ owner: ann })).id;
 });
-afterAll(() => service.close());
 
 async function answered() {
   const chat = await ann.post(`/api/v1/ais/${agentId}/chats`);

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
-import { makeFor, type Person } from '../../support/make.ts';
+import type { Person } from '../../support/make.ts';
 import { gate, isSubagent, messagesOf, questionOf, scriptResearch, toolsOf } from '../../support/runs/research.ts';
 import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import { withService } from '../../support/service.ts';
 
 /** Subagents as every face shows them, and what reaches them while they work. */
-let upstream: Upstream;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make, upstream } = await withService('model');
 let ann: Person;
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
@@ -19,20 +16,10 @@ const request = { model, input: 'Find it out', tools };
 const questions = ['What is red?', 'What is green?'];
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({
-    env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: model, LOG_LEVEL: 'fatal' },
-  });
-  make = makeFor(service);
   ann = await make.person();
 });
 beforeEach(() => {
-  upstream.reset();
   scriptResearch(upstream, questions);
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const get = async (id: string): Promise<WireEvent> => (await ann.get(`${path}/${id}`)).body;

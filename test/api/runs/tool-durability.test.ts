@@ -7,37 +7,24 @@ import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
 import type { RunStore } from '../../../src/storage/runs/runs.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
+import type { Person } from '../../support/make.ts';
 import { toolsOf } from '../../support/runs/research.ts';
 import { collect, finish, loopDeps, outcome, plan, scriptedModel, text } from '../../support/runs/runs.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import { withService } from '../../support/service.ts';
 
 /** No tool starts before the record of its call is stored under the fence of its process. */
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
 let api: ApiServer;
-let upstream: Upstream;
-let service: TestService;
+const { service, make, upstream } = await withService('model', {});
 let ann: Person;
-let make: ReturnType<typeof makeFor>;
 
 beforeAll(async () => {
-  [api, upstream] = [await startApiServer(), await startUpstream()];
-  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'fatal' };
-  service = await startService({ env });
-  make = makeFor(service);
+  api = await startApiServer();
   ann = await make.person();
 });
-beforeEach(() => {
-  upstream.reset();
-  api.reset();
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
-  await api.close();
-});
+beforeEach(() => api.reset());
+afterAll(() => api.close());
 
 /** Holds back every write that begins a call. `isHeld` says whether one waits. */
 function holdAppends() {

@@ -1,28 +1,24 @@
 import { cpSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { TestClient } from '../../support/client.ts';
-import { killProcesses, startProcess } from '../../support/processes/process.ts';
+import type { TestClient } from '../../support/client.ts';
+import { startService } from '../../support/service.ts';
 import { copyOf, type Place, testServerUrl } from '../../support/storage/databases.ts';
-
-const key = 'chosen-by-the-operator-40-characters-long';
 
 describe('a backup', () => {
   let place: Place;
   beforeEach(async () => {
     place = await copyOf(inject('template'));
   });
-  afterEach(async () => {
-    await killProcesses();
-    await place.remove();
-  });
+  afterEach(() => place.remove());
 
   /** Starts Parley on a folder, lets somebody work with it, and stops it. */
   async function session<T>(folder: string, work: (admin: TestClient) => Promise<T>): Promise<T> {
-    const parley = startProcess({ ...place.env, DATA_DIR: folder, PARLEY_ADMIN_KEY: key, LOG_LEVEL: 'error' });
-    const url = await parley.url();
-    const result = await work(new TestClient(() => url, key));
-    expect(await parley.kill('SIGTERM')).toBe(0);
-    return result;
+    const service = await startService({ env: { DATA_DIR: folder } });
+    try {
+      return await work(service.client());
+    } finally {
+      await service.close();
+    }
   }
 
   if (testServerUrl !== undefined) {

@@ -1,51 +1,46 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { readTyped } from '../../../scripts/cli/arguments.ts';
 import { commandsOf } from '../../../scripts/cli/commands.ts';
 import { readCommand } from '../../../scripts/cli/read-command.ts';
+import { type CommandResult, runCommand } from '../../../scripts/cli/run.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { TestClient } from '../../support/client.ts';
-import { makeFor, type Person } from '../../support/make.ts';
+import type { Person } from '../../support/make.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { withService } from '../../support/service.ts';
 import { copyOf, testServerUrl } from '../../support/storage/databases.ts';
 
 const script = fileURLToPath(new URL('../../../scripts/parley.ts', import.meta.url));
 const commands = commandsOf(buildSchema());
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
+const argumentsOf = (words: string) => words.split(' ').filter((word) => word !== '');
+/** Runs `parley <words>` with this environment and nothing else. */
+const parley = (words: string, env: Readonly<Record<string, string>> = {}) => runCommand(argumentsOf(words), env);
 
-/** Runs `parley <words>` in a process of its own with this environment and nothing else. */
-function parley(words: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+/** The same in a process of its own. */
+function parleyProcess(words: string, env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
   return new Promise((resolve) => {
     const options = { env: { PATH: process.env.PATH ?? '', ...env }, cwd: fileURLToPath(new URL('../../..', import.meta.url)) };
-    const child = execFile(
-      process.execPath,
-      [script, ...words.split(' ').filter((word) => word !== '')],
-      options,
-      (_error, out, err) => resolve({ code: child.exitCode ?? -1, out, err }),
+    const child = execFile(process.execPath, [script, ...argumentsOf(words)], options, (_error, out, err) =>
+      resolve({ code: child.exitCode ?? -1, out, err }),
     );
   });
 }
 
+const { service, make } = await withService();
+
 describe('the command line', () => {
-  let service: TestService;
   let admin: Person;
   beforeAll(async () => {
-    service = await startService();
-    admin = await makeFor(service).person({ role: 'ADMIN' });
+    admin = await make.person({ role: 'ADMIN' });
   });
-  afterAll(() => service.close());
   const asAdmin = (words: string) => parley(words, { PARLEY_URL: service.url, PARLEY_KEY: admin.key });
   const asRoot = (words: string) => parley(words, { PARLEY_URL: service.url, PARLEY_KEY: service.adminKey });
 
   it('explains itself', async () => {
-    const [help, ofVerb] = await Promise.all([parley('help'), parley('keys create --help')]);
+    const [help, ofVerb] = await Promise.all([parleyProcess('help'), parley('keys create --help')]);
     expect([help.code, help.err]).toEqual([0, '']);
     for (const noun of ['tenants', 'organizations', 'limits', 'users', 'memberships', 'keys', 'usage', 'audit']) {
       expect(help.out).toContain(`  ${noun} `);
@@ -105,7 +100,7 @@ describe('the command line', () => {
     expect(refused.err).toContain('Tenants need a key of level INSTANCE (403).');
     const faulty = await asAdmin('users create --email nothing --name a');
     expect([faulty.code, faulty.err]).toEqual([1, 'email must be an e-mail address (400).\n']);
-    const unreachable = await parley('keys list --url http://127.0.0.1:9', { PARLEY_KEY: 'x' });
+    const unreachable = await parleyProcess('keys list --url http://127.0.0.1:9', { PARLEY_KEY: 'x' });
     expect(unreachable.code).toBe(3);
     expect(unreachable.err).toMatch(/^Nothing answers at http:\/\/127\.0\.0\.1:9/);
   });
@@ -124,7 +119,7 @@ describe('the command line without a service', () => {
       expect(meanwhile.err).toMatch(/^The service is running on this data folder/);
     }
     await first.kill('SIGTERM');
-    const made = await parley(recovery, place.env);
+    const made = await parleyProcess(recovery, place.env);
     expect([made.code, made.err]).toEqual([0, '']);
     const { key } = JSON.parse(made.out);
     const second = startProcess(env);

@@ -17,7 +17,7 @@ describe('the process', () => {
     await place.remove();
   });
 
-  it('makes a key at the first start, prints it once, and never again', async () => {
+  it('makes a key at the first start, prints it once, and never again; stops on SIGTERM and lets go of its data', async () => {
     const empty = await emptyPlace();
     const first = startProcess(empty.env);
     const url = await first.url();
@@ -28,6 +28,7 @@ describe('the process', () => {
       viewer: { user: { name: 'Administrator' } },
     });
     expect(await first.kill('SIGTERM')).toBe(0);
+    expect(first.output()).toContain('stopped');
 
     const second = startProcess(empty.env);
     const secondUrl = await second.url();
@@ -37,18 +38,13 @@ describe('the process', () => {
     await empty.remove();
   });
 
-  it('takes the first key from PARLEY_ADMIN_KEY and prints no key then', async () => {
+  it('takes the first key from PARLEY_ADMIN_KEY and prints none; loads no package that its settings do not ask for', async () => {
     const key = 'chosen-by-the-operator-40-characters-long';
-    const parley = startProcess({ ...place.env, PARLEY_ADMIN_KEY: key });
+    const watched = { NODE_OPTIONS: `--import=${new URL('../../support/processes/loaded-packages.mjs', import.meta.url)}` };
+    const parley = startProcess({ ...place.env, ...watched, PARLEY_ADMIN_KEY: key });
     const url = await parley.url();
     expect(parley.output()).not.toContain(key);
     expect((await new TestClient(() => url, key).graphql('{ __typename }')).status).toBe(200);
-  });
-
-  it('loads no package that its settings do not ask for', async () => {
-    const watched = { NODE_OPTIONS: `--import=${new URL('../../support/processes/loaded-packages.mjs', import.meta.url)}` };
-    const parley = startProcess({ ...place.env, ...watched });
-    await parley.url();
     const loaded = [...parley.output().matchAll(/^loads (.+)$/gm)].map(([, name]) => name);
     expect(loaded).toContain('graphql');
     const unasked = ['pino-pretty', '@ai-sdk/google', '@ai-sdk/anthropic', 'ajv'];
@@ -72,16 +68,7 @@ describe('the process', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('stops on SIGTERM: says so, lets go of its data, and ends well', async () => {
-    const parley = startProcess(place.env);
-    await parley.url();
-    expect(await parley.kill('SIGTERM')).toBe(0);
-    expect(parley.output()).toContain('stopped');
-    const next = startProcess(place.env);
-    await next.url();
-  });
-
-  it('keeps every acknowledged write through kill -9, and starts again by itself', async () => {
+  it('keeps every acknowledged write through kill -9, starts again by itself, and shares its folder with nobody', async () => {
     const key = 'chosen-by-the-operator-40-characters-long';
     const env = { ...place.env, PARLEY_ADMIN_KEY: key };
     const parley = startProcess(env);
@@ -100,24 +87,19 @@ describe('the process', () => {
 
     const next = startProcess(env);
     const nextUrl = await next.url();
+    if (testServerUrl === undefined) {
+      const other = startProcess(env);
+      expect(await other.ended()).toBe(1);
+      expect(other.output()).toContain(`${place.env.DATA_DIR} is in use by another Parley process (pid ${next.pid})`);
+      expect(other.output()).toContain('DATA_DIR');
+    }
     const kept = await new TestClient(() => nextUrl, key).get('/api/v1/groups');
     const keptIds = new Set(kept.body.map(({ id }: { id: string }) => id));
     expect(acknowledged.length).toBeGreaterThanOrEqual(30);
     expect(acknowledged.filter((id) => !keptIds.has(id))).toEqual([]);
   });
 
-  if (testServerUrl === undefined) {
-    it('refuses a data folder that another process has, and says what to do', async () => {
-      const first = startProcess(place.env);
-      await first.url();
-      const second = startProcess(place.env);
-      expect(await second.ended()).toBe(1);
-      expect(second.output()).toContain(`${place.env.DATA_DIR} is in use by another Parley process (pid ${first.pid})`);
-      expect(second.output()).toContain('DATA_DIR');
-      expect(await first.kill('SIGKILL')).toBe(null);
-      await startProcess(place.env).url();
-    });
-  } else {
+  if (testServerUrl !== undefined) {
     it('shares a server with others: two processes, one first key, both serve', async () => {
       const empty = await emptyPlace();
       const both = [startProcess(empty.env), startProcess(empty.env)];

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startService, type TestService } from '../../support/service.ts';
+import { describe, expect, it } from 'vitest';
+import { startService, withService } from '../../support/service.ts';
+
+const { service } = await withService();
 
 describe('a service', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService();
-  });
-  afterAll(() => service.close());
-
   it('answers whether it is alive and ready', async () => {
     expect(await service.nobody.get('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
     expect(await service.nobody.get('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });

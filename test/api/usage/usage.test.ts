@@ -1,37 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createUsageLimits } from '../../../src/engine/runs/usage/limits.ts';
 import type { Scope } from '../../../src/entities/accounts/caller.ts';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Organization, type Person } from '../../support/make.ts';
+import type { Organization, Person } from '../../support/make.ts';
 import { silent } from '../../support/runs/runs.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { withService } from '../../support/service.ts';
 import { countStatements } from '../../support/storage/statements.ts';
-import { heldAnswer, startUpstream, type Upstream } from '../../support/upstream.ts';
+import { heldAnswer } from '../../support/upstream.ts';
 
-let upstream: Upstream;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make, upstream } = await withService('model', {});
 let organization: Organization;
 let ann: Person;
 let admin: Person;
 
-beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({
-    env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: 'openai/test-model' },
-  });
-  make = makeFor(service);
-});
 beforeEach(async () => {
-  upstream.reset();
   upstream.otherwise({ text: 'Hello', usage: { prompt_tokens: 10, completion_tokens: 5 } });
   organization = await make.organization();
   ann = await make.person({ organization });
   admin = await make.person({ organization, role: 'ADMIN' });
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const ask = (who: Person, more: object = {}) =>

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { unauditedOperations } from '../../../src/domain/audit/audit.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { withService } from '../../support/service.ts';
 import { callsOf } from '../authorization/calls.ts';
 import { outcomeOf } from '../authorization/relations.ts';
 import { type Line, table } from '../authorization/table.ts';
@@ -18,21 +18,19 @@ const mutations = callsOf(schema, []).filter(({ operation }) => operation.starts
 const nameOf = (operation: string) => operation.slice('Mutation.'.length);
 const audited = mutations.filter(({ operation }) => !unauditedOperations.has(nameOf(operation)));
 
-let service: TestService;
+const { service } = await withService('web', {});
 let setting: Setting;
 let probe: Probe;
 let people: { readonly owner: Person; readonly orgAdmin: Person; readonly instanceKey: Person };
 let calls = 0;
 
 beforeAll(async () => {
-  service = await startService({ env: { ROLE: 'web', LOG_LEVEL: 'fatal', AGENT_DATA_SOURCES_MAX: '10000' } });
   const world = await World.create(service);
   setting = await world.setting('PRIVATE');
   people = await world.people();
   probe = new Probe(service);
   await probe.install();
 });
-afterAll(() => service.close());
 
 describe('a mutation', () => {
   it.each(audited.map((call) => [nameOf(call.operation), call] as const))(

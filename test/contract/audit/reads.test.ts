@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/access/policy.ts';
 import { exportOperations } from '../../../src/domain/audit/reads.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { withService } from '../../support/service.ts';
 import { callsOf, operationsOf } from '../authorization/calls.ts';
 import { outcomeOf } from '../authorization/relations.ts';
 import { ask, roomForWholeSelections } from '../authorization/selection.ts';
@@ -38,7 +38,7 @@ const rows = callsOf(schema, allRoutes).filter(
 );
 const administrators = ['orgAdmin', 'tenantKey', 'instanceKey'] as const;
 
-let service: TestService;
+const { service } = await withService('web', { env: { ...roomForWholeSelections } });
 let setting: Setting;
 let people: Readonly<Record<(typeof administrators)[number] | 'owner', Person>>;
 /** Operations that left an entry. */
@@ -48,14 +48,12 @@ let own: readonly string[];
 let calls = 0;
 
 beforeAll(async () => {
-  service = await startService({ env: { ROLE: 'web', LOG_LEVEL: 'error', ...roomForWholeSelections } });
   const world = await World.create(service);
   setting = await world.setting('PRIVATE');
   people = await world.people();
   own = [setting.agent, setting.chat, setting.source];
 });
 beforeEach(() => service.deps.audit.flush());
-afterAll(() => service.close());
 
 describe.each(administrators)('%s is shown what others have', (who) => {
   it.each(queries.map(({ name, field }) => [name, field] as const))('by %s: one entry', async (name, field) => {

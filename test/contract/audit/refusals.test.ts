@@ -1,28 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeFor, type Organization, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Organization, Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 const path = '/api/v1/admin/audit-log';
 const perMinuteMax = 3;
 const logs: string[] = [];
 
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { service, make } = await withService('web', {
+  env: { AUDIT_REFUSALS_PER_MINUTE_MAX: String(perMinuteMax), TRUSTED_PROXY_HOPS: '1' },
+  onLog: (line) => logs.push(line),
+});
 let organization: Organization;
 let admin: Person;
 let ann: Person;
 
-beforeAll(async () => {
-  const env = { AUDIT_REFUSALS_PER_MINUTE_MAX: String(perMinuteMax), ROLE: 'web', TRUSTED_PROXY_HOPS: '1' };
-  service = await startService({ env, onLog: (line) => logs.push(line) });
-  make = makeFor(service);
-});
 beforeEach(async () => {
   organization = await make.organization();
   admin = await make.person({ organization, role: 'ADMIN' });
   ann = await make.person({ organization });
 });
-afterAll(() => service.close());
 
 interface Entry {
   readonly action: string;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { kindOfId } from '../../../src/entities/ids.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { withService } from '../../support/service.ts';
 import { type Answer, type Arguments, type Call, callsOf } from './calls.ts';
 import { type IdPosition, idPositions, withId } from './id-positions.ts';
 import { table } from './table.ts';
@@ -14,14 +14,13 @@ import { type Setting, World } from './world.ts';
 
 const calls = callsOf(buildSchema(), allRoutes);
 
-let service: TestService;
+const { service } = await withService('web');
 let setting: Setting;
 /** Ids of everything that stands in another organization of the tenant, and in another tenant. */
 let foreign: { readonly sister: readonly string[]; readonly stranger: readonly string[] };
 let people: Readonly<Record<'owner' | 'admin' | 'tenantKey', Person>>;
 
 beforeAll(async () => {
-  service = await startService({ env: { ROLE: 'web', LOG_LEVEL: 'error', AGENT_DATA_SOURCES_MAX: '10000' } });
   const world = await World.create(service);
   setting = await world.setting('PRIVATE');
   const sister = await World.create(service, world);
@@ -29,7 +28,6 @@ beforeAll(async () => {
   const tenantKey = await world.make.person({ organization: world.home, level: 'TENANT' });
   people = { owner: world.owner, admin: world.admin, tenantKey };
 });
-afterAll(() => service.close());
 
 async function idsOf(world: World): Promise<readonly string[]> {
   const { world: _world, visibility: _visibility, ...ids } = await world.setting('PRIVATE');

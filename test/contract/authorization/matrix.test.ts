@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/access/policy.ts';
 import { scopes } from '../../../src/entities/accounts/caller.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { withService } from '../../support/service.ts';
 import { type Answer, callsOf, operationsOf } from './calls.ts';
 import { type Outcome, outcomeOf, type Principal, principals, visibilitiesOf } from './relations.ts';
 import { type Line, table } from './table.ts';
@@ -16,7 +16,7 @@ import { type Setting, World } from './world.ts';
 const schema = buildSchema();
 const calls = callsOf(schema, allRoutes);
 
-let service: TestService;
+const { service } = await withService('web');
 let world: World;
 let people: Awaited<ReturnType<World['people']>>;
 let settings: Readonly<Record<Setting['visibility'], Setting>>;
@@ -24,7 +24,6 @@ let settings: Readonly<Record<Setting['visibility'], Setting>>;
 const poorKeys = new Map<string, Person>();
 
 beforeAll(async () => {
-  service = await startService({ env: { ROLE: 'web', LOG_LEVEL: 'error', AGENT_DATA_SOURCES_MAX: '10000' } });
   world = await World.create(service);
   people = await world.people();
   for (const missing of scopes) {
@@ -32,7 +31,6 @@ beforeAll(async () => {
   }
   settings = await world.settings();
 });
-afterAll(() => service.close());
 
 function clientOf(who: Principal, operation: string): TestClient {
   if (who === 'nobody') return service.nobody;

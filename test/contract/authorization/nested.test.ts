@@ -8,14 +8,14 @@ import {
   isObjectType,
   buildSchema as schemaOf,
 } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/access/policy.ts';
 import { referenceScopes, sharedFields, typeRules } from '../../../src/domain/access/type-rules.ts';
 import type { Scope } from '../../../src/entities/accounts/caller.ts';
 import { accessFaults, guardNested } from '../../../src/graphql/builder/nested-access.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import type { Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { withService } from '../../support/service.ts';
 import { operationsOf } from './calls.ts';
 import { ask, fieldsOf, roomForWholeSelections } from './selection.ts';
 import { table } from './table.ts';
@@ -28,18 +28,16 @@ import { type Setting, World } from './world.ts';
 const schema = buildSchema();
 const queries = operationsOf(schema).filter(({ name }) => name.startsWith('Query.') && name !== 'Query.node');
 
-let service: TestService;
+const { service } = await withService('web', { env: { ...roomForWholeSelections } });
 let setting: Setting;
 let owner: Person;
 const seenPlaces = new Set<string>();
 
 beforeAll(async () => {
-  service = await startService({ env: { ROLE: 'web', LOG_LEVEL: 'error', ...roomForWholeSelections } });
   const world = await World.create(service);
   setting = await world.setting('GROUP');
   owner = world.owner;
 });
-afterAll(() => service.close());
 
 describe('a key with the scope of a query alone', () => {
   it.each(queries.map(({ name, field }) => [name, field] as const))('%s shows nothing of another noun', async (name, field) => {

@@ -1,10 +1,9 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { faces } from '../../support/apis/faces.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -14,41 +13,33 @@ const pictureUrl = `data:image/png;base64,${png.toString('base64')}`;
 const svg = '<svg xmlns="http://www.w3.org/2000/svg"><image href="http://169.254.169.254/latest"/></svg>';
 const model = 'openai/test-model';
 const asked: string[] = [];
-let site: Server;
-let siteUrl: string;
-let upstream: Upstream;
-let service: TestService;
+const site = createServer((request, response) => {
+  const path = request.url ?? '';
+  asked.push(path);
+  if (path.startsWith('/picture')) response.setHeader('content-type', 'text/plain').end(png);
+  else if (path === '/svg.png') response.setHeader('content-type', 'image/png').end(svg);
+  else if (path === '/page.png') response.setHeader('content-type', 'image/png').end('<h1>No image</h1>');
+  else if (path === '/away.png') response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end();
+  else if (path === '/large.png') response.end(Buffer.concat([png, Buffer.alloc(3_000_000)]));
+  else response.writeHead(404).end();
+});
+await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+const { port } = site.address() as AddressInfo;
+const siteUrl = `http://127.0.0.1:${port}`;
+const { service, make, upstream } = await withService('model', {
+  env: { EGRESS_ALLOW: `127.0.0.1:${port}`, PROMPT_FETCH_MAX_BYTES: '5000000' },
+});
 let ann: Person;
 let agentId: string;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  site = createServer((request, response) => {
-    const path = request.url ?? '';
-    asked.push(path);
-    if (path.startsWith('/picture')) response.setHeader('content-type', 'text/plain').end(png);
-    else if (path === '/svg.png') response.setHeader('content-type', 'image/png').end(svg);
-    else if (path === '/page.png') response.setHeader('content-type', 'image/png').end('<h1>No image</h1>');
-    else if (path === '/away.png') response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end();
-    else if (path === '/large.png') response.end(Buffer.concat([png, Buffer.alloc(3_000_000)]));
-    else response.writeHead(404).end();
-  });
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  const { port } = site.address() as AddressInfo;
-  siteUrl = `http://127.0.0.1:${port}`;
-  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: model, LOG_LEVEL: 'fatal' };
-  service = await startService({ env: { ...env, EGRESS_ALLOW: `127.0.0.1:${port}`, PROMPT_FETCH_MAX_BYTES: '5000000' } });
-  const make = makeFor(service);
   ann = await make.person();
   agentId = (await make.agent({ owner: ann, visibility: 'ORGANIZATION' })).id;
 });
 beforeEach(() => {
-  upstream.reset();
   asked.length = 0;
 });
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
+afterAll(() => {
   site.close();
 });
 

@@ -1,11 +1,11 @@
 import { type GraphQLField, getNamedType, getNullableType, isListType, isObjectType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { compileRoutes } from '../../../src/rest/compile.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import { makeLongLists, rowBytes, rowCount } from '../../support/apis/long-lists.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 /** Twelve rows of 20,000 bytes make four pages, and are more than a list without pages may be. */
 const pageMaxBytes = 60_000;
@@ -77,17 +77,16 @@ const queries: Readonly<Record<string, string>> = {
 
 const schema = buildSchema();
 const routes = compileRoutes(schema, allRoutes);
-let service: TestService;
+const { service, make } = await withService('web', {
+  env: { LIST_PAGE_MAX_BYTES: String(pageMaxBytes), REPLY_MAX_BYTES: String(replyMaxBytes) },
+});
 let ann: Person;
 let names: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
-  const env = { ROLE: 'web', LIST_PAGE_MAX_BYTES: String(pageMaxBytes), REPLY_MAX_BYTES: String(replyMaxBytes) };
-  service = await startService({ env });
-  ann = await makeFor(service).person({ role: 'ADMIN' });
+  ann = await make.person({ role: 'ADMIN' });
   names = await makeLongLists(service, ann);
 });
-afterAll(() => service.close());
 
 describe('the table of lists', () => {
   it('has every list of the schema', () => {

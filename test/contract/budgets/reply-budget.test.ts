@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { everything } from '../../../src/entities/filter.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 const replyMaxBytes = 300_000;
 const description = 'd'.repeat(10_000);
-let service: TestService;
+const { service, make } = await withService('web', { env: { REPLY_MAX_BYTES: String(replyMaxBytes) } });
 let ann: Person;
 let agentId: string;
 let chatId: string;
 beforeAll(async () => {
-  service = await startService({ env: { ROLE: 'web', REPLY_MAX_BYTES: String(replyMaxBytes) } });
-  const make = makeFor(service);
   ann = await make.person();
   for (const _index of Array(11)) {
     agentId = (await make.agent({ owner: ann, description, instructions: 'i'.repeat(20_000) })).id;
@@ -26,7 +24,6 @@ beforeAll(async () => {
   await make.apiDataSource({ owner: ann, agentId, data });
   chatId = (await make.chat({ owner: ann, agentId })).id;
 });
-afterAll(() => service.close());
 
 const aliases = (field: string, count = 49) => Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
 const tooLarge = { data: null, errors: [{ extensions: { code: 'REPLY_TOO_LARGE' } }] };

@@ -1,22 +1,21 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startService, type TestService } from '../../support/service.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { withService } from '../../support/service.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 /** The blocks of the README's quick tour, in order, as a reader pastes them. */
 const tourBlocks = [...readme.matchAll(/<!-- tour -->\n```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? '');
 const divider = '=====';
 
+const { service } = await withService();
+
 describe("the README's quick tour", () => {
-  let service: TestService;
   let printed: readonly string[];
   beforeAll(async () => {
-    service = await startService();
     const script = tourBlocks.join(`\necho; echo ${divider}\n`);
     printed = (await paste(script, { PARLEY: service.url, PARLEY_KEY: service.adminKey })).split(`${divider}\n`);
   });
-  afterAll(() => service.close());
 
   it('prints what each step promises', () => {
     expect(tourBlocks).toHaveLength(6);

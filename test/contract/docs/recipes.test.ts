@@ -1,22 +1,20 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeFor } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { withService } from '../../support/service.ts';
 
 /** The first words of each recipe of the README, and what a reader pastes. */
 const recipes = [
   ...readFileSync('README.md', 'utf8').matchAll(/\*\*([^*]+)\*\*[^`]*?<!-- recipe -->\n```sh\n([\s\S]*?)```/g),
 ].map(([, title = '', block = '']) => [title, block] as const);
 
+const { service, make } = await withService();
+
 describe("the README's recipes", () => {
-  let service: TestService;
   let agentId: string;
   beforeAll(async () => {
-    service = await startService();
-    agentId = (await makeFor(service).agent({ owner: service.client() })).id;
+    agentId = (await make.agent({ owner: service.client() })).id;
   });
-  afterAll(() => service.close());
 
   it('are found', () => expect(recipes.length).toBeGreaterThan(1));
   it.each(recipes)('%s', async (_title, block) => {

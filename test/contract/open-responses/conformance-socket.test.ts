@@ -8,7 +8,10 @@ import { addCall, addTool, responsesBench, responsesPath, testModel } from '../.
  * The tests of the public compliance suite of Open Responses (2026-04-24) over WebSocket; those over HTTP are in conformance.test.ts.
  * Behind them, what the specification says and the suite does not try.
  */
-const bench = responsesBench();
+const bench = await responsesBench();
+/** As old as a connection may get. */
+const lifetimeMs = 1_000;
+const aged = await responsesBench({ SOCKET_LIFETIME_MS: String(lifetimeMs) });
 const notFound = { type: 'error', status: 400, error: { code: 'previous_response_not_found', param: 'previous_response_id' } };
 
 /** The one event that a refused request is answered with. */
@@ -150,9 +153,6 @@ describe('a continuation that fails', () => {
 });
 
 describe('a connection that is as old as it may get', () => {
-  const lifetimeMs = 3_000;
-  const aged = responsesBench({ SOCKET_LIFETIME_MS: String(lifetimeMs) });
-
   it('answers what was asked before, says so by its code, and is closed', async () => {
     const connection = await aged.socket();
     aged.upstream.next({ text: ['It ', 'is ', '3.'], gate: delay(lifetimeMs + 100) });

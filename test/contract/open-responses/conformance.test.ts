@@ -7,7 +7,7 @@ import { testModel as model, responsesBench, responsesPath } from '../../support
  * The tests of the public compliance suite of Open Responses (2026-04-24), request by request as it sends them, against stricter schemas than
  * its own. Those over WebSocket are in conformance-socket.test.ts.
  */
-const bench = responsesBench();
+const bench = await responsesBench();
 const message = (role: string, content: unknown, more: object = {}) => ({ type: 'message', role, ...more, content });
 const weather = {
   type: 'function',

@@ -4,7 +4,7 @@ import { deletedResponse, errorReply } from '../../support/runs/response-schemas
 import { addTool, noAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /** What the Open Responses format says of failures. Which member of which request is wrong: test/api/responses/responses.test.ts. */
-const bench = responsesBench({ THREAD_WAITING_MAX: '1' });
+const bench = await responsesBench({ THREAD_WAITING_MAX: '1' });
 
 /** Status and type of a refusal, whose body must be the format's. */
 function kindOf({ status, body, headers }: Reply): readonly [number, string] {

@@ -12,7 +12,7 @@ import { addCall, addTool, endlessAnswer, responsesBench, responsesPath, testMod
 const heartbeatMs = 100;
 const bufferMaxBytes = 4_096;
 const ping = ': ping\n';
-const bench = responsesBench({ SSE_HEARTBEAT_MS: String(heartbeatMs), SSE_BUFFER_MAX_BYTES: String(bufferMaxBytes) });
+const bench = await responsesBench({ SSE_HEARTBEAT_MS: String(heartbeatMs), SSE_BUFFER_MAX_BYTES: String(bufferMaxBytes) });
 const typesOf = (events: readonly WireEvent[]) => events.map(({ type }) => type);
 
 describe('on the wire', () => {

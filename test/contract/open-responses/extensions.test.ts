@@ -7,7 +7,7 @@ import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk
 import { endlessAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /** What Parley adds to the format: where it is not used, nothing of it is seen; and it is marked in the description. */
-const bench = responsesBench();
+const bench = await responsesBench();
 
 const common = new Set(streamingEvent.options.map(({ shape }) => shape.type.value));
 const serviceTools = [

@@ -3,7 +3,7 @@ import type { WireEvent } from '../../support/runs/response-walk.ts';
 import { addCall, addTool, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /** What the Open Responses format says of items. What each kind of input item tells the model: test/api/responses/responses.test.ts. */
-const bench = responsesBench();
+const bench = await responsesBench();
 const question = { role: 'user', content: 'Add' };
 const call = { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{"a":1}' };
 const outputOf = (status?: string) => ({

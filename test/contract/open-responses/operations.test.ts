@@ -4,7 +4,7 @@ import type { WireEvent } from '../../support/runs/response-walk.ts';
 import { endlessAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /** What the responses format says of its operations besides creating. */
-const bench = responsesBench();
+const bench = await responsesBench();
 const asked = () => bench.asked.messages.map(({ role, content }: WireEvent) => `${role}: ${content}`);
 
 it('retrieving takes include and include_obfuscation', async () => {

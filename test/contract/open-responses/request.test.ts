@@ -4,7 +4,8 @@ import type { WireEvent } from '../../support/runs/response-walk.ts';
 import { addCall, addTool, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /** What the Open Responses format says of the members of a request. What each form of input tells the model: test/api/responses/responses.test.ts. */
-const bench = responsesBench();
+const bench = await responsesBench();
+const short = await responsesBench({ MESSAGES_MAX: '4' });
 const asked = () => bench.asked.messages.map(({ role, content }: WireEvent) => `${role}: ${content}`);
 const refused = async (members: object) => {
   const { status, body } = await bench.create({ ...members });
@@ -196,8 +197,6 @@ describe('truncation', () => {
   });
 
   describe('of a thread with more messages than are taken', () => {
-    const short = responsesBench({ MESSAGES_MAX: '4' });
-
     it('disabled: fails, auto: the oldest are dropped', async () => {
       const first = await short.created({ input: 'One' });
       const second = await short.created({ input: 'Two', previous_response_id: first.id });

@@ -4,7 +4,7 @@ import { response } from '../../support/runs/response-schemas.ts';
 import { addTool, endlessAnswer, noAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /** What the Open Responses format says of the response object. */
-const bench = responsesBench();
+const bench = await responsesBench();
 
 describe('every member is there', () => {
   it('what a request left out has its default, never null where the format has no null', async () => {

@@ -11,7 +11,7 @@ import { errorReply } from '../../support/runs/response-schemas.ts';
 import { responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /** Whatever refuses a request under /api/v2, before or behind the row it is for, says so in the format's words. */
-const bench = responsesBench({ BODY_MAX_BYTES: '5000', BODY_IDLE_TIMEOUT_MS: '1000', RUNS_ACTIVE_MAX: '5' });
+const bench = await responsesBench({ BODY_MAX_BYTES: '5000', BODY_IDLE_TIMEOUT_MS: '1000', RUNS_ACTIVE_MAX: '5' });
 const one = `${responsesPath}/resp_none`;
 const json = { 'content-type': 'application/json' };
 const call =

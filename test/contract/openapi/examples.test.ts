@@ -1,32 +1,23 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { expectDescribed, type Json, openapi } from '../../support/apis/described.ts';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
+import type { Person } from '../../support/make.ts';
 import { chatFrames } from '../../support/runs/upstream-frames.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import { withService } from '../../support/service.ts';
 
 /** The examples of openapi.json are what a running service answers, but for names, times and the model. */
 
-let upstream: Upstream;
-let service: TestService;
+const { make, upstream } = await withService('model');
 let ann: Person;
 const path = '/api/v2/responses';
 const one = `${path}/{responseId}`;
 const story = openapi.paths;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, LOG_LEVEL: 'fatal' } });
-  ann = await makeFor(service).person();
+  ann = await make.person();
 });
 beforeEach(() => {
-  upstream.reset();
   upstream.otherwise({ text: 'It is 3.' });
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const goodReply = (operation: Json) => operation.responses['200'].content;

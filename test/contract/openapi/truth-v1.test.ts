@@ -1,33 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DomainError } from '../../../src/entities/errors.ts';
 import { chatEventEncoder } from '../../../src/rest/encode/chat-events.ts';
 import { completionEncoder } from '../../../src/rest/encode/completion.ts';
-import { type DescribedClient, expectComponent, openapi } from '../../support/apis/described.ts';
-import {
-  addCall,
-  type DescribedBench,
-  endless,
-  knowing,
-  python,
-  scenarios,
-  startDescribed,
-  testModel,
-} from '../../support/apis/described-bench.ts';
+import { expectComponent, openapi } from '../../support/apis/described.ts';
+import { addCall, endless, knowing, python, scenarios, testModel, withDescribed } from '../../support/apis/described-bench.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { Upstream, UpstreamScript } from '../../support/upstream.ts';
+import type { UpstreamScript } from '../../support/upstream.ts';
 
 /** Whatever a running service answers must be what openapi.json says, with no member beyond it: completions and chats. */
 
-let bench: DescribedBench;
-let upstream: Upstream;
-let client: DescribedClient;
-
-beforeAll(async () => {
-  bench = await startDescribed();
-  ({ upstream, client } = bench);
-});
-beforeEach(() => upstream.reset());
-afterAll(() => bench.close());
+const bench = await withDescribed();
+const { upstream, client } = bench;
 
 const completions = '/api/v1/chat/completions';
 const messages = [{ role: 'user', content: 'What is 1 + 2?' }];

@@ -1,37 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { DomainError } from '../../../src/entities/errors.ts';
 import { errorEvent } from '../../../src/rest/encode/response.ts';
 import { DescribedClient, expectComponent, expectDescribed, openapi } from '../../support/apis/described.ts';
-import {
-  type DescribedBench,
-  endless,
-  knowing,
-  python,
-  scenarios,
-  startDescribed,
-  testModel,
-} from '../../support/apis/described-bench.ts';
+import { endless, knowing, python, scenarios, testModel, withDescribed } from '../../support/apis/described-bench.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeFor } from '../../support/make.ts';
 import { scriptResearch } from '../../support/runs/research.ts';
-import type { Upstream } from '../../support/upstream.ts';
 
 /** Whatever a running service answers must be what openapi.json says, with no member beyond it: responses. */
 
-let bench: DescribedBench;
-let upstream: Upstream;
-let client: DescribedClient;
+const bench = await withDescribed();
+const { upstream, client } = bench;
 const path = '/api/v2/responses';
 const tools = [{ type: 'function', name: 'add', parameters: { type: 'object' } }];
 const request = { model: testModel, input: 'What is 1 + 2?', tools };
-
-beforeAll(async () => {
-  bench = await startDescribed();
-  ({ upstream, client } = bench);
-});
-beforeEach(() => upstream.reset());
-afterAll(() => bench.close());
 
 describe.each(scenarios)('a response of %s', (name, script, members = {}) => {
   it.each([true, false])('is as described, streamed and whole (store %s)', async (store) => {

@@ -1,28 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Json, openapi } from '../../support/apis/described.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream, type UpstreamRequest, type UpstreamScript } from '../../support/upstream.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+import type { UpstreamRequest, UpstreamScript } from '../../support/upstream.ts';
 
 /** Every value that openapi.json names for a member of a request is taken, and any other refused by the name of that member. */
 
-let upstream: Upstream;
-let service: TestService;
+const { make, upstream } = await withService('model');
 let ann: Person;
 let knownItem = '';
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  upstream.otherwise(obedient);
-  service = await startService({ env: { OPENAI_BASE_URL: upstream.url, LOG_LEVEL: 'fatal' } });
-  ann = await makeFor(service).person();
+  ann = await make.person();
   const { body } = await ann.post('/api/v2/responses', { model: 'openai/test-model', input: 'Hello' });
   knownItem = body.output[0].id;
 });
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
-});
+beforeEach(() => upstream.otherwise(obedient));
 
 /** Calls the tool that it must call, and says something else where it need not. */
 function obedient({ body }: UpstreamRequest): UpstreamScript {

@@ -1,13 +1,12 @@
 import { type GraphQLOutputType, getNamedType, isAbstractType, isNonNullType, isObjectType, parse, print } from 'graphql';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
+import type { Person } from '../../support/make.ts';
 import { ResponseSocket } from '../../support/runs/responses.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import { withService } from '../../support/service.ts';
 
 /** Parts of a request that are for the model alone: it is given them, and no operation shows them to anybody. */
 const path = '/api/v2/responses';
@@ -15,23 +14,17 @@ const model = 'openai/test-model';
 const canary = 'CANARY-4711';
 /** A picture of one dot. */
 const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-let upstream: Upstream;
-let service: TestService;
+const lines: string[] = [];
+const { service, make, upstream } = await withService('model', {
+  env: { LOG_LEVEL: 'trace' },
+  onLog: (line) => void lines.push(line),
+});
 let ann: Person;
 let agentId: string;
-const lines: string[] = [];
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: model, LOG_LEVEL: 'trace' };
-  service = await startService({ env, onLog: (line) => void lines.push(line) });
-  const make = makeFor(service);
   ann = await make.person({ role: 'ADMIN' });
   agentId = (await make.agent({ owner: ann, modelId: model })).id;
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const hidden = (part: object) => ({ ...part, invisible: true });

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/eventually.ts';
-import { makeFor, type Person } from '../../support/make.ts';
+import type { Person } from '../../support/make.ts';
 import type { WireEvent } from '../../support/runs/response-walk.ts';
-import { startService, type TestService } from '../../support/service.ts';
+import { withService } from '../../support/service.ts';
 import { databaseText } from '../../support/storage/dump.ts';
-import { never, startUpstream, type Upstream } from '../../support/upstream.ts';
+import { never } from '../../support/upstream.ts';
 
 /** Every place where a secret may be put in, each with a value of its own; and every place where it could come out. */
 const planted = new Map<string, string>();
@@ -30,29 +30,22 @@ function note(place: string, text: unknown): void {
 
 const responses = '/api/v2/responses';
 const model = 'openai/test-model';
-let upstream: Upstream;
+const { service, make, upstream } = await withService('model', {
+  env: {
+    LOG_LEVEL: 'trace',
+    OPENAI_API_KEY: plant('the key of a model provider'),
+    ANTHROPIC_API_KEY: plant('the key of another model provider'),
+    PARLEY_MASTER_KEY: plant('the master key'),
+    PARLEY_ADMIN_KEY: plant('the first key'),
+  },
+  onLog: (line) => note('the log', line),
+});
 let api: ApiServer;
-let service: TestService;
 let ann: Person;
 let agentId: string;
 
 beforeAll(async () => {
-  [upstream, api] = await Promise.all([startUpstream(), startApiServer()]);
-  service = await startService({
-    env: {
-      LOG_LEVEL: 'trace',
-      OPENAI_BASE_URL: upstream.url,
-      OPENAI_API_KEY: plant('the key of a model provider'),
-      ANTHROPIC_API_KEY: plant('the key of another model provider'),
-      PARLEY_MASTER_KEY: plant('the master key'),
-      PARLEY_ADMIN_KEY: plant('the first key'),
-      DEFAULT_MODEL: model,
-      MODEL_RETRIES_MAX: '0',
-      EGRESS_ALLOW: '127.0.0.1',
-    },
-    onLog: (line) => note('the log', line),
-  });
-  const make = makeFor(service);
+  api = await startApiServer();
   ann = await make.person();
   planted.set('the key of a caller', ann.key);
   agentId = (await make.agent({ owner: ann })).id;
@@ -62,9 +55,7 @@ beforeAll(async () => {
     body: JSON.stringify({ path, headers, body, hex: Buffer.from(String(headers.authorization)).toString('hex') }),
   }));
 });
-afterAll(async () => {
-  await Promise.all([service.close(), upstream.close(), api.close()]);
-});
+afterAll(() => api.close());
 
 const posted = async (place: string, path: string, body: unknown, who = ann): Promise<WireEvent> => {
   const reply = await who.post(path, body);

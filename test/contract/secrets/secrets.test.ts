@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Person } from '../../support/make.ts';
+import { scriptedUpstream, withService } from '../../support/service.ts';
 
 /** Secrets of the operator and of callers, each recognizable wherever it turns up. */
 const canaries = {
@@ -16,36 +15,26 @@ const canaries = {
   question: 'canary-question-0123456789abcdef',
 };
 
-let upstream: Upstream;
-let service: TestService;
+const { url } = await scriptedUpstream();
+const lines: string[] = [];
+const { service, make, upstream } = await withService('model', {
+  env: {
+    LOG_LEVEL: 'trace',
+    OPENAI_API_KEY: canaries.provider,
+    ANTHROPIC_API_KEY: canaries.otherProvider,
+    ANTHROPIC_BASE_URL: url,
+    PARLEY_MASTER_KEY: canaries.master,
+  },
+  onLog: (text) => lines.push(text),
+});
 let ann: Person;
 let agentId: string;
-const lines: string[] = [];
 /** What callers were shown when something went wrong. */
 const refusals: string[] = [];
 
 beforeAll(async () => {
-  upstream = await startUpstream();
-  service = await startService({
-    env: {
-      LOG_LEVEL: 'trace',
-      OPENAI_BASE_URL: upstream.url,
-      OPENAI_API_KEY: canaries.provider,
-      ANTHROPIC_API_KEY: canaries.otherProvider,
-      ANTHROPIC_BASE_URL: upstream.url,
-      PARLEY_MASTER_KEY: canaries.master,
-      MODEL_RETRIES_MAX: '0',
-      DEFAULT_MODEL: 'openai/test-model',
-    },
-    onLog: (text) => lines.push(text),
-  });
-  const make = makeFor(service);
   ann = await make.person();
   agentId = (await make.agent({ owner: ann })).id;
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 const chatPath = '/api/v1/chat/completions';

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { loadSettings } from '../../../src/settings.ts';
-import { openDatabase } from '../../../src/storage/database/open.ts';
 import { TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addFile, indexed, itemsOf, longText } from '../../support/knowledge/knowledge.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
+import { startService } from '../../support/service.ts';
 import { copyOf, type Place } from '../../support/storage/databases.ts';
 
 const adminKey = 'pk-test-administrator-key-of-40-characters';
@@ -35,36 +34,18 @@ describe('a process killed in the middle of indexing', () => {
     });
     await first.kill('SIGKILL');
 
-    const second = startProcess(env);
-    const secondUrl = await second.url();
-    const after = new TestClient(() => secondUrl, adminKey);
+    const service = await startService({ env });
+    const after = service.client();
     expect(await indexed(after, source.id)).toMatchObject({ indexStatus: 'INDEXED', indexPercentage: '100' });
     const [item] = await itemsOf(after, source.id);
     expect(item.documentCount).toBeGreaterThan(500);
-    await second.kill('SIGTERM');
-
-    expect(await rowsOf(place, item.id)).toEqual({
-      chunks: item.documentCount,
-      texts: item.documentCount,
-      counted: item.documentCount,
-    });
-  });
-});
-
-async function rowsOf(place: Place, itemId: string): Promise<unknown> {
-  const db = await openDatabase(loadSettings(place.env), {
-    onError: (error) => {
-      throw error;
-    },
-  });
-  try {
-    const { rows } = await db.pool.query(
+    const { rows } = await service.deps.storage.db.pool.query(
       `select (select count(*)::int from chunks where item_id = $1) as chunks, (select count(*)::int from chunk_texts) as texts,
          (select sum(chunks)::int from lexeme_statistics) as counted`,
-      [itemId],
+      [item.id],
     );
-    return rows[0];
-  } finally {
-    await db.close();
-  }
-}
+    const { documentCount } = item;
+    expect(rows).toEqual([{ chunks: documentCount, texts: documentCount, counted: documentCount }]);
+    await service.close();
+  });
+});

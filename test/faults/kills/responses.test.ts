@@ -93,7 +93,7 @@ it('killed in the middle of everything, a server shows each reader every event o
   upstream.otherwise({ text: 'Here.' });
   world.api.answer(() => ({ body: 'found' }));
   const asked = upstream.requests.length;
-  const { ann } = await world.launch();
+  const ann = await world.recover();
   const clock = startClock();
   const comeBack = async ({ name, seen, status }: Reader) => {
     const { id } = seen[0].response;

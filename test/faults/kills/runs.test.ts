@@ -1,38 +1,18 @@
 import type { Pool } from 'pg';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { TestClient } from '../../support/client.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { killProcesses, type ParleyProcess, startProcess } from '../../support/processes/process.ts';
+import { type Killable, prepareKillable } from '../../support/processes/killable.ts';
 import { startService } from '../../support/service.ts';
-import { copyOf, type Place } from '../../support/storage/databases.ts';
-import { heldAnswer, never, startUpstream, type Upstream } from '../../support/upstream.ts';
+import { heldAnswer, never, type Upstream } from '../../support/upstream.ts';
 
-const key = 'chosen-by-the-operator-40-characters-long';
-
-let place: Place;
+let world: Killable;
 let upstream: Upstream;
 beforeEach(async () => {
-  place = await copyOf(inject('template'));
-  upstream = await startUpstream();
+  world = await prepareKillable();
+  upstream = world.upstream;
 });
-afterEach(async () => {
-  await killProcesses();
-  await upstream.close();
-  await place.remove();
-});
-
-async function launch(): Promise<{ parley: ParleyProcess; ann: TestClient }> {
-  const parley = startProcess({
-    ...place.env,
-    PARLEY_ADMIN_KEY: key,
-    OPENAI_BASE_URL: upstream.url,
-    DEFAULT_MODEL: 'openai/test-model',
-    RUN_LEASE_MS: '2000',
-    LOG_LEVEL: 'warn',
-  });
-  const url = await parley.url();
-  return { parley, ann: new TestClient(() => url, key) };
-}
+afterEach(() => world.close());
 
 async function newChat(ann: TestClient): Promise<string> {
   const agent = await ann.post('/api/v1/ais', { src: 'x', name: 'Ada', description: 'Knows', instructions: 'Be brief.' });
@@ -63,12 +43,12 @@ async function allFrames(ann: TestClient, chatId: string, runId: string, last?: 
 describe('a process that is killed while it answers', () => {
   it('leaves a run that ends by itself, with what was said, and a chat that takes the next turn', async () => {
     upstream.next({ text: ['Half', ' of it', ' never'], chunkDelayMs: 150, hangAtByte: 700 }, { text: 'Next answer' });
-    const first = await launch();
+    const first = await world.launch();
     const chatId = await newChat(first.ann);
     const seen = await sendUntil(first.ann, chatId, 'message.delta');
     await first.parley.kill('SIGKILL');
 
-    const { ann } = await launch();
+    const ann = await world.recover();
     const runId = seen[0]?.data.runId;
     const last = seen.at(-1);
     const frames = await allFrames(ann, chatId, runId, last?.id);
@@ -88,13 +68,13 @@ describe('a process that is killed while it answers', () => {
 
   it('has its run begun again when nothing was said yet', async () => {
     upstream.next({ gate: never }, { text: 'Here I am' });
-    const first = await launch();
+    const first = await world.launch();
     const chatId = await newChat(first.ann);
     const [started] = await sendUntil(first.ann, chatId, 'run.started');
     await upstream.until(({ requests }) => requests.length === 1);
     await first.parley.kill('SIGKILL');
 
-    const { ann } = await launch();
+    const ann = await world.recover();
     const frames = await allFrames(ann, chatId, started?.data.runId);
     expect(frames.map(({ event }) => event)).toEqual([
       'run.started',
@@ -111,8 +91,9 @@ describe('a process that is killed while it answers', () => {
   });
 
   it('told to stop, finishes its answer and writes every row of the ledger', async () => {
+    const tokensOfAnswer = 14;
     upstream.otherwise({ text: ['a', 'b', 'c', 'd'], chunkDelayMs: 50 });
-    const { parley, ann } = await launch();
+    const { parley, ann } = await world.launch();
     const chatId = await newChat(ann);
     const calls = 20;
     const completions = Array.from({ length: calls }, () =>
@@ -124,14 +105,10 @@ describe('a process that is killed while it answers', () => {
     expect((await Promise.all(completions)).map(({ status }) => status)).toEqual(completions.map(() => 200));
     expect(await ended).toBe(0);
 
-    const service = await startService({ env: { ...place.env, PARLEY_ADMIN_KEY: key } });
-    const { rows } = await service.deps.storage.db.pool.query('select "runId", "inputTokens" from usage_entries');
-    expect(rows).toHaveLength(calls + 1);
-    expect((await service.client(key).get(`/api/v1/chats/${chatId}`)).body.messages).toMatchObject([
-      {},
-      { content: 'abcd', isComplete: true },
-    ]);
-    await service.close();
+    const next = await world.recover();
+    const { apiTokensUsed } = (await next.get('/api/v1/usage')).body.orgUsage;
+    expect(apiTokensUsed).toBe((calls + 1) * tokensOfAnswer);
+    expect((await next.get(`/api/v1/chats/${chatId}`)).body.messages).toMatchObject([{}, { content: 'abcd', isComplete: true }]);
   });
 });
 

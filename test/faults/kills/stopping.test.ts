@@ -194,7 +194,9 @@ describe('a process that is told to stop', () => {
     expect(walk(messages.map((message) => JSON.parse(message))).status).toBe('failed');
 
     upstream.otherwise({ text: 'Next answer' });
-    const { ann: again } = await launch();
+    const own = { PARLEY_ADMIN_KEY: key, OPENAI_BASE_URL: upstream.url, DEFAULT_MODEL: 'openai/test-model' };
+    const service = await startService({ env: { ...place.env, ...own } });
+    const again = service.client(key);
     for (const name of ['followed', 'waiting'] as const) {
       const [created] = eventsOf(await streams[name]);
       const rest = eventsOf(await all(again.sse('GET', `${responses}/${created.response.id}?stream=true`)));
@@ -206,8 +208,6 @@ describe('a process that is told to stop', () => {
     ]);
     const next = await again.post(`/api/v1/chats/${chatId}/messages`, { prompt: 'Go on' });
     expect(next.body).toMatchObject({ status: 'completed', message: { content: 'Next answer' } });
-    await killProcesses();
-    const service = await startService({ env: { ...place.env, PARLEY_ADMIN_KEY: key } });
     const { rows } = await service.deps.storage.db.pool.query(`select "runId" from usage_entries`);
     expect(rows.length).toBeGreaterThanOrEqual(10);
     await service.close();

@@ -23,7 +23,7 @@ const charged = async (ann: TestClient) => (await ann.get('/api/v1/usage')).body
 /** The response that a dead process left behind, once it is over, and what the organization was charged for all in all. */
 async function leftBehind(id: string, status: 'failed' | 'completed' = 'failed') {
   upstream.otherwise({ text: 'Here.', usage: { prompt_tokens: 1, completion_tokens: 1 } });
-  const { ann } = await world.launch();
+  const ann = await world.recover();
   const body = await eventually(async () => {
     const reply = await ann.get(`${path}/${id}`);
     expect(reply.body.status).toBe(status);
@@ -99,9 +99,9 @@ it('before anything was said: the run is begun again, and told and charged once'
   await upstream.until(({ requests }) => requests.length === 1);
   await parley.kill('SIGKILL');
   upstream.otherwise({ text: 'Here.', usage: { prompt_tokens: 4, completion_tokens: 2 } });
-  const again = await world.launch();
-  await eventually(async () => expect((await again.ann.get(`${path}/${body.id}`)).body.usage?.total_tokens).toBe(6));
-  await eventually(async () => expect(await charged(again.ann)).toBe(6));
+  const again = await world.recover();
+  await eventually(async () => expect((await again.get(`${path}/${body.id}`)).body.usage?.total_tokens).toBe(6));
+  await eventually(async () => expect(await charged(again)).toBe(6));
 });
 
 it('right behind the replies of stateless runs: the next start charges for each of them, once', async () => {
@@ -118,6 +118,6 @@ it('right behind the replies of stateless runs: the next start charges for each 
   const again = await world.launch();
   expect(await charged(again.ann)).toBe(20 * 15);
   await again.parley.kill('SIGTERM');
-  const { ann: third } = await world.launch();
+  const third = await world.recover();
   expect(await charged(third)).toBe(20 * 15);
 });

@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { TestClient } from '../../support/client.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
+import { startService } from '../../support/service.ts';
 import { copyOf, type Place, testServerUrl } from '../../support/storage/databases.ts';
 import { followSynced } from '../../support/storage/power-failure.ts';
 
@@ -22,9 +23,7 @@ else
     beforeEach(async () => {
       place = await copyOf(inject('template'));
       env = { ...place.env, PARLEY_ADMIN_KEY: key, LOG_LEVEL: 'warn' };
-      const first = startProcess(env);
-      await first.url();
-      expect(await first.kill('SIGTERM')).toBe(0);
+      await (await startService({ env })).close();
     });
     afterEach(async () => {
       await killProcesses();
@@ -45,13 +44,13 @@ else
       });
       synced.fail(takes);
 
-      const after = startProcess(env);
-      const afterUrl = await after.url();
-      const admin = new TestClient(() => afterUrl, key);
+      const service = await startService({ env });
+      const admin = service.client(key);
       const found = await Promise.all(acknowledged.map(async ({ id }) => (await admin.get(`/api/v1/ais/${id}`)).body));
       expect(found.map(({ id, instructions }) => ({ id, instructions }))).toEqual(acknowledged);
       expect(acknowledged.length).toBeGreaterThan(clients);
       expect((await admin.post('/api/v1/ais', agent('afterwards'))).status).toBe(200);
+      await service.close();
     });
   });
 

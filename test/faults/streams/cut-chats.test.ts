@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { expectAccepted } from '../../support/runs/accepted-request.ts';
@@ -14,8 +14,7 @@ import {
   type StandingRun,
   says,
 } from '../../support/runs/cut-runs.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import { withService } from '../../support/service.ts';
 
 /** The same as cuts.test.ts for runs of a chat: frames, reply and transcript agree, and the chat takes the next message. */
 const scenarios: readonly Scenario[] = [
@@ -31,22 +30,16 @@ const scenarios: readonly Scenario[] = [
     ],
   },
 ];
-let upstream: Upstream;
+const { service, upstream } = await withService('model', { env: { RUN_LEASE_MS: '600' } });
 let api: ApiServer;
-let service: TestService;
 let runs: CutRuns;
 
 beforeAll(async () => {
-  [upstream, api] = [await startUpstream(), await startApiServer()];
-  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', EGRESS_ALLOW: '127.0.0.1', RUN_LEASE_MS: '600' };
-  service = await startService({ env: { ...env, LOG_LEVEL: 'fatal' } });
-  runs = await CutRuns.prepare(service, upstream, api);
+  api = await startApiServer();
+  runs = await CutRuns.prepare(service, api);
 });
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
-  await api.close();
-});
+beforeEach(() => runs.script(upstream));
+afterAll(() => api.close());
 
 const hasSaid = ({ place }: StandingRun) => place.answer > 0 || place.steps > 0;
 const ends: readonly [string, (run: StandingRun) => Promise<string>][] = [

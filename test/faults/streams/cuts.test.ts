@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -16,8 +16,7 @@ import {
   thinks,
 } from '../../support/runs/cut-runs.ts';
 import type { WireEvent } from '../../support/runs/response-walk.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import { withService } from '../../support/service.ts';
 
 /** However a run is cut, and wherever: its log, its body and its thread are whole. */
 const scenarios: readonly Scenario[] = [
@@ -47,22 +46,16 @@ function scenarioOf(name: string): Scenario {
 }
 
 const leaseMs = 600;
-let upstream: Upstream;
+const { service, upstream } = await withService('model', { env: { RUN_LEASE_MS: String(leaseMs) } });
 let api: ApiServer;
-let service: TestService;
 let runs: CutRuns;
 
 beforeAll(async () => {
-  [upstream, api] = [await startUpstream(), await startApiServer()];
-  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', EGRESS_ALLOW: '127.0.0.1', RUN_LEASE_MS: String(leaseMs) };
-  service = await startService({ env: { ...env, LOG_LEVEL: 'fatal' } });
-  runs = await CutRuns.prepare(service, upstream, api);
+  api = await startApiServer();
+  runs = await CutRuns.prepare(service, api);
 });
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
-  await api.close();
-});
+beforeEach(() => runs.script(upstream));
+afterAll(() => api.close());
 
 const post = (run: StandingRun, what: string) => runs.owner.post(`${responsesPath}/${run.id}/${what}`);
 /** What a model had said counts; a run that went on after a pause has said nothing until it says more. */

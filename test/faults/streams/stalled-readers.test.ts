@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { killProcesses, type ParleyProcess, startProcess } from '../../support/processes/process.ts';
-import { copyOf, type Place } from '../../support/storage/databases.ts';
+import { withService } from '../../support/service.ts';
+import { copyOf } from '../../support/storage/databases.ts';
 
 /** Hundreds of megabytes go through one process before all buffers on the way are full. */
 const limitMs = 240_000;
@@ -54,33 +55,24 @@ class EndlessUpstream {
   }
 }
 
-let place: Place;
-let upstream: EndlessUpstream;
-let sockets: Socket[];
-beforeEach(async () => {
-  place = await copyOf(inject('template'));
-  upstream = new EndlessUpstream();
-  sockets = [];
+const upstream = new EndlessUpstream();
+const OPENAI_BASE_URL = await upstream.listen();
+const sockets: Socket[] = [];
+beforeEach(() => {
+  upstream.saidBytes = 0;
 });
 afterEach(async () => {
-  for (const socket of sockets) socket.destroy();
+  for (const socket of sockets.splice(0)) socket.destroy();
   await killProcesses();
-  upstream.close();
-  await place.remove();
+  await eventually(() => expect(upstream.open).toBe(0));
 });
+afterAll(() => upstream.close());
 
-let parley: ParleyProcess;
-
-async function launch(env: Readonly<Record<string, string>> = {}): Promise<TestClient> {
-  const OPENAI_BASE_URL = await upstream.listen();
-  const NODE_OPTIONS = `--import ${new URL('../../support/processes/collects-garbage.mjs', import.meta.url)}`;
-  parley = startProcess({ ...place.env, NODE_OPTIONS, PARLEY_ADMIN_KEY: key, OPENAI_BASE_URL, LOG_LEVEL: 'warn', ...env });
-  const url = await parley.url();
-  return new TestClient(() => url, key);
-}
+const { service: impatient } = await withService('model', { env: { OPENAI_BASE_URL, SSE_STALL_TIMEOUT_MS: '1000' } });
+const { service: patient } = await withService('model', { env: { OPENAI_BASE_URL, SSE_STALL_TIMEOUT_MS: '5000' } });
 
 /** The least of several looks, each behind a collection: what is in use and no garbage. */
-async function heldBytes(client: TestClient): Promise<number> {
+async function heldBytes(parley: ParleyProcess, client: TestClient): Promise<number> {
   const looks: number[] = [];
   for (let turn = 0; turn < 5; turn += 1) {
     parley.signal('SIGUSR2');
@@ -105,14 +97,14 @@ const subscription: Wire = [
 const response: Wire = ['/api/v2/responses', { model, stream: true, store: false, input: 'Hi' }];
 
 /** Asks for a stream and reads the head of it, then nothing. */
-async function stalledReader(url: string, [path, members]: Wire = completion): Promise<Socket> {
-  const { hostname, port } = new URL(url);
+async function stalledReader(client: TestClient, [path, members]: Wire = completion): Promise<Socket> {
+  const { hostname, port } = new URL(client.url);
   const socket = connect(Number(port), hostname);
   sockets.push(socket);
   socket.on('error', () => undefined);
   const body = JSON.stringify(members);
   socket.write(
-    `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\naccept: text/event-stream\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${client.key}\r\naccept: text/event-stream\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
   const [head] = await once(socket, 'data');
   expect(String(head)).toContain('200 OK');
@@ -121,16 +113,21 @@ async function stalledReader(url: string, [path, members]: Wire = completion): P
 }
 
 function openReaders(client: TestClient, count: number): Promise<Socket[]> {
-  return Promise.all(Array.from({ length: count }, () => stalledReader(client.url)));
+  return Promise.all(Array.from({ length: count }, () => stalledReader(client)));
 }
 
 describe(`${readerCount} readers that stop reading`, () => {
   it('cost bounded memory, and the service serves on', { timeout: limitMs }, async () => {
-    const client = await launch({ SSE_STALL_TIMEOUT_MS: '120000' });
-    const before = await heldBytes(client);
+    const place = await copyOf(inject('template'));
+    const NODE_OPTIONS = `--import ${new URL('../../support/processes/collects-garbage.mjs', import.meta.url)}`;
+    const own = { NODE_OPTIONS, OPENAI_BASE_URL, PARLEY_ADMIN_KEY: key, LOG_LEVEL: 'warn', SSE_STALL_TIMEOUT_MS: '120000' };
+    const parley = startProcess({ ...place.env, ...own });
+    const url = await parley.url();
+    const client = new TestClient(() => url, key);
+    const before = await heldBytes(parley, client);
     await openReaders(client, readerCount);
     await nothingMoreIsSaid();
-    const held = (await heldBytes(client)) - before;
+    const held = (await heldBytes(parley, client)) - before;
     // All are still there, and the provider has had to stop.
     expect(upstream.open).toBe(readerCount);
     expect(held).toBeGreaterThan(0);
@@ -138,7 +135,7 @@ describe(`${readerCount} readers that stop reading`, () => {
   });
 
   it('are cut off, and hold no provider from then on', { timeout: limitMs }, async () => {
-    const client = await launch({ SSE_STALL_TIMEOUT_MS: '1000' });
+    const client = impatient.client();
     await openReaders(client, 10);
     // Closed by the service: no reader has left.
     await eventually(() => expect(upstream.open).toBe(0), 30_000);
@@ -155,8 +152,7 @@ describe.each<[string, Wire]>([
   ['a response', response],
 ])('a reader of %s that stops reading', (_wire, wire) => {
   it('is cut off, and holds no provider from then on', { timeout: limitMs }, async () => {
-    const client = await launch({ SSE_STALL_TIMEOUT_MS: '1000' });
-    await stalledReader(client.url, wire);
+    await stalledReader(impatient.client(), wire);
     await eventually(() => expect(upstream.open).toBe(0), 60_000);
   });
 });
@@ -165,9 +161,8 @@ describe('a reader of a WebSocket that stops reading', () => {
   /** What all buffers on the way hold, and what is said while they fill. */
   const saidMaxBytes = 60 * MiB;
   it('holds back its provider, and is cut off', { timeout: limitMs }, async () => {
-    const client = await launch({ SSE_STALL_TIMEOUT_MS: '5000' });
-    const headers = { authorization: `Bearer ${key}` };
-    const socket = new WebSocket(`${client.url.replace('http', 'ws')}/api/v2/responses`, { headers });
+    const headers = { authorization: `Bearer ${patient.adminKey}` };
+    const socket = new WebSocket(`${patient.url.replace('http', 'ws')}/api/v2/responses`, { headers });
     const closed = once(socket, 'close');
     socket.on('error', () => undefined);
     await once(socket, 'open');
@@ -196,8 +191,7 @@ async function nothingMoreIsSaid(): Promise<void> {
 
 describe('readers that leave', () => {
   it('have their provider connections closed at once', { timeout: limitMs }, async () => {
-    const client = await launch();
-    const readers = await openReaders(client, 30);
+    const readers = await openReaders(patient.client(), 30);
     expect(upstream.open).toBe(30);
     for (const reader of readers) reader.destroy();
     await eventually(() => expect(upstream.open).toBe(0));

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SseFrame, TestClient } from '../../support/client.ts';
-import { makeFor, type Person } from '../../support/make.ts';
-import { startService, type TestService } from '../../support/service.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
 
 const frame = (json: object) => `data: ${JSON.stringify(json)}\n\n`;
 /** A whole answer, with a character of three bytes in its middle. */
@@ -17,27 +16,18 @@ const answer = Buffer.from(
 const offsets = Array.from({ length: answer.length + 1 }, (_, offset) => offset);
 const atOnce = 8;
 
-let upstream: Upstream;
-let service: TestService;
-let make: ReturnType<typeof makeFor>;
+const { make, upstream } = await withService('model');
 let ann: Person;
 
 beforeAll(async () => {
-  upstream = await startUpstream();
+  ann = await make.person();
+});
+beforeEach(() => {
   // Each question says at which byte its answer breaks off.
   upstream.otherwise(({ body }) => {
     const messages = body?.messages as readonly { readonly content: string }[];
     return { raw: [answer], cutAtByte: Number(messages.at(-1)?.content) };
   });
-  service = await startService({
-    env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: 'openai/test-model' },
-  });
-  make = makeFor(service);
-  ann = await make.person();
-});
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
 });
 
 /** Runs the check at every offset, some at one time. */

@@ -1,28 +1,22 @@
 import { indexed } from '../knowledge/knowledge.ts';
-import { makeFor, type Person } from '../make.ts';
-import { startService, type TestService } from '../service.ts';
-import { never, startUpstream, type Upstream, type UpstreamScript } from '../upstream.ts';
+import type { Person } from '../make.ts';
+import { type TestBench, withService } from '../service.ts';
+import { never, type UpstreamScript } from '../upstream.ts';
 import { DescribedClient } from './described.ts';
 
 /** A service whose every answer is compared with openapi.json, and what models do in it. */
-export interface DescribedBench {
-  readonly upstream: Upstream;
-  readonly service: TestService;
+export interface DescribedBench extends TestBench {
   readonly ann: Person;
   readonly client: DescribedClient;
   /** An agent that cites what it knows. */
   readonly agentId: string;
-  close(): Promise<void>;
 }
 
 export const testModel = 'openai/test-model';
 
-export async function startDescribed(): Promise<DescribedBench> {
-  const upstream = await startUpstream();
-  const service = await startService({
-    env: { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'fatal', PYTHON_TIMEOUT_MS: '1' },
-  });
-  const make = makeFor(service);
+export async function withDescribed(): Promise<DescribedBench> {
+  const bench = await withService('model', { env: { PYTHON_TIMEOUT_MS: '1' } });
+  const { make } = bench;
   const ann = await make.person({ role: 'ADMIN' });
   const { id: agentId } = await make.agent({
     owner: ann,
@@ -33,12 +27,8 @@ export async function startDescribed(): Promise<DescribedBench> {
   const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
   await indexed(ann, (await make.apiDataSource({ owner: ann, agentId, name: 'Prices', data })).id);
   return {
-    ...{ upstream, service, ann, agentId },
+    ...{ ...bench, ann, agentId },
     client: new DescribedClient(ann),
-    async close() {
-      await service.close();
-      await upstream.close();
-    },
   };
 }
 

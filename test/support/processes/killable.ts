@@ -1,6 +1,7 @@
 import { expect, inject } from 'vitest';
 import { TestClient } from '../client.ts';
 import { type ApiServer, startApiServer } from '../egress/api-server.ts';
+import { startService, type TestService } from '../service.ts';
 import { copyOf } from '../storage/databases.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
 import { killProcesses, type ParleyProcess, startProcess } from './process.ts';
@@ -16,6 +17,8 @@ export interface Killable {
   readonly api: ApiServer;
   /** Starts a process on the database; `ann` may do everything there. @param env  settings that differ from the others'. */
   launch(env?: Readonly<Record<string, string>>): Promise<{ readonly parley: ParleyProcess; readonly ann: TestClient }>;
+  /** Starts a service on the database in this process: the one that finds what a killed process left behind. */
+  recover(env?: Readonly<Record<string, string>>): Promise<TestClient>;
   /** An agent whose one tool, `look_up`, asks `api`; `data` are members of the tool that differ. @returns its id. */
   agentWithTool(ann: TestClient, modelId: string, data?: object): Promise<string>;
   close(): Promise<void>;
@@ -24,14 +27,25 @@ export interface Killable {
 export async function prepareKillable(): Promise<Killable> {
   const place = await copyOf(inject('template'));
   const [upstream, api] = [await startUpstream(), await startApiServer()];
+  const services: TestService[] = [];
+  const envOf = (env: Readonly<Record<string, string>>) => ({
+    ...place.env,
+    ...{ PARLEY_ADMIN_KEY: key, OPENAI_BASE_URL: upstream.url, DEFAULT_MODEL: 'openai/test-model', EGRESS_ALLOW: '127.0.0.1' },
+    ...{ LOG_LEVEL: 'warn', RUN_LEASE_MS: String(leaseMs) },
+    ...env,
+  });
   return {
     upstream,
     api,
     async launch(env = {}) {
-      const own = { PARLEY_ADMIN_KEY: key, OPENAI_BASE_URL: upstream.url, EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'warn' };
-      const parley = startProcess({ ...place.env, ...own, RUN_LEASE_MS: String(leaseMs), ...env });
+      const parley = startProcess(envOf(env));
       const url = await parley.url();
       return { parley, ann: new TestClient(() => url, key) };
+    },
+    async recover(env = {}) {
+      const service = await startService({ env: envOf({ LOG_LEVEL: 'fatal', ...env }) });
+      services.push(service);
+      return service.client(key);
     },
     async agentWithTool(ann, modelId, more = {}) {
       const agent = await ann.post('/api/v1/ais', {
@@ -44,6 +58,8 @@ export async function prepareKillable(): Promise<Killable> {
     },
     async close() {
       await killProcesses();
+      upstream.abandon();
+      for (const service of services) await service.close();
       await upstream.close();
       await api.close();
       await place.remove();

@@ -84,7 +84,7 @@ export class CutRuns {
   }
 
   /** The service needs EGRESS_ALLOW for the tool of its agent. */
-  static async prepare(service: TestService, upstream: Upstream, api: ApiServer): Promise<CutRuns> {
+  static async prepare(service: TestService, api: ApiServer): Promise<CutRuns> {
     const make = makeFor(service);
     const owner = await make.person();
     const agent = await make.agent({ owner, modelId: testModel });
@@ -97,11 +97,15 @@ export class CutRuns {
       await made.#toolCalls.get(path.slice(1))?.();
       return { body: '{"found":1}' };
     });
+    return made;
+  }
+
+  /** Lets the model say what each run is to be cut in. */
+  script(upstream: Upstream): void {
     upstream.otherwise((request) => {
       const token = /case\d+/.exec(JSON.stringify(request.body?.messages))?.[0] ?? '';
-      return made.#scripts.get(token)?.(request) ?? { text: 'Done.' };
+      return this.#scripts.get(token)?.(request) ?? { text: 'Done.' };
     });
-    return made;
   }
 
   get owner(): Person {

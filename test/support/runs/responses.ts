@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Reply, SseFrame } from '../client.ts';
-import { makeFor, type Person } from '../make.ts';
-import { startService, type TestService } from '../service.ts';
-import { never, startUpstream, type Upstream, type UpstreamScript } from '../upstream.ts';
+import type { Person } from '../make.ts';
+import { type TestBench, type TestService, withService } from '../service.ts';
+import { never, type Upstream, type UpstreamScript } from '../upstream.ts';
 import { response, streamingEvent } from './response-schemas.ts';
 import { eventsOf, type WireEvent, walk } from './response-walk.ts';
 
@@ -19,34 +19,18 @@ export const addCall = { id: 'call_1', name: 'add', arguments: '{"a":1,"b":2}' }
  * says nothing else.
  */
 export class ResponsesBench {
-  readonly #env: Readonly<Record<string, string>>;
-  upstream!: Upstream;
-  service!: TestService;
-  make!: ReturnType<typeof makeFor>;
-  ann!: Person;
-  bob!: Person;
+  readonly upstream: Upstream;
+  readonly service: TestService;
+  readonly make: TestBench['make'];
+  readonly ann: Person;
+  readonly bob: Person;
 
-  constructor(env: Readonly<Record<string, string>> = {}) {
-    this.#env = env;
-  }
-
-  async open(): Promise<void> {
-    this.upstream = await startUpstream();
-    const env = { OPENAI_BASE_URL: this.upstream.url, MODEL_RETRIES_MAX: '0', LOG_LEVEL: 'fatal', ...this.#env };
-    this.service = await startService({ env });
-    this.make = makeFor(this.service);
-    this.ann = await this.make.person();
-    this.bob = await this.make.person();
-  }
-
-  reset(): void {
-    this.upstream.reset();
-    this.upstream.otherwise({ text: ['It ', 'is ', '3.'] });
-  }
-
-  async close(): Promise<void> {
-    await this.service.close();
-    await this.upstream.close();
+  constructor({ upstream, service, make }: TestBench, ann: Person, bob: Person) {
+    this.upstream = upstream;
+    this.service = service;
+    this.make = make;
+    this.ann = ann;
+    this.bob = bob;
   }
 
   /** What the model was asked last. */
@@ -89,13 +73,11 @@ export class ResponsesBench {
   }
 }
 
-/** Opens and closes the bench with the file's tests, and forgets the model's script before each. */
-export function responsesBench(env: Readonly<Record<string, string>> = {}): ResponsesBench {
-  const bench = new ResponsesBench(env);
-  beforeAll(() => bench.open());
-  beforeEach(() => bench.reset());
-  afterAll(() => bench.close());
-  return bench;
+/** @param env  settings that differ from the profile's: the service is then the file's own. */
+export async function responsesBench(env?: Readonly<Record<string, string>>): Promise<ResponsesBench> {
+  const bench = await withService('model', env === undefined ? undefined : { env });
+  beforeEach(() => bench.upstream.otherwise({ text: ['It ', 'is ', '3.'] }));
+  return new ResponsesBench(bench, await bench.make.person(), await bench.make.person());
 }
 
 /** A connection of the responses path that gathers what it is told, request by request. */

@@ -1,31 +1,26 @@
-import { expect } from 'vitest';
+import { afterAll, beforeEach, expect } from 'vitest';
 import type { AgentSecret } from '../../../src/entities/agents/part.ts';
 import type { Reply } from '../client.ts';
 import { type ApiServer, startApiServer } from '../egress/api-server.ts';
-import { makeFor, type Person } from '../make.ts';
-import { startService, type TestService } from '../service.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
+import type { Person } from '../make.ts';
+import { type ServiceOptions, type TestBench, withService } from '../service.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
 export const canary = 'CANARY-origin-4711';
 
 /** An owner and an editor of agents whose tools call two APIs: the one that secrets are given for, and another. */
-export interface SharedAgents {
-  readonly service: TestService;
-  readonly upstream: Upstream;
+export interface SharedAgents extends TestBench {
   readonly home: ApiServer;
   readonly elsewhere: ApiServer;
   readonly owner: Person;
   readonly editor: Person;
-  reset(): void;
   /** An agent of the owner's that the editor may edit. */
   sharedAgent(): Promise<SharedAgent>;
   /** Has the model call a tool of the agent. @returns what the model is told. */
   called(who: Person, agentId: string, name?: string, secrets?: Data): Promise<string>;
   /** Requires 400 for the member, naming the other API and no secret. */
   expectRefused(reply: Reply, param: string): void;
-  close(): Promise<void>;
 }
 export interface SharedAgent {
   readonly id: string;
@@ -37,18 +32,18 @@ export interface SharedAgent {
   secrets(): Promise<readonly AgentSecret[]>;
 }
 
-export async function startSharedAgents(): Promise<SharedAgents> {
-  const [upstream, home, elsewhere] = await Promise.all([startUpstream(), startApiServer(), startApiServer()]);
-  const env = { OPENAI_BASE_URL: upstream.url, MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: 'openai/test-model' };
-  const service = await startService({ env: { ...env, EGRESS_ALLOW: '127.0.0.1' } });
-  const make = makeFor(service);
+export async function withSharedAgents(own?: ServiceOptions): Promise<SharedAgents> {
+  const bench = await withService('model', own);
+  const { make, upstream } = bench;
+  const [home, elsewhere] = [await startApiServer(), await startApiServer()];
+  beforeEach(() => {
+    for (const one of [home, elsewhere]) one.reset();
+  });
+  afterAll(() => Promise.all([home.close(), elsewhere.close()]));
   const organization = await make.organization();
   const [owner, editor] = [await make.person({ organization }), await make.person({ organization })];
   return {
-    ...{ service, upstream, home, elsewhere, owner, editor },
-    reset() {
-      for (const one of [upstream, home, elsewhere]) one.reset();
-    },
+    ...{ ...bench, home, elsewhere, owner, editor },
     async sharedAgent() {
       const { id } = await make.agent({ owner, visibility: 'ORGANIZATION', editors: [{ id: editor.userId }] });
       const path = `/api/v1/ais/${id}`;
@@ -75,10 +70,6 @@ export async function startSharedAgents(): Promise<SharedAgents> {
       expect(reply.body.error).toMatchObject({ param });
       expect(reply.body.error.message).toContain(elsewhere.url);
       expect(JSON.stringify(reply.body)).not.toContain('CANARY');
-    },
-    async close() {
-      await service.close();
-      await Promise.all([upstream.close(), home.close(), elsewhere.close()]);
     },
   };
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import { Client, type QueryResult } from 'pg';
 
 /** The PostgreSQL server of this test run; undefined when the tests run on the embedded database. */
 export const testServerUrl = process.env.TEST_DATABASE_URL;
@@ -49,12 +49,22 @@ function place(folder: string, database: string | undefined): Place {
 
 /** A folder of its own; in memory where there is plenty, because an embedded database is a thousand files. */
 export function newFolder(): string {
-  const folder = mkdtempSync(join(hasRoom('/dev/shm') ? '/dev/shm' : tmpdir(), 'parley-test-'));
-  // What a failed test leaves behind would stay in memory.
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+  return mkdtempSync(join(hasRoom(memory) ? memory : tmpdir(), folderPrefix()));
 }
-process.setMaxListeners(200);
+
+/** Removes what this run of the tests has left: services that files share are not closed, and a failed test closes nothing. */
+export async function removeEverything(): Promise<void> {
+  for (const folder of [memory, tmpdir()].flatMap((parent) => globSync(join(parent, `${folderPrefix()}*`)))) {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+  if (testServerUrl === undefined) return;
+  const { rows } = await onServer(`SELECT datname FROM pg_database WHERE datname LIKE '${databasePrefix()}%'`);
+  for (const { datname } of rows) await dropDatabase(datname);
+}
+
+const memory = '/dev/shm';
+const folderPrefix = () => `parley-test-${process.env.TEST_RUN}-`;
+const databasePrefix = () => `parley_test_${process.env.TEST_RUN}_`;
 
 function hasRoom(path: string): boolean {
   const neededBytes = 2 * 1024 ** 3;
@@ -68,7 +78,7 @@ function hasRoom(path: string): boolean {
 
 /** @returns its name. */
 export async function createDatabase(template?: string): Promise<string> {
-  const name = `parley_test_${randomBytes(8).toString('hex')}`;
+  const name = `${databasePrefix()}${randomBytes(8).toString('hex')}`;
   await onServer(`CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template}`}`);
   return name;
 }
@@ -83,11 +93,11 @@ export function databaseUrl(database: string): string {
   return url.href;
 }
 
-async function onServer(sql: string): Promise<void> {
+async function onServer(sql: string): Promise<QueryResult> {
   const client = new Client({ connectionString: serverUrl() });
   await client.connect();
   try {
-    await client.query(sql);
+    return await client.query(sql);
   } finally {
     await client.end();
   }
