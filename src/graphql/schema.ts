@@ -158,7 +158,7 @@ function missingSource(operation: string): Resolver {
   throw new Error(`${operation} has no subscribe function`);
 }
 
-/** PostgreSQL's text takes no NUL character: said here once, for every argument of both faces. Members of `input` are named without it. */
+/** PostgreSQL's text takes no NUL character: checked here for every argument of both APIs. Members of `input` are named without it. */
 function requireStorable(args: Readonly<Record<string, unknown>>): void {
   const place = placeOfNul(args);
   if (place === undefined) return;

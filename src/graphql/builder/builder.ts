@@ -4,7 +4,7 @@ import type { Deps } from '../../domain/deps.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 
-/** What every resolver gets. The door has answered 401 before one exists, so there is always a caller. */
+/** What every resolver gets. A request without a valid key is answered 401 before, so there is always a caller. */
 export interface GraphContext {
   readonly deps: Deps;
   readonly caller: Caller;
@@ -13,7 +13,7 @@ export interface GraphContext {
   readonly address: string | undefined;
   /** Fires when the client of this request is gone. */
   readonly signal: AbortSignal;
-  /** Over REST only: what a resolver tells the face besides its result, and the headers of the request. */
+  /** Over REST only: what a resolver adds to the reply besides its result, and the headers of the request. */
   readonly notes?: Map<string, string>;
   header?(name: string): string | undefined;
 }

@@ -111,7 +111,7 @@ function named(field: Field, inner: Resolver, readsOf: ReadsOf): Resolver {
   };
 }
 
-/** What a field shows; undefined when its type shows nobody's content. */
+/** What a field shows; undefined when its type shows no content of users. */
 function shownBy(field: Field): NoteShown | undefined {
   const type = getNamedType(field.type);
   if (isInterfaceType(type) && type.name === 'Node') {

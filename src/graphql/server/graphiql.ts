@@ -1,7 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { sendBody } from '../../http/reply/reply.ts';
+import type { GraphiQLOptions, Plugin } from 'graphql-yoga';
 
 const compress = promisify(gzip);
 
@@ -19,7 +18,16 @@ const pagePolicy = [
   "form-action 'none'",
 ].join('; ');
 
-const example = `# Put your key into "Headers" below, then press "Re-fetch GraphQL schema" at the left for completion and documentation.
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  vary: 'accept-encoding, accept',
+  'cache-control': 'no-cache',
+  'content-security-policy': pagePolicy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+const defaultQuery = `# Put your key into "Headers" below, then press "Re-fetch GraphQL schema" at the left for completion and documentation.
 query WhoAmI {
   viewer {
     user { name email }
@@ -29,44 +37,33 @@ query WhoAmI {
 }
 `;
 
-const pageHeaders: readonly string[] = [
-  'content-type',
-  'text/html; charset=utf-8',
-  'vary',
-  'accept-encoding, accept',
-  'cache-control',
-  'no-cache',
-  'content-security-policy',
-  pagePolicy,
-  'x-content-type-options',
-  'nosniff',
-  'referrer-policy',
-  'no-referrer',
-];
+export const graphiqlOptions: GraphiQLOptions = {
+  title: 'Parley GraphiQL',
+  defaultQuery,
+  headers: JSON.stringify({ Authorization: 'Bearer <API_KEY>' }, null, 2),
+  isHeadersEditorEnabled: true,
+  shouldPersistHeaders: false,
+  subscriptionsProtocol: 'SSE',
+};
 
-/** GraphiQL in one page that loads nothing from elsewhere. Made at the first visit: it is large, and most processes never show it. */
+/** GraphiQL in one page that loads nothing from elsewhere. Made at the first visit: it has nine megabytes, and most processes never show it. */
 export class GraphiqlPage {
-  #page: Promise<{ readonly plain: Buffer; readonly gzipped: Buffer }> | undefined;
+  #text: Promise<string> | undefined;
+  #gzipped: Promise<Buffer<ArrayBuffer>> | undefined;
 
-  async send(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    this.#page ??= makePage();
-    const { plain, gzipped } = await this.#page;
-    const isGzip = /\bgzip\b/.test(String(req.headers['accept-encoding'] ?? ''));
-    const body = isGzip ? gzipped : plain;
-    sendBody(res, 200, isGzip ? ['content-encoding', 'gzip', ...pageHeaders] : pageHeaders, body);
-  }
-}
+  readonly render = (options: GraphiQLOptions): Promise<string> => {
+    this.#text ??= import('@graphql-yoga/render-graphiql').then(({ renderGraphiQL }) => renderGraphiQL(options));
+    return this.#text;
+  };
 
-async function makePage() {
-  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-  const html = renderGraphiQL({
-    title: 'Parley GraphiQL',
-    defaultQuery: example,
-    headers: JSON.stringify({ Authorization: 'Bearer <API_KEY>' }, null, 2),
-    isHeadersEditorEnabled: true,
-    shouldPersistHeaders: false,
-    subscriptionsProtocol: 'SSE',
+  /** Gives the page that Yoga answers with its headers, and compresses it. */
+  readonly usePageHeaders = (): Plugin => ({
+    onResponse: async ({ request, response, setResponse, fetchAPI }) => {
+      if (response.headers.get('content-type') !== 'text/html') return;
+      const isGzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
+      if (isGzip) this.#gzipped ??= compress(await response.text());
+      const headers = isGzip ? { 'content-encoding': 'gzip', ...pageHeaders } : pageHeaders;
+      setResponse(new fetchAPI.Response(isGzip ? await this.#gzipped : await response.text(), { headers }));
+    },
   });
-  const plain = Buffer.from(html);
-  return { plain, gzipped: await compress(plain) };
 }

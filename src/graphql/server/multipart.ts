@@ -2,18 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { type Form, readForm } from '../../http/body/form.ts';
+import type { Settings } from '../../settings.ts';
 import { type Params, paramsOf } from './params.ts';
 
 const filesMax = 10;
 /** The specification has two, `operations` and `map`. */
 const fieldsMax = 5;
 
-export interface MultipartLimits {
-  readonly fileMaxBytes: number;
-  /** Of all text fields together; nearly all of it is the field `operations`. */
-  readonly operationsMaxBytes: number;
-  readonly idleMs: number;
-}
 export interface MultipartRequest {
   readonly params: Params;
   dispose(): Promise<void>;
@@ -24,15 +19,15 @@ export interface MultipartRequest {
  *
  * @throws DomainError as `readForm`, and INVALID_JSON, INVALID_TYPE, INVALID_VALUE, MISSING_REQUIRED_PARAMETER.
  */
-export async function readMultipart(req: IncomingMessage, limits: MultipartLimits): Promise<MultipartRequest> {
-  const { fileMaxBytes, operationsMaxBytes, idleMs } = limits;
+export async function readMultipart(req: IncomingMessage, settings: Settings): Promise<MultipartRequest> {
   const form = await readForm(req, {
-    fileMaxBytes,
+    fileMaxBytes: settings.UPLOAD_MAX_BYTES,
     filesMax,
-    fieldMaxBytes: operationsMaxBytes,
-    fieldsMaxBytes: operationsMaxBytes,
+    // Nearly all text is in the field `operations`.
+    fieldMaxBytes: settings.BODY_MAX_BYTES,
+    fieldsMaxBytes: settings.BODY_MAX_BYTES,
     fieldsMax,
-    idleMs,
+    idleMs: settings.BODY_IDLE_TIMEOUT_MS,
   });
   try {
     return { params: paramsOfForm(form), dispose: form.dispose };

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../../entities/errors.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
 /** A GraphQL request, however it came. */
 export interface Params {
@@ -12,15 +13,14 @@ export interface Params {
 /** @throws DomainError INVALID_TYPE or MISSING_REQUIRED_PARAMETER naming the member. */
 export function paramsOf(body: unknown): Params {
   if (!isObject(body)) throw new DomainError('INVALID_TYPE', 'The request must be one JSON object; batches are not taken');
-  const { query, operationName, variables, extensions } = body;
-  if (query === undefined || query === null) {
-    throw new DomainError('MISSING_REQUIRED_PARAMETER', 'query is missing', { param: 'query' });
-  }
-  if (typeof query !== 'string') throw wrongType('query', 'a string');
-  if (!isAbsent(operationName) && typeof operationName !== 'string') throw wrongType('operationName', 'a string');
-  if (!isAbsent(variables) && !isObject(variables)) throw wrongType('variables', 'an object');
-  if (!isAbsent(extensions) && !isObject(extensions)) throw wrongType('extensions', 'an object');
-  return { query, operationName: operationName ?? undefined, variables: variables ?? {}, extensions: extensions ?? {} };
+  const query = member(body, 'query', 'a string', isString);
+  if (query === undefined) throw new DomainError('MISSING_REQUIRED_PARAMETER', 'query is missing', { param: 'query' });
+  return {
+    query,
+    operationName: member(body, 'operationName', 'a string', isString),
+    variables: member(body, 'variables', 'an object', isObject) ?? {},
+    extensions: member(body, 'extensions', 'an object', isObject) ?? {},
+  };
 }
 
 /** Reads the parameters of a GET. @throws DomainError as `paramsOf`, and INVALID_JSON. */
@@ -50,14 +50,13 @@ function jsonParameter(search: URLSearchParams, name: string): unknown {
   }
 }
 
-function wrongType(param: string, expected: string): DomainError {
-  return new DomainError('INVALID_TYPE', `${param} must be ${expected}`, { param });
+/** A member of a request; null counts as absent. */
+function member<T>(body: JsonObject, param: string, expected: string, is: (value: unknown) => value is T): T | undefined {
+  const value = body[param] ?? undefined;
+  if (value === undefined || is(value)) return value;
+  throw new DomainError('INVALID_TYPE', `${param} must be ${expected}`, { param });
 }
 
-function isAbsent(value: unknown): value is null | undefined {
-  return value === undefined || value === null;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function isString(value: unknown): value is string {
+  return typeof value === 'string';
 }

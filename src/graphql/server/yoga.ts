@@ -1,120 +1,171 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { useCSRFPrevention } from '@graphql-yoga/plugin-csrf-prevention';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import type { Plugin, YogaServerInstance } from 'graphql-yoga';
-import type { CallContext } from '../../http/context.ts';
-import { replyBudget } from '../../http/reply/budget.ts';
+import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import { DomainError } from '../../entities/errors.ts';
+import { securityHeaders, sendBody } from '../../http/reply/reply.ts';
 import { presentError } from '../errors.ts';
+import type { Call } from './call.ts';
 import { type DocumentRequest, isFaults } from './documents/documents.ts';
-import type { Params } from './params.ts';
+import type { Executor } from './executor.ts';
+import { GraphiqlPage, graphiqlOptions } from './graphiql.ts';
+import type { RequestReader } from './request-reader.ts';
+import { type EventStreams, wantsStream } from './streams/event-streams.ts';
+import type { Turns } from './turns.ts';
 
-/** What the server hands to yoga: the call, and the request, whose body has been read already. */
-export interface YogaInput {
-  readonly call: CallContext;
-  readonly params: Params;
-  readonly document: DocumentRequest;
+export interface YogaParts {
+  readonly schema: GraphQLSchema;
+  readonly reader: RequestReader;
+  readonly executor: Executor;
+  readonly turns: Turns;
+  readonly streams: EventStreams;
 }
 
+/** What Yoga and its plugins know of a request; `call` is undefined for a visit of the GraphiQL page, which needs no key. */
+interface YogaInput {
+  readonly call: Call | undefined;
+}
+type CallPlugin = Plugin<YogaInput & Record<string, unknown>, YogaInput, YogaInput>;
+
+/** Any of these shows that a browser has asked first whether it may send the request: Parley never allows it for another origin. */
+const preflightHeaders = ['x-graphql-yoga-csrf', 'apollo-require-preflight', 'graphql-require-preflight', 'x-requested-with'];
+
 /**
- * Yoga answers everything but the hot paths: what needs negotiation of the reply's type, and every operation that is refused, with the
- * statuses of the GraphQL over HTTP specification. It runs the same documents, the same executor and the same errors as they do.
+ * GraphQL over HTTP by Yoga: parameters, statuses, negotiation of the content type, GraphiQL. Its plugins read the request within the limits
+ * of Parley, take the documents that were checked already, wait for the caller's turn, and present errors.
  */
-export class YogaDoor {
-  readonly #schema: GraphQLSchema;
-  #opened: Promise<YogaServerInstance<YogaInput, object>> | undefined;
+export class YogaHandler {
+  readonly #yoga: YogaServerInstance<YogaInput, object>;
 
-  constructor(schema: GraphQLSchema) {
-    this.#schema = schema;
-  }
-
-  /** Loads yoga, which is a fifth of all modules of the process: a start does not wait for what most calls pass by. */
-  open(): Promise<YogaServerInstance<YogaInput, object>> {
-    this.#opened ??= this.#load();
-    return this.#opened;
-  }
-
-  async #load(): Promise<YogaServerInstance<YogaInput, object>> {
-    const { createYoga } = await import('graphql-yoga');
-    return createYoga<YogaInput, object>({
-      schema: this.#schema,
-      plugins: [useReadParams(), useDocument(), usePresentedErrors()],
+  constructor({ schema, reader, executor, turns, streams }: YogaParts) {
+    const page = new GraphiqlPage();
+    this.#yoga = createYoga<YogaInput, object>({
+      schema,
+      plugins: [
+        useCsrfPrevention(),
+        useRequestReader(reader, streams),
+        useDocuments(executor, turns),
+        usePresentedErrors(),
+        page.usePageHeaders(),
+      ],
+      graphiql: (_request, context) => context?.call === undefined && graphiqlOptions,
+      renderGraphiQL: page.render,
       maskedErrors: false,
       parserAndValidationCache: false,
       maxRequestBodySize: false,
       batching: false,
       multipart: false,
       cors: false,
-      graphiql: false,
       landingPage: false,
       logging: false,
       graphqlEndpoint: '/graphql',
     });
   }
+  /** Answers a request of which nothing has been run. @throws DomainError, and any other error outside of the fields. */
+  async answer(call: Call): Promise<void> {
+    const { req, res, requestId } = call;
+    const response = await this.#ask(req, call);
+    // graphql-sse has answered.
+    if (res.headersSent) return;
+    await send(res, response, ['x-request-id', requestId, ...securityHeaders], call.document?.kind !== 'mutation');
+  }
 
-  /** @returns what to send; headers as a flat list. */
-  async answer(method: string, accept: string | undefined, input: YogaInput): Promise<YogaReply> {
-    const headers = { 'content-type': 'application/json', ...(accept === undefined ? {} : { accept }) };
-    const yoga = await this.open();
-    const response = await yoga.fetch('http://localhost/graphql', { method, headers }, input);
-    return {
-      status: response.status,
-      headers: [...response.headers].filter(([name]) => name !== 'content-length').flat(),
-      text: await response.text(),
-    };
+  /** Answers a visit of a browser with the page of GraphiQL. */
+  async answerPage(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    await send(res, await this.#ask(req, undefined), [], true);
+  }
+
+  /** The address that Yoga sees is fixed: a header `host` may be no part of a URL. */
+  async #ask({ method = 'GET', headers }: IncomingMessage, call: Call | undefined): Promise<Response> {
+    const { Request } = this.#yoga.fetchAPI;
+    const init = { method: method === 'HEAD' ? 'GET' : method, headers: headers as Record<string, string> };
+    return this.#yoga.handleRequest(new Request('http://localhost/graphql', init), { call });
   }
 }
 
-export interface YogaReply {
-  readonly status: number;
-  readonly headers: readonly string[];
-  readonly text: string;
+async function send(res: ServerResponse, response: Response, added: readonly string[], mayRefuse: boolean): Promise<void> {
+  const headers = [...response.headers].filter(([name]) => name !== 'content-length').flat();
+  sendBody(res, response.status, [...headers, ...added], Buffer.from(await response.arrayBuffer()), mayRefuse);
 }
 
-type InputPlugin = Plugin<YogaInput & Record<string, unknown>, YogaInput, YogaInput>;
-
-function useReadParams(): InputPlugin {
+/** A GET needs no header: its key stands in a header that a browser never sends to another site without asking. */
+function useCsrfPrevention(): CallPlugin {
+  const { onRequestParse } = useCSRFPrevention({ requestHeaders: preflightHeaders });
   return {
-    onRequestParse: ({ serverContext, setRequestParser }) => {
-      const { params } = serverContext;
-      setRequestParser(() => ({ ...params, operationName: params.operationName ?? null }) as never);
+    onRequestParse: async (payload) => {
+      if (payload.request.method === 'GET') return;
+      try {
+        await onRequestParse?.(payload);
+      } catch {
+        throw new DomainError('FORBIDDEN', `A body that is not JSON needs one of the headers ${preflightHeaders.join(', ')}`);
+      }
     },
   };
 }
 
-function useDocument(): InputPlugin {
+function useRequestReader(reader: RequestReader, streams: EventStreams): CallPlugin {
   return {
-    onParse: ({ context, setParsedDocument }) => setParsedDocument(context.document.document),
-    onValidate: ({ context, setResult }) => setResult([...context.document.faults]),
+    onRequestParse: ({ serverContext, setRequestParser, fetchAPI }) => {
+      const call = callOf(serverContext);
+      setRequestParser(async () => {
+        const document = await reader.read(call);
+        if (!wantsStream(document, call.accept)) {
+          const { operationName, ...params } = document.params;
+          return operationName === undefined ? params : { ...params, operationName };
+        }
+        await streams.answer(call, document);
+        return new fetchAPI.Response(null);
+      });
+    },
+  };
+}
+
+function useDocuments(executor: Executor, turns: Turns): CallPlugin {
+  return {
+    onParse: ({ context, setParsedDocument }) => setParsedDocument(documentOf(context).document),
+    onValidate: ({ context, setResult }) => setResult([...documentOf(context).faults]),
     onExecute: ({ context, setExecuteFn, setResultAndStopExecution }) => {
-      const { call, document } = context;
+      const call = callOf(context);
+      const document = documentOf(context);
       const operation = document.operation();
       if (isFaults(operation)) return setResultAndStopExecution({ errors: operation });
-      const budget = replyBudget(call.deps.settings);
-      setExecuteFn(({ variableValues }) => operation.compiled.execute({ variableValues, contextValue: call, budget }));
+      setExecuteFn(() => turns.run(call, (own) => executor.execute(operation, document.params.variables, own)));
     },
   };
 }
 
-/** Runs last of all, so that errors of every stage leave through the one door for them. */
-function usePresentedErrors(): InputPlugin {
+/** Presents errors of every stage. What was thrown outside of the fields goes to the handler, which knows its status. */
+function usePresentedErrors(): CallPlugin {
   return {
-    onExecutionResult: ({ result, setResult, context }) => {
-      if (result === undefined || Array.isArray(result) || !('errors' in result) || result.errors === undefined) return;
-      const { call } = context;
-      const errors = result.errors.map((error) => {
-        const shown = presentError(error, { requestId: call.requestId, logger: call.deps.logger });
-        return withStatus(shown, error);
-      });
-      setResult({ ...result, errors });
+    onResultProcess: ({ result, setResult, serverContext }) => {
+      if (!('errors' in result) || result.errors === undefined) return;
+      const call = callOf(serverContext);
+      const thrown = result.data === undefined ? result.errors.find(isThrown) : undefined;
+      if (thrown !== undefined) throw thrown.originalError;
+      setResult({ ...result, errors: result.errors.map((error) => withStatus(presentError(error, call.errors), error)) });
     },
   };
 }
 
-/** A request that was never run is the caller's mistake: 400, except where application/json is answered with 200 by the specification. */
+function isThrown({ path, originalError }: GraphQLError): boolean {
+  return path === undefined && originalError instanceof Error && !(originalError instanceof GraphQLError);
+}
+
+/** A request that was never run is the caller's mistake: 400, except where the specification answers application/json with 200. */
 function withStatus(shown: GraphQLError, error: GraphQLError): GraphQLError {
   if (shown.path !== undefined) return shown;
-  return new GraphQLError(shown.message, {
-    nodes: shown.nodes ?? null,
-    source: shown.source ?? null,
-    positions: shown.positions ?? null,
-    extensions: { ...shown.extensions, http: error.extensions.http ?? { spec: true, status: 400 } },
-  });
+  const { message, nodes = null, source = null, positions = null, extensions } = shown;
+  const http = error.extensions.http ?? { spec: true, status: 400 };
+  return new GraphQLError(message, { nodes, source, positions, extensions: { ...extensions, http } });
+}
+
+function callOf({ call }: YogaInput): Call {
+  if (call === undefined) throw new Error('the page of GraphiQL runs nothing');
+  return call;
+}
+
+function documentOf(input: YogaInput): DocumentRequest {
+  const { document } = callOf(input);
+  if (document === undefined) throw new Error('the request has not been read');
+  return document;
 }

@@ -19,7 +19,7 @@ export function enumOf<const Value extends string>(
   });
 }
 
-/** The same with the values as the contract writes them on the wire (`in_progress`), where both faces must show one spelling. */
+/** The same with the values as the contract writes them on the wire (`in_progress`), where GraphQL and REST must show one spelling. */
 export function wireEnumOf<const Value extends string>(
   name: string,
   description: string,

@@ -1,3 +1,4 @@
+// Fast path: an operation that is compiled once and run many times. The plain path is `execute` of graphql-js.
 import {
   type DirectiveNode,
   type DocumentNode,

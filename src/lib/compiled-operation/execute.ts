@@ -1,3 +1,4 @@
+// Fast path: runs the fields of an object. The plain path is `executeFields` of graphql-js.
 import { hasMembers } from '../json.ts';
 import type { FieldPlan, ObjectPlan } from './plan.ts';
 import type { Path, Run } from './run.ts';

@@ -1,3 +1,4 @@
+// Fast path: finds the fields of an operation once. The plain path finds them in each run (graphql-js).
 import {
   defaultFieldResolver,
   type FieldNode,

@@ -1,3 +1,4 @@
+// Fast path: the state of one run of a compiled operation. The plain path is the execution context of graphql-js.
 import {
   type ExecutionResult,
   type FieldNode,

@@ -1,3 +1,4 @@
+// Fast path: reads variables with short errors. The plain path is `getVariableValues` of graphql-js.
 import {
   coerceInputValue,
   GraphQLError,

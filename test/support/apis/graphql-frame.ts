@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import type { Deps } from '../../../src/domain/deps.ts';
 import type { UploadedFile } from '../../../src/entities/chats/uploaded-file.ts';
 import { DomainError } from '../../../src/entities/errors.ts';
+import type { Executor } from '../../../src/graphql/server/executor.ts';
 import { createGraphqlHandler } from '../../../src/graphql/server/server.ts';
 import { Connections } from '../../../src/http/connections/connections.ts';
 import { createAdmissions } from '../../../src/http/limits.ts';
@@ -49,8 +50,11 @@ export interface GraphqlFrame {
   close(): Promise<void>;
 }
 
-/** The GraphQL face over the small schema, on a port of its own. */
-export async function startGraphqlFrame(env: Readonly<Record<string, string>> = {}): Promise<GraphqlFrame> {
+/** The GraphQL API over the small schema, on a port of its own; with `plainExecutor` without its fast path. */
+export async function startGraphqlFrame(
+  env: Readonly<Record<string, string>> = {},
+  plainExecutor?: (schema: GraphQLSchema) => Executor,
+): Promise<GraphqlFrame> {
   const settings = loadSettings(env);
   const sources = { open: 0 };
   const logs: string[] = [];
@@ -61,9 +65,10 @@ export async function startGraphqlFrame(env: Readonly<Record<string, string>> = 
     heartbeatMs: settings.SSE_HEARTBEAT_MS,
     bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
   });
+  const schema = testSchema(sources);
   const graphql = createGraphqlHandler({
     admissions: createAdmissions(testPools(), settings),
-    schema: testSchema(sources),
+    schema,
     deps,
     metrics: new Metrics(),
     streams,
@@ -74,6 +79,7 @@ export async function startGraphqlFrame(env: Readonly<Record<string, string>> = 
         return () => watchers.delete(onEnd);
       },
     },
+    ...(plainExecutor === undefined ? {} : { plainExecutor: plainExecutor(schema) }),
   });
   const connections = new Connections(settings, (req, res) => {
     graphql.handle(req, res, () => {

@@ -45,7 +45,7 @@ export class Documents {
     this.#limits = documentLimits(settings);
   }
 
-  /** Reads the document of a request, once for the whole request: what is wrong with it is told by what is asked of the result. */
+  /** Finds the document of a request. Does not throw: the result says what is wrong with the document. */
   request(params: Params): DocumentRequest {
     return new DocumentRequest(this.#find(params.query), params);
   }
@@ -89,14 +89,14 @@ export class Documents {
 
 /** What one request asks for. */
 export class DocumentRequest {
+  readonly params: Params;
   readonly #known: KnownDocument;
-  readonly #params: Params;
   readonly #node: OperationDefinitionNode | GraphQLError;
   #operation: Operation | readonly GraphQLError[] | undefined;
 
   constructor(known: KnownDocument, params: Params) {
     this.#known = known;
-    this.#params = params;
+    this.params = params;
     this.#node = known.document === undefined ? noOperation() : operationNamed(known.operations, params.operationName);
   }
 
@@ -132,13 +132,13 @@ export class DocumentRequest {
     const { faults, document } = this.#known;
     if (faults.length > 0 || document === undefined) return faults;
     if (this.#node instanceof GraphQLError) return [this.#node];
-    const fault = this.#known.weightFault(this.#node, this.#params.variables);
+    const fault = this.#known.weightFault(this.#node, this.params.variables);
     if (fault !== undefined) return [fault];
     return {
       document,
       node: this.#node,
       holdsRun: this.holdsRun,
-      name: this.#params.operationName,
+      name: this.params.operationName,
       compiled: this.#known.compiled(this.#node),
     };
   }

@@ -77,7 +77,7 @@ class Scale {
     let own = 0;
     let isVariable = inner.isVariable;
     let isIntrospection = false;
-    // Of several fields of one name that exclude each other, the dearest counts.
+    // Of several fields of one name that exclude each other, the most costly one counts.
     for (const { node, parentType } of fields) {
       const definition = fieldNamed(this.#schema, parentType, node.name.value);
       if (definition === undefined) continue;

@@ -1,103 +1,116 @@
-import type { ServerResponse } from 'node:http';
 import type { Deps } from '../../../domain/deps.ts';
-import type { AdmissionPool } from '../../../engine/sharing/pools.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { CallContext } from '../../../http/context.ts';
-import type { Admissions, RunAdmission } from '../../../http/limits.ts';
-import type { SseStreams } from '../../../http/reply/sse.ts';
-import type { GraphContext } from '../../builder/builder.ts';
+import type { Admissions } from '../../../http/limits.ts';
+import type { SseStream, SseStreams } from '../../../http/reply/sse.ts';
 import type { Call, WatchKey } from '../call.ts';
 import { type DocumentRequest, isFaults, type Operation } from '../documents/documents.ts';
-import type { Params } from '../params.ts';
+import type { Executor } from '../executor.ts';
+import { writeResults } from '../fast/stream-writer.ts';
 import { sendErrors } from '../reply.ts';
-import type { EventSource } from './event-source.ts';
+import { keyEnded } from '../turns.ts';
+import { OperationResults, type StreamContext } from './operation-results.ts';
+import { Outlet } from './outlet.ts';
+import { framesOf, type Protocol } from './protocol.ts';
 
 export interface StreamParts {
   readonly deps: Deps;
-  readonly source: EventSource;
+  readonly executor: Executor;
   readonly sse: SseStreams;
+  readonly protocol: Protocol;
   readonly watchKey: WatchKey;
   readonly admissions: Admissions;
+  /** Whether a stream of one operation is written without graphql-sse. */
+  readonly isFast: boolean;
 }
 
 /**
- * Operations answered by a stream of their own: the distinct connections mode of the graphql-sse protocol. Written by hand because this
- * is the hot path: no web streams, and events that arrived together leave in one write.
+ * Whether the answer is an event stream: the client takes nothing else, or the operation is a subscription.
+ *
+ * @throws DomainError NOT_ACCEPTABLE for a subscription whose client takes no stream.
  */
+export function wantsStream({ kind }: DocumentRequest, accept: string): boolean {
+  if (accept.includes('text/event-stream')) return true;
+  if (kind !== 'subscription') return false;
+  if (accept.includes('*/*')) return true;
+  const message = 'A subscription is answered with a stream: send the header "Accept: text/event-stream"';
+  throw new DomainError('NOT_ACCEPTABLE', message);
+}
+
+/** Runs operations whose results are sent as event streams; each stream carries one operation (distinct connections mode of graphql-sse). */
 export class EventStreams {
   readonly #parts: StreamParts;
-  /** Those without an end of their own. */
-  readonly #endless = new Set<CallContext>();
+  /** Operations without an end of their own. */
+  readonly #endless = new Set<OperationResults>();
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
   }
 
-  async answer(call: Call, params: Params, document: DocumentRequest): Promise<void> {
-    const { deps, watchKey, admissions } = this.#parts;
-    const { req, res, caller, requestId } = call;
-    const operation = document.operation();
-    if (isFaults(operation)) return sendErrors(res, 400, operation, call.errors);
-    if (req.method === 'GET' && operation.node.operation === 'mutation') {
-      res.setHeader('allow', 'POST');
-      return sendErrors(res, 405, [new DomainError('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST')], call.errors);
-    }
-    const pool = poolOf(operation, admissions);
-    pool?.enter(caller);
-    const context = new CallContext(deps, caller, requestId, res);
-    if (!operation.holdsRun) this.#endless.add(context);
-    const stopWatching = watchKey(caller, () => {
-      context.abort(new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired'));
-    });
+  /** Answers one operation with a stream of its own. Resolves when the stream has ended. */
+  async answer(call: Call, document: DocumentRequest): Promise<void> {
+    const operation = operationOf(call, document);
+    if (operation === undefined) return;
+    const context = new CallContext(this.#parts.deps, call.caller, call.requestId, call.res);
+    const outlet = new Outlet();
+    const results = this.begin(operation, document, context, outlet);
     try {
-      await this.#send(operation, params, context, res);
+      await results.open();
+      if (this.#parts.isFast) return await writeResults(results, this.startStream(call));
+      const reply = await this.#parts.protocol('POST', { token: null, params: document.params, results });
+      await outlet.send(framesOf(reply), this.startStream(call), call.res);
     } finally {
-      this.#endless.delete(context);
+      await results.return();
+    }
+  }
+
+  /**
+   * Admits an operation whose results go to the outlet.
+   *
+   * @throws DomainError when the caller has its share of runs or of subscriptions.
+   */
+  begin(operation: Operation, { params }: DocumentRequest, context: StreamContext, outlet: Outlet): OperationResults {
+    const { executor, watchKey, admissions } = this.#parts;
+    const { caller } = context;
+    const { holdsRun } = operation;
+    const isSubscription = operation.node.operation === 'subscription';
+    const pool = holdsRun ? admissions.runs : isSubscription ? admissions.subscriptions : undefined;
+    pool?.enter(caller);
+    const stopWatching = watchKey(caller, () => context.abort(keyEnded()));
+    const run = async () =>
+      isSubscription
+        ? executor.subscribe(operation, params.variables, context)
+        : executor.execute(operation, params.variables, context);
+    const open = () => (holdsRun ? run() : admissions.requests.run(caller, () => context.signal, run));
+    const results = new OperationResults(context, outlet, open, () => {
+      this.#endless.delete(results);
       stopWatching();
       pool?.leave(caller);
-    }
+    });
+    if (!holdsRun) this.#endless.add(results);
+    return results;
   }
 
-  async #send(operation: Operation, params: Params, context: CallContext, res: ServerResponse): Promise<void> {
-    const results = await openInTurn(this.#parts, operation, params, context);
-    const stream = this.#parts.sse.start(res, context.requestId, ['connection', 'keep-alive']);
+  startStream({ res, requestId }: Call): SseStream {
+    const stream = this.#parts.sse.start(res, requestId, ['connection', 'keep-alive']);
     stream.flush();
-    for await (const batch of results) {
-      const slow = stream.write(distinctFrames(batch));
-      if (slow !== undefined) await slow;
-      if (stream.isClosed) return;
-    }
-    stream.end('event: complete\ndata:\n\n');
+    return stream;
   }
 
-  /** Ends every stream without an end of its own with an error that says why. */
+  /** Ends every operation without an end of its own, with an error that says why. One that shows a run goes on to the end of the run. */
   stop(reason: DomainError): void {
-    for (const context of this.#endless) context.abort(reason);
+    for (const results of this.#endless) results.abort(reason);
   }
 }
 
-/** What an operation on a stream takes a place of while it runs; a query or a plain mutation has its turn in `openInTurn`. */
-export function poolOf(
-  { holdsRun, node }: Operation,
-  { runs, subscriptions }: Admissions,
-): RunAdmission | AdmissionPool | undefined {
-  if (holdsRun) return runs;
-  return node.operation === 'subscription' ? subscriptions : undefined;
-}
-
-/** Asks the resolvers, in the caller's turn where no run is behind the operation. */
-export function openInTurn(
-  { source, admissions }: StreamParts,
-  operation: Operation,
-  { variables }: Params,
-  context: GraphContext,
-): Promise<AsyncIterable<readonly string[]>> {
-  const open = () => source.open(operation, variables, context);
-  return operation.holdsRun ? open() : admissions.requests.run(context.caller, () => context.signal, open);
-}
-
-function distinctFrames(batch: readonly string[]): string {
-  let frames = '';
-  for (const json of batch) frames += `event: next\ndata: ${json}\n\n`;
-  return frames;
+/** The operation of a request; undefined when the request has been refused. */
+export function operationOf({ req, res, errors }: Call, document: DocumentRequest): Operation | undefined {
+  const operation = document.operation();
+  if (isFaults(operation)) sendErrors(res, 400, operation, errors);
+  else if (req.method !== 'GET' || document.kind !== 'mutation') return operation;
+  else {
+    res.setHeader('allow', 'POST');
+    sendErrors(res, 405, [new DomainError('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST')], errors);
+  }
+  return undefined;
 }
