@@ -17,7 +17,7 @@ const walks: Readonly<Record<string, string>> = {
   'graphql/builder/observed.ts': 'asks for the root fields of an operation once',
   'graphql/server/documents/limits.ts': 'visits the text of the document, in which a fragment stands once',
   'lib/compiled-operation/compiled-operation.ts': 'visits the text of the document; plans the root',
-  'lib/compiled-operation/plan.ts': 'plans at most GRAPHQL_FIELDS_MAX fields; graphql-js collects those of a place',
+  'lib/compiled-operation/planner.ts': 'plans at most GRAPHQL_FIELDS_MAX fields; graphql-js collects those of a place',
   'rest/compile.ts': 'our own documents',
   'rest/document.ts': 'our own documents',
   'rest/openapi/document.ts': 'our own documents',
