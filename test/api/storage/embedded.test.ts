@@ -26,10 +26,10 @@ describe('the embedded database', () => {
     const server = await startEmbedded(folder, loadSettings({}), () => {});
     const client = new Client(server.connection);
     await client.connect();
-    const { rows } = await client.query("SELECT extname FROM pg_extension WHERE extname = 'vector'");
+    const { rows } = await client.query("SELECT to_regclass('public.parley_migrations') IS NOT NULL AS is_prepared");
     await client.end();
     await server.close();
-    expect(rows).toEqual([{ extname: 'vector' }]);
+    expect(rows).toEqual([{ is_prepared: true }]);
     expect(readdirSync(folder)).not.toContain('database.unfinished');
   });
 
