@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import type { GraphQLSchema } from 'graphql';
 import { compileRoutes, type Route } from '../../src/rest/compile.ts';
-import type { RouteRow } from '../../src/rest/route.ts';
+import type { DeclaredRoute } from '../../src/rest/route.ts';
 
 /** One operation of both APIs. */
 export interface OperationLine {
@@ -24,7 +24,7 @@ interface Source {
 }
 
 /** Every operation: the rows in their order, then what only GraphQL has. */
-export function operationLines(schema: GraphQLSchema, rows: readonly RouteRow[], folder: string): readonly OperationLine[] {
+export function operationLines(schema: GraphQLSchema, rows: readonly DeclaredRoute[], folder: string): readonly OperationLine[] {
   const routes = compileRoutes(schema, rows);
   const tests = testSources(folder);
   const ofRows = routes.map((route) => {
@@ -82,7 +82,7 @@ function testSources(folder: string): readonly Source[] {
  * The first test that calls it. Those of the same noun come first, also when they put the path together from parts: so the page changes little
  * when tests do.
  */
-function testOf(sources: readonly Source[], row: RouteRow | undefined, graphql: string): string {
+function testOf(sources: readonly Source[], row: DeclaredRoute | undefined, graphql: string): string {
   const noun = row === undefined ? undefined : nounOf(row.tag);
   const related = sources.filter(({ path }) => noun !== undefined && path.includes(`/${noun}`));
   const found =
@@ -100,13 +100,13 @@ function nounOf(tag: string): string {
 }
 
 /** The last word of the path, as a part of one. */
-function partOf({ path }: RouteRow): RegExp {
+function partOf({ path }: DeclaredRoute): RegExp {
   const word = path.split('/').findLast((segment) => !segment.startsWith('{')) ?? '';
   return new RegExp(`[/'"\`]${escaped(word)}\\b`);
 }
 
 /** Matches a call of the route: its method, then its path or the end of it after a variable, with any text in place of ids. */
-function callOf({ method, path }: RouteRow): RegExp {
+function callOf({ method, path }: DeclaredRoute): RegExp {
   const parts = path.split(/\{[^}]*\}/).map(escaped);
   const whole = parts.join('[^/`\'"\\s]+');
   const tail = parts.length > 1 ? (parts.at(-1) ?? '') : '';

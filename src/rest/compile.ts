@@ -11,7 +11,7 @@ import { compileReader, type Reader, type ReadMode } from './input/body.ts';
 import { memberNames } from './input/member-names.ts';
 import { compileParameter, type ParameterReader } from './input/parameters.ts';
 import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
-import type { RouteRow } from './route.ts';
+import type { DeclaredRoute } from './route.ts';
 
 export interface Parameter {
   readonly name: string;
@@ -37,7 +37,7 @@ export interface VariableReaders {
 
 /** A declared route that was checked, with everything that does not change between calls. */
 export interface Route {
-  readonly row: RouteRow;
+  readonly row: DeclaredRoute;
   readonly main: RowDocument;
   readonly operation: CompiledOperation;
   readonly scope: Scope | null;
@@ -63,7 +63,7 @@ export interface Route {
  */
 export function compileRoutes(
   schema: GraphQLSchema,
-  rows: readonly RouteRow[],
+  rows: readonly DeclaredRoute[],
   scopes: OperationScopes = operationScopes,
   declarations: Declarations | null = wireDeclarations(),
 ): readonly Route[] {
@@ -88,12 +88,12 @@ export function compileRoutes(
   return routes;
 }
 
-function checkDocuments(schema: GraphQLSchema, { document, stream, fold }: RouteRow): void {
+function checkDocuments(schema: GraphQLSchema, { document, stream, fold }: DeclaredRoute): void {
   const sources = new Set([document, stream?.document, fold?.document]);
   for (const source of sources) if (source !== undefined) checkDocument(schema, source);
 }
 
-function compileRoute(schema: GraphQLSchema, row: RouteRow, scopes: OperationScopes): Route {
+function compileRoute(schema: GraphQLSchema, row: DeclaredRoute, scopes: OperationScopes): Route {
   const main = compileDocument(schema, row.document, scopes);
   const pathNames = [...row.path.matchAll(/\{([^}]*)\}/g)].map((match) => match[1] ?? '');
   checkShape(row, pathNames);
@@ -122,7 +122,7 @@ function compileRoute(schema: GraphQLSchema, row: RouteRow, scopes: OperationSco
 /** A stream's or a fold's document: a subscription with the same variables and the same scope as the route's. */
 function compileSubscription(
   schema: GraphQLSchema,
-  row: RouteRow,
+  row: DeclaredRoute,
   main: RowDocument,
   source: string,
   scopes: OperationScopes,
@@ -137,7 +137,7 @@ function compileSubscription(
   return compileSource(schema, document);
 }
 
-function variableReaders(row: RouteRow, main: RowDocument, pathNames: readonly string[], mode: ReadMode): VariableReaders {
+function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[], mode: ReadMode): VariableReaders {
   const parameter = (name: string): Parameter => {
     const variable = main.variables.get(name);
     if (variable === undefined) throw new Error(`no variable ${name}`);
@@ -154,7 +154,7 @@ function variableReaders(row: RouteRow, main: RowDocument, pathNames: readonly s
   };
 }
 
-function* formFields(row: RouteRow, main: RowDocument, pathNames: readonly string[], mode: ReadMode): Generator<FormField> {
+function* formFields(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[], mode: ReadMode): Generator<FormField> {
   const bodyType = getNamedType(row.body === undefined ? undefined : main.variables.get(row.body)?.type);
   if (isInputObjectType(bodyType) && row.upload?.orJson !== true) {
     for (const field of Object.values(bodyType.getFields())) {

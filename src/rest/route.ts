@@ -12,7 +12,7 @@ import type { RunEvent } from '../entities/runs/event.ts';
  * - `document` is one static operation with exactly one root field; its aliases are the reply mapping (`finish_reason: finishReason`).
  * - The key's scope is not repeated here: it is that of the root field (domain/access/policy.ts).
  */
-export interface RouteRow {
+export interface DeclaredRoute {
   readonly operationId: string;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** As OpenAPI writes it: `/api/v1/ais/{aiId}`. */

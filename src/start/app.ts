@@ -37,21 +37,21 @@ export interface App {
   cutOff(): void;
 }
 
-/** What both faces are over: the one schema, and the rows, checked against it. Needs nothing that a start has to wait for. */
-export interface Faces {
+/** What both APIs stand on: the one schema, and the routes, checked against it. Needs nothing that a start has to wait for. */
+export interface Apis {
   readonly schema: GraphQLSchema;
   readonly routes: readonly Route[];
 }
 
 /** @throws Error naming everything of the schema that is not complete, and every route that does not hold. */
-export function createFaces(): Faces {
+export function createApis(): Apis {
   const schema = buildSchema();
   // The wire schemas never change: tests check them.
   return { schema, routes: compileRoutes(schema, allRoutes, operationScopes, null) };
 }
 
-/** Joins both faces over one schema. The only file that sees every layer. */
-export function createApp(deps: Deps, { schema, routes }: Faces): App {
+/** Joins both APIs over one schema. The only file that sees every layer. */
+export function createApp(deps: Deps, { schema, routes }: Apis): App {
   let isStopping = false;
   const { settings } = deps;
   const metrics = new Metrics();

@@ -9,7 +9,7 @@ import { endingMs } from '../engine/runs/engine.ts';
 import { closing } from '../http/connections/closing.ts';
 import type { Settings } from '../settings.ts';
 import type { EmbeddedServer } from '../storage/database/embedded/embedded.ts';
-import { createApp, createFaces } from './app.ts';
+import { createApis, createApp } from './app.ts';
 import { closeDeps, createDeps } from './compose.ts';
 
 export interface Service {
@@ -55,7 +55,7 @@ export async function startService(
     ...options,
   });
   // In this thread while the database opens in its own. A failure here is told once the database can be closed.
-  const making = Promise.try(createFaces);
+  const making = Promise.try(createApis);
   making.catch(() => undefined);
   const deps = await opening;
   try {

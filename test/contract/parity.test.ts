@@ -40,7 +40,7 @@ interface Scenario {
   readonly agent?: keyof typeof agents;
   /** Of the last answer. */
   readonly expected: Partial<Answer>;
-  /** Faces whose contract has no word for it. */
+  /** Apis whose contract has no word for it. */
   readonly without?: RegExp;
 }
 

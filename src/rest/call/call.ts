@@ -4,7 +4,7 @@ import type { Upload } from '../../http/body/upload.ts';
 import type { CallContext } from '../../http/context.ts';
 import type { Route } from '../compile.ts';
 import { type RequestParts, streamMember } from '../input/variables.ts';
-import type { RouteRow } from '../route.ts';
+import type { DeclaredRoute } from '../route.ts';
 
 /** One authenticated request of a route. */
 export interface Call {
@@ -57,7 +57,7 @@ function lastEventSequence(req: IncomingMessage): number | undefined {
 }
 
 /** The ticket that admits a request instead of a key. A request that also has a key is authenticated by the key. */
-export function ticketOf(row: RouteRow, req: IncomingMessage): string | undefined {
+export function ticketOf(row: DeclaredRoute, req: IncomingMessage): string | undefined {
   if (row.ticket === undefined || req.headers.authorization !== undefined) return undefined;
   return new URLSearchParams(queryOf(req)).get(row.ticket) ?? undefined;
 }

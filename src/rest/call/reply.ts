@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { DomainError } from '../../entities/errors.ts';
 import type { Route } from '../compile.ts';
-import type { RouteRow } from '../route.ts';
+import type { DeclaredRoute } from '../route.ts';
 
 /** A reply before it is sent. An idempotency key stores it. */
 export interface Reply {
@@ -38,7 +38,7 @@ interface ConnectionValue {
 }
 
 /** `{data: […]}` with the members for paging that the route declares. */
-function wrapped(row: RouteRow, value: unknown): unknown {
+function wrapped(row: DeclaredRoute, value: unknown): unknown {
   if (Array.isArray(value)) return { data: value };
   const connection = (value ?? {}) as ConnectionValue;
   const data = connection.nodes ?? [];

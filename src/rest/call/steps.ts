@@ -16,7 +16,7 @@ import { discardBody, sendEmpty, sendJson } from '../../http/reply/reply.ts';
 import type { ShareRefusal } from '../../lib/fair-share.ts';
 import type { Route } from '../compile.ts';
 import { callerError, pathError } from '../input/error-params.ts';
-import type { RouteRow } from '../route.ts';
+import type { DeclaredRoute } from '../route.ts';
 import { type Call, type CallBody, queryOf, type Step, ticketOf } from './call.ts';
 import type { RestOptions } from './options.ts';
 
@@ -130,7 +130,7 @@ export class Steps {
   /** Reads a file. It keeps one of the places for uploads until the call is answered. */
   async #receive(
     call: Call,
-    { file: fileField, sizeBytesMaxSetting, isRaw }: NonNullable<RouteRow['upload']>,
+    { file: fileField, sizeBytesMaxSetting, isRaw }: NonNullable<DeclaredRoute['upload']>,
   ): Promise<CallBody> {
     const { settings } = this.#options.deps;
     const { uploads } = this.#options.admissions;

@@ -9,10 +9,10 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Declarations } from '../openapi/declarations.ts';
-import type { RouteRow } from '../route.ts';
+import type { DeclaredRoute } from '../route.ts';
 import { isFileType, type RowDocument } from './document.ts';
 
-export function checkShape(row: RouteRow, pathNames: readonly string[]): void {
+export function checkShape(row: DeclaredRoute, pathNames: readonly string[]): void {
   if (!/^\/api\/v\d+(\/([a-z0-9_-]+|\{[a-z][A-Za-z0-9]*\}))+$/.test(row.path))
     throw new Error(`the path ${row.path} is none of a REST route`);
   if (new Set(pathNames).size !== pathNames.length) throw new Error('a name stands twice in the path');
@@ -26,7 +26,7 @@ export function checkShape(row: RouteRow, pathNames: readonly string[]): void {
 }
 
 /** Every name is a variable, and every variable is fed. */
-export function checkVariables(row: RouteRow, main: RowDocument, pathNames: readonly string[]): void {
+export function checkVariables(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[]): void {
   const fed = new Map<string, string>();
   const feed = (name: string, from: string) => {
     requireVariable(main, name, from);
@@ -57,7 +57,7 @@ export function requireVariable(main: RowDocument, name: string, from: string): 
   if (!main.variables.has(name)) throw new Error(`${from} names ${name}, which is no variable of the document`);
 }
 
-export function checkSchemas({ reply, fold, stream, socket }: RouteRow, { schemas }: Declarations): void {
+export function checkSchemas({ reply, fold, stream, socket }: DeclaredRoute, { schemas }: Declarations): void {
   for (const name of [reply, stream?.event, socket?.request, socket?.event]) {
     if (name !== undefined && !Object.hasOwn(schemas, name)) throw new Error(`no schema ${name} is declared`);
   }
@@ -65,7 +65,7 @@ export function checkSchemas({ reply, fold, stream, socket }: RouteRow, { schema
 }
 
 /** What the reply is made from must be selected. */
-export function checkReply(row: RouteRow, main: RowDocument): void {
+export function checkReply(row: DeclaredRoute, main: RowDocument): void {
   const type = isNonNullType(main.rootField.type) ? main.rootField.type.ofType : main.rootField.type;
   const selected = selectedKeys(main.rootNode.selectionSet);
   if (row.wrap === 'data' && !isListType(type) && !(isObjectType(type) && selected.has('nodes'))) {

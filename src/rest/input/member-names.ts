@@ -1,4 +1,4 @@
-import type { RouteRow } from '../route.ts';
+import type { DeclaredRoute } from '../route.ts';
 
 /** How callers write the members of a route's body. */
 export interface MemberNames {
@@ -17,7 +17,7 @@ export const camelNames: MemberNames = { wire: (name) => name, other: () => unde
  * Members in snake_case, but for those the route keeps as they are: the contract adds `generateCitations` to a format of another hand.
  * Both spellings are taken.
  */
-export function memberNames(row: Pick<RouteRow, 'bodyCase' | 'camelMembers'>): MemberNames {
+export function memberNames(row: Pick<DeclaredRoute, 'bodyCase' | 'camelMembers'>): MemberNames {
   if (row.bodyCase !== 'snake') return camelNames;
   const kept = new Set(row.camelMembers ?? []);
   return {

@@ -18,7 +18,7 @@ import { errorResponses, errorSchema, errorsOf, replyHeaders } from './responses
 import { SchemaPrinter, type SelectionContext } from './schemas.ts';
 
 /**
- * Prints the OpenAPI 3.1 description of the REST face from its rows and the schema: requests follow the input types, replies what the
+ * Prints the OpenAPI 3.1 description of the REST API from its rows and the schema: requests follow the input types, replies what the
  * rows' documents select, so it cannot say anything else than what happens.
  */
 export function printOpenApi(

@@ -1,4 +1,4 @@
-import type { RouteRow } from '../route.ts';
+import type { DeclaredRoute } from '../route.ts';
 
 const tag = 'Administration';
 const tenantFields = 'id createdAt updatedAt name';
@@ -8,7 +8,7 @@ const membershipFields = 'id createdAt orgId userId role';
 const page = { limit: 'How many to return. Default 100.', cursor: 'The `nextCursor` of the page before.' };
 const pageInfo = 'pageInfo { hasNextPage endCursor }';
 
-const tenants: readonly RouteRow[] = [
+const tenants: readonly DeclaredRoute[] = [
   {
     operationId: 'listTenants',
     method: 'get',
@@ -63,7 +63,7 @@ const tenants: readonly RouteRow[] = [
   },
 ];
 
-const organizations: readonly RouteRow[] = [
+const organizations: readonly DeclaredRoute[] = [
   {
     operationId: 'listOrganizations',
     method: 'get',
@@ -123,7 +123,7 @@ const organizations: readonly RouteRow[] = [
   },
 ];
 
-const users: readonly RouteRow[] = [
+const users: readonly DeclaredRoute[] = [
   {
     operationId: 'listUsers',
     method: 'get',
@@ -180,7 +180,7 @@ const users: readonly RouteRow[] = [
   },
 ];
 
-const memberships: readonly RouteRow[] = [
+const memberships: readonly DeclaredRoute[] = [
   {
     operationId: 'listMemberships',
     method: 'get',
@@ -239,7 +239,7 @@ const memberships: readonly RouteRow[] = [
   },
 ];
 
-const auditLog: RouteRow = {
+const auditLog: DeclaredRoute = {
   operationId: 'listAuditLog',
   method: 'get',
   path: '/api/v1/admin/audit-log',
@@ -267,4 +267,4 @@ const auditLog: RouteRow = {
   page: 'cursor',
 };
 
-export const administrationRoutes: readonly RouteRow[] = [...tenants, ...organizations, ...users, ...memberships, auditLog];
+export const administrationRoutes: readonly DeclaredRoute[] = [...tenants, ...organizations, ...users, ...memberships, auditLog];

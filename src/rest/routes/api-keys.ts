@@ -1,9 +1,9 @@
-import type { RouteRow } from '../route.ts';
+import type { DeclaredRoute } from '../route.ts';
 
 const keyFields =
   'id createdAt updatedAt lastUsedAt expiresAt revokedAt orgId userId userEmail name scopes level prefix createdByUserId createdByKeyId';
 
-export const apiKeyRoutes: readonly RouteRow[] = [
+export const apiKeyRoutes: readonly DeclaredRoute[] = [
   {
     operationId: 'createApiKey',
     method: 'post',

@@ -1,4 +1,4 @@
-import type { RouteRow } from '../route.ts';
+import type { DeclaredRoute } from '../route.ts';
 
 const bundleFields = `version exportedAt source { apiBaseUrl orgId }
   agent {
@@ -56,7 +56,7 @@ const example = {
   secrets: { WEATHER_API_KEY: 'the key itself' },
 };
 
-export const agentBundleRoutes: readonly RouteRow[] = [
+export const agentBundleRoutes: readonly DeclaredRoute[] = [
   {
     operationId: 'importAi',
     method: 'post',

@@ -1,9 +1,9 @@
 import { completionEncoder, completionFold } from '../encode/completion.ts';
-import type { RouteRow } from '../route.ts';
+import type { DeclaredRoute } from '../route.ts';
 
 const path = '/api/v1/chat/completions';
 
-const completion: Omit<RouteRow, 'operationId' | 'path' | 'summary' | 'spec'> = {
+const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec'> = {
   method: 'post',
   tag: 'Completions',
   description:
@@ -68,7 +68,7 @@ const completion: Omit<RouteRow, 'operationId' | 'path' | 'summary' | 'spec'> = 
   },
 };
 
-export const completionRoutes: readonly RouteRow[] = [
+export const completionRoutes: readonly DeclaredRoute[] = [
   {
     ...completion,
     operationId: 'createChatCompletion',

@@ -1,9 +1,9 @@
-import type { RouteRow } from '../route.ts';
+import type { DeclaredRoute } from '../route.ts';
 
 const groupFields = 'id createdAt updatedAt orgId ownerUserId name availability';
 const groupWithUsers = `${groupFields} users { createdAt updatedAt userId email }`;
 
-export const groupRoutes: readonly RouteRow[] = [
+export const groupRoutes: readonly DeclaredRoute[] = [
   {
     operationId: 'createGroup',
     method: 'post',

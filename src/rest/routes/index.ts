@@ -1,4 +1,4 @@
-import type { RouteRow } from '../route.ts';
+import type { DeclaredRoute } from '../route.ts';
 import { administrationRoutes } from './accounts.ts';
 import { agentRoutes } from './agents/agents.ts';
 import { agentCatalogRoutes } from './agents/catalog.ts';
@@ -16,7 +16,7 @@ import { responseRoutes } from './responses.ts';
 import { usageRoutes } from './usage.ts';
 
 /** Every REST operation. A feature adds its rows here, one line each. */
-export const allRoutes: readonly RouteRow[] = [
+export const allRoutes: readonly DeclaredRoute[] = [
   ...agentRoutes,
   ...agentCatalogRoutes,
   ...agentPartRoutes,

@@ -1,6 +1,6 @@
 import { responseError } from '../../domain/responses/wire.ts';
 import { responseEncoder, responseFold } from '../encode/response.ts';
-import type { RouteRow } from '../route.ts';
+import type { DeclaredRoute } from '../route.ts';
 import { responseExamples } from './response-examples.ts';
 
 const base = '/api/v2/responses';
@@ -26,7 +26,7 @@ const resuming =
 
 const extensionMembers = ['selection_metadata'];
 
-const rows: readonly RouteRow[] = [
+const rows: readonly DeclaredRoute[] = [
   {
     operationId: 'createResponse',
     method: 'post',
@@ -204,4 +204,4 @@ const rows: readonly RouteRow[] = [
   },
 ];
 
-export const responseRoutes: readonly RouteRow[] = rows.map((row) => ({ ...row, errorForm: responseError }));
+export const responseRoutes: readonly DeclaredRoute[] = rows.map((row) => ({ ...row, errorForm: responseError }));

@@ -1,6 +1,6 @@
-import type { RouteRow } from '../route.ts';
+import type { DeclaredRoute } from '../route.ts';
 
-export const usageRoutes: readonly RouteRow[] = [
+export const usageRoutes: readonly DeclaredRoute[] = [
   {
     operationId: 'getUsage',
     method: 'get',

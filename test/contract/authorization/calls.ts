@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { type ErrorCode, errorCodes } from '../../../src/entities/errors.ts';
 import { compileRoutes, type Route } from '../../../src/rest/compile.ts';
-import type { RouteRow } from '../../../src/rest/route.ts';
+import type { DeclaredRoute } from '../../../src/rest/route.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
 
 /** Arguments of a root field, by GraphQL's names; a Blob where the schema has a File. */
@@ -43,7 +43,7 @@ export interface Call {
 }
 
 /** Every operation on both faces. */
-export function callsOf(schema: GraphQLSchema, rows: readonly RouteRow[]): readonly Call[] {
+export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): readonly Call[] {
   return [
     ...operationsOf(schema).map((operation): Call => {
       const { name, field } = operation;

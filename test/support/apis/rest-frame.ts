@@ -17,7 +17,7 @@ import { Metrics } from '../../../src/http/log/metrics.ts';
 import { SseStreams } from '../../../src/http/reply/sse.ts';
 import { compileRoutes } from '../../../src/rest/compile.ts';
 import { noDeclarations } from '../../../src/rest/openapi/declarations.ts';
-import type { RouteRow, RunFold, StreamEncoderFactory } from '../../../src/rest/route.ts';
+import type { DeclaredRoute, RunFold, StreamEncoderFactory } from '../../../src/rest/route.ts';
 import { createRestRouter } from '../../../src/rest/router.ts';
 import { loadSettings, type Settings } from '../../../src/settings.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
@@ -111,7 +111,7 @@ export const frameFold: RunFold = {
   },
 };
 
-export const frameRows: readonly RouteRow[] = [
+export const frameRows: readonly DeclaredRoute[] = [
   {
     operationId: 'getThing',
     method: 'get',
@@ -226,7 +226,7 @@ export function callerWith(keyId: string, scopes: readonly Scope[], tenant = 1):
 
 export interface FrameOptions {
   readonly resolvers: Readonly<Record<string, Resolver>>;
-  readonly rows?: readonly RouteRow[];
+  readonly rows?: readonly DeclaredRoute[];
   readonly settings?: Readonly<Record<string, string>>;
   readonly storage?: Storage;
   readonly logger?: Logger;

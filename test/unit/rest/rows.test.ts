@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { compileRoutes } from '../../../src/rest/compile.ts';
 import { type Declarations, noDeclarations, reference } from '../../../src/rest/openapi/declarations.ts';
-import type { RouteRow } from '../../../src/rest/route.ts';
+import type { DeclaredRoute } from '../../../src/rest/route.ts';
 import { frameRows, frameSchema, frameScopes } from '../../support/apis/rest-frame.ts';
 
 const schema = frameSchema({ runEvents: () => undefined });
 
-function row(operationId: string): RouteRow {
+function row(operationId: string): DeclaredRoute {
   const found = frameRows.find((candidate) => candidate.operationId === operationId);
   if (found === undefined) throw new Error(`no row ${operationId}`);
   return found;
 }
-const compile = (...rows: RouteRow[]) => compileRoutes(schema, rows, frameScopes, noDeclarations);
+const compile = (...rows: DeclaredRoute[]) => compileRoutes(schema, rows, frameScopes, noDeclarations);
 
 const query = (selection: string) => `query ($thingId: ID!) { ${selection} }`;
 
@@ -26,7 +26,7 @@ describe('a row that lies cannot start', () => {
     expect(compile(...frameRows)).toHaveLength(frameRows.length);
   });
 
-  it.each<[string, RouteRow, string]>([
+  it.each<[string, DeclaredRoute, string]>([
     ['an unknown field', { ...get, document: query('thing(id: $thingId) { nothing }') }, 'Cannot query field "nothing"'],
     ['a document that is none', { ...get, document: 'query {' }, 'Syntax Error'],
     ['two root fields', { ...get, document: query('thing(id: $thingId) { id } other: thing(id: "1") { id }') }, 'one root field'],
@@ -66,7 +66,7 @@ describe('a row that lies cannot start', () => {
     expect(() => compile(lying)).toThrow(reason);
   });
 
-  it.each<[string, RouteRow]>([
+  it.each<[string, DeclaredRoute]>([
     ['an event', { ...run, stream: { ...streamOf(run, run.stream?.document ?? ''), event: 'Nothing' } }],
     ['a reply', { ...run, reply: 'Nothing' }],
     ['a socket', { ...run, socket: { request: 'Nothing', event: 'Nothing' } }],
@@ -109,7 +109,7 @@ describe('a row that lies cannot start', () => {
   });
 });
 
-function streamOf(from: RouteRow, document: string): NonNullable<RouteRow['stream']> {
+function streamOf(from: DeclaredRoute, document: string): NonNullable<DeclaredRoute['stream']> {
   if (from.stream === undefined) throw new Error('no stream');
   return { ...from.stream, document };
 }

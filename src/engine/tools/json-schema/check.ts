@@ -27,42 +27,42 @@ export function createSchemaCheck(schema: Schema | boolean): SchemaCheck {
 }
 
 class Checker {
-  private readonly root: Schema | boolean;
+  readonly #root: Schema | boolean;
   /** Not kept for the next check: a compiled pattern remembers what it met, up to 8 MB. */
-  private readonly patterns = new Map<string, LinearPattern | undefined>();
-  private readonly budget: Budget = budgetOf();
+  readonly #patterns = new Map<string, LinearPattern | undefined>();
+  readonly #budget: Budget = budgetOf();
 
   constructor(root: Schema | boolean) {
-    this.root = root;
+    this.#root = root;
   }
 
   check(schema: unknown, value: unknown, depth: number): SchemaFault | undefined {
-    this.budget.spend(1);
+    this.#budget.spend(1);
     if (depth > depthMax) throw new CheckLimitError(`is nested too deep to be checked: ${depthMax} levels at most`);
     if (schema === false) return fault('', 'must not be there');
     if (!isObject(schema)) return undefined;
     if (value === null && schema.nullable === true) return undefined;
     return (
-      this.reference(schema, value, depth) ??
-      checkScalars(schema, value, this.budget, (source) => this.pattern(source)) ??
-      (isObject(value) ? this.object(schema, value, depth) : undefined) ??
-      (Array.isArray(value) ? this.array(schema, value, depth) : undefined) ??
-      this.combined(schema, value, depth)
+      this.#reference(schema, value, depth) ??
+      checkScalars(schema, value, this.#budget, (source) => this.#pattern(source)) ??
+      (isObject(value) ? this.#object(schema, value, depth) : undefined) ??
+      (Array.isArray(value) ? this.#array(schema, value, depth) : undefined) ??
+      this.#combined(schema, value, depth)
     );
   }
 
-  private reference({ $ref }: Schema, value: unknown, depth: number): SchemaFault | undefined {
+  #reference({ $ref }: Schema, value: unknown, depth: number): SchemaFault | undefined {
     if (typeof $ref !== 'string') return undefined;
-    this.budget.spend($ref.length);
-    const target = resolveReference(this.root, $ref);
+    this.#budget.spend($ref.length);
+    const target = resolveReference(this.#root, $ref);
     return target === undefined ? undefined : within(this.check(target, value, depth + 1), '', '.$ref');
   }
 
-  private object(schema: Schema, value: Schema, depth: number): SchemaFault | undefined {
+  #object(schema: Schema, value: Schema, depth: number): SchemaFault | undefined {
     const names = Object.keys(value);
-    this.budget.spend(names.length);
+    this.#budget.spend(names.length);
     const { required, propertyNames, dependentRequired, dependentSchemas } = schema;
-    this.budget.spend(listIn(required).length);
+    this.#budget.spend(listIn(required).length);
     const missing = namesIn(required).find((name) => !Object.hasOwn(value, name));
     if (missing !== undefined) return fault('.required', `must have required property '${missing.slice(0, 100)}'`);
     if (typeof schema.minProperties === 'number' && names.length < schema.minProperties)
@@ -70,7 +70,7 @@ class Checker {
     if (typeof schema.maxProperties === 'number' && names.length > schema.maxProperties)
       return fault('.maxProperties', `must NOT have more than ${schema.maxProperties} properties`);
     for (const name of names) {
-      const found = this.property(schema, name, value[name], depth);
+      const found = this.#property(schema, name, value[name], depth);
       if (found !== undefined) return found;
       const odd = propertyNames === undefined ? undefined : this.check(propertyNames, name, depth + 1);
       if (odd !== undefined) return within(odd, keyPath(name), '.propertyNames');
@@ -84,7 +84,7 @@ class Checker {
     return undefined;
   }
 
-  private property(schema: Schema, name: string, value: unknown, depth: number): SchemaFault | undefined {
+  #property(schema: Schema, name: string, value: unknown, depth: number): SchemaFault | undefined {
     const { properties, patternProperties, additionalProperties } = schema;
     let isKnown = false;
     const apply = (subschema: unknown, place: string) => within(this.check(subschema, value, depth + 1), keyPath(name), place);
@@ -94,11 +94,11 @@ class Checker {
       if (found !== undefined) return found;
     }
     for (const source of isObject(patternProperties) ? Object.keys(patternProperties) : []) {
-      this.budget.spend(1);
-      const pattern = this.pattern(source);
+      this.#budget.spend(1);
+      const pattern = this.#pattern(source);
       // A name that nobody can judge is not called unknown.
       if (pattern === undefined) isKnown = true;
-      if (pattern === undefined || !this.test(pattern, name)) continue;
+      if (pattern === undefined || !this.#test(pattern, name)) continue;
       isKnown = true;
       const found = apply((patternProperties as Schema)[source], `.patternProperties${keyPath(source)}`);
       if (found !== undefined) return found;
@@ -110,7 +110,7 @@ class Checker {
     return apply(additionalProperties, '.additionalProperties');
   }
 
-  private array(schema: Schema, value: readonly unknown[], depth: number): SchemaFault | undefined {
+  #array(schema: Schema, value: readonly unknown[], depth: number): SchemaFault | undefined {
     if (typeof schema.minItems === 'number' && value.length < schema.minItems)
       return fault('.minItems', `must NOT have fewer than ${schema.minItems} items`);
     if (typeof schema.maxItems === 'number' && value.length > schema.maxItems)
@@ -127,16 +127,16 @@ class Checker {
       const found = within(this.check(subschema, item, depth + 1), `[${index}]`, place);
       if (found !== undefined) return found;
     }
-    return this.distinct(schema, value) ?? this.contained(schema, value, depth);
+    return this.#distinct(schema, value) ?? this.#contained(schema, value, depth);
   }
 
-  private distinct({ uniqueItems }: Schema, value: readonly unknown[]): SchemaFault | undefined {
+  #distinct({ uniqueItems }: Schema, value: readonly unknown[]): SchemaFault | undefined {
     if (uniqueItems !== true) return undefined;
-    const seen = new Set(value.map((item) => this.budget.canonical(item)));
+    const seen = new Set(value.map((item) => this.#budget.canonical(item)));
     return seen.size === value.length ? undefined : fault('.uniqueItems', 'must NOT have duplicate items');
   }
 
-  private contained({ contains, minContains, maxContains }: Schema, value: readonly unknown[], depth: number) {
+  #contained({ contains, minContains, maxContains }: Schema, value: readonly unknown[], depth: number) {
     if (contains === undefined) return undefined;
     const count = value.filter((item) => this.check(contains, item, depth + 1) === undefined).length;
     const least = typeof minContains === 'number' ? minContains : 1;
@@ -146,13 +146,13 @@ class Checker {
       : fault('.contains', `must contain ${most < count ? `at most ${most}` : `at least ${least}`} valid item(s)`);
   }
 
-  private combined(schema: Schema, value: unknown, depth: number): SchemaFault | undefined {
+  #combined(schema: Schema, value: unknown, depth: number): SchemaFault | undefined {
     const fits = (subschema: unknown) => this.check(subschema, value, depth + 1);
     for (const [index, one] of listIn(schema.allOf).entries()) {
       const found = within(fits(one), '', `.allOf[${index}]`);
       if (found !== undefined) return found;
     }
-    const found = this.alternatives(schema, 'anyOf', fits) ?? this.alternatives(schema, 'oneOf', fits);
+    const found = this.#alternatives(schema, 'anyOf', fits) ?? this.#alternatives(schema, 'oneOf', fits);
     if (found !== undefined) return found;
     if (schema.not !== undefined && fits(schema.not) === undefined) return fault('.not', 'must NOT be valid');
     if (schema.if === undefined) return undefined;
@@ -161,7 +161,7 @@ class Checker {
   }
 
   /** Each is tried once. When none fits, the fault is of the one that came furthest. */
-  private alternatives(schema: Schema, name: 'anyOf' | 'oneOf', fits: (subschema: unknown) => SchemaFault | undefined) {
+  #alternatives(schema: Schema, name: 'anyOf' | 'oneOf', fits: (subschema: unknown) => SchemaFault | undefined) {
     const list = listIn(schema[name]);
     if (list.length === 0) return undefined;
     let fitting = 0;
@@ -176,20 +176,20 @@ class Checker {
     return fitting === 1 ? undefined : fault('.oneOf', 'must match exactly one schema in oneOf');
   }
 
-  private pattern(source: string): LinearPattern | undefined {
-    if (this.patterns.has(source)) return this.patterns.get(source);
+  #pattern(source: string): LinearPattern | undefined {
+    if (this.#patterns.has(source)) return this.#patterns.get(source);
     let compiled: LinearPattern | undefined;
     try {
-      compiled = compileLinearPattern(source, this.budget.spend);
+      compiled = compileLinearPattern(source, this.#budget.spend);
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
     }
-    this.patterns.set(source, compiled);
+    this.#patterns.set(source, compiled);
     return compiled;
   }
 
-  private test(pattern: LinearPattern, text: string): boolean {
-    this.budget.spend(pattern.states * (text.length + 1));
+  #test(pattern: LinearPattern, text: string): boolean {
+    this.#budget.spend(pattern.states * (text.length + 1));
     return pattern.test(text);
   }
 }

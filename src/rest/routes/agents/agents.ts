@@ -1,4 +1,4 @@
-import type { RouteRow } from '../../route.ts';
+import type { DeclaredRoute } from '../../route.ts';
 
 export const profileFields = `headline description trainingDescription features { title description }
     showCharacter showTraining showPersonality showSpeaker showVideo
@@ -40,7 +40,7 @@ const example = {
   orgCategoryIds: [],
 };
 
-export const agentRoutes: readonly RouteRow[] = [
+export const agentRoutes: readonly DeclaredRoute[] = [
   {
     operationId: 'listAis',
     method: 'get',

@@ -1,10 +1,10 @@
-import type { RouteRow } from '../../route.ts';
+import type { DeclaredRoute } from '../../route.ts';
 import { agentFields, profileFields } from './agents.ts';
 
 const tag = 'Agents';
 const categoryFields = 'id createdAt updatedAt orgId name';
 
-export const agentCatalogRoutes: readonly RouteRow[] = [
+export const agentCatalogRoutes: readonly DeclaredRoute[] = [
   {
     operationId: 'generateAiProfile',
     method: 'post',

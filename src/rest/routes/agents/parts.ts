@@ -1,4 +1,4 @@
-import type { RouteRow } from '../../route.ts';
+import type { DeclaredRoute } from '../../route.ts';
 
 interface PartRows {
   /** As paths name the kind: `tools`. */
@@ -125,9 +125,9 @@ const kinds: readonly PartRows[] = [
 ];
 
 /** What agents are made of: five kinds of parts, each with the same five operations. */
-export const agentPartRoutes: readonly RouteRow[] = kinds.flatMap(rowsOf);
+export const agentPartRoutes: readonly DeclaredRoute[] = kinds.flatMap(rowsOf);
 
-function rowsOf(kind: PartRows): readonly RouteRow[] {
+function rowsOf(kind: PartRows): readonly DeclaredRoute[] {
   const { idName, noun, tag, one, list, mutation, fields } = kind;
   const base = `/api/v1/ais/{aiId}/${kind.path}`;
   const single = `${base}/{${idName}}`;

@@ -1,6 +1,6 @@
 import { openChatExport } from '../../../domain/chats/changes.ts';
 import { chatEventEncoder, chatReplyFold } from '../../encode/chat-events.ts';
-import type { RouteRow } from '../../route.ts';
+import type { DeclaredRoute } from '../../route.ts';
 
 const chatFields = 'id createdAt updatedAt name userId pinPosition ai: agent { id name src description userId userName }';
 const messageFields = 'id createdAt updatedAt content role';
@@ -37,7 +37,7 @@ const submittingEvents =
   'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input) { type } }';
 const following = 'subscription ($chatId: ID!, $runId: ID!) { runEvents(runId: $runId, chatId: $chatId) { type sequence } }';
 
-export const chatRoutes: readonly RouteRow[] = [
+export const chatRoutes: readonly DeclaredRoute[] = [
   {
     operationId: 'listChatsOfAi',
     method: 'get',

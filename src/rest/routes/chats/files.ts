@@ -1,11 +1,11 @@
 import { openChatFile } from '../../../domain/chats/files.ts';
-import type { RouteRow } from '../../route.ts';
+import type { DeclaredRoute } from '../../route.ts';
 
 const fileFields = 'id createdAt source filename size mimeType url metadata deletedAt status';
 const files = '/api/v1/chats/{chatId}/files';
 const records = '/api/v1/chats/{chatId}/file-records';
 
-export const chatFileRoutes: readonly RouteRow[] = [
+export const chatFileRoutes: readonly DeclaredRoute[] = [
   {
     operationId: 'uploadChatFile',
     method: 'post',

@@ -1,10 +1,10 @@
-import type { RouteRow } from '../../route.ts';
+import type { DeclaredRoute } from '../../route.ts';
 
 const connectionFields =
   'id createdAt updatedAt orgId ownerUserId kind provider accountName baseUrl installationId scopes expiresAt isOwn';
 const tag = 'Connections';
 
-export const connectionRoutes: readonly RouteRow[] = [
+export const connectionRoutes: readonly DeclaredRoute[] = [
   {
     operationId: 'storeOauthToken',
     method: 'post',

@@ -1,4 +1,4 @@
-import type { RouteRow } from '../../route.ts';
+import type { DeclaredRoute } from '../../route.ts';
 import { sourceFields } from './sources.ts';
 
 const tag = 'Data sources';
@@ -7,7 +7,7 @@ const noConnectorYet =
   'This version keeps the source and says in `errorCode` and `errorMessage` that its connector is not available yet.';
 
 /** The kinds that are read from a service elsewhere, and files sent to a signed link. */
-export const dataSourceKindRoutes: readonly RouteRow[] = [
+export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
   {
     operationId: 'addWebUrlDataSource',
     method: 'post',

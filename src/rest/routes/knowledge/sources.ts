@@ -1,5 +1,5 @@
 import { knowledgeItemContent } from '../../../domain/knowledge/items.ts';
-import type { RouteRow } from '../../route.ts';
+import type { DeclaredRoute } from '../../route.ts';
 
 /** By the contract's names. */
 export const sourceFields = `id createdAt updatedAt lastIndexedAt orgId ownerUserId name type refreshPeriod
@@ -11,7 +11,7 @@ const tag = 'Data sources';
 const ofAgent = '/api/v1/ais/{aiId}/data-sources';
 const one = '/api/v1/data-sources/{dataSourceId}';
 
-export const dataSourceRoutes: readonly RouteRow[] = [
+export const dataSourceRoutes: readonly DeclaredRoute[] = [
   {
     operationId: 'listDataSourcesOfAi',
     method: 'get',
