@@ -67,8 +67,9 @@ describe('a folder that a setting names', () => {
 describe('a connection to a database', () => {
   it('is opened in one place, which gives it a listener for errors', () => {
     const opening = /new (?:pg\.)?(?:Pool|Client)\(|\.connect\(\)/;
-    // The client for OpenAI-compatible models has a pool of HTTP connections; a listener opens what `openClient` made.
-    const others = ['engine/models/openai/client.ts', 'storage/database/signals/listener.ts'];
+    // The client for OpenAI-compatible models has a pool of HTTP connections; a listener opens what `openClient` made;
+    // transactions of Prisma take connections of the pool.
+    const others = ['engine/models/openai/client.ts', 'storage/database/prisma.ts', 'storage/database/signals/listener.ts'];
     expect(filesWith(opening).filter((path) => !others.includes(path))).toEqual(['storage/database/pool.ts']);
   });
 });
