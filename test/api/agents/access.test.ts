@@ -3,6 +3,7 @@ import { authenticateKey } from '../../../src/domain/accounts/api-keys.ts';
 import { agentForRun } from '../../../src/domain/agents/agents.ts';
 import { agentListScopes, agentVisibilities } from '../../../src/entities/agents/agent.ts';
 import type { TestClient } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
@@ -140,11 +141,14 @@ describe('what a run reads of an agent', () => {
 
   it('costs no statement and no promise once it is warm', async () => {
     const agent = await agentOf('ORGANIZATION');
-    const caller = await authenticateKey(service.deps, who('colleague').key);
-    if (caller === undefined) throw new Error('the key is not known');
-    await agentForRun(service.deps, caller, agent.id);
-    expect(authenticateKey(service.deps, who('colleague').key)).toBe(caller);
-    expect(agentForRun(service.deps, caller, agent.id)).toMatchObject({ id: agent.id, dataSourceIds: [] });
+    // The signal of the creation may arrive late, and empties the cache once more.
+    await eventually(async () => {
+      const caller = await authenticateKey(service.deps, who('colleague').key);
+      if (caller === undefined) throw new Error('the key is not known');
+      await agentForRun(service.deps, caller, agent.id);
+      expect(authenticateKey(service.deps, who('colleague').key)).toBe(caller);
+      expect(agentForRun(service.deps, caller, agent.id)).toMatchObject({ id: agent.id, dataSourceIds: [] });
+    });
   });
 });
 
