@@ -64,7 +64,6 @@ function startParams(): string[] {
     'wal_sync_method=fsync',
     'min_wal_size=32MB',
     'max_wal_size=128MB',
-    'shared_buffers=16MB',
     'parley.single_process=on',
   ];
   return [...own, ...settings.flatMap((setting) => ['-c', setting])];
