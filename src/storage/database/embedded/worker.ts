@@ -60,12 +60,7 @@ parentPort?.once('message', async () => {
  */
 function startParams(): string[] {
   const own = PGlite.defaultStartParams.filter((param) => param !== '-F' || !isSynced);
-  const settings = [
-    'wal_sync_method=fsync',
-    'min_wal_size=32MB',
-    'max_wal_size=128MB',
-    'parley.single_process=on',
-  ];
+  const settings = ['wal_sync_method=fsync', 'min_wal_size=32MB', 'max_wal_size=128MB', 'parley.single_process=on'];
   return [...own, ...settings.flatMap((setting) => ['-c', setting])];
 }
 
