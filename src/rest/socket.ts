@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type GraphQLSchema, isInputObjectType } from 'graphql';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { requireScope } from '../domain/access/policy.ts';
-import { watchKey } from '../domain/accounts/api-keys.ts';
+import { keyEnded, watchKey } from '../domain/accounts/api-keys.ts';
 import type { Deps } from '../domain/deps.ts';
 import { Faults } from '../domain/faults.ts';
 import { beginResponse } from '../domain/responses/create.ts';
@@ -160,9 +160,10 @@ class Connection {
 
   begin(): void {
     const { socket, deps, caller } = this.#parts;
-    const stopWatching = watchKey(deps, caller, () =>
-      this.#end('INVALID_API_KEY', 'The API key was revoked or has expired', 1008),
-    );
+    const stopWatching = watchKey(deps, caller, () => {
+      const { code, message } = keyEnded();
+      this.#end(code, message, 1008);
+    });
     const ping = setInterval(() => socket.ping(), pingEveryMs).unref();
     const limit = setTimeout(() => this.#reachLimit(), deps.settings.SOCKET_LIFETIME_MS).unref();
     socket.on('error', () => socket.terminate());

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
+import { keyEnded } from '../../domain/accounts/api-keys.ts';
 import type { Deps } from '../../domain/deps.ts';
-import { DomainError } from '../../entities/errors.ts';
 import { CallContext } from '../../http/context.ts';
 import type { Admissions } from '../../http/limits.ts';
 import type { Call, WatchKey } from './call.ts';
@@ -42,9 +42,4 @@ export class Turns {
       stopWatching();
     }
   }
-}
-
-/** Why a request or a stream ends whose key was revoked or has expired. */
-export function keyEnded(): DomainError {
-  return new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired');
 }

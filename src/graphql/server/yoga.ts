@@ -61,6 +61,7 @@ export class YogaHandler {
       graphqlEndpoint: '/graphql',
     });
   }
+
   /** Answers a request of which nothing has been run. @throws DomainError, and any other error outside of the fields. */
   async answer(call: Call): Promise<void> {
     const { req, res, requestId } = call;

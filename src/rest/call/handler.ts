@@ -1,7 +1,6 @@
-import { watchKey, watchRevocation } from '../../domain/accounts/api-keys.ts';
+import { keyEnded, watchKey, watchRevocation } from '../../domain/accounts/api-keys.ts';
 import { runOnce } from '../../domain/idempotency.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
-import { DomainError } from '../../entities/errors.ts';
 import { bearerSecret } from '../../http/authenticate/authenticate.ts';
 import type { Upload } from '../../http/body/upload.ts';
 import type { CallContext } from '../../http/context.ts';
@@ -130,7 +129,7 @@ export class Handler {
 /** Long work ends with the key that asked for it. @returns stops watching. */
 function endWithKey(context: CallContext, watch: WatchKey): () => void {
   return watch(context.caller, () => {
-    context.abort(new DomainError('INVALID_API_KEY', 'The API key was revoked or has expired'));
+    context.abort(keyEnded());
   });
 }
 

@@ -1,5 +1,5 @@
 // Raw SQL: every request with a key that is not remembered waits for it; one prepared statement over three tables.
-import type { AccessLevel, Caller, MemberRole, Scope } from '../../entities/accounts/caller.ts';
+import type { Caller, Scope } from '../../entities/accounts/caller.ts';
 import type { Database } from '../database/database.ts';
 import { createInvalidatedCache } from '../database/invalidated-cache.ts';
 import type { Signals } from '../database/signals/signals.ts';
@@ -22,13 +22,7 @@ interface KnownKey {
   readonly expiresAtMs: number;
 }
 
-interface KeyRow {
-  readonly keyId: string;
-  readonly userId: string;
-  readonly orgId: string;
-  readonly tenantId: string;
-  readonly level: AccessLevel;
-  readonly role: MemberRole;
+interface KeyRow extends Omit<Caller, 'scopes'> {
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date | null;
 }

@@ -1,6 +1,6 @@
 // Raw SQL: the list of agents and what is shown of them take one statement, with a caller's rule as an SQL condition.
 import type { AgentFilter, AgentViewer } from '../../entities/accounts/access.ts';
-import type { Agent, AgentEditor, AgentView } from '../../entities/agents/agent.ts';
+import type { Agent, AgentView } from '../../entities/agents/agent.ts';
 import { isAny } from '../../entities/filter.ts';
 import { type Members, reads } from '../../entities/members.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
@@ -10,15 +10,7 @@ import { readPage, readWhole } from '../database/sql/bounded-rows.ts';
 import { countRows, Parameters, prepared } from '../database/sql/where.ts';
 import { agentCondition } from './filter.ts';
 
-interface AgentViewRow extends Agent {
-  readonly orgName: string;
-  readonly userName: string;
-  readonly editors: readonly AgentEditor[];
-  readonly groupIds: readonly string[];
-  readonly visibleGroupIds: readonly string[];
-  readonly hasUserChats: boolean;
-  readonly isOpenToOthers: boolean;
-}
+type AgentViewRow = Omit<AgentView, 'editorIds'>;
 
 type AgentMembers = Members<AgentView>;
 

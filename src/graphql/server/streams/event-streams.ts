@@ -1,3 +1,4 @@
+import { keyEnded } from '../../../domain/accounts/api-keys.ts';
 import type { Deps } from '../../../domain/deps.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import { CallContext } from '../../../http/context.ts';
@@ -8,7 +9,6 @@ import { type DocumentRequest, isFaults, type Operation } from '../documents/doc
 import type { Executor } from '../executor.ts';
 import { writeResults } from '../fast/stream-writer.ts';
 import { sendErrors } from '../reply.ts';
-import { keyEnded } from '../turns.ts';
 import { OperationResults, type StreamContext } from './operation-results.ts';
 import { Outlet } from './outlet.ts';
 import { framesOf, type Protocol } from './protocol.ts';
