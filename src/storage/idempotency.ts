@@ -1,30 +1,30 @@
-// Raw SQL: leases. A key is claimed and given back in one statement, by the time of the database.
+// Raw SQL: leases. One statement claims a key or releases it, by the time of the database.
 import type { Database } from './database/database.ts';
 
 export type IdempotencyClaim =
-  /** The caller is the first, or took over from one whose lease ran out. `token` names this claim. */
+  /** The caller is the first, or took over from a caller whose lease ran out. `token` names this claim. */
   | { readonly kind: 'claimed'; readonly token: string }
   | { readonly kind: 'running'; readonly requestHash: string }
   | { readonly kind: 'done'; readonly requestHash: string; readonly reply: KeptReply };
 
 export interface KeptReply {
   readonly status: number;
-  /** As domain/idempotency.ts sealed it. */
+  /** Sealed by domain/idempotency.ts. */
   readonly sealedBody: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Replies kept under the keys that callers choose. All times are the database's own, so that instances need not agree on theirs. */
+/** Replies kept under the keys that callers choose. All times are the database's own, so the clocks of instances need not agree. */
 export interface IdempotencyStore {
-  /** Takes the key for one request, in one statement; records older than `keptMs` count as none. */
+  /** Claims the key for one request, in one statement. A record older than `keptMs` is ignored. */
   claim(of: IdempotencyKey, requestHash: string, leaseMs: number, keptMs: number): Promise<IdempotencyClaim>;
-  /** Lengthens the lease. @returns the new token; undefined when the claim was lost. */
+  /** Extends the lease. @returns the new token; undefined when the claim was lost. */
   renew(of: IdempotencyKey, token: string, leaseMs: number): Promise<string | undefined>;
-  /** Keeps the reply; does nothing when the claim was lost. */
+  /** Stores the reply; does nothing when the claim was lost. */
   complete(of: IdempotencyKey, token: string, reply: KeptReply): Promise<void>;
-  /** Gives the key back, so that the request may be sent again. */
+  /** Releases the key, so that the request may be sent again. */
   release(of: IdempotencyKey, token: string): Promise<void>;
-  /** Forgets records older than `keptMs`, at most 5,000 at a time. @returns how many. */
+  /** Deletes records older than `keptMs`, at most 5,000 at a time. @returns how many. */
   sweep(keptMs: number): Promise<number>;
 }
 
@@ -56,7 +56,7 @@ const claimSql = `
 export function createIdempotencyStore({ pool, prisma }: Database): IdempotencyStore {
   const store: IdempotencyStore = {
     async claim(of, requestHash, leaseMs, keptMs) {
-      // A record may be given back between the two statements; then the next round claims it.
+      // A record may be released between the two statements; then the next round claims it.
       for (let round = 0; round < 5; round += 1) {
         const values = [of.keyId, of.idempotencyKey, requestHash, leaseMs, keptMs];
         const claimed = await pool.query<{ token: string }>(claimSql, values);

@@ -47,7 +47,7 @@ import { createLinkSigner, type LinkSigner } from './vault/link-signer.ts';
 import { loadMasterKeys, type MasterKeys } from './vault/master-keys.ts';
 import { createVault, type Vault } from './vault/vault.ts';
 
-/** Everything that is kept. One store for each feature, each in the file of its noun; every feature adds its own here. */
+/** All stores, one for each feature, each in the file of its noun. A new feature adds its store here. */
 export interface Storage {
   readonly db: Database;
   readonly blobs: Blobs;
@@ -69,12 +69,12 @@ export interface Storage {
   readonly users: UserStore;
   readonly memberships: MembershipStore;
   readonly auditEntries: AuditEntryStore;
-  /** Entries that are written behind the replies. */
+  /** Audit entries that are written after the replies. */
   readonly auditBatch: AuditBatch;
   readonly unseenContent: UnseenContent;
   readonly usage: UsageStore;
   readonly usageLimits: UsageLimitStore;
-  /** Undefined on the embedded database, which one process has to itself. */
+  /** Undefined on the embedded database, which has a single process. */
   readonly rateBuckets: RateBucketStore | undefined;
   readonly chats: ChatStore;
   readonly chatChanges: ChatChangeStore;
@@ -94,13 +94,13 @@ export interface Storage {
 }
 
 /**
- * Opens all that is kept.
+ * Opens all stores.
  *
- * @throws StartRefusal when a folder cannot be used, belongs together with another database, or its secrets need another master key.
+ * @throws StartRefusal when a folder cannot be used, belongs to another database, or its secrets need another master key.
  */
 export async function openStorage(settings: Settings, options: OpenDatabaseOptions): Promise<Storage> {
   const { onError } = options;
-  // Told before the database is opened, which takes longer; the folder of the data is that of the database.
+  // Checked before the database is opened, which takes longer. Opening the database checks DATA_DIR.
   if (settings.BLOB_URL !== undefined) prepareFolder(blobFolderOf(settings), 'BLOB_URL');
   const masterKeys = loadMasterKeys(settings);
   const db = await openDatabase(settings, options);
@@ -168,7 +168,7 @@ export async function openStorage(settings: Settings, options: OpenDatabaseOptio
 }
 
 /**
- * Sees that database, blobs and master keys belong together, before anything is written.
+ * Checks that database, blobs and master keys belong together, before anything is written.
  *
  * @throws StartRefusal
  */

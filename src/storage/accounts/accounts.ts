@@ -3,11 +3,11 @@ import type { MemberRole } from '../../entities/accounts/caller.ts';
 import type { Database } from '../database/database.ts';
 import { organizationOf } from './organizations.ts';
 
-/** Users and organizations by id, many at once; what is missing is left out. */
+/** Users and organizations by id, many at once. Ids that do not exist are left out. */
 export interface AccountStore {
   findUsers(ids: readonly string[]): Promise<readonly User[]>;
   findOrganizations(ids: readonly string[]): Promise<readonly Organization[]>;
-  /** What a user is in an organization; undefined for one who is no member. */
+  /** The role of a user in an organization; undefined for a user who is not a member. */
   findRole(orgId: string, userId: string): Promise<MemberRole | undefined>;
   /** Members of an organization among the given users, named by id or by e-mail (any case). */
   findMembers(

@@ -11,25 +11,25 @@ import { createKeyWatch } from './key-watch.ts';
 export interface ApiKeyStore {
   /** See key-callers.ts: a value when warm, a promise when the database must be asked. */
   findCaller(hash: string, nowMs: number): Caller | undefined | Promise<Caller | undefined>;
-  /** Whether the caller of this key is remembered here. Asks no database. */
+  /** Whether the caller of this key is cached. Asks no database. */
   isFamiliar(hash: string): boolean;
-  /** The same by the id of a key, for what it signed or began earlier. */
+  /** The caller of a key by the key's id, for a link that the key signed or work that it began earlier. */
   findCallerById(keyId: string, nowMs: number): Promise<Caller | undefined>;
-  /** Notes that a key was used; written behind, in batches. */
+  /** Notes that a key was used. The times are written in batches, after the replies. */
   noteUse(keyId: string, atMs: number): void;
-  /** See key-watch.ts: calls once, within 5 seconds after the key ended. */
+  /** Calls `onEnd` once, within 5 seconds after the key ended (see key-watch.ts). */
   watch(keyId: string, onEnd: () => void): () => void;
-  /** The same, but a key that expired has not ended. */
+  /** Like `watch`, but does not call when the key only expired. */
   watchRevocation(keyId: string, onRevoked: () => void): () => void;
   create(key: NewApiKey): Promise<ApiKey>;
   find(id: string): Promise<ApiKey | undefined>;
-  /** Living and expired keys, newest first; revoked ones are gone from every list. */
+  /** Active and expired keys, newest first. Revoked keys are in no list. */
   list(of: { readonly orgId: string; readonly userId: string | undefined }, page: PageRequest): Promise<Page<ApiKey>>;
-  /** Whether somebody holds a key of one of the levels that may still be used. */
+  /** Whether a usable key of one of the levels exists. */
   hasLiving(of: { readonly orgId?: string; readonly userId?: string; readonly levels: readonly AccessLevel[] }): Promise<boolean>;
-  /** @returns false when it was revoked before. */
+  /** @returns false when the key was revoked before. */
   revoke(id: string, at: Date): Promise<boolean>;
-  /** Flushes what was noted. */
+  /** Writes the noted uses. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Raw SQL: members of many groups change in one statement, by the tenant of their group's organization.
+// Raw SQL: members of many groups change in one statement. The tenant is that of the group's organization.
 import type { User } from '../../entities/accounts/account.ts';
 import type { Transaction } from '../database/prisma.ts';
 
@@ -6,7 +6,7 @@ interface Changed {
   readonly groupId: string;
 }
 
-/** Groups name members by e-mail, also before there is such a user: those that wait for this e-mail become the user's. @returns their groups. */
+/** A group may name a member by an e-mail that no user has yet. Assigns the members with the user's e-mail to the user. @returns their groups. */
 export async function claimGroupMembers(
   tx: Pick<Transaction, 'query'>,
   { id, tenantId, email }: Pick<User, 'id' | 'tenantId' | 'email'>,
@@ -21,7 +21,10 @@ export async function claimGroupMembers(
   return rows.map(({ groupId }) => groupId);
 }
 
-/** Members that are the user bear the new e-mail of the user; where both e-mails stand in a group, the new one stays. @returns the groups. */
+/**
+ * Gives the user's group members the user's new e-mail. Where a group has a member of either e-mail, the one with the new e-mail stays. @returns the
+ * groups.
+ */
 export async function renameGroupMembers(tx: Transaction, { id, email }: User): Promise<readonly string[]> {
   await tx.query(
     `delete from group_members m where m."userId" = $1 and m.email <> $2

@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { createGroupQueries } from './group-queries.ts';
 
-/** A member to be; `userId` null while nobody of the tenant has this e-mail. */
+/** A new member; `userId` is null while no user of the tenant has this e-mail. */
 export interface NewMember {
   readonly email: string;
   readonly userId: string | null;
@@ -13,11 +13,11 @@ export interface NewMember {
 
 export interface GroupStore {
   find(id: string, filter: GroupFilter): Promise<Group | undefined>;
-  /** Those of the ids that exist and match. */
+  /** The groups with one of the ids that exist and match. */
   findMany(ids: readonly string[], filter: GroupFilter): Promise<readonly Group[]>;
   /** Newest first. */
   list(filter: GroupFilter, limit: number): Promise<readonly Group[]>;
-  /** The groups of many agents in one statement, in the order they were given to each. */
+  /** The groups of many agents in one statement, in the order in which each agent was given to them. */
   ofAgents(agentIds: readonly string[], filter: GroupFilter): Promise<ReadonlyMap<string, readonly Group[]>>;
   /** The members of many groups in one statement, oldest first. */
   membersOf(groupIds: readonly string[]): Promise<readonly GroupMember[]>;

@@ -1,19 +1,19 @@
-// Raw SQL: every request with a key that is not remembered waits for it; one prepared statement over three tables.
+// Raw SQL: a request with a key that is not cached waits for it; one prepared statement over three tables.
 import type { Caller, Scope } from '../../entities/accounts/caller.ts';
 import type { Database } from '../database/database.ts';
 import { createInvalidatedCache } from '../database/invalidated-cache.ts';
 import type { Signals } from '../database/signals/signals.ts';
 
-/** Who a key stands for. */
+/** Finds the caller of a key. */
 export interface KeyCallers {
   /**
-   * The caller of the key with this hash, or undefined when there is none: unknown, revoked, expired, or its user left the
-   * organization. A value when it is known here, a promise when the database must be asked.
+   * The caller of the key with this hash. Undefined when there is none: the key is unknown, revoked or expired, or its user left the organization. A
+   * value when it is cached, a promise when the database must be asked.
    */
   find(hash: string, nowMs: number): Caller | undefined | Promise<Caller | undefined>;
-  /** Whether a caller is remembered for this hash. Asks no database. */
+  /** Whether a caller is cached for this hash. Asks no database. */
   isFamiliar(hash: string): boolean;
-  /** The same by the id of the key. Always asks the database. */
+  /** Like `find`, by the id of the key. Always asks the database. */
   findById(keyId: string, nowMs: number): Promise<Caller | undefined>;
 }
 
@@ -37,7 +37,7 @@ const keyRows = `select k.id as "keyId", k."userId", k."orgId", o."tenantId", k.
 const findKey = { name: 'key_caller', text: `${keyRows} and k.hash = $1` };
 const findKeyById = { name: 'key_caller_by_id', text: `${keyRows} and k.id = $1` };
 
-/** Callers by the hash of their key, cached as invalidated-cache.ts says. */
+/** Callers by the hash of their key, in an InvalidatedCache. */
 export function createKeyCallers({ pool }: Database, signals: Signals): KeyCallers {
   const cache = createInvalidatedCache<KnownKey>(signals, keysMax);
   signals.subscribe('key-changed', (keyId) => cache.forget(({ caller }) => caller.keyId === keyId));

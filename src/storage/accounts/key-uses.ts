@@ -1,10 +1,10 @@
 // Raw SQL: one statement writes the times of many keys.
 import type { Database } from '../database/database.ts';
 
-/** When keys were last used, written behind the replies in batches. */
+/** When keys were last used. The times are written in batches, after the replies. */
 export interface KeyUses {
   note(keyId: string, atMs: number): void;
-  /** Writes what was noted. Called at stop, so nothing is lost. */
+  /** Writes the noted times. Called at stop, so nothing is lost. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export function createKeyUses({ pool }: Database): KeyUses {
     try {
       await pool.query(writeUses, [[...batch.keys()], [...batch.values()]]);
     } catch {
-      // The database is away: keep what is newest for the next round.
+      // The database does not answer: keep the newest time of each key for the next batch.
       for (const [keyId, atMs] of batch) if (!noted.has(keyId)) noted.set(keyId, atMs);
     }
   }

@@ -2,21 +2,20 @@
 import type { Database } from '../database/database.ts';
 import type { Signals } from '../database/signals/signals.ts';
 
-/** Tells what is long under way that its key ended. */
+/** Ends long work (streams, runs) when its key ends. */
 export interface KeyWatch {
   /**
-   * Calls `onEnd` once, within 5 seconds after the key was revoked or expired, or its user left the organization, on whatever instance
-   * that happened.
+   * Calls `onEnd` once, within 5 seconds after the key was revoked or expired, or its user left the organization, on any instance.
    *
-   * @returns stops watching.
+   * @returns a function that stops watching.
    */
   watch(keyId: string, onEnd: () => void): () => void;
-  /** The same for what a key may leave behind when its time is over: calls only when it was revoked, or its user left the organization. */
+  /** Like `watch`, for work that may outlive the expiry of its key: calls only when the key was revoked, or its user left the organization. */
   watchRevocation(keyId: string, onRevoked: () => void): () => void;
   close(): void;
 }
 
-/** Also finds what no signal tells: expiry, and news that were lost. */
+/** The check also finds expiry, which no signal announces, and changes whose signal was lost. */
 const checkEveryMs = 3_000;
 
 const findLiving = {
@@ -39,7 +38,7 @@ export function createKeyWatch({ pool }: Database, signals: Signals): KeyWatch {
   function check(): void {
     const keyIds = [...listeners.keys()];
     if (keyIds.length === 0) return;
-    // A database that is away ends no stream: the next check asks again.
+    // An unreachable database ends no stream: the next check asks again.
     pool.query<{ id: string; isExpired: boolean }>(findLiving, [keyIds]).then(
       ({ rows }) => {
         const living = new Map(rows.map(({ id, isExpired }) => [id, isExpired]));

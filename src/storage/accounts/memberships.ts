@@ -30,7 +30,7 @@ export function createMembershipStore({ prisma, transaction }: Database, signals
     if (found === null) return 'missing';
     const { orgId } = found;
     const result = await transaction(async (tx): Promise<MembershipChange> => {
-      // Those who change the administrators of an organization take turns.
+      // The lock serializes changes of an organization's administrators.
       await lockRow(tx, 'organizations', orgId);
       const { membership } = tx.prisma;
       const now = await membership.findUnique({ where: { id } });

@@ -12,7 +12,7 @@ import { organizationsIn } from './reach.ts';
 
 export type OrganizationChanges = Partial<Pick<Organization, 'name' | 'dataUsageTokenLimit' | 'apiUsageTokenLimit'>>;
 
-/** What keeps an organization from being deleted. */
+/** Why an organization cannot be deleted: what it still holds. */
 export interface Holdings {
   readonly agents: number;
   readonly dataSources: number;
@@ -24,14 +24,14 @@ export interface OrganizationStore {
   list(reach: AdminReach, tenantId: string | undefined, page: PageRequest): Promise<Page<Organization>>;
   update(id: string, changes: OrganizationChanges): Promise<Organization>;
   /**
-   * Deletes an organization with its members, keys and groups, unless it holds agents or data sources. What else bears its id is left to
-   * `purge`: nobody can reach it any more.
+   * Deletes an organization with its members, keys and groups, unless it holds agents or data sources. `purge` deletes its other rows later: nobody
+   * can reach them any more.
    *
    * @param also  runs in the same transaction.
    * @returns what it holds, when it was not deleted.
    */
   delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<Holdings | undefined>;
-  /** Removes whatever rows still bear the id of an organization that was deleted. */
+  /** Removes all rows that still have the id of a deleted organization. */
   purge(id: string, signal: AbortSignal): Promise<void>;
 }
 

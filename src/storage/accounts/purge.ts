@@ -1,18 +1,21 @@
-// Raw SQL: the tables are those that the database has, and rows go in parts of a bounded number.
+// Raw SQL: the tables are read from the database's catalog, and rows are deleted in bounded portions.
 import type { Pool } from 'pg';
 
 const rowsPerStatement = 2_000;
 
-/** The ledger belongs to the organization and says what was paid for; ratings are part of an agent's mean; the audit log keeps what was. */
+/**
+ * Tables that keep rows of deleted users: the ledger belongs to the organization and says what was paid for; ratings are part of an agent's mean; the
+ * audit log keeps the past.
+ */
 const keptOfUsers: readonly string[] = ['usage_entries', 'agent_ratings', 'agents', 'chats'];
 const keptOfOrganizations: readonly string[] = ['audit_entries'];
 
 /**
- * Deletes every row that bears the id of an organization or a user that is gone, in whatever table, also in tables that are not thought of
- * here: the database itself tells which have such a column. In small statements, so that nobody waits for it.
+ * Deletes every row of a deleted organization or user, in every table that has the column: the database's catalog lists those tables, so a new table
+ * needs no change here. The statements are small, so that no request waits for them.
  */
 export async function purgeRows(pool: Pool, column: 'orgId' | 'userId', id: string, signal: AbortSignal): Promise<void> {
-  // Events bear the id of their run only.
+  // Events have the id of their run only.
   await purgeTable(pool, 'run_event_batches', `"runId" in (select r.id from runs r where r."${column}" = $1)`, id, signal);
   const kept = column === 'orgId' ? keptOfOrganizations : keptOfUsers;
   const columns = column === 'orgId' ? ['orgId'] : ['userId', 'ownerUserId'];

@@ -1,6 +1,6 @@
 import type { AdminReach } from '../../entities/accounts/access.ts';
 
-/** An administrator's reach as where clauses of each table. */
+/** Which tenants, organizations and users an administrator may see, as where clauses of each table. */
 export function tenantsIn(reach: AdminReach) {
   if (reach.reach === 'instance') return {};
   return { id: reach.reach === 'tenant' ? reach.tenantId : '' };

@@ -6,17 +6,17 @@ import type { Signals } from '../database/signals/signals.ts';
 import { lockFirstStart } from '../database/sql/locks.ts';
 import { claimGroupMembers } from './group-emails.ts';
 
-/** The walls between customers: tenants, their organizations, who is a member where. */
+/** Who is separated from whom: tenants, their organizations, and the members of each. */
 export interface TenancyStore {
-  /** True until the first tenant is there. */
+  /** True until the first tenant exists. */
   isEmpty(): Promise<boolean>;
   /**
    * Writes the first tenant, organization, administrator and key, all or nothing.
    *
-   * @returns false when another process was first; nothing is written then.
+   * @returns false when another process wrote them first; nothing is written then.
    */
   createFirst(first: FirstAccount): Promise<boolean>;
-  /** The administrator of longest standing: who a command line without a key acts as. */
+  /** The first administrator by time. A command line without a key acts as this user. */
   findFirstAdmin(): Promise<{ readonly userId: string; readonly orgId: string; readonly tenantId: string } | undefined>;
   createTenant(tenant: { readonly id: string; readonly name: string; readonly createdAt: Date }): Promise<void>;
   createOrganization(organization: NewOrganization): Promise<void>;

@@ -12,7 +12,7 @@ export interface TenantStore {
   /** Newest first. */
   list(reach: AdminReach, page: PageRequest): Promise<Page<Tenant>>;
   rename(id: string, name: string): Promise<Tenant>;
-  /** With its users. @returns false while it has organizations. */
+  /** Deletes a tenant with its users. @returns false while it has organizations. */
   delete(id: string): Promise<boolean>;
 }
 
@@ -27,7 +27,7 @@ export function createTenantStore({ prisma, transaction }: Database): TenantStor
     rename: (id, name) => settled(prisma.tenant.update({ where: { id }, data: { name } }), 'tenant'),
     delete: (id) =>
       transaction(async (tx) => {
-        // The lock keeps organizations from being added meanwhile: their foreign key asks for the row too.
+        // The lock prevents new organizations meanwhile: their foreign key locks the row too.
         await lockRow(tx, 'tenants', id);
         if ((await tx.prisma.organization.findFirst({ where: { tenantId: id }, select: { id: true } })) !== null) return false;
         await tx.prisma.tenant.deleteMany({ where: { id } });

@@ -12,7 +12,7 @@ import { claimGroupMembers, renameGroupMembers } from './group-emails.ts';
 import { purgeRows } from './purge.ts';
 import { usersIn } from './reach.ts';
 
-/** What keeps a user from being deleted. */
+/** Why a user cannot be deleted: what the user still holds. */
 export interface UserHoldings {
   readonly agents: number;
   readonly dataSources: number;
@@ -27,10 +27,10 @@ export interface UserStore {
   list(reach: AdminReach, of: UsersOf, page: PageRequest): Promise<Page<User>>;
   /** Whether the user is a member of other organizations than this one. */
   isMemberElsewhere(id: string, orgId: string): Promise<boolean>;
-  /** Groups that name the user by e-mail follow. @throws DomainError CONFLICT when the e-mail is taken. */
+  /** Groups that name the user by e-mail change too. @throws DomainError CONFLICT when the e-mail is taken. */
   update(id: string, changes: { readonly name?: string; readonly email?: string }): Promise<User>;
   /**
-   * Deletes a user with keys, memberships and editorships, unless something would be left without its owner.
+   * Deletes a user with keys, memberships and editorships, unless something would lose its owner.
    *
    * @param also  runs in the same transaction.
    * @returns what the user holds, when it was not deleted.
@@ -38,7 +38,7 @@ export interface UserStore {
   delete(id: string, also: (tx: Transaction) => Promise<void>): Promise<UserHoldings | undefined>;
   /** Chats of a user that are not deleted yet. */
   chatIdsOf(id: string, limit: number): Promise<readonly string[]>;
-  /** Removes whatever rows still bear the id of a user that was deleted. */
+  /** Removes all rows that still have the id of a deleted user. */
   purge(id: string, signal: AbortSignal): Promise<void>;
 }
 export interface UsersOf {

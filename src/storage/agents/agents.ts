@@ -35,15 +35,15 @@ export type AgentChanges = Partial<
 export type NewAgent = AgentChanges &
   Pick<Agent, 'id' | 'createdAt' | 'orgId' | 'userId' | 'name' | 'description' | 'instructions' | 'src'>;
 
-/** `viewer` in all of it: whom `hasUserChats` and `visibleGroupIds` are about. */
+/** `viewer` is the user for whom `hasUserChats` and `visibleGroupIds` are computed. */
 export interface AgentStore {
-  /** An agent for a run, without asking who runs it: that is decided from its facts. A value when warm: no database round trip. */
+  /** An agent for a run, whoever runs it: the caller decides access from its members. A value when cached: no database round trip. */
   findRunnable(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined>;
   /** The agent if it exists and matches. */
   find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined>;
-  /** Those of the ids that exist and match, in no order. */
+  /** The agents with one of the ids that exist and match, in no order. */
   findMany(ids: readonly string[], filter: AgentFilter, viewer: AgentViewer): Promise<readonly AgentView[]>;
-  /** Newest first. One statement, whatever the page holds; the count is another, when it is asked for. */
+  /** Newest first. One statement for every page size; counting takes a second one, when the count is asked for. */
   list(
     filter: AgentFilter,
     narrow: AgentFilter,
@@ -53,7 +53,7 @@ export interface AgentStore {
   ): Promise<Page<AgentView>>;
   create(agent: NewAgent, viewer: AgentViewer): Promise<AgentView>;
   update(id: string, changes: AgentChanges, viewer: AgentViewer): Promise<AgentView>;
-  /** @returns false when it was deleted before. */
+  /** @returns false when the agent was deleted before. */
   markDeleted(id: string): Promise<boolean>;
 }
 
@@ -111,7 +111,7 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
 export function dataOf({ editorIds: _editors, groupIds: _groups, ...agent }: NewAgent) {
   const { id, createdAt, orgId, userId, name, description, instructions, src } = agent;
   return {
-    // Prisma would leave a list that is not given null, which SQL does not read as empty.
+    // Prisma writes null for an absent list, and SQL does not read null as an empty list.
     publicCategories: [],
     orgCategoryIds: [],
     ...columnsOf(agent),
@@ -122,7 +122,7 @@ export function dataOf({ editorIds: _editors, groupIds: _groups, ...agent }: New
 
 type Columns = Omit<AgentChanges, 'editorIds' | 'groupIds'>;
 
-/** Members as Prisma writes them: mutable arrays, JSON apart. */
+/** Members as Prisma writes them: lists as mutable arrays, JSON in its own columns. */
 function columnsOf({ options, profile, publicCategories, orgCategoryIds, ...rest }: Columns) {
   return {
     ...rest,

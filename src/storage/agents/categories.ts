@@ -7,15 +7,15 @@ import { removeFromAgents } from './counters.ts';
 export interface AgentCategoryStore {
   /** By name. */
   list(orgId: string): Promise<readonly AgentCategory[]>;
-  /** @param orgId  undefined: of whatever organization. */
+  /** @param orgId  undefined: a category of any organization. */
   find(id: string, orgId: string | undefined): Promise<AgentCategory | undefined>;
-  /** Those of the ids that are of the organization. */
+  /** The categories with one of the ids that belong to the organization. */
   findMany(ids: readonly string[], orgId: string): Promise<readonly AgentCategory[]>;
   /** @throws DomainError CONFLICT when the organization has one of that name. */
   create(category: Omit<AgentCategory, 'updatedAt'>): Promise<AgentCategory>;
-  /** @throws DomainError NOT_FOUND, CONFLICT. */
+  /** @throws DomainError NOT_FOUND or CONFLICT. */
   rename(id: string, name: string): Promise<AgentCategory>;
-  /** Removes it, and from every agent that names it. @returns false when it was gone before. */
+  /** Removes a category, also from every agent that names it. @returns false when it was removed before. */
   delete(id: string): Promise<boolean>;
 }
 

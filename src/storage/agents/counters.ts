@@ -1,4 +1,4 @@
-// Raw SQL: a counter is added to where it stands, a list loses one value, and the agent does not count as changed.
+// Raw SQL: a counter grows and a list loses a value in one statement, and the agent's `updatedAt` stays.
 import type { Transaction } from '../database/prisma.ts';
 
 export interface AgentCounts {
@@ -7,7 +7,7 @@ export interface AgentCounts {
   readonly ratingSum?: number;
 }
 
-/** Adds to the counters of an agent; null: the chat has none. */
+/** Adds to the counters of an agent; with null (a chat without an agent) does nothing. */
 export async function addToCounters(
   tx: Pick<Transaction, 'query'>,
   agentId: string | null,
@@ -21,7 +21,7 @@ export async function addToCounters(
   );
 }
 
-/** Takes a category that is gone out of the agents that name it. */
+/** Removes a deleted category from the agents that name it. */
 export async function removeFromAgents(tx: Transaction, orgId: string, categoryId: string): Promise<void> {
   await tx.query(
     `update agents set "orgCategoryIds" = array_remove("orgCategoryIds", $1),

@@ -30,11 +30,11 @@ function leafSql(leaf: AgentLeaf, parameters: Parameters): string {
     case 'has-group':
       return `exists (select 1 from agent_groups g where g."agentId" = a.id and g."groupId" = ${parameters.add(leaf.groupId)})`;
     case 'has-chat-of':
-      // As an array, so that the few agents of a user's chats are looked up instead of every agent being asked for its chats.
+      // As an array: the planner looks up the few agents of the user's chats, instead of asking every agent for its chats.
       return `a.id = any(array(select distinct c."agentId" from chats c
         where c."userId" = ${parameters.add(leaf.userId)} and c."deletedAt" is null))`;
     case 'visible-as':
-      // A literal, so that the partial index of catalogs serves prepared plans too. One of a fixed set, never a caller's text.
+      // A literal, so that prepared plans can use the partial index of catalogs too. The value is one of a fixed set, never a caller's text.
       return `a.visibility = '${leaf.visibility}'`;
     case 'in-catalog':
       return `a."${catalogColumns[leaf.catalog]}"`;

@@ -10,7 +10,7 @@ import { addParts, type NewPart } from './parts/part-table.ts';
 import type { NewSecret } from './parts/secrets.ts';
 import { secretShape, skillShape, toolShape, userInputShape } from './parts/shapes.ts';
 
-/** An agent that comes in whole, with everything that belongs to it. */
+/** An agent of a bundle, with everything that belongs to it. */
 export interface ImportedAgent {
   readonly agent: NewAgent;
   readonly tools: readonly NewPart<AgentTool>[];
@@ -34,7 +34,7 @@ export interface ImportedItem {
   readonly uniqueId: string;
   readonly filename: string | null;
   readonly mimeType: string | null;
-  /** Null: the bundle did not carry the content, and the item says so. */
+  /** Null: the bundle did not contain the content, and the item says so. */
   readonly contentBlobKey: string | null;
   readonly sizeBytes: number | null;
 }

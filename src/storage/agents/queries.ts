@@ -14,7 +14,7 @@ type AgentViewRow = Omit<AgentView, 'editorIds'>;
 
 type AgentMembers = Members<AgentView>;
 
-/** What the table itself holds of an agent. */
+/** The columns that are the agent's own. */
 const ownColumns = [
   'id',
   'createdAt',
@@ -47,10 +47,10 @@ const ownColumns = [
   'isDeleted',
 ] as const satisfies readonly (keyof Agent)[];
 const longColumns = ['description', 'instructions', 'introduction', 'seed', 'src', 'options', 'profile', 'editors'] as const;
-/** What a page of a list stands on, and whose an agent is: the audit log asks that of whatever administrators are shown. */
+/** Always selected: the cursor of a page needs the time and the id; the audit log needs the owner of everything that an administrator is shown. */
 const keyColumns: ReadonlySet<string> = new Set(['id', 'createdAt', 'orgId', 'userId']);
 
-/** What is shown of an agent, in the one statement that finds it: select list and joins. `a` is the agent. */
+/** The select list and joins of an agent's view, so that one statement finds and shows it. `a` is the agent. */
 function viewSql(members: AgentMembers, viewer: AgentViewer, parameters: Parameters): { columns: string; joins: string } {
   const columns = ownColumns.filter((name) => keyColumns.has(name) || reads(members, name)).map((name) => `a."${name}"`);
   let joins = '';
@@ -115,8 +115,8 @@ interface ListRequest {
 }
 
 /**
- * One page, newest first. Each alternative of the filter reads its own first rows from its own index, and the page is made of those:
- * so it costs the same however many agents there are and however deep the page stands.
+ * One page, newest first. Each alternative of the filter reads its own first rows from its own index, and the page is merged from those: its cost
+ * does not depend on the number of agents or on the depth of the page.
  */
 export async function listAgents(
   db: Database,
@@ -160,7 +160,7 @@ function afterCondition({ after }: PageRequest, parameters: Parameters): string 
   return `(a."createdAt", a.id) < (${parameters.add(createdAt)}::timestamptz, ${parameters.add(id)}::text)`;
 }
 
-/** Editors are missing where nobody reads them. */
+/** A row has no editors when the query does not read them. */
 function viewOf(row: Omit<AgentViewRow, 'editors'> & Partial<Pick<AgentViewRow, 'editors'>>): AgentView {
   if (row.editors === undefined) return row as AgentView;
   return { ...row, editors: row.editors, editorIds: new Set(row.editors.map(({ id }) => id)) };

@@ -3,9 +3,9 @@ import type { Database } from '../database/database.ts';
 import { lockAgent } from '../database/sql/locks.ts';
 import { addToCounters } from './counters.ts';
 
-/** What users think of agents. The agent's own count and sum move with it, so no list has to add up. */
+/** Ratings of agents by users. The agent's own count and sum change in the same transaction, so no list has to add ratings up. */
 export interface AgentRatingStore {
-  /** Puts a user's rating, 1 to 5, in the place of an earlier one; null takes it back. @throws DomainError NOT_FOUND when the agent is gone. */
+  /** Sets a user's rating, 1 to 5, in place of an earlier one; null removes it. @throws DomainError NOT_FOUND when the agent was deleted. */
   rate(agentId: string, userId: string, rating: number | null): Promise<void>;
   /** A user's own ratings of many agents, in one statement. */
   ofUser(userId: string, agentIds: readonly string[]): Promise<readonly { readonly agentId: string; readonly rating: number }[]>;
@@ -15,7 +15,7 @@ export function createAgentRatingStore({ prisma, transaction }: Database): Agent
   return {
     async rate(agentId, userId, rating) {
       await transaction(async (tx) => {
-        // Ratings of one agent come one after the other, so the sums never miss one.
+        // The lock serializes the ratings of one agent, so the sums never miss one.
         if (!(await lockAgent(tx, agentId))) throw new DomainError('NOT_FOUND', 'There is no such agent', { param: 'aiId' });
         const { agentRating } = tx.prisma;
         const where = { agentId_userId: { agentId, userId } };

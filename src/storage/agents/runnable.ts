@@ -1,4 +1,4 @@
-// Raw SQL: a completion waits for it when the agent is not remembered; one prepared statement over eight tables.
+// Raw SQL: a completion waits for it when the agent is not cached; one prepared statement over eight tables.
 import type { Agent, RunnableAgent } from '../../entities/agents/agent.ts';
 import type { AgentRunParts } from '../../entities/agents/part.ts';
 import type { Database } from '../database/database.ts';
@@ -33,7 +33,7 @@ const findRunnable = {
     where a.id = $1 and not a."isDeleted"`,
 };
 
-/** Agents as runs need them, cached as invalidated-cache.ts says: a warm one costs no database round trip. */
+/** Agents as runs need them, in an InvalidatedCache: a cached agent costs no database round trip. */
 export function createRunnableAgents(
   { pool }: Database,
   signals: Signals,

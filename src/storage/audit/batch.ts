@@ -1,19 +1,19 @@
 import type { AuditEntryStore, NewAuditEntry } from './entries.ts';
 
-/** Makes entries when the batch is written: what takes a statement of its own is not done while a caller waits. */
+/** Makes entries when the batch is written: a caller does not wait for the statements that this takes. */
 export type ProduceEntries = () => Promise<readonly NewAuditEntry[]>;
 
-/** Entries that no change waits for: reads and refusals. Written behind the replies, a few times a second. */
+/** Entries about reads and refusals, which no change waits for. Written after the replies, a few times a second. */
 export interface AuditBatch {
-  /** @returns false when too many wait already: the entries are not written. */
+  /** @returns false when too many are waiting already: these entries are not written. */
   add(produce: ProduceEntries): boolean;
-  /** Writes what waits. Called at stop, so nothing is lost. */
+  /** Writes the waiting entries. Called at stop, so nothing is lost. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
 const writeEveryMs = 250;
-/** While the database is away. Some 10 MB at most. */
+/** Bounds the memory while the database does not answer: about 10 MB. */
 const waitingMax = 10_000;
 const entriesPerWrite = 500;
 

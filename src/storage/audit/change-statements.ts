@@ -1,6 +1,6 @@
 /**
- * Tables that the service keeps for itself. What is written there changes nothing that an organization has, so it needs no entry in the
- * audit log: counters, reservations, data keys, remembered replies, tickets, announcements, the log itself.
+ * Tables of the service itself: counters, reservations, data keys, idempotency records, tickets, cache invalidations, the audit log. Writing to them
+ * changes nothing that belongs to an organization, so it needs no entry in the audit log.
  */
 const ownTables: ReadonlySet<string> = new Set([
   'audit_entries',
@@ -20,7 +20,7 @@ const ownTables: ReadonlySet<string> = new Set([
 const lockClauses = /\b(?:for|for\s+no\s+key|do)\s+update\b/gi;
 const writes = /\b(?:insert\s+into|update|delete\s+from|merge\s+into)\s+(?:only\s+)?(?:"?\w+"?\.)?"?(\w+)"?/gi;
 
-/** Whether a statement writes into a table other than the service's own. Tables not named here are changes, also those not made yet. */
+/** Whether a statement writes to a table other than the service's own. A table that the list does not name counts as a change, also a future one. */
 export function isChange(text: string): boolean {
   for (const [, table = ''] of text.replaceAll(lockClauses, '').matchAll(writes)) {
     if (!ownTables.has(table.toLowerCase())) return true;

@@ -1,4 +1,4 @@
-// Raw SQL: entries are written with what they tell of their actor in one statement, also within the transaction of a change.
+// Raw SQL: one statement writes entries and looks up the e-mail of their actor, also within the transaction of a change.
 import type { PoolClient } from 'pg';
 import type { AuditEntry, AuditFilter } from '../../entities/audit.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
@@ -6,17 +6,17 @@ import type { Database } from '../database/database.ts';
 import { readPage } from '../database/sql/bounded-rows.ts';
 import { countRows, Parameters } from '../database/sql/where.ts';
 
-/** An entry before the database added what it knows of the actor. */
+/** An entry without the actor's e-mail, which the database adds. */
 export type NewAuditEntry = Omit<AuditEntry, 'actorEmail'>;
 
 export interface AuditEntryStore {
-  /** Writes entries; one that is there already gets the new target, outcome and count, so a write may be repeated. */
+  /** Writes entries. An existing entry gets the new target, outcome and count, so a write may be repeated. */
   write(entries: readonly NewAuditEntry[]): Promise<void>;
-  /** Writes an entry inside a transaction, when that has changed a row. @returns whether it is written. */
+  /** Writes an entry inside a transaction, if that transaction changed a row. @returns whether the entry was written. */
   writeWithChange(entry: NewAuditEntry, client: Pick<PoolClient, 'query'>): Promise<boolean>;
   /** Newest first. */
   list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>;
-  /** Deletes entries older than so many days, at most 5,000 at a time. @returns how many. */
+  /** Deletes entries older than `days` days, at most 5,000 at a time. @returns how many. */
   sweep(days: number): Promise<number>;
 }
 
@@ -27,7 +27,7 @@ export function createAuditEntryStore(db: Database): AuditEntryStore {
       await pool.query(insertSql('true'), [JSON.stringify(entries)]);
     },
     async writeWithChange(entry, client) {
-      // A transaction gets its number with the first row that it writes or locks.
+      // PostgreSQL assigns a number to a transaction when it first writes or locks a row.
       const { rowCount } = await client.query(insertSql('pg_current_xact_id_if_assigned() is not null'), [
         JSON.stringify([entry]),
       ]);

@@ -4,18 +4,18 @@ import { isChange } from './change-statements.ts';
 
 /** A row that must commit together with the change that it describes. */
 export interface ChangeRecord {
-  /** Whether the next transaction that changes something has to write the row. */
+  /** Whether the next transaction that changes something must write the row. */
   readonly isPending: boolean;
   /**
-   * Writes the row on the client of that transaction, when the transaction has changed something. May be repeated: a transaction may roll
-   * back, or find no row to change.
+   * Writes the row on the client of that transaction, if the transaction changed something. May be called again: a transaction may roll back, or find
+   * no row to change.
    *
-   * @returns whether the row is written.
+   * @returns whether the row was written.
    */
   write(client: PoolClient): Promise<boolean>;
   /** The transaction that wrote the row has committed. */
   committed(): void;
-  /** An id was made for something new within the work. */
+  /** Called when the work makes an id for something new. */
   made(id: string): void;
 }
 
@@ -25,7 +25,7 @@ export interface RecordedChanges {
    * transaction fails and the change is not made.
    */
   recorded<T>(record: ChangeRecord, work: () => T): T;
-  /** The record of the work under way; undefined outside `recorded`. */
+  /** The record of the current work; undefined outside `recorded`. */
   current(): ChangeRecord | undefined;
 }
 
@@ -33,10 +33,10 @@ type Query = (...args: readonly unknown[]) => Promise<unknown>;
 type Connect = (callback?: unknown) => Promise<PoolClient>;
 
 /**
- * Has a pool write the record of a change in the transaction of that change. Every statement of Parley passes through the pool, also those
- * of Prisma and of the job queue, so no store can forget the record. Outside `recorded` the pool is as `pg` makes it.
+ * Makes a pool write the record of a change in the transaction of that change. Every statement of Parley passes through the pool, also those of
+ * Prisma and of the job queue, so no store can forget the record. Outside `recorded` the pool behaves as `pg` made it.
  *
- * @param begin  what begins a transaction, with its time limits.
+ * @param begin  the statement that begins a transaction, with its time limits.
  */
 export function recordChanges(pool: Pool, begin: () => string): RecordedChanges {
   const records = new AsyncLocalStorage<ChangeRecord>();
@@ -61,7 +61,7 @@ export function recordChanges(pool: Pool, begin: () => string): RecordedChanges 
   return { recorded: (record, work) => records.run(record, work), current: () => records.getStore() };
 }
 
-/** One statement that changes something, on a client of its own. */
+/** Runs one statement that changes something on a client of its own. */
 async function alone(connect: Connect, begin: () => string, record: ChangeRecord, args: readonly unknown[]): Promise<unknown> {
   const client = await connect();
   try {
@@ -71,7 +71,7 @@ async function alone(connect: Connect, begin: () => string, record: ChangeRecord
   }
 }
 
-/** One statement that changes something, in a transaction with its record. */
+/** Runs one statement that changes something in a transaction with its record. */
 async function changing(
   client: PoolClient,
   begin: () => string,
@@ -91,7 +91,7 @@ async function changing(
   }
 }
 
-/** The client, but a COMMIT after a change writes the record first. A change outside a transaction gets one. */
+/** Wraps a client: a COMMIT after a change writes the record first, and a change outside a transaction gets a transaction. */
 function recordedClient(client: PoolClient, begin: () => string, record: ChangeRecord): PoolClient {
   let isInTransaction = false;
   let hasChanged = false;
@@ -128,7 +128,7 @@ async function committing(client: PoolClient, record: ChangeRecord, commit: () =
     if (isWritten) record.committed();
     return result;
   } catch (error) {
-    // Prisma takes a transaction whose COMMIT failed for ended and gives the connection back as it is.
+    // After a failed COMMIT, Prisma counts the transaction as ended and gives the connection back without a rollback.
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
   }

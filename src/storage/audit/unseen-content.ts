@@ -1,4 +1,4 @@
-// Raw SQL: one statement for each kind of thing, with the same conditions as the queries that read them.
+// Raw SQL: one statement for each kind of thing, with the same conditions as the queries that read the kind.
 import type { AgentFilter, ChatFilter, DataSourceFilter } from '../../entities/accounts/access.ts';
 import { agentCondition } from '../agents/filter.ts';
 import { chatCondition } from '../chats/filter.ts';
@@ -12,7 +12,7 @@ export interface PlacedThing {
   readonly orgId: string;
 }
 
-/** Tells which of the things that a caller was shown do not match a rule. Things that are gone are left out. */
+/** Finds the things shown to a caller that do not match a rule. Deleted things are left out. */
 export interface UnseenContent {
   agents(ids: readonly string[], visible: AgentFilter): Promise<readonly PlacedThing[]>;
   dataSources(ids: readonly string[], visible: DataSourceFilter): Promise<readonly PlacedThing[]>;

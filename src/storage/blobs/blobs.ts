@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 /** Bytes by key. Keys are made by Parley (`<orgId>/<kind>/<id>`), never by a caller. */
 export interface Blobs {
-  /** Writes all or nothing. Returns the size and the SHA-256 in hex. @throws DomainError REQUEST_TOO_LARGE past `sizeBytesMax`. */
+  /** Writes all or nothing. Returns the size and the SHA-256 in hex. @throws DomainError REQUEST_TOO_LARGE beyond `sizeBytesMax`. */
   put(
     key: string,
     content: Readable | Uint8Array,
@@ -12,10 +12,10 @@ export interface Blobs {
   get(key: string): Promise<Readable>;
   /** @throws DomainError NOT_FOUND */
   read(key: string): Promise<Buffer>;
-  /** Missing keys are no error. */
+  /** A missing key is no error. */
   delete(key: string): Promise<void>;
-  /** Keys of what was written before a moment, some at a time. Also removes what writes that broke off before then left behind. */
+  /** Keys of blobs written before a moment, in portions. Also removes the temporary files of interrupted writes from before that moment. */
   listOlder(before: Date): AsyncIterable<readonly string[]>;
-  /** Deletes everything of an organization: every key that begins with its id. */
+  /** Deletes all blobs of an organization: every key that begins with its id. */
   deleteOrganization(orgId: string): Promise<void>;
 }

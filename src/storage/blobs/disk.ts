@@ -15,7 +15,7 @@ const keyPattern = /^[a-zA-Z0-9_-]+(\/[a-zA-Z0-9_.-]+)*$/;
 const temporaryFolder = '.incoming';
 const listedAtOnce = 500;
 
-/** The folder of the settings' blobs. @throws Error when BLOB_URL names another kind of store. */
+/** The blob folder of the settings. @throws Error when BLOB_URL names another kind of store. */
 export function blobFolderOf({ BLOB_URL, DATA_DIR }: Pick<Settings, 'BLOB_URL' | 'DATA_DIR'>): string {
   if (BLOB_URL === undefined) return join(DATA_DIR, 'blobs');
   if (!BLOB_URL.startsWith('file:')) throw new Error(`BLOB_URL must be a file: address, not ${BLOB_URL.split(':')[0]}:`);
@@ -23,10 +23,10 @@ export function blobFolderOf({ BLOB_URL, DATA_DIR }: Pick<Settings, 'BLOB_URL' |
 }
 
 /**
- * Blobs as files of a folder. A blob is written beside, flushed to the disk and then renamed, so that a key names the whole blob or nothing,
- * also after a crash in the middle.
+ * Blobs as files of a folder. A blob is written to a temporary file, flushed to the disk and then renamed, so that a key names the whole blob or
+ * nothing, also after a crash.
  *
- * @param freeMinBytes  a write stops with ENOSPC when the disk has less room than this, and leaves the rest to the database.
+ * @param freeMinBytes  a write fails with ENOSPC when the disk has less free space than this; the rest of the disk is for the database.
  */
 export function createDiskBlobs(folder: string, freeMinBytes = 0): Blobs {
   const root = resolve(folder);
@@ -118,7 +118,7 @@ async function* chunksOf(content: Readable | Uint8Array): AsyncIterable<Uint8Arr
   for await (const chunk of content) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }
 
-/** A new name is kept over a power loss only once its folder is flushed; not every platform can. */
+/** A new name survives a power failure only once its folder is flushed. Some platforms cannot flush folders. */
 async function flushFolder(path: string): Promise<void> {
   try {
     await using folder = await open(path);

@@ -1,9 +1,9 @@
-// Raw SQL: one statement asks two tables about many keys.
+// Raw SQL: one statement looks for many keys in two tables.
 import type { Database } from '../database/database.ts';
 
-/** Finds bytes that no row names: a process died between writing them and the row. */
+/** Finds blobs that no row names: a process died after it wrote the blob and before it wrote the row. */
 export interface OrphanBlobStore {
-  /** Those of the keys that nothing refers to. Of kinds that are not known here, none. */
+  /** The keys among these that no row names. Keys of an unknown kind are never returned. */
   among(keys: readonly string[]): Promise<readonly string[]>;
 }
 

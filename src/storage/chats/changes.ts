@@ -8,24 +8,24 @@ import { duplicate, type NewCopy } from './copies.ts';
 import { clearFiles } from './files.ts';
 import { compress } from './messages.ts';
 
-/** `run-active`: a run holds the chat. `missing`: it is gone. */
+/** `run-active`: a run holds the chat. `missing`: the chat is deleted. */
 export type ResetResult =
   | { readonly kind: 'done'; readonly blobKeys: readonly string[] }
   | { readonly kind: 'missing' }
   | { readonly kind: 'run-active'; readonly runId: string };
 
-/** What changes a chat as a whole. */
+/** Changes of a whole chat. */
 export interface ChatChangeStore {
-  /** Copies a chat with its messages and files into a new one of its user. @returns false when it is gone. */
+  /** Copies a chat with its messages and files into a new chat of the same user. @returns false when the chat is deleted. */
   duplicate(chatId: string, copy: NewCopy): Promise<boolean>;
-  /** Takes away all that was said, with its runs and files; the ledger stays. */
+  /** Removes all messages of a chat with its runs and files; the ledger stays. */
   reset(chatId: string): Promise<ResetResult>;
-  /** What each of some chats is about; null for one that was not summarized. */
+  /** The summary of each chat; null for a chat without one. */
   summariesOf(chatIds: readonly string[]): Promise<readonly (string | null)[]>;
   setSummary(chatId: string, summary: string): Promise<void>;
-  /** The last message that a summary stands for, and that summary. */
+  /** The last message that a summary replaces, and that summary. */
   compressionOf(chatId: string): Promise<{ readonly ordinal: number; readonly summary: string } | undefined>;
-  /** From here on models are given `summary` in place of all that stands before a message. @returns false when that is gone. */
+  /** From now on models get `summary` in place of all messages before the given one. @returns false when that message is deleted. */
   compress(chatId: string, firstKeptId: string, summary: string): Promise<boolean>;
 }
 
@@ -63,7 +63,7 @@ async function reset(tx: Transaction, chatId: string): Promise<ResetResult> {
   const { run, chat } = tx.prisma;
   const locked = await lockChat(tx, chatId);
   if (locked === undefined || locked.deletedAt !== null) return { kind: 'missing' };
-  // Also one that is paused, or waits for its turn.
+  // Includes a run that is paused, or waits for its turn.
   const isOpen = { OR: [{ status: 'in_progress' }, { incompleteReason: 'paused' }] };
   const runId = locked.activeRunId ?? (await run.findFirst({ where: { chatId, ...isOpen }, select: { id: true } }))?.id;
   if (runId !== undefined) return { kind: 'run-active', runId };

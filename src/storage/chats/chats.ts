@@ -18,7 +18,7 @@ export interface NewChat {
   readonly orgId: string;
   readonly userId: string;
   readonly agentId: string | null;
-  /** Of a thread without an agent. */
+  /** The model of a thread without an agent. */
   readonly modelId?: string;
   readonly name: string;
   readonly userInputs?: UserInputValues;
@@ -27,15 +27,18 @@ export interface NewChat {
 export interface ChatStore {
   find(id: string, filter: ChatFilter): Promise<Chat | undefined>;
   findMany(ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]>;
-  /** The chat changed last comes first. Cost: one statement, flat in the depth of the page. */
+  /** The chat changed last comes first. One statement; its cost does not depend on the depth of the page. */
   list(query: ChatQuery, page: PageRequest): Promise<Page<Chat>>;
   create(chat: NewChat): Promise<void>;
   update(id: string, changes: { readonly name?: string; readonly pinPosition?: number | null }): Promise<void>;
-  /** Removes what was said; the ledger stays. @returns false when it was gone before. */
+  /** Deletes a chat with its messages; the ledger stays. @returns false when it was deleted before. */
   delete(id: string): Promise<boolean>;
-  /** The last `limit` messages of each of some chats, by chat and in order, without hidden ones. */
+  /** The last `limit` messages of each chat, by chat and in order, without hidden ones. */
   messagesOf(chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]>;
-  /** The last `limit` messages for a model: also hidden ones. With `upToRunId`: none behind the messages of that run, or of those begun before it when it has none. */
+  /**
+   * The last `limit` messages for a model, with hidden ones. With `upToRunId`: up to the messages of that run, or, when that run has none, up to
+   * those of earlier runs.
+   */
   history(chatId: string, limit: number, upToRunId?: string): Promise<readonly ChatMessage[]>;
   findMessage(chatId: string, messageId: string): Promise<ChatMessage | undefined>;
   messagesOfRuns(runIds: readonly string[]): Promise<readonly ChatMessage[]>;

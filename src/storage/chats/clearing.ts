@@ -1,13 +1,13 @@
 import type { Transaction } from '../database/prisma.ts';
 
-/** Messages that people see; those of an agent are counted. */
+/** Messages that people see. The agent's counter counts these. */
 export const spoken = { role: { in: ['user', 'assistant'] }, isHidden: false };
 
-/** Removes all that was said in a chat, with its runs; the ledger stays. The chat must be locked. @returns how many messages were counted. */
+/** Removes all messages of a chat with its runs; the ledger stays. The chat must be locked. @returns how many messages the agent's counter counted. */
 export async function clearTurns({ prisma }: Transaction, chatId: string): Promise<number> {
   const runs = await prisma.run.findMany({ where: { chatId }, select: { id: true } });
   const ofRuns = { runId: { in: runs.map(({ id }) => id) } };
-  // The runs first: what is at work writes its events behind a lock on its run, and would leave some of them here for ever.
+  // Delete the runs first: an active run writes its events under a lock on its row, and would leave some of them behind for ever.
   await prisma.run.deleteMany({ where: { chatId } });
   await prisma.runEventBatch.deleteMany({ where: ofRuns });
   await prisma.responseItem.deleteMany({ where: ofRuns });

@@ -1,4 +1,4 @@
-// Raw SQL: what is copied does not leave the database.
+// Raw SQL: the copied rows do not leave the database.
 import type { PromptPart } from '../../entities/chats/chat.ts';
 import { addToCounters } from '../agents/counters.ts';
 import type { Transaction } from '../database/prisma.ts';
@@ -10,7 +10,7 @@ export interface NewCopy {
   newId(kind: 'message' | 'chatFile'): string;
 }
 
-/** As ChatChangeStore.duplicate says. */
+/** See ChatChangeStore.duplicate. */
 export async function duplicate(tx: Transaction, chatId: string, { id, createdAt, newId }: NewCopy): Promise<boolean> {
   const chat = await lockChat(tx, chatId);
   if (chat === undefined || chat.deletedAt !== null) return false;
@@ -41,7 +41,7 @@ export async function duplicate(tx: Transaction, chatId: string, { id, createdAt
   return true;
 }
 
-/** Copies the files of a chat that have their bytes. @returns the new id of each. */
+/** Copies the completed files of a chat. @returns the new id of each. */
 async function copyFiles(
   tx: Transaction,
   fromChatId: string,

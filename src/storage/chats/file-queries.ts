@@ -1,4 +1,4 @@
-// Raw SQL: a caller's rule is an SQL condition, lists are bounded in bytes, and records that somebody holds are skipped.
+// Raw SQL: a caller's rule is an SQL condition, lists are bounded in bytes, and locked records are skipped.
 import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { ChatFile } from '../../entities/chats/file.ts';
 import type { Database } from '../database/database.ts';
@@ -6,7 +6,7 @@ import { readWhole } from '../database/sql/bounded-rows.ts';
 import { selectRows } from '../database/sql/where.ts';
 import { chatCondition } from './filter.ts';
 
-/** As ChatFileStore says. */
+/** The queries of ChatFileStore. */
 export function createFileQueries(db: Database) {
   const { pool } = db;
   return {

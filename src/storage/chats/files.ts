@@ -9,26 +9,26 @@ import { createFileQueries } from './file-queries.ts';
 export type NewChatFile = Omit<ChatFile, 'deletedAt'>;
 
 export interface ChatFileStore {
-  /** @returns false when the chat has `filesMax` files already, or is gone. */
+  /** @returns false when the chat has `filesMax` files already, or is deleted. */
   create(file: NewChatFile, filesMax: number): Promise<boolean>;
   find(chatId: string, id: string): Promise<ChatFile | undefined>;
   findMany(chatId: string, ids: readonly string[]): Promise<readonly ChatFile[]>;
-  /** Those among `ids` that are in a chat the filter lets through, whichever. */
+  /** The files among `ids` in any chat that matches the filter. */
   findInChats(ids: readonly string[], filter: ChatFilter): Promise<readonly ChatFile[]>;
-  /** Those of each of some chats that are not deleted, oldest first. */
+  /** The files of each chat that are not deleted, oldest first. */
   listOf(chatIds: readonly string[]): Promise<readonly ChatFile[]>;
-  /** Gives a record its bytes, once. @returns false when it has them already, expired, or is gone. */
+  /** Adds the bytes to a record, once. @returns false when the record has bytes already, expired, or was deleted. */
   complete(
     id: string,
     content: { readonly blobKey: string; readonly mimeType: string; readonly sizeBytes: number },
   ): Promise<boolean>;
-  /** @returns the keys of the bytes that no file names any more; undefined when it was gone before. */
+  /** @returns the keys of the blobs that no file names any more; undefined when the file was deleted before. */
   delete(chatId: string, id: string): Promise<readonly string[] | undefined>;
-  /** Deletes all files of a chat. @returns the keys of the bytes that no file names any more. */
+  /** Deletes all files of a chat. @returns the keys of the blobs that no file names any more. */
   deleteAll(chatId: string): Promise<readonly string[]>;
-  /** Chats deleted within two days that still have files: their deletion was cut off. */
+  /** Chats deleted within the last two days that still have files: their deletion was interrupted. */
   leftBehind(limit: number): Promise<readonly string[]>;
-  /** Deletes records made before a moment that never got their content. @returns how many. */
+  /** Deletes records from before a moment that never got their content. @returns how many. */
   expire(before: Date, limit: number): Promise<number>;
 }
 
@@ -75,12 +75,15 @@ export function createChatFileStore(db: Database): ChatFileStore {
 
 const leftBehindMs = 2 * 86_400_000;
 
-/** Deletes all files of a chat, which must be locked: a copy of it has its files, or none. @returns as ChatFileStore.deleteAll. */
+/**
+ * Deletes all files of a chat, which must be locked, so that a concurrent copy of the chat gets all files or none. @returns as
+ * ChatFileStore.deleteAll.
+ */
 export async function clearFiles(tx: Transaction, chatId: string): Promise<readonly string[]> {
   return (await deleteFiles(tx, { chatId })) ?? [];
 }
 
-/** @returns the keys of the bytes that no file names any more; undefined when there was no such file. */
+/** @returns the keys of the blobs that no file names any more; undefined when there was no such file. */
 async function deleteFiles(
   { prisma }: Transaction,
   of: { readonly chatId: string; readonly id?: string },

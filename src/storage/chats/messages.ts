@@ -1,4 +1,4 @@
-// Raw SQL: thread order. Messages take their places in one statement, and the last ones of many chats are read in one.
+// Raw SQL: thread order. Messages get their ordinals in one statement, and the last messages of many chats are read in one.
 import type { Pool } from 'pg';
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import type { Database } from '../database/database.ts';
@@ -6,8 +6,8 @@ import type { Transaction } from '../database/prisma.ts';
 import { readWhole } from '../database/sql/bounded-rows.ts';
 
 /**
- * Adds messages at the end of a chat and keeps its agent's `messageCount` true: user and assistant messages count. The chat's row must be
- * locked by the transaction, so that no other one takes the same places.
+ * Adds messages at the end of a chat and updates its agent's `messageCount`: user and assistant messages count. The transaction must have locked the
+ * chat's row, so that no other one takes the same ordinals.
  */
 export async function addMessages(tx: Transaction, chatId: string, messages: readonly NewMessage[]): Promise<void> {
   if (messages.length === 0) return;
@@ -29,7 +29,7 @@ export async function addMessages(tx: Transaction, chatId: string, messages: rea
   );
 }
 
-/** Every message of some chats, in order; of each chat the last `limit`. Hidden ones are for models only. */
+/** The last `limit` messages of each chat, in order. Hidden messages are for models only. */
 export async function findMessages(
   client: Pick<Pool, 'query'>,
   chatIds: readonly string[],
@@ -40,12 +40,12 @@ export async function findMessages(
   return rows;
 }
 
-/** The same for people, without hidden ones. @throws DomainError REPLY_TOO_LARGE when they are more than a reply can hold. */
+/** Like findMessages, for people: without hidden ones. @throws DomainError REPLY_TOO_LARGE when they do not fit a reply. */
 export function listMessages(db: Database, chatIds: readonly string[], limit: number): Promise<readonly ChatMessage[]> {
   return readWhole(db, { text: lastMessagesSql, values: [chatIds, limit, false] }, longColumns);
 }
 
-/** Every message of some runs for people, in order. @throws DomainError REPLY_TOO_LARGE when they are more than a reply can hold. */
+/** Every message of the runs, for people, in order. @throws DomainError REPLY_TOO_LARGE when they do not fit a reply. */
 export function listMessagesOfRuns(db: Database, runIds: readonly string[]): Promise<readonly ChatMessage[]> {
   const text = `select * from messages where "runId" = any($1::text[]) and not "isHidden" order by ordinal`;
   return readWhole(db, { text, values: [runIds] }, longColumns);
@@ -58,7 +58,7 @@ const lastMessagesSql = `select m.* from unnest($1::text[]) as wanted(id)
     select * from messages where "chatId" = wanted.id and ($3 or not "isHidden") order by ordinal desc limit $2) m
   order by m."chatId", m.ordinal`;
 
-/** As ChatStore.history says. */
+/** See ChatStore.history. */
 export async function findHistory(
   { pool }: Database,
   chatId: string,
@@ -78,7 +78,7 @@ export async function findHistory(
   return rows;
 }
 
-/** As ChatChangeStore.compress says. */
+/** See ChatChangeStore.compress. */
 export async function compress(
   client: Pick<Pool, 'query'>,
   chatId: string,

@@ -1,4 +1,4 @@
-// Raw SQL: chats come with their agent and its owner in one statement, by a caller's rule, in pages that are bounded in bytes.
+// Raw SQL: one statement reads chats with their agent and its owner by a caller's rule, in pages that are bounded in bytes.
 import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { Chat } from '../../entities/chats/chat.ts';
 import { type Page, type PageRequest, pageOf, type SortKey } from '../../entities/page.ts';
@@ -11,7 +11,7 @@ export interface ChatQuery {
   readonly userId?: string;
   readonly orgId?: string;
   readonly agentId?: string;
-  /** Stands in the name, or in a message that people may read. */
+  /** Text that the name, or a message that people may read, contains. */
   readonly search?: string;
 }
 

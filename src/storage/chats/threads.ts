@@ -1,4 +1,4 @@
-// Raw SQL: thread order. The runs of a thread stand in line under the lock of its chat.
+// Raw SQL: thread order. The lock of the chat serializes the runs of a thread.
 import type { NewMessage, ThreadMode } from '../../entities/chats/chat.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
 import type { ResponseItem } from '../../entities/runs/response.ts';
@@ -25,31 +25,31 @@ import { holdChat } from './turns.ts';
 /** A request on a thread, ready to be written. */
 export interface ThreadTurn {
   readonly run: NewRun;
-  /** The first events of its log: a reader has something to read at once, also while the run waits. */
+  /** The first events of the run's log, so that a reader has something to read at once, also while the run waits. */
   readonly events: readonly RunEvent[];
   readonly messages: readonly NewMessage[];
   readonly items: readonly ResponseItem[];
-  /** A thread that begins with this run, with what its chat begins with; else the run's chat is there already. */
+  /** Given when the thread begins with this run: the new chat with its first messages. Absent: the chat exists. */
   readonly newChat?: { readonly chat: NewChat; readonly messages: readonly NewMessage[] };
-  /** The response that the caller goes on from. */
+  /** The response that the caller continues. */
   readonly previousId: string | null;
-  /** The caller only said which response it goes on from: on another thread when something was said since. */
+  /** The caller named only the response to continue: the result is `moved` when its thread has a newer one. */
   readonly mustBeNewest: boolean;
   readonly isBackground: boolean;
   readonly mode: ThreadMode;
   readonly chatMode: string;
   /** Waiting requests with the same key are answered by one run. */
   readonly batchKey: string;
-  /** Requests that may wait on one thread, and that may be put into one run: what is more waits. */
+  /** The most requests that may wait on one thread, and the most that one run may take together; more than that wait. */
   readonly waitingMax: number;
   readonly leaseMs: number;
-  /** The process that alone has the secrets of the request; null when there are none. The run is left to it while it lives. */
+  /** The one process that has the secrets of the request; null when there are none. Only this process may begin the run while it lives. */
   readonly holder: string | null;
 }
 
 /**
- * `waiting` with `stop`: that run must be stopped first, `force` without waiting for it. `attached`: the request became part of another
- * run. `moved`: the response the caller named is not the newest of its thread any more.
+ * `waiting` with `stop`: that run must be stopped first, `force` does not wait for it. `attached`: the request became part of another run. `moved`:
+ * the named response is no longer the newest of its thread.
  */
 export type ThreadResult =
   | { readonly kind: 'started' }
@@ -60,15 +60,15 @@ export type ThreadResult =
   | { readonly kind: 'full' };
 
 export interface ThreadStore {
-  /** Writes a request at its place in a thread, in one transaction. */
+  /** Writes a request into its thread, in one transaction. */
   begin(turn: ThreadTurn): Promise<ThreadResult>;
   /**
-   * Sets a paused run to work again; it waits first when another one holds its thread.
+   * Continues a paused run. The run waits first when another run holds its thread.
    *
    * @returns undefined when it is not paused; `full`: nothing was done.
    */
   resume(runId: string, resumption: Resumption): Promise<{ readonly kind: 'started' | 'waiting' | 'full' } | undefined>;
-  /** Ends or pauses a run that nobody works on: one that waits, or one that is paused. @returns false when there is no such one. */
+  /** Ends or pauses a run that no process works on: a waiting or paused one. @returns false when there is no such run. */
   settle(runId: string, how: Settling): Promise<boolean>;
 }
 
@@ -76,7 +76,7 @@ interface ActiveRow {
   readonly id: string;
   readonly chatMode: string | null;
   readonly takesSteers: boolean;
-  /** How many times something was put into it. */
+  /** How many times messages were added to the active run. */
   readonly steerCount: number;
   readonly leaseOwner: string | null;
   readonly request: object;
@@ -141,10 +141,10 @@ async function activeRun(tx: Transaction, id: string): Promise<ActiveRow | undef
   return rows[0];
 }
 
-/** What the thread mode says while another run is at work. */
+/** What the thread mode prescribes while another run is active. */
 async function joinBusy(tx: Transaction, turn: ThreadTurn, active: ActiveRow): Promise<ThreadResult> {
   const { run, mode, holder } = turn;
-  // Secrets reach the run only in the process that works on it.
+  // Only the process that works on the run can give it the request's secrets.
   const isReachable = holder === null || holder === active.leaseOwner;
   const takesThis = active.takesSteers && active.chatMode === turn.chatMode && active.steerCount < turn.waitingMax;
   if (mode === 'steer' && takesThis && isReachable) {

@@ -1,4 +1,4 @@
-// Raw SQL: thread order. Every turn of a chat passes here, and the next one may only begin behind it.
+// Raw SQL: thread order. Every turn of a chat is written here, and the next turn may begin only after it.
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import type { NewRun } from '../../entities/runs/run.ts';
 import type { Transaction } from '../database/prisma.ts';
@@ -11,12 +11,12 @@ export interface Turn {
   readonly chatId: string;
   readonly run: NewRun;
   readonly leaseMs: number;
-  /** Sees the chat as it is once nobody else can change it, and says what to add. Throws to write nothing. */
+  /** Gets the last messages of the locked chat, and returns the messages to add. Throws to write nothing. */
   readonly messages: (last: readonly ChatMessage[]) => readonly NewMessage[];
-  /** How many of the last messages `messages` wants to see. */
+  /** How many of the last messages `messages` gets. */
   readonly lastMessages: number;
 }
-/** `run-active`: another run holds the chat. `missing`: the chat is gone. */
+/** `run-active`: another run holds the chat. `missing`: the chat is deleted. */
 export type TurnResult =
   | { readonly kind: 'started' }
   | { readonly kind: 'missing' }
@@ -33,7 +33,7 @@ export async function beginTurn(tx: Transaction, { chatId, run, leaseMs, message
   return { kind: 'started' };
 }
 
-/** Gives a chat to a run. The chat must be locked. */
+/** Makes a run the active run of a chat. The chat must be locked. */
 export async function holdChat(tx: Transaction, chatId: string, runId: string): Promise<void> {
   await tx.query('update chats set "activeRunId" = $2, "lastRunId" = $2, "updatedAt" = now() where id = $1', [chatId, runId]);
 }

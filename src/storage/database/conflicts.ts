@@ -2,20 +2,20 @@ import { DomainError } from '../../entities/errors.ts';
 import { Prisma } from '../generated/client.ts';
 
 const uniqueValueTaken = 'P2002';
-/** Prisma's codes for two writes that met: a unique value taken, a row that was referred to gone, a deadlock. */
+/** Prisma's codes for two colliding writes: a unique value is taken, a referenced row is deleted, a deadlock. */
 const collisions: readonly string[] = [uniqueValueTaken, 'P2003', 'P2034'];
 const missingRow = 'P2025';
 
-/** The member of a request whose value must be unique, and what its caller is told when it is taken. */
+/** The member of a request whose value must be unique, and the error message when the value is taken. */
 export interface UniqueMember {
   readonly param: string;
   readonly message: string;
 }
 
 /**
- * Tells a caller of what another call did at the same moment; what was checked before a write may be different at the write.
+ * Turns the collision of a write with a concurrent call into an error for the caller: what was checked before the write may have changed.
  *
- * @throws DomainError NOT_FOUND when the row is gone by now, CONFLICT when two writes met. Nothing was written then.
+ * @throws DomainError NOT_FOUND when the row was deleted, CONFLICT when two writes collided. Nothing was written then.
  */
 export async function settled<T>(write: Promise<T>, noun: string, unique?: UniqueMember): Promise<T> {
   try {
@@ -36,7 +36,7 @@ export async function settled<T>(write: Promise<T>, noun: string, unique?: Uniqu
   }
 }
 
-/** The row that Prisma updated or deleted; undefined when there was none. */
+/** The row that Prisma updated or deleted; undefined when there was no such row. */
 export async function unlessMissing<T>(write: Promise<T>): Promise<T | undefined> {
   try {
     return await write;

@@ -12,11 +12,11 @@ export interface Database extends PrismaOnPool {
   readonly pageMaxBytes: number;
   readonly listMaxBytes: number;
   readonly room: Room;
-  /** Runs `work` with the time limits of statements that this class has; by default they are those of somebody who waits. */
+  /** Runs `work` with the statement time limits of this class; the default is `interactive`. */
   runAs<T>(kind: StatementClass, work: () => T): T;
   /** Runs `work`; its first transaction that changes something also writes the record, or fails (recorded-pool.ts). */
   recorded<T>(record: ChangeRecord, work: () => T): T;
-  /** The record of the work under way; undefined outside `recorded`. */
+  /** The record of the current work; undefined outside `recorded`. */
   currentRecord(): ChangeRecord | undefined;
   close(): Promise<void>;
 }

@@ -4,13 +4,13 @@ import { dirname, join, resolve } from 'node:path';
 import { makeFolderSync } from '../../lib/folders.ts';
 import { StartRefusal } from './start-refusal.ts';
 
-/** Numbers of file systems that keep nothing: proc, sysfs, cgroup (two), debugfs, tracefs, securityfs, bpf, configfs, devpts. */
+/** Numbers of file systems that store nothing: proc, sysfs, cgroup (two), debugfs, tracefs, securityfs, bpf, configfs, devpts. */
 const virtualTypes: readonly number[] = [
   ...[0x9fa0, 0x6265_6572, 0x27_e0eb, 0x6367_7270, 0x6462_6720],
   ...[0x7472_6163, 0x7363_6673, 0xcafe_4a11, 0x6265_6570, 0x1cd1],
 ];
 
-/** What the operator is told of an error of the file system. */
+/** The words for an error of the file system, for the operator. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'this process may not write there. Give its user the right to write, or name another folder',
   EPERM: 'this process may not write there. Give its user the right to write, or name another folder',
@@ -25,7 +25,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes the folder that a setting names, and sees that files can be written to it.
+ * Makes the folder that a setting names, and checks that files can be written to it.
  *
  * @param setting  its name, for the message.
  * @throws StartRefusal
@@ -49,7 +49,7 @@ export function prepareFolder(path: string, setting: string): void {
   }
 }
 
-/** Bytes that may be written on the disk of a folder. */
+/** Free bytes on the disk of a folder. */
 export function freeBytesOf(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;

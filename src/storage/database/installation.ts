@@ -1,4 +1,4 @@
-// Raw SQL: the start asks. Prisma takes 130 ms of processor time to load, which no start has to wait for.
+// Raw SQL: the start runs these queries. Loading Prisma takes 130 ms of processor time, and a start does not wait for it.
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { confirmDatabase } from './embedded/data-folder.ts';
 import type { Transaction } from './prisma.ts';
 import { StartRefusal } from './start-refusal.ts';
 
-/** Gives an embedded database a name at its first start, and compares it with the folder's note. @throws StartRefusal */
+/** Gives an embedded database an id at its first start, and compares the id with the folder's note. @throws StartRefusal */
 export async function identify({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>, { pool }: Database): Promise<void> {
   const { rows } = await pool.query<{ id: string }>('select id from installations limit 1');
   const id = rows[0]?.id ?? randomUUID();
@@ -18,7 +18,8 @@ export async function identify({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>, { pool 
 }
 
 /**
- * Blobs without any tenant belong to another database: beside this one, they would be swept away as things that nobody refers to.
+ * Blobs in the folder, but no tenant in the database: the blobs belong to another database. Refuse the start, because the sweep of orphans would
+ * delete all of them.
  *
  * @throws StartRefusal
  */

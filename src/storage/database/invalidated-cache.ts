@@ -2,18 +2,17 @@ import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Signals } from './signals/signals.ts';
 
 /**
- * Keeps what was read from the database until a change is announced. A hit asks no database and makes no promise.
- * An announced change drops its entries at once, a lost announcement drops all entries, and while announcements are not healthy
- * no entry is older than a second.
+ * Caches what was read from the database until a change is announced. A hit asks no database and makes no promise. An announced change drops its
+ * entries at once, a lost announcement drops all entries, and while announcements are not healthy no entry is older than a second.
  */
 export interface InvalidatedCache<Value> {
-  /** A value on a hit, else a promise of what `load` finds. Concurrent calls share one `load`. That a thing is missing is kept too. */
+  /** A value on a hit, else a promise of what `load` finds. Concurrent calls share one `load`. A missing thing is cached too. */
   find(
     key: string,
     nowMs: number,
     load: (key: string) => Promise<Value | undefined>,
   ): Value | undefined | Promise<Value | undefined>;
-  /** Whether a value is kept, however old. */
+  /** Whether a value is cached, of any age. */
   has(key: string): boolean;
   /** Drops the entries for which `test` is true, and every entry of a missing thing. */
   forget(test: (value: Value, key: string) => boolean): void;
@@ -26,7 +25,7 @@ interface Entry<Value> {
 
 const missingMax = 10_000;
 const unhealthyAgeMaxMs = 1_000;
-/** A limit also while announcements are healthy: it bounds the harm of a change that is not announced by mistake. */
+/** The age limit while announcements are healthy: it bounds the harm if a change is not announced by mistake. */
 const healthyAgeMaxMs = 300_000;
 
 /** @param sizeMax  entries kept; beyond it the oldest are dropped. */
@@ -34,7 +33,7 @@ export function createInvalidatedCache<Value>(signals: Signals, sizeMax: number)
   const known = new BoundedMap<string, Entry<Value>>(sizeMax);
   const missing = new BoundedMap<string, Entry<undefined>>(missingMax);
   const loading = new Map<string, Promise<Value | undefined>>();
-  /** Grows with every announced change: what was read before a change must not be kept after it. */
+  /** Grows with every announced change: a value that was read before a change must not be cached after it. */
   let changeCount = 0;
 
   const forget: InvalidatedCache<Value>['forget'] = (test) => {

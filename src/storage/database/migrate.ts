@@ -16,7 +16,7 @@ export interface Migration {
 
 export const migrationsFolder = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 
-/** Any number will do, as long as every Parley takes the same one. */
+/** Any number works, as long as every Parley uses the same one. */
 const migrationLock = 7_215_533;
 
 /**
@@ -73,7 +73,7 @@ function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string
   return migrations.filter(({ name }) => !applied.has(name));
 }
 
-/** @returns false when somebody else applied it while this process waited for its turn. */
+/** @returns false when another process applied it while this process waited for its turn. */
 async function apply(client: PoolClient, { name, sql, checksum }: Migration): Promise<boolean> {
   await client.query('BEGIN');
   try {

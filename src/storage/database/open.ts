@@ -12,16 +12,19 @@ import { createRoom } from './room.ts';
 import { StatementLimits } from './statement-limits.ts';
 
 export interface OpenDatabaseOptions {
-  /** Called for failures outside any call: a lost idle connection (it is replaced), or the end of the embedded database (it is not). */
+  /** Called for failures outside any call: a lost idle connection (not fatal, the pool replaces it), or the end of the embedded database (fatal). */
   readonly onError: (error: Error, isFatal: boolean) => void;
-  /** The embedded database of these settings, when somebody has started it already. */
+  /** The embedded database of these settings, when the caller has started it already. */
   readonly embedded?: Promise<EmbeddedServer> | undefined;
 }
 
-/** More connections only queue in front of the embedded database, which works through one query at a time. */
+/** The embedded database works through one query at a time: more connections would only wait. */
 const embeddedConnectionsMax = 10;
 
-/** A process that stops in the middle of a transaction holds its locks no longer than this. Ours never wait for anything but the database. */
+/**
+ * The server ends a transaction that is idle for longer than this, so that a stopped process does not hold its locks. Our transactions wait only for
+ * the database.
+ */
 const idleTransactionMs = 10_000;
 
 /**
@@ -67,7 +70,7 @@ async function connect(
     ...connection,
     application_name: 'parley',
     idleTimeoutMillis: 60_000,
-    // Not as a parameter of the connection: poolers in between refuse those that they do not know.
+    // Set after connecting, not as a parameter of the connection: poolers in between refuse parameters that they do not know.
     ...(embedded === undefined ? { onConnect: (client: ClientBase) => prepareSession(client, limits) } : {}),
   };
   const pool: Pool = openPool(config, {
@@ -83,7 +86,7 @@ async function connect(
     await embedded?.close();
   };
   try {
-    // While the database works: the client takes some 50 ms to be made.
+    // Runs while the Prisma client is made, which takes some 50 ms.
     const preparing = prepareSchema(pool, embedded, connection);
     limits.bind(pool);
     const { prisma, transaction } = createPrisma(pool, () => limits.begin);
@@ -115,7 +118,7 @@ async function prepareSession(client: ClientBase, limits: StatementLimits): Prom
   await limits.prepare(client);
 }
 
-/** On a connection of their own: migrations take the time they take, and wait for other instances that do the same. */
+/** On a connection of its own, without time limits: a migration may take long, and waits for other instances that migrate. */
 async function prepareSchema(pool: Pool, embedded: EmbeddedServer | undefined, connection: PoolConfig): Promise<void> {
   if (embedded !== undefined) {
     await migrate(pool);

@@ -1,6 +1,6 @@
 import type { PageRequest } from '../../entities/page.ts';
 
-/** What Prisma finds for a page of a list, newest first, and one row more; the page's cursor is `timeKey`'s. */
+/** Prisma's arguments for a page of a list, newest first, and one row more; the page's cursor is `timeKey`'s. */
 export function newestFirst<Where extends object>(where: Where, { after, limit }: PageRequest) {
   const newest = 'desc' as const;
   return {

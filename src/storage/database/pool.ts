@@ -4,15 +4,15 @@ import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type
 const diskFull = '53100';
 
 export interface PoolListeners {
-  /** A connection was lost; the pool replaces it. Also called while a caller has the connection, whose call fails by itself. */
+  /** Called when a connection is lost; the pool replaces it. Also called while a caller has the connection; the caller's query fails too. */
   readonly onLost: (error: Error) => void;
-  /** The server said that it has no room to write. */
+  /** Called when the server reports that its disk is full. */
   readonly onFull?: () => void;
 }
 
 /**
- * Opens a pool. Every connection to a database comes from here or from `openClient`: a connection without a listener for errors ends the
- * process when the server closes it, also between two queries of a transaction.
+ * Opens a pool. Every connection to a database comes from here or from `openClient`: without a listener for errors, a connection that the server
+ * closes ends the process, also between two queries of a transaction.
  */
 export function openPool(config: PoolConfig, { onLost, onFull }: PoolListeners): Pool {
   const pool = new Pool(config);
@@ -27,7 +27,7 @@ export function openPool(config: PoolConfig, { onLost, onFull }: PoolListeners):
   return pool;
 }
 
-/** A single connection, not open yet. */
+/** A single connection, not yet open. */
 export function openClient(config: ClientConfig, onLost: () => void): Client {
   const client = new Client(config);
   client.on('error', onLost);
@@ -35,7 +35,7 @@ export function openClient(config: ClientConfig, onLost: () => void): Client {
   return client;
 }
 
-/** Lends a connection for as long as `work` runs. One that `work` failed on is closed. */
+/** Lends a connection while `work` runs. When `work` throws, the connection is closed. */
 export async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let failure: Error | undefined;
@@ -50,7 +50,7 @@ export async function withClient<T>(pool: Pool, work: (client: PoolClient) => Pr
 }
 
 /**
- * Runs `work` between BEGIN and COMMIT, and takes back what it did when it throws.
+ * Runs `work` between BEGIN and COMMIT; rolls back when it throws.
  *
  * @param begin  another statement that begins a transaction, such as one with time limits.
  * @throws what `work` threw, or the error of a lost connection.
@@ -73,7 +73,7 @@ export async function transaction<T>(pool: Pool, work: (client: PoolClient) => P
   }
 }
 
-/** What the client library hears of the server; its types leave it out. */
+/** The client's protocol connection, which its types leave out. */
 function connectionOf(client: ClientBase): {
   on(event: 'errorMessage', listener: (message: { readonly code?: string }) => void): void;
 } {

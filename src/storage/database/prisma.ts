@@ -11,15 +11,15 @@ export interface Transaction extends Pick<PoolClient, 'query'> {
 export interface PrismaOnPool {
   readonly prisma: PrismaClient;
   /**
-   * Runs `work` in one transaction, and takes back what it did when it throws. Keep it short and never await a model or a network inside:
-   * the embedded database runs transactions one after the other.
+   * Runs `work` in one transaction; rolls back when it throws. Keep it short and never await a model or a network inside: the embedded database runs
+   * transactions one after the other.
    *
    * @throws what `work` threw, or the error of a lost connection.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
 
-/** Prisma's own time limits are off: the server ends what takes too long, and the pool refuses what waits too long for a connection. */
+/** Turns Prisma's own time limits off: the server ends slow statements, and the pool limits the wait for a connection. */
 const unlimited = { maxWait: 2_147_483_647, timeout: 2_147_483_647 };
 
 /**
@@ -54,7 +54,7 @@ export function createPrisma(pool: Pool, begin: () => string): PrismaOnPool {
   };
 }
 
-/** The connection, but its first statement is `begin`: the BEGIN that Prisma sends sets no time limit. */
+/** Wraps the connection so that its first statement is `begin`: the BEGIN that Prisma sends sets no time limit. */
 function beginningWith(begin: string, client: PoolClient): PoolClient {
   let hasBegun = false;
   const query = (...args: readonly unknown[]) => {

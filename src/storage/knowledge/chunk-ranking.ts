@@ -1,11 +1,11 @@
-// Raw SQL: ranking. The database scores passages where they are.
+// Raw SQL: ranking. The database scores passages, so that their texts need not be sent.
 import type { Database } from '../database/database.ts';
 import { prepared } from '../database/sql/where.ts';
 import { lexemeKey } from './lexeme-key.ts';
 
-/** BM25 over the passages of some sources: two statements, the second does all the work and all the filtering. */
+/** BM25 over the passages of some sources, in two statements; the second one ranks and filters. */
 export interface ChunkRanking {
-  /** What the sources hold, and which lexemes a question has in each of their languages. */
+  /** The sizes of the sources, and the lexemes that a question has in each of their languages. */
   findTerms(dataSourceIds: readonly string[], question: string): Promise<QuestionTerms>;
   /** Lexemes of the sources that begin with `prefix` and have a length within the bounds, with their key in each source. */
   findSimilarTerms(
@@ -15,8 +15,8 @@ export interface ChunkRanking {
     lengths: Bounds,
   ): Promise<readonly SourceTerm[]>;
   /**
-   * Ranks the live passages of the sources: candidates from the lists of some terms, then the exact score of each by all terms. What is
-   * not of an allowed source, or not of its item's live generation, cannot come back: the same statement says so.
+   * Ranks the live passages of the sources: candidates from the lists of some terms, then the exact score of each by all terms. The same statement
+   * checks that a passage is of an allowed source and of its item's live generation.
    */
   rank(plan: RankingPlan): Promise<readonly RankedChunk[]>;
 }
@@ -40,29 +40,29 @@ export interface SourceTerm {
   readonly config: string;
   readonly term: string;
   readonly key: number;
-  /** How often the question has it. */
+  /** How often the term occurs in the question. */
   readonly count: number;
-  /** In how many chunks of the source it stands; 0 in none. */
+  /** In how many chunks of the source the term occurs. */
   readonly df: number;
 }
 
 export interface RankingPlan {
   readonly orgId: string;
   readonly dataSourceIds: readonly string[];
-  /** All terms that count, rarest first. */
+  /** All terms that are scored, rarest first. */
   readonly terms: readonly RankingTerm[];
-  /** How many of the first terms give candidates. */
+  /** The first terms of this number supply candidates. */
   readonly candidateTerms: number;
-  /** Most rows taken from the list of one term. */
+  /** The most entries read from the list of one term. */
   readonly rowsPerTermMax: number;
-  /** Candidates that are scored exactly. */
+  /** The most candidates that are scored exactly. */
   readonly candidatesMax: number;
   readonly averageLength: number;
   readonly limit: number;
 }
 export interface RankingTerm {
   readonly weight: number;
-  /** Its key in each source that has it. */
+  /** The term's key in each source that has it. */
   readonly keys: ReadonlyMap<string, number>;
 }
 
@@ -86,7 +86,7 @@ export interface RankedChunk {
   readonly charEnd: number;
 }
 
-/** BM25's constants: how fast repetition stops counting, and how much length counts. */
+/** BM25's constants: how fast repetition stops counting, and how much a chunk's length counts. */
 const k1 = 1.2;
 const b = 0.75;
 
@@ -132,7 +132,7 @@ export function createChunkRanking({ pool }: Database): ChunkRanking {
   };
 }
 
-/** No lexeme has it: keys are not negative. */
+/** The key of a term that no source has: real keys are not negative. */
 const absentKey = -1;
 
 interface TermRow {
@@ -181,18 +181,18 @@ WHERE data_source_id = ANY($1::text[]) AND term >= $3 AND term < $3 || chr(11141
   AND length(term) BETWEEN $4 AND $5 AND df > 0
 LIMIT 20000`;
 
-/** Divides the weight of a term: 1 + norm / count, where norm is k1 at an average length. */
+/** The divisor of a term's weight is 1 + norm / count; norm is k1 at an average length. */
 const norm = (length: string) => `(${k1}::float8 * (${1 - b}::float8 + ${b}::float8 * ${length}::float8 / $8::float8))`;
 
-/** BM25 of a chunk as one expression, a summand for each term, so that no subplan runs for each chunk. */
+/** BM25 of a chunk as one expression, with one summand for each term, so that no subplan runs for each chunk. */
 function scoreSql(terms: number): string {
   const summand = (n: number) => `coalesce(weights[${n}] / (1 + norm / term_counts[array_position(term_keys, keys[${n}])]), 0)`;
   return Array.from({ length: terms }, (_, index) => summand(index + 1)).join(' + ');
 }
 
 /**
- * `OFFSET 0` keeps the planner from turning the order around: without statistics (the embedded database has nobody who gathers them) it
- * would read every chunk of every item to find four hundred.
+ * `OFFSET 0` keeps the planner from reordering: without statistics, which nothing gathers by itself on the embedded database, it would read every
+ * chunk of every item to find four hundred.
  */
 const rankSql = (terms: number) => `
 WITH candidates AS MATERIALIZED (

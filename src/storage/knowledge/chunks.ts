@@ -1,30 +1,30 @@
-// Raw SQL: bulk index writes. A statement adds or removes the passages of an item with all their lexemes.
+// Raw SQL: bulk writes of the index. One statement adds or removes the passages of an item with all their lexemes.
 import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
 import { type ChunkRanking, createChunkRanking } from './chunk-ranking.ts';
 import { lexemeKey } from './lexeme-key.ts';
 
-/** The passages of items, and what ranks them. */
+/** The passages of items and their index. */
 export interface ChunkStore extends ChunkRanking {
   /**
-   * Adds chunks to a generation, and their lexemes to the source's counts, in the caller's transaction. They are found once the generation
-   * is the item's live one.
+   * Adds chunks to a generation, and their lexemes to the source's counts, in the caller's transaction. A search finds them once the generation is
+   * the item's live one.
    */
   add(tx: Transaction, generation: ChunkGeneration, chunks: readonly NewChunk[]): Promise<void>;
   /**
-   * Removes at most `chunksMax` chunks of an item that stand in a generation below `generation` and are not of `liveGeneration`, and takes
-   * their lexemes out of the source's counts.
+   * Removes at most `chunksMax` chunks of an item that are of a generation below `generation` and not of `liveGeneration`, and subtracts their
+   * lexemes from the source's counts.
    *
-   * @returns how many went; fewer than `chunksMax` when nothing is left.
+   * @returns how many were removed; fewer than `chunksMax` when nothing is left.
    */
   removeDead(tx: Transaction, of: DeadChunks, chunksMax: number): Promise<number>;
-  /** Forgets what lexemes a source has: the first step of its deletion, which makes removing its chunks cheap. */
+  /** Deletes the lexeme counts of a source: the first step of its deletion, which makes removing its chunks cheap. */
   removeLexemes(dataSourceId: string): Promise<void>;
-  /** Writes what the index of the ranking gathered: searches then need not read it entry by entry. */
+  /** Flushes the pending list of the ranking's index, so that searches need not read it entry by entry. */
   flush(): Promise<void>;
-  /** Gives back the room of removed chunks, once there are many, on the embedded database; a server does so by itself. */
+  /** On the embedded database, frees the space of removed chunks once there are many; a server does so by itself. */
   vacuum(): Promise<void>;
-  /** Lets the planner know what the tables hold; the embedded database has nobody else who does. */
+  /** On the embedded database, gathers the planner's statistics of the tables; a server does so by itself. */
   refreshStatistics(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export interface NewChunk {
   readonly headingPath: string;
   readonly text: string;
   readonly gapBefore: string;
-  /** What is searched: title, headings and text, made ready for the text-search parser. */
+  /** The searched text: title, headings and text, prepared for the text-search parser. */
   readonly searchText: string;
   readonly tokenCount: number;
   readonly contentHash: string;
@@ -104,8 +104,8 @@ export function createChunkStore(db: Database): ChunkStore {
 }
 
 /**
- * Counts of a source change under its lock, so that two workers never wait for each other's rows in a circle. The embedded database runs one
- * transaction at a time, and needs no lock.
+ * A lock serializes changes of a source's counts, so that two workers never deadlock on its rows. The embedded database runs one transaction at a
+ * time, and needs no lock.
  */
 async function lockCounts(tx: Transaction, dataSourceId: string): Promise<void> {
   await tx.query("SELECT pg_advisory_xact_lock(hashtextextended('lexemes ' || $1, 0))", [dataSourceId]);
@@ -159,7 +159,7 @@ WITH dead AS MATERIALIZED (
 )
 SELECT count(*)::int AS removed, ARRAY(SELECT key FROM frequencies WHERE df <= 0) AS unused FROM dead`;
 
-/** Removed chunks whose room is worth the second that giving it back may take. */
+/** So many removed chunks justify a vacuum, which may take a second. */
 const vacuumAfter = 2_000;
 
 const lexemesAtOnce = 5_000;

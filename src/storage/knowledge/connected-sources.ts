@@ -4,13 +4,13 @@ import type { Transaction } from '../database/prisma.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { addDataSource, type NewSource } from './new-source.ts';
 
-/** A source that is read from elsewhere: it has no item until its connector lists them. */
+/** A source that a connector reads: it has no items until the connector lists them. */
 export type NewConnectedSource = NewSource & { readonly type: ConnectedType };
 
 export interface ConnectedSourceStore {
-  /** Writes the sources and attaches them to the agent, all or none, together with whatever `also` does. */
+  /** Writes the sources and attaches them to the agent, all or none. `also` runs in the same transaction. */
   create(agentId: string, sources: readonly NewConnectedSource[], also: (tx: Transaction) => Promise<void>): Promise<void>;
-  /** Notes why a source as a whole cannot be read. */
+  /** Stores the reason why a whole source cannot be read. */
   fail(id: string, reason: { readonly code: string; readonly message: string }): Promise<void>;
 }
 

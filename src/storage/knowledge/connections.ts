@@ -4,7 +4,7 @@ import { settled } from '../database/conflicts.ts';
 import type { Database } from '../database/database.ts';
 import { newestFirst } from '../database/paging.ts';
 
-/** Whose connections: absent members do not narrow. */
+/** Which connections; an absent member does not narrow the list. */
 export interface ConnectionScope {
   readonly orgId?: string;
   readonly ownerUserId?: string;
@@ -13,31 +13,31 @@ export interface ConnectionListQuery {
   readonly kind?: ConnectionKind;
   readonly provider?: ConnectionProvider;
 }
-/** `sealed` was sealed for the place `connectionPlace`. */
+/** `sealed` is sealed for `connectionPlace`. */
 export type NewConnection = Omit<Connection, 'updatedAt'> & { readonly sealed: string };
 export type ConnectionChanges = Partial<Pick<Connection, 'name' | 'scopes' | 'expiresAt'>> & { readonly sealed?: string };
 
 export interface ConnectionStore {
   find(id: string, scope: ConnectionScope): Promise<Connection | undefined>;
-  /** The installation of that number at a repository host. */
+  /** The connection with this installation id at a repository host. */
   findInstallation(installationId: number, scope: ConnectionScope): Promise<Connection | undefined>;
   /** Newest first. */
   list(scope: ConnectionScope, query: ConnectionListQuery, page: PageRequest): Promise<Page<Connection>>;
   count(scope: ConnectionScope): Promise<number>;
-  /** What is sealed of it, to be opened by the vault. */
+  /** The sealed secrets of a connection; the vault opens them. */
   findSealed(id: string): Promise<string | undefined>;
   create(connection: NewConnection): Promise<Connection>;
   update(id: string, changes: ConnectionChanges): Promise<Connection>;
-  /** @returns false when it was gone before. */
+  /** @returns false when the connection was deleted before. */
   delete(id: string): Promise<boolean>;
 }
 
-/** Where the secrets of a connection are sealed for. */
+/** The place that the secrets of a connection are sealed for. */
 export function connectionPlace({ id, orgId }: Pick<Connection, 'id' | 'orgId'>) {
   return { orgId, table: 'connections', rowId: id };
 }
 
-/** Everything but what is sealed: that is asked for by itself, so that no list can carry it along. */
+/** Everything except the sealed secrets: no list can return them by mistake. */
 const shown = {
   id: true,
   createdAt: true,

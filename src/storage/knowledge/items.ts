@@ -5,11 +5,11 @@ import type { Database } from '../database/database.ts';
 import { requireWholePage } from '../database/sql/bounded-rows.ts';
 import { findItem, readItems } from './item-queries.ts';
 
-/** The documents of sources. Those under deletion are gone for everybody. */
+/** The documents of sources. Items of a source under deletion are never returned. */
 export interface KnowledgeItemStore {
   /** An item whose source matches. */
   find(id: string, filter: DataSourceFilter): Promise<KnowledgeItem | undefined>;
-  /** Oldest first; who may see the source is decided before. */
+  /** Oldest first. The domain has decided that the caller may see the source. */
   list(dataSourceId: string, page: PageRequest, offset: number | undefined): Promise<Page<KnowledgeItem>>;
   setCite(id: string, cite: boolean): Promise<void>;
 }

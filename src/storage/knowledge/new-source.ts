@@ -2,7 +2,7 @@ import type { DataSourceType, RefreshPeriod } from '../../entities/knowledge/dat
 import type { Transaction } from '../database/prisma.ts';
 import type { Prisma } from '../generated/client.ts';
 
-/** A source as it begins. */
+/** The first values of a source. */
 export interface NewSource {
   readonly id: string;
   readonly createdAt: Date;

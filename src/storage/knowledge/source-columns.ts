@@ -1,11 +1,11 @@
 import type { DataSource, ItemCounts } from '../../entities/knowledge/data-source.ts';
 import { type Members, reads } from '../../entities/members.ts';
 
-/** How many agents have `s` attached. */
+/** SQL for the number of agents to which `s` is attached. */
 export const usageSql = `(select count(*)::int from agent_data_sources y join agents z on z.id = y."agentId" and not z."isDeleted"
   where y."dataSourceId" = s.id)`;
 
-/** The select list: of `s`, and of `counts` where they are read. */
+/** The select list: columns of `s`, and of `counts` where members need them. */
 export function columnsOf(members: Members<DataSource>): string {
   return [
     ...ownColumns.filter((name) => keyColumns.has(name) || reads(members, name)).map((name) => `s."${name}"`),
@@ -31,9 +31,9 @@ const ownColumns = [
   'errorCode',
   'errorMessage',
 ] as const satisfies readonly (keyof DataSource)[];
-/** Whose a source is stands in every row: the audit log asks that of whatever administrators are shown. */
+/** Always selected: the audit log needs the owner of everything that an administrator is shown. */
 const keyColumns: ReadonlySet<string> = new Set(['id', 'orgId', 'ownerUserId']);
-/** Counted at every reading: nothing that could drift from the items. */
+/** Counted at every read: a stored count could differ from the items. */
 export const counts = `cross join lateral (
   select count(*) filter (where i."indexStatus" = 'INITIALIZED')::int as initialized,
     count(*) filter (where i."indexStatus" = 'QUEUED')::int as queued,

@@ -1,4 +1,4 @@
-// Raw SQL: a page comes with the states of its items in one statement, by a caller's rule, and lists are bounded in bytes.
+// Raw SQL: one statement reads a page with the states of its items by a caller's rule, and lists are bounded in bytes.
 import type { AgentFilter, DataSourceFilter } from '../../entities/accounts/access.ts';
 import type { DataSource, DataSourceType } from '../../entities/knowledge/data-source.ts';
 import { type Members, reads } from '../../entities/members.ts';
@@ -17,11 +17,11 @@ export interface DataSourceListQuery {
   readonly type: DataSourceType | undefined;
   readonly orderBy: (typeof dataSourceOrders)[number];
   readonly isDescending: boolean;
-  /** Rows passed over before the first, where pages are asked for by number; undefined: by cursor. */
+  /** Rows to skip, where pages are requested by number; undefined: by cursor. */
   readonly offset: number | undefined;
 }
 
-/** An agent as a list of sources shows it. */
+/** An agent in the list of a source's users. */
 export interface UsingAgent {
   readonly dataSourceId: string;
   readonly id: string;
@@ -29,7 +29,7 @@ export interface UsingAgent {
   readonly src: string;
 }
 
-/** Null stands before every time: what was never indexed is the oldest. */
+/** A source that was never indexed sorts as the oldest. */
 const lastIndexedSql = `coalesce(s."lastIndexedAt", 'epoch'::timestamptz)`;
 const orderSql = { createdAt: 's."createdAt"', lastIndexedAt: lastIndexedSql, usageCount: usageSql };
 const orderType = { createdAt: 'timestamptz', lastIndexedAt: 'timestamptz', usageCount: 'int' };
@@ -43,7 +43,7 @@ const attachments = {
   order: 'x."createdAt" desc, x."dataSourceId" desc',
 };
 
-/** As DataSourceStore says. */
+/** The queries of DataSourceStore. */
 export function createSourceQueries(db: Database) {
   const { pool } = db;
 
@@ -78,7 +78,7 @@ export function createSourceQueries(db: Database) {
         page.after === undefined
           ? ''
           : `and (${key}, s.id) ${comparison} (${parameters.add(afterValue)}::${orderType[query.orderBy]}, ${parameters.add(afterId)})`;
-      // The page is found first, by ids alone: states and counts are read for its rows only.
+      // The page is found first, by ids alone, so that states and counts are read for its rows only.
       const text = `select ${columns} from (
           select s.id from data_sources s where ${narrowed} ${after}
           order by ${key} ${direction}, s.id ${direction} limit ${parameters.add(page.limit + 1)} offset ${parameters.add(query.offset ?? 0)}

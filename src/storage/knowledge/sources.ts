@@ -10,7 +10,7 @@ import { createSourceQueries, type DataSourceListQuery, type UsingAgent } from '
 
 export interface NewDataSource extends NewSource {
   readonly agentId: string;
-  /** Its one document. */
+  /** The source's only document. */
   readonly item: {
     readonly id: string;
     readonly contentBlobKey: string;
@@ -20,12 +20,12 @@ export interface NewDataSource extends NewSource {
   };
 }
 
-/** Sources under deletion are in none of these: they are gone for everybody. */
+/** No method returns a source under deletion. */
 export interface DataSourceStore {
   find(id: string, filter: DataSourceFilter): Promise<DataSource | undefined>;
-  /** Those of the ids that exist and match, in no order. */
+  /** The sources with one of the ids that exist and match, in no order. */
   findMany(ids: readonly string[], filter: DataSourceFilter): Promise<readonly DataSource[]>;
-  /** The sources of many agents in one statement, newest attached first. `members`: what will be read of them besides their ids. */
+  /** The sources of many agents in one statement, newest attached first. `members`: the members to read besides the ids. */
   ofAgents(
     agentIds: readonly string[],
     filter: DataSourceFilter,
@@ -34,13 +34,13 @@ export interface DataSourceStore {
   list(filter: DataSourceFilter, query: DataSourceListQuery, page: PageRequest): Promise<Page<DataSource>>;
   /** The agents that match and have the sources attached, by name. */
   agentsOf(dataSourceIds: readonly string[], filter: AgentFilter): Promise<readonly UsingAgent[]>;
-  /** Writes source, item and attachment together with whatever `also` does in the same transaction. */
+  /** Writes source, item and attachment. `also` runs in the same transaction. */
   create(source: NewDataSource, also: (tx: Transaction) => Promise<void>): Promise<void>;
-  /** How many sources an agent has attached. */
+  /** How many sources are attached to an agent. */
   countOf(agentId: string): Promise<number>;
   attach(agentId: string, dataSourceId: string): Promise<void>;
   update(id: string, changes: DataSourceChanges): Promise<void>;
-  /** Hides the sources from everybody and detaches them, together with whatever `also` does. @returns the ids that were not hidden before. */
+  /** Hides the sources from everybody and detaches them. `also` runs in the same transaction. @returns the ids that were not hidden before. */
   markDeleting(
     ids: readonly string[],
     at: Date,

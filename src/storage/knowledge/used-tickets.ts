@@ -2,9 +2,9 @@ import { DomainError } from '../../entities/errors.ts';
 import type { Transaction } from '../database/prisma.ts';
 
 /**
- * Uses a signed link up, in the transaction of what it allows: whatever happens, it happens once. What has expired is forgotten on the way.
+ * Marks a signed link as used, in the transaction of what it allows, so that the link works once. Also deletes the marks of expired links.
  *
- * @throws DomainError CONFLICT when it has been used.
+ * @throws DomainError CONFLICT when the link was used before.
  */
 export async function useTicket({ prisma }: Transaction, id: string, expiresAt: Date): Promise<void> {
   await prisma.usedTicket.deleteMany({ where: { expiresAt: { lt: new Date() } } });

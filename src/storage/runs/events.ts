@@ -1,13 +1,13 @@
 // Raw SQL: one statement finds the runs whose events are old and deletes those.
 import type { Database } from '../database/database.ts';
 
-/** How long the events of runs are kept. */
+/** The retention of run events. */
 export interface RunEventStore {
-  /** Whether any event of the run is still there. */
+  /** Whether any event of the run still exists. */
   has(runId: string): Promise<boolean>;
   /**
-   * Deletes the events of chat runs that ended so many days ago, those of at most 500 runs at a time. Those of responses stay: a response
-   * is what its events add up to.
+   * Deletes the events of chat runs that ended more than `days` days ago, of at most 500 runs at a time. Events of responses stay, because a response
+   * is folded from its events.
    *
    * @returns of how many runs.
    */

@@ -1,4 +1,4 @@
-// Raw SQL: thread order. Runs that nobody works on wait for their thread, or are paused; whoever changes them locks their chat.
+// Raw SQL: thread order. Runs that no process works on wait for their thread, or are paused; every change of them locks their chat.
 import type { NewMessage } from '../../entities/chats/chat.ts';
 import type { RunError, RunEvent, RunEventBody, RunSnapshot } from '../../entities/runs/event.ts';
 import type { ResponseItem } from '../../entities/runs/response.ts';
@@ -12,19 +12,19 @@ export interface Resumption {
   readonly messages: readonly NewMessage[];
   readonly items: readonly ResponseItem[];
   readonly isBackground: boolean;
-  /** Requests that may wait on the thread: one that would be one more stays paused. */
+  /** The most requests that may wait on the thread: with so many waiting, the run stays paused. */
   readonly waitingMax: number;
   readonly leaseMs: number;
-  /** As of a new request: whoever has its secrets. */
+  /** The process that has the secrets of the resuming request, as in ThreadTurn. */
   readonly holder: string | null;
-  /** Of whoever lets it go on: from here on the run is this key's. */
+  /** The key that resumes the run; from now on the run belongs to this key. */
   readonly keyId: string;
 }
 
-/** How a run ends, or is left, that nobody works on; an error is why it failed. */
+/** The new state of a run that no process works on. A RunError makes it fail. */
 export type Settling = 'cancelled' | 'paused' | RunError;
 
-/** As ThreadStore.settle says. */
+/** See ThreadStore.settle. */
 export async function settleRun(tx: Transaction, runId: string, how: Settling): Promise<boolean> {
   await lockChatOf(tx, runId);
   const { rows } = await tx.query<{ id: string }>(
@@ -37,7 +37,7 @@ export async function settleRun(tx: Transaction, runId: string, how: Settling): 
   return true;
 }
 
-/** Writes the end of a run that has nobody to write it. */
+/** Writes the end of a run that no process works on. */
 export async function endQuietly(tx: Transaction, runId: string, how: Settling): Promise<void> {
   const { run, sequence } = await lastState(tx, runId);
   const body = endOf(run, how);
@@ -58,7 +58,7 @@ function endOf(run: RunSnapshot, how: Settling): RunEventBody & { readonly run: 
   return { type: 'response.failed', run: { ...over, status: 'failed', error: how } };
 }
 
-/** As ThreadStore.resume says. */
+/** See ThreadStore.resume. */
 export async function resumeRun(
   tx: Transaction,
   runId: string,
@@ -103,13 +103,13 @@ async function countWaiting(tx: Transaction, chatId: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Before or behind all that wait for the same chat. */
+/** SQL for a position before or after all runs that wait for the same chat. */
 export function nextPosition(isFirst: boolean): string {
   const edge = isFirst ? 'min(w."queuePosition") - 1' : 'max(w."queuePosition") + 1';
   return `(select coalesce(${edge}, 0) from runs w where w."chatId" = runs."chatId" and w."isWaiting" and w.status = 'in_progress')`;
 }
 
-/** As a whole: the order of the members in it counts. */
+/** Replaces the whole request: the order of its members matters. */
 export async function setRequest(tx: Transaction, runId: string, request: object): Promise<void> {
   await tx.query('update runs set request = $2::json where id = $1', [runId, JSON.stringify(request)]);
 }
@@ -125,7 +125,7 @@ async function lockChatOf(
   return rows[0];
 }
 
-/** The run as the last event that carries it has it: such an event ends every log that nobody writes. */
+/** The run as the last event with a snapshot has it. Every log of a run that no process works on ends with such an event. */
 async function lastState(tx: Transaction, runId: string): Promise<{ run: RunSnapshot; sequence: number }> {
   const { rows } = await tx.query<{ events: readonly RunEvent[] }>(
     'select events from run_event_batches where "runId" = $1 order by "firstSequence" desc limit 1',

@@ -1,30 +1,30 @@
-// Raw SQL: leases. A run is taken, kept and asked to stop by what its row says, in one statement, by the time of the database.
+// Raw SQL: leases. One statement checks the run's row and takes, extends or stops the run, by the time of the database.
 import type { NewRun, Run } from '../../entities/runs/run.ts';
 import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
 import { type RunRow, runOf } from './rows.ts';
 
-/** A run in the hands of this process: what it writes counts as long as nobody has taken a later lease. */
+/** A run that this process works on. Its writes count until another process takes a later lease. */
 export interface LeasedRun extends Run {
   readonly tenantId: string;
   readonly keyId: string;
   readonly request: unknown;
   readonly fence: number;
-  /** How often it was begun, this time included. */
+  /** How often the run was started, including this time. */
   readonly attempt: number;
-  /** Of a run that other processes had: from its first start to the end of the last lease, in milliseconds; 0 at the first attempt. */
+  /** How long other processes had the run: from its first start to the end of the last lease, in milliseconds; 0 at the first attempt. */
   readonly heldMs: number;
   readonly isCancelRequested: boolean;
   readonly isPauseRequested: boolean;
-  /** Of a response: it goes on when nobody reads it. */
+  /** For a response: whether it continues without a reader. */
   readonly isBackground: boolean;
-  /** The key that began it was revoked, or its user left the organization. */
+  /** The key that started the run was revoked, or its user left the organization. */
   readonly isKeyRevoked: boolean;
 }
 
 /**
- * How a lease is taken. `free`: nobody holds the run, or nobody does any more. `forced`: from whoever holds it. `ending`: the same, and only
- * to write the end of the run: it is not begun again.
+ * How a lease is taken. `free`: no process holds the run. `forced`: from the process that holds it. `ending`: like `forced`, only to write the end of
+ * the run, which is not restarted.
  */
 export type LeaseManner = 'free' | 'forced' | 'ending';
 
@@ -33,34 +33,34 @@ export interface LeaseState {
   readonly fence: number;
   readonly isCancelRequested: boolean;
   readonly isPauseRequested: boolean;
-  /** How many times something was put into it. */
+  /** How many times messages were added to the run. */
   readonly steerCount: number;
 }
 
 export interface Leases {
-  /** Takes the run. @returns undefined when it is over, waits, or cannot be taken in this manner. */
+  /** Takes the run. @returns undefined when the run is over, waits, or cannot be taken in this manner. */
   lease(id: string, owner: string, leaseMs: number, manner: LeaseManner): Promise<LeasedRun | undefined>;
-  /** Runs that somebody should take: their lease is over. With `allBefore`, every one made before then that has not ended, without limit. */
+  /** Runs whose lease ran out. With `allBefore`: every run made before then that has not ended, without limit. */
   findAbandoned(limit: number, allBefore?: Date): Promise<readonly string[]>;
-  /** Extends the leases that `owner` still holds, and returns those. */
+  /** Extends the leases that `owner` still holds. @returns their runs. */
   extend(owner: string, ids: readonly string[], leaseMs: number): Promise<readonly LeaseState[]>;
-  /** Extends what `owner` has on runs that it alone may begin, because it has their secrets, and returns those that are still its own. */
+  /** Extends the reservations of `owner` on runs that only it may start, because it has their secrets. @returns the runs that are still reserved. */
   reserve(
     owner: string,
     ids: readonly string[],
     leaseMs: number,
   ): Promise<readonly { readonly id: string; readonly isWaiting: boolean }[]>;
-  /** Gives a lease back, so that another process takes the run at once. */
+  /** Releases a lease, so that another process takes the run at once. */
   release(id: string, fence: number): Promise<void>;
   /** @returns false when the run is over or unknown. */
   requestCancel(id: string): Promise<boolean>;
   /** @returns false when the run is over, waits or is unknown. */
   requestPause(id: string): Promise<boolean>;
-  /** From here on nothing can be put into the run. @returns false when something was, after the first `taken` times. */
+  /** From now on no messages can be added to the run. @returns false when messages were added after the first `taken` times. */
   closeSteers(id: string, fence: number, taken: number): Promise<boolean>;
 }
 
-/** Of a run. A key that expired is not revoked: what it began in its time may come to its end. */
+/** SQL: whether the key of a run is revoked. An expired key is not revoked: a run that it started may finish. */
 const isKeyRevoked = `not exists (select 1 from api_keys k join memberships m on m."orgId" = k."orgId" and m."userId" = k."userId"
   where k.id = runs."keyId" and k."revokedAt" is null)`;
 
@@ -101,7 +101,7 @@ export function createLeases({ pool }: Database): Leases {
       return rows;
     },
     async reserve(owner, ids, leaseMs) {
-      // A row that somebody changes right now is extended the next time: waiting for it, with others locked, could wait for ever.
+      // Skips a row that another transaction holds; the next call extends it. Waiting for it with other rows locked could deadlock.
       const { rows } = await pool.query<{ id: string; isWaiting: boolean }>(
         `with mine as (
            select id, "isWaiting" from runs where id = any($2::text[]) and "leaseOwner" = $1 and status = 'in_progress'),
@@ -143,7 +143,7 @@ export function createLeases({ pool }: Database): Leases {
   };
 }
 
-/** Adds the row of a run that nobody has begun yet; its lease gives the process that asked for it time to begin. */
+/** Adds the row of a run that has not started; its lease gives the requesting process time to start it. */
 export async function addRun(tx: Transaction, run: NewRun, leaseMs: number): Promise<void> {
   const { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId, request } = run;
   await tx.query(
@@ -153,7 +153,7 @@ export async function addRun(tx: Transaction, run: NewRun, leaseMs: number): Pro
   );
 }
 
-/** What a lease reads besides the row. */
+/** The columns that a lease reads besides the row's own. */
 interface LeasedRow extends RunRow {
   readonly keyId: string;
   readonly request: unknown;

@@ -1,4 +1,4 @@
-// Raw SQL: a caller's rule is an SQL condition; events are read for every follower, up to a number of them and of bytes.
+// Raw SQL: a caller's rule is an SQL condition; events are read for every follower, bounded in number and bytes.
 import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
 import type { Run } from '../../entities/runs/run.ts';
@@ -7,7 +7,7 @@ import type { Database } from '../database/database.ts';
 import { selectRows } from '../database/sql/where.ts';
 import { type RunRow, runOf } from './rows.ts';
 
-/** As RunStore.findInChats says. */
+/** See RunStore.findInChats. */
 export async function findInChats({ pool }: Database, ids: readonly string[], filter: ChatFilter): Promise<readonly Run[]> {
   const rows = await selectRows<RunRow>(
     pool,
@@ -22,14 +22,14 @@ export interface EventPage {
   readonly events: readonly RunEvent[];
 }
 
-/** As RunStore.readEvents says. */
+/** See RunStore.readEvents. */
 export async function readEvents(
   { pool, pageMaxBytes }: Database,
   id: string,
   afterSequence: number,
   limit: number,
 ): Promise<EventPage | undefined> {
-  // The status first: a run that is over when it is asked has all its events written.
+  // Read the status first: a run that is over by then has all its events written.
   const { rows: runs } = await pool.query<Pick<EventPage, 'isOver'>>(
     `select status <> 'in_progress' as "isOver" from runs where id = $1`,
     [id],

@@ -1,4 +1,4 @@
-// Raw SQL: items take their places in one statement, and are read up to a number of bytes.
+// Raw SQL: items get their positions in one statement, and are read up to a number of bytes.
 import { type NewMessage, withTimes } from '../../entities/chats/chat.ts';
 import type { RunItem } from '../../entities/runs/event.ts';
 import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
@@ -11,13 +11,13 @@ import { readPage } from '../database/sql/bounded-rows.ts';
 import { lockChat } from '../database/sql/locks.ts';
 import { type RunRow, runOf, unseen } from './rows.ts';
 
-/** Whose responses: those of one user in one organization. */
+/** The user and organization whose responses are read. */
 export interface ResponseOwner {
   readonly userId: string;
   readonly orgId: string;
 }
 
-/** An item that a request refers to: as it was given, or as a run said it. */
+/** An item that a request refers to: an input item, or an output item of a run. */
 export type FoundItem =
   | { readonly direction: 'input'; readonly itemId: string; readonly item: WireObject }
   | { readonly direction: 'output'; readonly itemId: string; readonly item: RunItem };
@@ -37,11 +37,11 @@ export interface ResponseStore {
     id: string,
     page: ItemPage,
   ): Promise<{ readonly items: readonly WireObject[]; readonly hasMore: boolean } | undefined>;
-  /** What a response was given that has not entered its chat: it waits, or never began. */
+  /** Messages of a response's input that are not in its chat yet: the run waits, or was never started. */
   findPending(id: string): Promise<readonly NewMessage[]>;
-  /** Whether only one caller waits for it: it gathered no others, and is not in the background. */
+  /** Whether the run serves one caller who waits for it: no other request joined it, and it is not in the background. */
   isAlone(id: string): Promise<boolean>;
-  /** Removes a response that is over, with what it left in its chat; a chat that holds nothing any more goes with it. */
+  /** Removes a response that is over, with its messages; a chat that is empty then is removed too. */
   delete(id: string, owner: ResponseOwner): Promise<boolean>;
 }
 
@@ -93,7 +93,7 @@ export function createResponseStore(db: Database): ResponseStore {
   };
 }
 
-/** Adds input items behind those that are there. */
+/** Adds input items after the existing ones. */
 export async function addItems(tx: Pick<Transaction, 'query'>, runId: string, items: readonly ResponseItem[]): Promise<void> {
   if (items.length === 0) return;
   const rows = items.map(({ itemId, item }, index) => ({ index, itemId, item }));

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../entities/errors.ts';
 import type { Run } from '../../entities/runs/run.ts';
 
-/** The long columns of a run, which people do not see. */
+/** The long columns of a run, which no reply shows. */
 export const unseen = { request: true, pendingMessages: true, steers: true } as const;
 
 export interface RunRow extends Omit<Run, 'error'> {

@@ -12,27 +12,27 @@ export type { LeasedRun, LeaseManner, LeaseState } from './leases.ts';
 
 export interface RunStore extends Leases {
   find(id: string): Promise<Run | undefined>;
-  /** Those runs whose chats match. */
+  /** The runs with one of the ids whose chats match. */
   findInChats(ids: readonly string[], filter: ChatFilter): Promise<readonly Run[]>;
-  /** With what a run was begun. */
+  /** The model and request that the run was started with. */
   findRequest(id: string): Promise<{ readonly modelId: string; readonly request: unknown } | undefined>;
-  /** Whether somebody began the run anew after this attempt. */
+  /** Whether another process restarted the run after this attempt. */
   wasBegunAgain(id: string, attempt: number): Promise<boolean>;
   /** @returns false when the lease was lost: nothing was written. Writing the same batch again is harmless. */
   append(id: string, fence: number, events: readonly RunEvent[]): Promise<boolean>;
   /**
-   * Terminal event, status, messages and the freeing of the chat, which goes to the next waiting run at once: in one transaction.
+   * Writes the terminal event, status and messages, and hands the chat to the next waiting run at once: in one transaction.
    *
    * @returns undefined when the lease was lost.
    */
   finish(id: string, fence: number, ending: RunEnding): Promise<Finished | undefined>;
-  /** Events after a sequence number, in order, about `limit` at a time and about LIST_PAGE_MAX_BYTES. Undefined when there is no such run. */
+  /** Events after a sequence number, in order, about `limit` of them and about LIST_PAGE_MAX_BYTES. Undefined when there is no such run. */
   readEvents(id: string, afterSequence: number, limit: number): Promise<EventPage | undefined>;
-  /** Runs that wait for their thread and were begun with this key; none while the key lives. */
+  /** Runs that wait for their thread and were started with this key; none while the key is active. */
   findWaitingOfRevoked(keyId: string): Promise<readonly string[]>;
-  /** What was put into a run after the first `taken` times; one array for each time. */
+  /** The messages that were added to a run after the first `taken` times; one array for each time. */
   readSteers(id: string, taken: number): Promise<readonly (readonly NewMessage[])[]>;
-  /** Runs of an organization, or of one user there, that are not over, the newest first. */
+  /** The runs of an organization, or of one user in it, that are not over; newest first. */
   listActive(orgId: string, userId: string | undefined, limit: number): Promise<readonly Run[]>;
 }
 

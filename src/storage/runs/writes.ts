@@ -1,4 +1,4 @@
-// Raw SQL: leases. What a run writes counts only while its lease is the last one; its chat goes to the next run.
+// Raw SQL: leases. A run's writes count only while its lease is the newest; the end of a run hands its chat to the next run.
 import type { NewMessage } from '../../entities/chats/chat.ts';
 import { isId } from '../../entities/ids.ts';
 import type { RunEvent, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
@@ -7,30 +7,30 @@ import { holdChat } from '../chats/turns.ts';
 import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
 
-/** How a run ended, to be written in one transaction. */
+/** The end of a run, to be written in one transaction. */
 export interface RunEnding {
-  /** The last events; the terminal one stands at the end. */
+  /** The last events; the terminal event is the last of them. */
   readonly events: readonly RunEvent[];
   readonly run: RunSnapshot;
   readonly messages: readonly NewMessage[];
-  /** Given to the chat when it has no name yet. */
+  /** The name for a chat that has none yet. */
   readonly chatName: string | null;
-  /** What it said leaves the chat (thread mode force); its log keeps it. */
+  /** Removes the run's output from the chat (thread mode force); the log keeps it. */
   readonly dropsOutput?: boolean;
 }
 
-/** What follows on a run that ended. */
+/** The result of `finish`. */
 export interface Finished {
-  /** The run that waited for it and may begin now; null when none did. */
+  /** The run that waited for the chat and may start now; null when none waited. */
   readonly next: NextRun | null;
 }
 export interface NextRun {
   readonly id: string;
-  /** The process that it is left to, because it alone has the run's secrets; null: any process may begin it. */
+  /** The only process that may start the run, because it has the run's secrets; null: any process may. */
   readonly owner: string | null;
 }
 
-/** Holds the row against a taker of the lease until this statement is committed. */
+/** Locks the row until this statement commits, so that no other process takes the lease meanwhile. */
 const heldRun = `held as (select id from runs where id = $1 and fence = $2 and status = 'in_progress' for no key update)`;
 
 const appendBatch = {
@@ -41,10 +41,10 @@ const appendBatch = {
     select 1 from held`,
 };
 
-/** Time for a process to begin a run that was handed to it; then any process takes it. */
+/** The time that a process has to start a run that was handed to it; afterwards any process takes the run. */
 const handOver = "interval '2 seconds'";
 
-/** What the holder of a run's lease says: nothing is written with an old fence. @returns false when the lease was lost. */
+/** Appends events as the holder of the run's lease. @returns false when the lease was lost: nothing is written with an old fence. */
 export async function appendTo(
   tx: Pick<Transaction, 'query'>,
   id: string,
@@ -56,7 +56,7 @@ export async function appendTo(
   return rowCount === 1;
 }
 
-/** Writes the end of a run and hands its chat on, as RunStore.finish says. */
+/** Writes the end of a run and hands its chat on; see RunStore.finish. */
 export async function finishRun(
   db: Database,
   id: string,
@@ -64,7 +64,7 @@ export async function finishRun(
   { events, run, messages, chatName, dropsOutput }: RunEnding,
 ): Promise<Finished | undefined> {
   return db.transaction(async (tx) => {
-    // The chat before the run, as everybody locks them who changes both.
+    // Lock the chat before the run: every writer of both uses this order.
     await tx.query('select 1 from chats where id = (select "chatId" from runs where id = $1) for update', [id]);
     if (!(await appendTo(tx, id, fence, events))) return undefined;
     const { rows } = await tx.query<{ chatId: string | null; steers: readonly (readonly NewMessage[])[] }>(
@@ -92,7 +92,7 @@ export async function finishRun(
        where id = $1 and "activeRunId" = $2`,
       [chatId, id, chatName],
     );
-    // What was put into the run in its last moments, and not taken, is for the next turn.
+    // Messages that were added in the run's last moments, and that the run did not read, go to the next turn.
     const known = new Set(messages.map((message) => message.id));
     const untaken = (rows[0]?.steers ?? []).flat().filter((message) => !known.has(message.id));
     await addMessages(tx, chatId, [...messages, ...untaken]);
@@ -100,7 +100,7 @@ export async function finishRun(
   });
 }
 
-/** Takes what a run said before a pause out of its chat. */
+/** Removes the messages that a run wrote before a pause from its chat. */
 async function dropWords(tx: Transaction, chatId: string, id: string): Promise<void> {
   const { rows } = await tx.query<{ isHidden: boolean }>(
     `delete from messages where "runId" = $1 and role = 'assistant' returning "isHidden"`,
@@ -112,7 +112,7 @@ async function dropWords(tx: Transaction, chatId: string, id: string): Promise<v
   );
 }
 
-/** Hands a chat that nobody holds to the run that waits first. The chat's row must be locked. */
+/** Hands a free chat to its first waiting run. The chat's row must be locked. */
 async function beginNext(tx: Transaction, chatId: string): Promise<NextRun | null> {
   const { rows } = await tx.query<{ id: string; pendingMessages: readonly NewMessage[] | null }>(
     `select id, "pendingMessages" from runs where "chatId" = $1 and "isWaiting" and status = 'in_progress'
@@ -134,7 +134,7 @@ async function beginNext(tx: Transaction, chatId: string): Promise<NextRun | nul
   return { id, owner: begun[0]?.owner ?? null };
 }
 
-/** Output items can be referred to by later requests. A run that went on after a pause has more of them than before. */
+/** Stores the output items, to which later requests can refer. After a pause, a run has more of them than before. */
 async function keepOutput(tx: Transaction, id: string, output: readonly RunItem[]): Promise<void> {
   const rows = output.map((item, ordinal) => ({ ordinal, itemId: item.id, item }));
   await tx.query(

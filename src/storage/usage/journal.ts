@@ -5,33 +5,33 @@ import { makeFolderSync } from '../../lib/folders.ts';
 import type { UsageRow } from './usage.ts';
 
 /**
- * Usage rows on disk until they are in the database. A row that was appended survives a kill of the process: the next start on the same
- * folder finds it. It does not survive a power failure, because the files are not synced.
+ * A journal of usage rows on disk until they are in the database. An appended row survives a kill of the process: the next start on the same folder
+ * finds it. It does not survive a power failure, because the files are not flushed.
  */
 export interface UsageJournal {
-  /** Appends one row to the open part. Synchronous, about 4 µs; returns once a kill can no longer lose the row. @throws Error of the file system. */
+  /** Appends one row to the open part. Synchronous, about 4 µs; after it returns, a kill cannot lose the row. @throws Error of the file system. */
   append(row: UsageRow): void;
-  /** Closes the open part, so that it holds exactly the rows appended since the last call. Undefined when there are none. */
+  /** Closes the open part; it holds exactly the rows appended since the last call. Undefined when there are none. */
   closePart(): JournalPart | undefined;
   /**
-   * The parts of processes that ended without removing them. A part of a living process of this machine is left alone; one of another machine
-   * counts as left behind once it is untouched for ten minutes. Reading a part twice is harmless: a row is in the ledger once, by its id.
+   * The parts of processes that ended without removing them. A part of a living process of this machine is excluded; a part of another machine is
+   * included once it has not changed for ten minutes. Reading a part twice is harmless: the ledger has each row once, by its id.
    */
   leftBehind(): readonly LeftPart[];
 }
 
 export interface JournalPart {
-  /** Deletes the file; call it once its rows are in the database. */
+  /** Deletes the file. Call it once its rows are in the database. */
   remove(): void;
 }
 
 export interface LeftPart extends JournalPart {
-  /** Of the process that wrote it: its reservations give way to these rows. */
+  /** The process that wrote the part: these rows are subtracted from its reservations. */
   readonly owner: string;
   readonly rows: readonly UsageRow[];
 }
 
-/** Stands on the first line of a part. */
+/** The first line of a part. */
 interface PartHead {
   readonly owner: string;
   readonly host: string;
@@ -42,9 +42,9 @@ const abandonedAfterMs = 10 * 60_000;
 const ending = '.jsonl';
 
 /**
- * Keeps the journal in `folder`, which is made when the first row comes.
+ * Keeps the journal in `folder`, which is made with the first row.
  *
- * @param owner  names this process among all that ever use the folder.
+ * @param owner  names this process, unique among all processes that ever use the folder.
  */
 export function createUsageJournal(folder: string, owner: string): UsageJournal {
   const head = JSON.stringify({ owner, host: hostname(), pid: process.pid } satisfies PartHead);
@@ -63,7 +63,7 @@ export function createUsageJournal(folder: string, owner: string): UsageJournal 
 
   return {
     append(row) {
-      // Milliseconds: a date as text would double the cost.
+      // Milliseconds: writing a date as text would double the cost.
       const line = JSON.stringify({ ...row, createdAt: row.createdAt.getTime() });
       writeSync((open ?? openPart()).descriptor, `${line}\n`);
     },
@@ -91,12 +91,12 @@ function partsIn(folder: string): readonly string[] {
       .filter((name) => name.endsWith(ending))
       .map((name) => join(folder, name));
   } catch {
-    // No row was ever appended.
+    // No folder: no row was ever appended.
     return [];
   }
 }
 
-/** Undefined for a part without a whole first line: it holds no row. A last line that a kill cut short is left out. */
+/** Undefined for a part without a complete first line: it holds no row. An incomplete last line is ignored: a kill cut it short. */
 function readPart(path: string): { readonly head: PartHead; readonly rows: readonly UsageRow[] } | undefined {
   const [first, ...rest] = readFileSync(path, 'utf8').split('\n').slice(0, -1);
   return first === undefined ? undefined : { head: JSON.parse(first) as PartHead, rows: rest.map(readRow) };
@@ -108,7 +108,7 @@ function readRow(line: string): UsageRow {
 }
 
 function isAbandoned(path: string, { host, pid }: PartHead): boolean {
-  // In a container every start has the same number: a part of this number that is not ours is of a process before.
+  // In a container every start may have the same process number: a part with our number and another owner is of an earlier process.
   if (host === hostname() && (pid === process.pid || !isAlive(pid))) return true;
   return Date.now() - statSync(path).mtimeMs > abandonedAfterMs;
 }
@@ -118,7 +118,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Of another user, and so alive.
+    // The process belongs to another user, and lives.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

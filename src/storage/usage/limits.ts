@@ -1,17 +1,17 @@
-// Raw SQL: counters. Tokens are taken under the lock of a counter, with leases by the time of the database.
+// Raw SQL: counters. Tokens are reserved under the lock of a counter, with leases by the time of the database.
 import type { OrganizationLimits, UsageKind } from '../../entities/usage.ts';
 import type { Database } from '../database/database.ts';
 import { createInvalidatedCache } from '../database/invalidated-cache.ts';
 import type { Signals } from '../database/signals/signals.ts';
 
 export interface TokenRequest {
-  /** The process that will give them to its calls. */
+  /** The process that reserves the tokens for its calls. */
   readonly owner: string;
   readonly orgId: string;
   readonly kind: UsageKind;
-  /** Nothing is granted when fewer are left. */
+  /** The smallest grant: with fewer tokens left, nothing is granted. */
   readonly tokensMin: number;
-  /** How many at most, from how many are left. */
+  /** How many tokens to reserve at most, given how many are left. */
   want(left: number): number;
   readonly leaseMs: number;
 }
@@ -19,7 +19,7 @@ export interface TokenRequest {
 export type TokenGrant =
   | { readonly kind: 'granted'; readonly tokens: number }
   | { readonly kind: 'unlimited' }
-  /** `used` counts what is spent for good, `left` also takes off what others hold. */
+  /** `used` counts spent tokens only; `left` also subtracts what other processes have reserved. */
   | { readonly kind: 'refused'; readonly left: number; readonly used: number; readonly limit: number };
 
 export interface Holding {
@@ -27,19 +27,22 @@ export interface Holding {
   readonly kind: UsageKind;
 }
 
-/** Limits of organizations, and the tokens that processes hold against them. */
+/** Limits of organizations, and the tokens that processes have reserved. */
 export interface UsageLimitStore {
-  /** A value when warm: no database round trip. Undefined for an organization that is gone. */
+  /** A value when cached: no database round trip. Undefined for a deleted organization. */
   find(orgId: string, nowMs: number): OrganizationLimits | undefined | Promise<OrganizationLimits | undefined>;
   /** Called when limits of an organization may have changed. */
   onChange(listener: (orgId: string) => void): () => void;
-  /** Takes tokens from what is left: limit less used less what living processes hold. One transaction; instances take turns. */
+  /**
+   * Reserves tokens of what is left: the limit, less the used tokens, less the reservations of living processes. One transaction; a lock serializes
+   * instances.
+   */
   reserve(request: TokenRequest): Promise<TokenGrant>;
-  /** Gives tokens back. */
+  /** Returns reserved tokens. */
   release(owner: string, orgId: string, kind: UsageKind, tokens: number): Promise<void>;
-  /** Lengthens these leases of a process; others of it end. @returns what it still holds of them. */
+  /** Extends these leases of a process and ends its other ones. @returns the leases that it still has. */
   extend(owner: string, holdings: readonly Holding[], leaseMs: number): Promise<readonly Holding[]>;
-  /** Forgets all that a process holds. */
+  /** Deletes all reservations of a process. */
   releaseAll(owner: string): Promise<void>;
 }
 
@@ -62,7 +65,7 @@ export function createUsageLimitStore(db: Database, signals: Signals): UsageLimi
     onChange: (listener) => signals.subscribe('organization-changed', listener),
     reserve: ({ owner, orgId, kind, tokensMin, want, leaseMs }) =>
       db.transaction<TokenGrant>(async (tx) => {
-        // The counter's row is the turnstile: whoever holds it sees what all others took. One that was deleted leaves none behind.
+        // Lock the counter's row: its holder sees all reservations of others. A deleted organization has no row.
         await tx.query(
           `insert into usage_counters ("orgId", kind) select id, $2 from organizations where id = $1 for key share
            on conflict do nothing`,
@@ -72,7 +75,7 @@ export function createUsageLimitStore(db: Database, signals: Signals): UsageLimi
           'select used from usage_counters where "orgId" = $1 and kind = $2 for update',
           [orgId, kind],
         );
-        // A statement of its own: the one above may have waited, and its view is from before.
+        // A second statement: the first one may have waited for the lock, and its snapshot would be too old.
         const { rows } = await tx.query<{ limit: string | null; held: string }>(
           `select o."${kind}UsageTokenLimit" as limit,
              (select coalesce(sum(r.tokens), 0) from usage_reservations r
@@ -86,7 +89,7 @@ export function createUsageLimitStore(db: Database, signals: Signals): UsageLimi
         const left = limit - used - Number(rows[0]?.held ?? 0);
         if (left < tokensMin) return { kind: 'refused', left, used, limit };
         const tokens = Math.min(left, Math.max(tokensMin, want(left)));
-        // What a process did not renew in time was counted as free: it cannot be counted again.
+        // Tokens of an expired reservation counted as free, so they are not added to the new ones.
         await tx.query(
           `insert into usage_reservations as r (owner, "orgId", kind, tokens, "leaseUntil") values ($1, $2, $3, $4, ${lease('$5')})
            on conflict (owner, "orgId", kind) do update set "leaseUntil" = excluded."leaseUntil",

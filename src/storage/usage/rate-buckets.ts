@@ -1,29 +1,35 @@
 // Raw SQL: counters. One statement changes many buckets, by the time of the database.
 import type { Database } from '../database/database.ts';
 
-/** What one process let in for one subject since it last told. */
+/** What one process admitted for one subject since its last report. */
 export interface RateReport {
-  /** `key` or `org` and an id. */
+  /** `key` or `org`, and an id. */
   readonly id: string;
-  /** Requests a minute; also the most that may be saved up. */
+  /** Requests a minute; also the most requests that may be saved up. */
   readonly perMinute: number;
   readonly used: number;
 }
 
 /** Buckets of requests that all instances share. */
 export interface RateBucketStore {
-  /** Takes what was used off the buckets. @returns what is left in each for all instances; below zero when they let in more than there was. */
+  /**
+   * Subtracts the admitted requests from the buckets. @returns what is left in each bucket for all instances; below zero when the instances admitted
+   * too many.
+   */
   report(reports: readonly RateReport[]): Promise<ReadonlyMap<string, number>>;
-  /** Forgets buckets that are full again. */
+  /** Deletes buckets that are full again. */
   sweep(): Promise<void>;
 }
 
-/** A bucket is full again after a minute, or after two when instances let in more than there was. */
+/** A bucket is full again after a minute, or after two when instances admitted too many. */
 const sweptAfter = "interval '10 minutes'";
 
 const elapsedMinutes = `greatest(extract(epoch from now() - b."updatedAt"), 0) / 60`;
 
-/** A bucket that is not there is full: what is inserted is its limit less what is used, and so tells what is used where the bucket is there. */
+/**
+ * A missing bucket is full: the inserted value is the limit less the admitted requests. For an existing bucket, the inserted value less the limit is
+ * the change.
+ */
 const reportSql = `
 insert into rate_buckets as b (id, tokens, "perMinute", "updatedAt")
 select id, per_minute - used, per_minute, now() from unnest($1::text[], $2::float8[], $3::float8[]) as reported (id, per_minute, used)
@@ -38,7 +44,7 @@ returning id, tokens`;
 export function createRateBucketStore({ pool }: Database): RateBucketStore {
   return {
     async report(reports) {
-      // In one order: two instances that report the same buckets must not wait for each other in a circle.
+      // In one order, so that two instances that report the same buckets do not deadlock.
       const sorted = [...reports].sort((a, b) => (a.id < b.id ? -1 : 1));
       const columns = [sorted.map(({ id }) => id), sorted.map(({ perMinute }) => perMinute), sorted.map(({ used }) => used)];
       const { rows } = await pool.query<{ id: string; tokens: number }>({

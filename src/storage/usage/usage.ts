@@ -1,4 +1,4 @@
-// Raw SQL: counters. The ledger and what is summed from it change in one statement, and reports are sums.
+// Raw SQL: counters. One statement changes the ledger and its sums; reports are sums.
 import type { AgentFilter } from '../../entities/accounts/access.ts';
 import type { AgentUsage, UsageDay } from '../../entities/usage.ts';
 import { agentCondition } from '../agents/filter.ts';
@@ -23,7 +23,7 @@ export interface UsageRow {
   readonly reasoningTokens: number;
 }
 
-/** From the first moment to before the second; undefined is open. */
+/** From the first moment to before the second; undefined means no bound. */
 export interface UsagePeriod {
   readonly from: Date | undefined;
   readonly to: Date | undefined;
@@ -35,8 +35,8 @@ export interface UsageSums {
 
 export interface UsageStore {
   /**
-   * Writes all rows in one statement, with the daily sums, the counters, and what they take from the reservations of `owner`. A row that is
-   * there already stays as it is: a repeated write charges nothing twice. Rows of an organization that was deleted are left out.
+   * Writes all rows in one statement, with the daily sums and the counters, and subtracts them from the reservations of `owner`. An existing row
+   * stays as it is, so a repeated write charges nothing twice. Rows of a deleted organization are left out.
    */
   add(rows: readonly UsageRow[], owner: string): Promise<void>;
   total(orgId: string, period: UsagePeriod): Promise<UsageSums>;
@@ -47,9 +47,9 @@ export interface UsageStore {
 }
 
 /**
- * The sums and the counters move with the rows that are really new. Ordered, so that instances that write at one time lock in one order.
- * The counter comes before the reservation, as in storage/usage/limits.ts: the last condition makes it so. The reservation gives way to what it was
- * made for. An organization is held until its rows are written: its deletion comes before and leaves them out, or behind and finds them.
+ * Sums and counters grow only by rows that are really new. Rows are sorted, so that instances that write at one time lock in one order. The counter
+ * is locked before the reservation, as in storage/usage/limits.ts: the last condition enforces it. The reservation shrinks by the tokens that it was
+ * made for. The organization is locked until its rows are written: a deletion comes before, and the rows are left out, or after, and deletes them.
  */
 const addRows = `
   with rows as (
@@ -85,7 +85,7 @@ const addRows = `
   from kinds where r.owner = $2 and r."orgId" = kinds."orgId" and r.kind = kinds.kind
     and (select count(*) from counted) > 0`;
 
-/** A period of whole days is read from the daily sums, any other from the ledger itself. */
+/** SQL for the rows of a period: the daily sums for whole days, the ledger itself for any other period. */
 function sourceOf({ from, to }: UsagePeriod, orgId: string, parameters: Parameters): string {
   const org = parameters.add(orgId);
   if (isDay(from) && isDay(to)) {
@@ -104,7 +104,7 @@ function sourceOf({ from, to }: UsagePeriod, orgId: string, parameters: Paramete
     case when purpose = 'run' then ${tokens} else 0 end as api from usage_entries where "orgId" = ${org} ${bounds.join(' ')}`;
 }
 
-/** Larger than an int: raw SQL gives them as text, Prisma as bigint. */
+/** Sums exceed an int: raw SQL returns them as text, Prisma as bigint. */
 interface SumRow {
   readonly data: string | bigint | null;
   readonly api: string | bigint | null;
@@ -113,7 +113,7 @@ interface SumRow {
 export function createUsageStore({ pool, prisma }: Database, signals: Signals): UsageStore {
   return {
     async add(rows, owner) {
-      // One JSON parameter instead of thirteen a row: no limit of parameters, one plan for every size.
+      // One JSON parameter instead of thirteen for each row: no limit on parameters, and one plan for every size.
       await pool.query(addRows, [JSON.stringify(rows), owner]);
       for (const orgId of new Set(rows.map((row) => row.orgId))) signals.publish('usage-changed', orgId);
     },

@@ -1,4 +1,4 @@
-// Raw SQL: one row for each combination of master keys that wrapped data keys.
+// Raw SQL: one row for each combination of master keys that wrap data keys.
 import type { Settings } from '../../settings.ts';
 import type { Database } from '../database/database.ts';
 import { StartRefusal } from '../database/start-refusal.ts';
@@ -6,9 +6,9 @@ import { type MasterKeys, masterKeyPath, storedMasterKey } from './master-keys.t
 import { openDataKey, wrappingIds } from './wrapping.ts';
 
 /**
- * Sees that the master keys open what is stored, one organization for each combination of keys.
+ * Checks that the master keys open the stored data keys, on one organization for each combination of keys.
  *
- * @throws StartRefusal when there are secrets that none of them opens, saying which key is missing.
+ * @throws StartRefusal when none of the keys opens a stored secret; the message names the missing key.
  */
 export async function checkMasterKeys(
   { pool }: Database,

@@ -3,11 +3,11 @@ import type { MasterKeys } from './master-keys.ts';
 
 export type LinkPurpose = 'upload';
 
-/** Signs what Parley hands out in links and takes back later. */
+/** Signs the parts of links that Parley gives out and verifies later. */
 export interface LinkSigner {
-  /** `<base64url of the text>.<base64url of its HMAC-SHA-256>`, fit for a URL. What is signed for one purpose is nothing to another. */
+  /** `<base64url of the text>.<base64url of its HMAC-SHA-256>`, safe in a URL. A signature is valid for one purpose only. */
   sign(purpose: LinkPurpose, text: string): string;
-  /** The text, when one of our keys signed it for that purpose. */
+  /** The text, if one of our keys signed it for that purpose. */
   verify(purpose: LinkPurpose, signed: string): string | undefined;
 }
 

@@ -8,9 +8,9 @@ import { deriveKey, makeKeyBytes, type SealingKey } from './sealing.ts';
 export interface MasterKeys {
   /** The first seals; all open. */
   readonly sealing: readonly [SealingKey, ...SealingKey[]];
-  /** Signs links that Parley hands out and takes back; the first signs, all verify. */
+  /** Keys for links: the first signs, all verify. */
   readonly signing: readonly [SealingKey, ...SealingKey[]];
-  /** Writes down a key that was made now. Nothing may be sealed before that. */
+  /** Stores a newly made key. Call it before anything is sealed. */
   keep(): void;
 }
 
@@ -19,11 +19,11 @@ const materialLengthMin = 16;
 type KeySettings = Pick<Settings, 'PARLEY_MASTER_KEY' | 'DATABASE_URL' | 'DATA_DIR'>;
 
 /**
- * The master keys of PARLEY_MASTER_KEY (newest first), else the one in the data folder. Where there is none, one is made; `keep` writes it to
- * the data folder with mode 0600.
+ * The master keys of PARLEY_MASTER_KEY (newest first), else the key in the data folder. Makes a key when there is none; `keep` writes it to the data
+ * folder with mode 0600.
  *
- * @throws Error when a value is too short, or when there is a PostgreSQL server but no key: instances must share one, and a data folder may
- *   not outlive its machine.
+ * @throws Error when a value is too short, or when there is a PostgreSQL server but no key: instances must share one, and a data folder may not
+ * outlive its machine.
  */
 export function loadMasterKeys(settings: KeySettings): MasterKeys {
   if (settings.PARLEY_MASTER_KEY !== undefined) {
@@ -70,7 +70,7 @@ function readKey(path: string): string | undefined {
     if (material.length >= materialLengthMin) return material;
     throw new StartRefusal(`${path} holds no master key. Put it back from the backup of this data, or set PARLEY_MASTER_KEY.`);
   } catch (error) {
-    // A file in place of the folder is reported when the folder is prepared.
+    // A missing file is fine. A file in place of the folder is reported when the folder is prepared.
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined;
     throw error;
   }

@@ -1,24 +1,24 @@
-// Raw SQL: the database reads which master keys wrapped a data key.
+// Raw SQL: the database reads which master keys wrap a data key.
 import type { Database } from '../database/database.ts';
 import type { MasterKeys } from './master-keys.ts';
 import { openDataKey, wrapDataKey, wrappingIds } from './wrapping.ts';
 
 export interface Rotation {
-  /** Organizations whose data key was put under other master keys. */
+  /** Organizations whose data key was wrapped anew. */
   readonly changed: number;
-  /** Of all organizations with secrets. */
+  /** All organizations with secrets. */
   readonly total: number;
-  /** Organizations that only a master key opens which is not the newest. 0: the newest alone is enough. */
+  /** Organizations whose data key the newest master key alone does not open. At 0, the older keys can be removed. */
   readonly needOlder: number;
 }
 
 const rowsAtOnce = 200;
 
 /**
- * Puts every organization's data key under the given master keys and no others. Each row is changed by itself and only from what was read, so
- * it may be cut off, repeated, and done by several processes.
+ * Wraps every organization's data key with the given master keys and no others. Each row changes by itself, and only if it is as it was read, so a
+ * rotation may be interrupted, repeated, and run by several processes.
  *
- * @throws SealError when a row opens with none of the keys.
+ * @throws SealError when none of the keys opens a row.
  */
 export async function rotateDataKeys(
   { pool, prisma }: Database,

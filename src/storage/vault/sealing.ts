@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** 256 bits, and a name by which what it sealed finds it again. */
+/** A key of 256 bits. Its id stands in what it seals, so that the key can be found again. */
 export interface SealingKey {
   readonly id: string;
   readonly bytes: Buffer;
@@ -10,7 +10,7 @@ const algorithm = 'aes-256-gcm';
 const nonceLength = 12;
 const tagLength = 16;
 
-/** Derives a key from a text or bytes of any length, one for each purpose. The id says which key it is and nothing about it. */
+/** Derives a key from a text or bytes of any length, one for each purpose. The id identifies the key and reveals nothing about it. */
 export function deriveKey(material: string | Uint8Array, purpose: string): SealingKey {
   const bytes = Buffer.from(hkdfSync('sha256', material, 'parley', purpose, 32));
   return { id: createHash('sha256').update(bytes).digest('hex').slice(0, 12), bytes };
@@ -23,7 +23,7 @@ export function makeKeyBytes(): Buffer {
 /**
  * Encrypts with AES-256-GCM under a fresh nonce.
  *
- * @param place  what the secret belongs to (table, row, organization). It is authenticated, so a sealed text moved elsewhere does not open.
+ * @param place  what the secret belongs to (table, row, organization). It is authenticated, so a sealed text that was moved elsewhere does not open.
  * @returns `<key id>.<base64url of nonce, text, tag>`
  */
 export function seal(key: SealingKey, plain: Uint8Array, place: readonly string[]): string {
@@ -35,7 +35,7 @@ export function seal(key: SealingKey, plain: Uint8Array, place: readonly string[
 }
 
 /**
- * @param keys  those that may have sealed it; the id picks one.
+ * @param keys  keys that may have sealed the text; the id selects one.
  * @throws SealError when the key is missing, the text was changed, or it was sealed for another place.
  */
 export function unseal(keys: readonly SealingKey[], sealed: string, place: readonly string[]): Buffer {

@@ -4,7 +4,7 @@ import { type Rotation, rotateDataKeys } from './rotation.ts';
 import { deriveKey, makeKeyBytes, type SealingKey, seal, unseal } from './sealing.ts';
 import { openDataKey, wrapDataKey } from './wrapping.ts';
 
-/** Where a secret stands. A sealed text opens only there. */
+/** The row that a secret belongs to. A sealed text opens only for its row. */
 export interface SecretPlace {
   readonly orgId: string;
   readonly table: string;
@@ -12,19 +12,19 @@ export interface SecretPlace {
 }
 
 /**
- * Seals what must be kept and never shown: tool secrets, OAuth tokens. Each organization has a data key of its own, kept under the master
- * keys, so rotating the master key rewrites one row an organization and no secret.
+ * Seals what must be stored and never shown: tool secrets, OAuth tokens. Each organization has a data key of its own, wrapped by the master keys, so
+ * rotating the master key rewrites one row for each organization and no secret.
  */
 export interface Vault {
   seal(place: SecretPlace, secret: string): Promise<string>;
-  /** @throws SealError when it was changed, moved, or its key is gone. */
+  /** @throws SealError when the text was changed or moved, or its key is missing. */
   open(place: SecretPlace, sealed: string): Promise<string>;
   /**
-   * Puts every organization's data key under the master keys of this process and no others: with a new one before an old one, the new one is
-   * enough from then on; with the new one alone, the old one opens nothing any more. May be cut off and repeated.
+   * Wraps every organization's data key with the master keys of this process and no others. With a new key before an old one, afterwards the new key
+   * alone is enough; with the new key alone, the old key opens nothing any more. May be interrupted and repeated.
    */
   rotate(): Promise<Rotation>;
-  /** Cuts off a rotation. */
+  /** Interrupts a rotation. */
   close(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export function createVault(db: Database, masterKeys: MasterKeys): Vault {
 async function loadDataKey({ prisma }: Database, masterKeys: MasterKeys, orgId: string): Promise<SealingKey> {
   const { organizationKey } = prisma;
   const fresh = wrapDataKey(masterKeys.sealing, orgId, makeKeyBytes());
-  // Whoever comes first makes the key; everybody reads what stands.
+  // The first process makes the key; every process reads the stored one.
   await organizationKey.createMany({ data: [{ orgId, wrapped: fresh }], skipDuplicates: true });
   const kept = await organizationKey.findUnique({ where: { orgId } });
   return deriveKey(openDataKey(masterKeys.sealing, orgId, kept?.wrapped ?? ''), 'data');

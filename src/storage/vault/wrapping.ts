@@ -4,8 +4,8 @@ import { type SealingKey, seal, sealedKeyId, unseal } from './sealing.ts';
 export const wrappingIds = `ARRAY(SELECT split_part(part, '.', 1) FROM unnest(string_to_array(wrapped, ' ')) AS part ORDER BY 1)`;
 
 /**
- * An organization's data key under each of the master keys, so that instances which know only one of them open it while a new one is brought
- * in.
+ * Wraps an organization's data key with each of the master keys, so that instances that know only one of them can open it while a new key is
+ * introduced.
  *
  * @returns sealed texts with spaces between them.
  */

@@ -1,4 +1,4 @@
-// Raw SQL: a secret is replaced only in its own row and only by a value; the database looks for its key in the tools.
+// Raw SQL: a secret is replaced only in its own row and only by a value; the database searches the tools for the secret's key.
 import { DomainError } from '../../../entities/errors.ts';
 import type { Transaction } from '../../database/prisma.ts';
 import type { NewSecret } from './secrets.ts';
@@ -7,7 +7,7 @@ import { partCountsMax } from './shapes.ts';
 /**
  * Writes the secrets that were found in a tool's data, and removes those that no tool refers to any more. The agent must be locked.
  *
- * @throws DomainError CONFLICT when another call gave a key to another row: the value was sealed for the row that was there before.
+ * @throws DomainError CONFLICT when another call gave the key to another row meanwhile: the value is sealed for the earlier row.
  */
 export async function putDerivedSecrets(tx: Transaction, agentId: string, secrets: readonly NewSecret[]): Promise<void> {
   for (const { id, createdAt, key, description, secretType, sealed, origins, givenByUserId } of secrets) {
@@ -33,14 +33,14 @@ export async function putDerivedSecrets(tx: Transaction, agentId: string, secret
   }
 }
 
-/** Secrets that their giver sends somewhere for the first time. */
+/** Secrets without an origin, the user who gave them, and the origin of the tool that uses them first. */
 export interface FirstUse {
   readonly keys: readonly string[];
   readonly origin: string;
   readonly userId: string;
 }
 
-/** Binds secrets without an origin to the origin of the tool that their giver writes. The agent must be locked. */
+/** Binds the user's secrets that have no origin to the origin of the tool that the user writes. The agent must be locked. */
 export async function bindSecrets(tx: Transaction, agentId: string, { keys, origin, userId }: FirstUse): Promise<void> {
   if (keys.length === 0) return;
   const where = { agentId, key: { in: [...keys] }, origins: { isEmpty: true }, givenByUserId: userId };

@@ -57,7 +57,7 @@ export function createFlowTable(db: Database, signals: Signals): PartTable<Agent
   };
 }
 
-/** Adds the flows that come in with a whole agent. */
+/** Adds the flows of an imported agent. */
 export async function addFlows(tx: Transaction, flows: readonly Omit<AgentFlow, 'updatedAt'>[]): Promise<void> {
   await addParts<FlowRow>(
     tx,

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts';
 import { readWhole } from '../../database/sql/bounded-rows.ts';
 import type { PartShape } from './shapes.ts';
 
-/** The parts of one kind that agents have, in one statement, each agent's in its order. */
+/** The parts of one kind of many agents, in one statement, each agent's parts in their order. */
 export function listParts<Part extends AgentPart>(
   db: Database,
   { table, orderBy, longColumns }: PartShape,

@@ -8,25 +8,28 @@ import { lockAgent } from '../../database/sql/locks.ts';
 import { listParts } from './part-lists.ts';
 import type { PartShape } from './shapes.ts';
 
-/** The members of a part that are its own. */
+/** The members that only this kind of part has. */
 export type PartValues<Part extends AgentPart> = Omit<Part, keyof AgentPart>;
 export type NewPart<Part extends AgentPart> = PartValues<Part> & Omit<AgentPart, 'updatedAt'>;
 type Also = (tx: Transaction) => Promise<void>;
 
-/** Rows of one kind that belong to agents. Whoever asks has been allowed to see or change the agent. */
+/** Rows of one kind that belong to agents. The domain has decided that the caller may see or change the agent. */
 export interface PartTable<Part extends AgentPart> {
-  /** Of many agents in one statement, each agent's in its order. */
+  /** The parts of many agents in one statement, each agent's parts in their order. */
   ofAgents(agentIds: readonly string[]): Promise<readonly Part[]>;
   find(agentId: string, id: string): Promise<Part | undefined>;
-  /** `also` runs in the same transaction, after the write. @throws DomainError CONFLICT for a taken name or one too many, NOT_FOUND. */
+  /**
+   * `also` runs in the same transaction, after the write. @throws DomainError CONFLICT for a taken name or too many parts, NOT_FOUND for a deleted
+   * agent.
+   */
   create(part: NewPart<Part>, also?: Also): Promise<Part>;
   /** @throws DomainError CONFLICT, NOT_FOUND. */
   update(agentId: string, id: string, changes: Partial<PartValues<Part>>, also?: Also): Promise<Part>;
-  /** @returns false when it was gone before. */
+  /** @returns false when the part was deleted before. */
   delete(agentId: string, id: string, also?: Also): Promise<boolean>;
 }
 
-/** What the tables of all kinds have in common, as Prisma offers it. */
+/** The methods that Prisma offers for the tables of all kinds. */
 interface PartModel<Part extends AgentPart> {
   findFirst(of: { where: Pick<AgentPart, 'id' | 'agentId'> }): Promise<Part | null>;
   count(of: { where: Pick<AgentPart, 'agentId'> }): Promise<number>;
@@ -40,7 +43,7 @@ export function createPartTable<Part extends AgentPart>(db: Database, signals: S
   const { noun, unique, countMax } = shape;
   const taken = { param: unique, message: `Another ${noun} of this agent has this ${unique}` };
 
-  /** Changes of one agent's parts stand in line, so that counts and names are true at the write. */
+  /** Changes of one agent's parts run one after the other, so that counts and names are still true at the write. */
   async function written<T>(agentId: string, work: (parts: PartModel<Part>) => Promise<T>, also: Also | undefined): Promise<T> {
     const change = db.transaction(async (tx) => {
       if (!(await lockAgent(tx, agentId))) throw new DomainError('NOT_FOUND', 'There is no such agent', { param: 'aiId' });
@@ -74,7 +77,7 @@ export function createPartTable<Part extends AgentPart>(db: Database, signals: S
   };
 }
 
-/** Adds the parts that come in with a whole agent. */
+/** Adds the parts of an imported agent. */
 export async function addParts<Part extends AgentPart>(
   tx: Transaction,
   shape: PartShape,

@@ -6,7 +6,7 @@ import { createPartTable, type PartTable } from './part-table.ts';
 import { type AgentSecretStore, createSecretStore } from './secrets.ts';
 import { skillShape, toolShape, userInputShape } from './shapes.ts';
 
-/** What agents are made of besides their own members. Every write is told as `agent-changed`. */
+/** The parts of agents: tools, user inputs, skills, flows, secrets. Every write announces `agent-changed`. */
 export interface AgentPartStore {
   readonly tools: PartTable<AgentTool>;
   readonly userInputs: PartTable<AgentUserInput>;

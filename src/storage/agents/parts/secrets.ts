@@ -11,7 +11,7 @@ interface SecretRow extends AgentPart {
   readonly key: string;
   readonly description: string;
   readonly secretType: SecretType;
-  /** By the vault, bound to the row; null while there is no value. */
+  /** Sealed by the vault for this row; null while the secret has no value. */
   readonly sealed: string | null;
   readonly isDerived: boolean;
   readonly origins: readonly string[];
@@ -22,20 +22,20 @@ export type SecretChanges = Partial<PartValues<SecretRow>>;
 export interface SealedSecret {
   readonly id: string;
   readonly key: string;
-  /** Null for a secret that was not given for the origin. */
+  /** Null when the secret was not given for the origin. */
   readonly sealed: string | null;
-  /** What it was given for. */
+  /** The origins that the secret was given for. */
   readonly origins: readonly string[];
 }
 
-/** Secrets of agents. Sealed texts come out by `sealedFor` alone. */
+/** Secrets of agents. Only `sealedFor` returns sealed values. */
 export interface AgentSecretStore {
   ofAgent(agentId: string): Promise<readonly AgentSecret[]>;
   find(agentId: string, id: string): Promise<AgentSecret | undefined>;
   create(secret: NewSecret): Promise<AgentSecret>;
   update(agentId: string, id: string, changes: SecretChanges): Promise<AgentSecret>;
   delete(agentId: string, id: string): Promise<boolean>;
-  /** Those of the keys that have a value, sealed texts only of those that may be sent to the origin. */
+  /** The secrets with one of the keys that have a value. A sealed value is included only if it may be sent to the origin. */
   sealedFor(agentId: string, keys: readonly string[], origin: string): Promise<readonly SealedSecret[]>;
 }
 

@@ -1,19 +1,19 @@
-/** How the parts of one kind are kept. */
+/** How the parts of one kind are stored. */
 export interface PartShape {
   readonly table: string;
-  /** As Prisma calls the table. */
+  /** The table's name in Prisma's client. */
   readonly model: 'agentTool' | 'agentUserInput' | 'agentSkill' | 'agentFlow' | 'agentSecret';
-  /** As messages call it. */
+  /** The noun in error messages. */
   readonly noun: string;
   /** Columns whose values may be long. */
   readonly longColumns: readonly string[];
-  /** The column whose value an agent has once. */
+  /** The column whose values are unique within an agent. */
   readonly unique: string;
   readonly countMax: number;
   readonly orderBy: string;
 }
 
-/** How many of each kind an agent has at most. */
+/** The most parts of each kind that an agent may have. */
 export const partCountsMax = { tools: 64, userInputs: 50, skills: 100, flows: 50, flowVersions: 100, secrets: 200 } as const;
 
 export const toolShape: PartShape = {

@@ -1,27 +1,27 @@
-// Raw SQL: Prisma knows no numbers of transactions.
+// Raw SQL: Prisma has no access to transaction numbers.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { SignalTopic } from './signals.ts';
 
 export interface ChangeFeedOptions {
-  /** A connection that nothing else waits for. */
+  /** A connection of its own, so that no other work delays a look. */
   readonly pool: Pool;
-  /** The channel on which a sign of life is sent with each look, to see whether notifications arrive. */
+  /** The channel of the heartbeats: each look sends one, to check that notifications arrive. */
   readonly beatChannel: string;
   readonly onChange: (topic: SignalTopic, subject: string) => void;
-  /** More changed than is told one by one, or a look took so long that some may be deleted already. */
+  /** Called when too many changes came to announce one by one, or a look took so long that some may be deleted already. */
   readonly onReset: () => void;
-  /** After each look at the database that had an answer. */
+  /** Called after each look that the database answered. */
   readonly onLook: () => void;
 }
 
 const lookEveryMs = 500;
-/** Without an answer for this long, changes may be late. */
+/** Without an answer for this long, the feed is not fresh: changes may be late. */
 const freshMs = 2_000;
 const changesMax = 1_000;
 const keptMinutes = 60;
 const deleteEveryMs = 600_000;
-/** Well before what was not read is deleted. */
+/** Well before unread changes are deleted. */
 const resetAfterMs = (keptMinutes / 2) * 60_000;
 
 interface Look {
@@ -30,8 +30,8 @@ interface Look {
 }
 
 /**
- * Rows of transactions that were not over at the last look, by the transaction's number: ids are given before the commit, so a row with a
- * lower id may appear later. A sign of life needs no durability.
+ * Reads the rows of transactions that were not over at the last look, by the transaction's number: ids are given before the commit, so a row with a
+ * lower id may appear later. The heartbeat needs no durability.
  */
 const look = {
   text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS since,
@@ -40,12 +40,12 @@ const look = {
     set_config('synchronous_commit', 'off', true), pg_notify($2, '')`,
 };
 
-/** Reads what the triggers noted, twice a second, whether or not notifications arrive. */
+/** Reads the changes that the triggers wrote, twice a second, whether or not notifications arrive. */
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
   readonly #closing = new AbortController();
   #since: string | undefined;
-  /** Ids that the last look returned: the next one returns some of them again. */
+  /** Ids that the last look returned: the next look returns some of them again. */
   #known: ReadonlySet<string> = new Set();
   #lookedMs = Number.NEGATIVE_INFINITY;
   #deletedMs = performance.now();
@@ -55,12 +55,12 @@ export class ChangeFeed {
     this.#options = options;
   }
 
-  /** Whether every change that is older than two seconds was told. */
+  /** Whether every change that is older than two seconds was announced. */
   get isFresh(): boolean {
     return performance.now() - this.#lookedMs < freshMs;
   }
 
-  /** Changes are told from now on. @throws Error when the database does not answer. */
+  /** Changes are announced from now on. @throws Error when the database does not answer. */
   async start(): Promise<void> {
     await this.#look();
     this.#looking = this.#lookOn();
@@ -76,7 +76,7 @@ export class ChangeFeed {
     while (!signal.aborted) {
       await wait(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) return;
-      // The database is away: the next look finds what is missed meanwhile.
+      // The database does not answer: the next look finds the missed changes.
       await this.#look().catch(() => undefined);
     }
   }
@@ -85,7 +85,7 @@ export class ChangeFeed {
     const { pool, beatChannel, onChange, onReset, onLook } = this.#options;
     const beganMs = performance.now();
     const isFirst = this.#since === undefined;
-    // Nothing is older than the highest number.
+    // No transaction has a higher number, so the first look finds no changes.
     const { rows } = await pool.query<Look>({ ...look, values: [this.#since ?? '18446744073709551615', beatChannel] });
     const [row] = rows;
     if (row === undefined) return;

@@ -1,6 +1,6 @@
 import type { SignalTopic } from './signals.ts';
 
-/** Who listens to what in this process. */
+/** The listeners of this process, by topic. */
 export class SignalHub {
   readonly #listeners = new Map<SignalTopic, Set<(payload: string) => void>>();
   readonly #gapListeners = new Set<() => void>();
@@ -39,7 +39,7 @@ export class SignalHub {
   }
 }
 
-/** @returns takes it out again. */
+/** @returns a function that removes it again. */
 function added<T>(set: Set<T>, item: T): () => void {
   set.add(item);
   return () => {

@@ -1,7 +1,7 @@
 import { SignalHub } from './hub.ts';
 import type { Signals } from './signals.ts';
 
-/** Signals of the only process there is. Listeners are called before `publish` returns. */
+/** Signals within a single process. `publish` calls the listeners before it returns. */
 export function createInProcessSignals(): Signals {
   const hub = new SignalHub();
   return {

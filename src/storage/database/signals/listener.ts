@@ -1,27 +1,27 @@
-// Raw SQL: Prisma does not listen.
+// Raw SQL: Prisma has no LISTEN.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client, ClientConfig } from 'pg';
 import { openClient } from '../pool.ts';
 
 export interface ListenerOptions {
   readonly connection: ClientConfig;
-  /** Heard on these; the last one carries nothing but signs of life of this process. */
+  /** The channels to listen on; the second one carries only the heartbeats of this process. */
   readonly channels: readonly [channel: string, beatChannel: string];
   readonly onMessage: (payload: string) => void;
-  /** Another connection listens now: what came in between was missed. */
+  /** Called when another connection listens: notifications in between were missed. */
   readonly onReplaced: () => void;
   readonly onError: (error: Error) => void;
 }
 
-/** Signs of life come twice a second. */
+/** Heartbeats come twice a second. */
 const silenceMsMax = 1_500;
 const replaceMinMs = 250;
-/** A pooler in between may never let a notification through: then there is no use in hurry. */
+/** The longest pause between attempts. Behind a pooler that drops every notification, replacing the connection faster does not help. */
 const replaceMaxMs = 30_000;
 
 /**
- * Listens on a connection of its own. Only a notification that arrives shows that it works: a connection may answer every query and hear
- * nothing, as behind a pooler that gives each statement another connection.
+ * Listens on a connection of its own. Only a notification that arrives proves that it works: behind a pooler that gives each statement another
+ * connection, every query is answered and no notification arrives.
  */
 export class Listener {
   readonly #options: ListenerOptions;
@@ -45,7 +45,7 @@ export class Listener {
     await this.#open().catch(() => this.#replace());
   }
 
-  /** Call it with each sign of life that was sent: replaces the connection when they do not arrive. */
+  /** Call it with each sent heartbeat: replaces the connection when heartbeats do not arrive. */
   check(): void {
     const now = performance.now();
     if (!this.isHearing && now - this.#openedMs > silenceMsMax) this.#replace();

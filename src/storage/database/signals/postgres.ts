@@ -1,4 +1,4 @@
-// Raw SQL: Prisma sends no notifications.
+// Raw SQL: Prisma has no NOTIFY.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
@@ -8,7 +8,7 @@ import { SignalHub } from './hub.ts';
 import { Listener } from './listener.ts';
 import { announcedTopics, type Signals, type SignalTopic } from './signals.ts';
 
-/** The triggers of the migrations name it too. */
+/** The triggers in the migrations use the same name. */
 const channel = 'parley_signals';
 const answerTimeoutMs = 2_000;
 const republishMs = 250;
@@ -16,8 +16,8 @@ const gapEveryMs = 1_000;
 const announced: ReadonlySet<SignalTopic> = new Set(announcedTopics);
 
 /**
- * Signals between the processes on one PostgreSQL server. Listeners of this process hear at once, those of others by LISTEN on a connection
- * of its own. What others keep in memory depends on `announcedTopics`, whose changes are also looked up twice a second.
+ * Signals between the processes on one PostgreSQL server. `publish` calls the listeners of this process at once; other processes get the signal by
+ * LISTEN on a connection of its own. Caches depend on `announcedTopics`, so changes of those are also read from a table twice a second.
  *
  * @throws Error when the database does not answer.
  */
@@ -31,7 +31,7 @@ class PostgresSignals implements Signals {
   readonly #pool: Pool;
   readonly #onError: (error: Error) => void;
   readonly #hub = new SignalHub();
-  /** Tells this process's own notifications, which its listeners have heard already. */
+  /** Marks this process's own notifications, so that its listeners are not called twice. */
   readonly #origin = randomUUID();
   readonly #closing = new AbortController();
   readonly #feedPool: Pool;
@@ -46,7 +46,7 @@ class PostgresSignals implements Signals {
     this.#onError = onError;
     const connection = { ...pool.options, application_name: 'parley-signals', connectionTimeoutMillis: answerTimeoutMs };
     const beatChannel = `parley_beat_${this.#origin.replaceAll('-', '')}`;
-    // A pool of one: work that waits for connections must not make changes late.
+    // A pool of one: work that waits for connections must not delay announcements.
     this.#feedPool = openPool({ ...connection, max: 1, query_timeout: answerTimeoutMs }, { onLost: () => undefined });
     this.#feed = new ChangeFeed({
       pool: this.#feedPool,
@@ -104,7 +104,7 @@ class PostgresSignals implements Signals {
     await this.#feedPool.end();
   }
 
-  /** A sign of life was sent. */
+  /** A heartbeat was sent. */
   #look(): void {
     this.#listener.check();
     const now = performance.now();
@@ -118,7 +118,7 @@ class PostgresSignals implements Signals {
     if (origin !== this.#origin && topic !== undefined) this.#hub.deliver(topic as SignalTopic, payload.join(' '));
   }
 
-  /** Everything published in one turn of the event loop goes out in one statement; while the server is away it is kept. */
+  /** Sends everything that was published in one turn of the event loop in one statement. While the server does not answer, the signals are kept. */
   async #send(): Promise<void> {
     await Promise.resolve();
     while (this.#outbox.length > 0) {

@@ -4,7 +4,7 @@ import { DomainError } from '../../../entities/errors.ts';
 import type { Database } from '../database.ts';
 import { prepared } from './where.ts';
 
-/** A statement that ends with its order. */
+/** A statement that ends with its ORDER BY. */
 export interface Statement {
   readonly text: string;
   readonly values: readonly unknown[];
@@ -14,16 +14,16 @@ export interface Statement {
 export interface BoundedRows<Row> {
   /** At least one, unless the statement found none. */
   readonly rows: readonly Row[];
-  /** How many the statement found: more than `rows` when some did not fit. */
+  /** How many rows the statement found: more than `rows` when some did not fit. */
   readonly foundCount: number;
 }
 
 /**
- * Reads a page of a list. Rows past LIST_PAGE_MAX_BYTES stay in the database: the page is shorter, and its cursor goes on behind it.
+ * Reads a page of a list. Rows beyond LIST_PAGE_MAX_BYTES stay in the database: the page is shorter, and its cursor continues after it.
  *
- * @param longColumns  columns of the statement whose values may be long; the others are taken to be short.
+ * @param longColumns  columns of the statement whose values may be long; the others count as short.
  *
- * Cost: one statement; the sizes of the long values, without the values themselves.
+ * Cost: one statement; it reads the sizes of the long values, without the values themselves.
  */
 export function readPage<Row>(db: Database, statement: Statement, longColumns: readonly string[]): Promise<BoundedRows<Row>> {
   return readBounded(db, statement, longColumns, db.pageMaxBytes);
@@ -48,7 +48,7 @@ export async function readWhole<Row>(
 }
 
 /**
- * Refuses a page that is asked for by its number and does not fit: the next number begins where it would have ended.
+ * Refuses a page with a number that does not fit: a shorter page would make the rows after it unreachable by number.
  *
  * @throws DomainError REPLY_TOO_LARGE
  */
@@ -78,16 +78,14 @@ async function readBounded<Row>(
 }
 
 interface Counted {
-  /** bigint travels as text. */
+  /** A bigint, which the driver returns as text. */
   readonly listCount: string;
 }
 
-/** The database packs a repeated text to a ninetieth: above this size in the table, a value may be long. */
+/** PostgreSQL compresses a repetitive text to a ninetieth: a value that takes more than this in the table may be long. */
 const packedMaxBytes = 100;
 
-/**
- * The bytes of a value as text. A stored text knows its size without being read; JSON that may be long is written out once, to be measured.
- */
+/** The bytes of a value as text. A stored text knows its size without being read; JSON that may be long is converted once to measure it. */
 function bytesOf(column: string): string {
   const value = `t."${column}"`;
   const size = `pg_column_size(${value})`;

@@ -1,8 +1,8 @@
-// Raw SQL: what many owners have is read once, in one statement.
+// Raw SQL: one statement reads the things of many owners, each shared thing once.
 
-/** A thing with all that have it, in one row: what many share is read, sent and parsed once. */
+/** A thing with all its owners in one row: a shared thing is read, sent and parsed once. */
 export interface Linked {
-  /** Who has it, and where in the order of all. */
+  /** The owners of the thing. `place` is its position among the things of all owners. */
   readonly links: readonly (readonly [ownerId: string, place: number])[];
 }
 
@@ -14,7 +14,7 @@ interface LinkTable {
   readonly order: string;
 }
 
-/** A table expression of `id` and `links`, one row for each thing that one of the owners has. `owners` is the placeholder of their ids. */
+/** A table expression of `id` and `links`, one row for each thing of the owners. `owners` is the placeholder of their ids. */
 export function linksSql({ table, owner, thing, order }: LinkTable, owners: string): string {
   return `(select placed.id, json_agg(json_build_array(placed.owner, placed.place)) as links from (
       select x."${thing}" as id, x."${owner}" as owner, row_number() over (order by ${order}) as place

@@ -1,7 +1,7 @@
 // Raw SQL: Prisma has no row locks.
 import type { Transaction } from '../prisma.ts';
 
-/** Holds a row until the transaction ends: whoever locks it too, or adds a row that refers to it, waits. */
+/** Locks a row until the transaction ends: another lock of the row, and the insert of a row that refers to it, wait. */
 export async function lockRow(tx: Transaction, table: 'organizations' | 'tenants' | 'users', id: string): Promise<void> {
   await tx.query(`select 1 from ${table} where id = $1 for update`, [id]);
 }
@@ -19,13 +19,13 @@ export interface LockedChat {
   readonly deletedAt: Date | null;
 }
 
-/** Also a deleted chat. */
+/** Locks a chat, also a deleted one. */
 export async function lockChat(tx: Transaction, id: string): Promise<LockedChat | undefined> {
   const text = 'select id, "agentId", "activeRunId", "deletedAt" from chats where id = $1 for update';
   return (await tx.query<LockedChat>(text, [id])).rows[0];
 }
 
-/** Processes that start together on an empty database take turns. Any number will do, as long as every Parley takes the same one. */
+/** Processes that start together on an empty database take turns. Any number works, as long as every Parley uses the same one. */
 export async function lockFirstStart(tx: Transaction): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(7215534)');
 }

@@ -1,10 +1,10 @@
-// Raw SQL: what statements with a caller's rule are put together with.
+// Raw SQL: parts of statements with a caller's rule.
 import { createHash } from 'node:crypto';
 import type { Pool, QueryResultRow } from 'pg';
 import { type Filter, isAll, isAny } from '../../../entities/filter.ts';
 import { BoundedMap } from '../../../lib/bounded-map.ts';
 
-/** The values of a statement under construction: `add` gives the placeholder to write. Nothing of a caller is ever written itself. */
+/** The parameters of a statement under construction: `add` returns the placeholder. A caller's value never becomes part of the text. */
 export class Parameters {
   readonly values: unknown[] = [];
 
@@ -13,7 +13,7 @@ export class Parameters {
   }
 }
 
-/** Reads with a prepared statement that `write` puts together. */
+/** Reads with a prepared statement whose text `write` returns. */
 export async function selectRows<Row extends QueryResultRow>(
   client: Pick<Pool, 'query'>,
   write: (given: Parameters) => string,
@@ -23,7 +23,7 @@ export async function selectRows<Row extends QueryResultRow>(
   return (await client.query<Row>(prepared(text, given.values))).rows;
 }
 
-/** Counts what a condition finds; `write` gives what stands behind `select count(*)`. */
+/** Counts the rows that match a condition; `write` returns what follows `select count(*)`. */
 export async function countRows(client: Pick<Pool, 'query'>, write: (given: Parameters) => string): Promise<number> {
   const [counted] = await selectRows<{ count: number }>(client, (given) => `select count(*)::int as count ${write(given)}`);
   return counted?.count ?? 0;
@@ -40,12 +40,15 @@ function joined<Leaf>(parts: readonly Filter<Leaf>[], word: string, empty: strin
   return parts.length === 0 ? empty : `(${parts.map((part) => conditionOf(part, leafSql)).join(` ${word} `)})`;
 }
 
-/** A pattern for ILIKE that finds the text anywhere, whatever wildcards it holds. */
+/** A pattern for ILIKE that finds the text anywhere; wildcards in the text are escaped. */
 export function containing(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }
 
-/** A statement that a connection plans once: its name follows from its text. The number of shapes is small, whatever callers send. */
+/**
+ * A statement that each connection plans once: its name is a hash of its text. The number of different texts is small, because callers' values are
+ * parameters.
+ */
 export function prepared(text: string, values: unknown[]): { name: string; text: string; values: unknown[] } {
   let name = names.get(text);
   if (name === undefined) {
@@ -55,5 +58,5 @@ export function prepared(text: string, values: unknown[]): { name: string; text:
   return { name, text, values };
 }
 
-/** A name hangs on nothing but its text: kept because hashing costs more than the rest of `prepared`. */
+/** Names by text: hashing costs more than the rest of `prepared`. */
 const names = new BoundedMap<string, string>(1_000);

@@ -1,20 +1,20 @@
-// Raw SQL: leases. A write counts only while its lease is the last one, said in the same statement.
+// Raw SQL: leases. Each write checks in the same statement that its lease is still the newest.
 import type { Database } from '../../database/database.ts';
 import type { Transaction } from '../../database/prisma.ts';
 import type { ChunkGeneration, ChunkStore } from '../chunks.ts';
 import { type IndexingStore, type IndexLease, LeaseLostError, removedAtOnce } from './lease.ts';
 
-/** What whoever holds an item writes. */
+/** The writes of a process that holds an item's lease. */
 export type LeaseWrites = Pick<
   IndexingStore,
   'lease' | 'progress' | 'renew' | 'addChunks' | 'complete' | 'completeUnchanged' | 'fail' | 'release' | 'cleanLeased'
 >;
 
-/** @param announce  tells the readers of a source that it changed. */
+/** @param announce  signals to readers of a source that it changed. */
 export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (dataSourceId: string) => void): LeaseWrites {
   const { pool } = db;
 
-  /** Writes with the lease as a condition. */
+  /** Writes on condition that the lease is still held. */
   async function leased<Row extends object = object>(
     tx: Pick<Transaction, 'query'>,
     { itemId, owner, generation }: IndexLease,

@@ -2,14 +2,14 @@ import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
 import type { ShareOwner } from '../../../lib/fair-share.ts';
 import type { NewChunk } from '../chunks.ts';
 
-/** The right to index one item, for a while. Every write with it fails once somebody else holds the item. */
+/** The right to index one item, for a limited time. Every write with it fails once another process holds the item. */
 export interface IndexLease {
   readonly itemId: string;
   readonly dataSourceId: string;
   readonly orgId: string;
   readonly ownerUserId: string;
   readonly owner: string;
-  /** The generation to build; also the fence. */
+  /** The generation to build; also the fence of the lease. */
   readonly generation: number;
   /** How many leases this content has had. */
   readonly attempt: number;
@@ -22,7 +22,7 @@ export interface IndexLease {
   readonly mimeType: string;
 }
 
-/** Somebody else holds the item, or it is gone: stop without a word. */
+/** Another process holds the item, or the item was deleted: stop without logging an error. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
@@ -42,55 +42,55 @@ export interface IndexFailure {
   readonly isRetryable: boolean;
 }
 
-/** An item or a source, and whose it is. */
+/** An item or a source, with its organization and tenant. */
 export interface OwnedId extends ShareOwner {
   readonly id: string;
 }
 
-/** What the indexing jobs write. Each call is one short transaction and announces the change. */
+/** The writes of the indexing jobs. Each call is one short transaction and announces the change. */
 export interface IndexingStore {
-  /** Takes a queued item, or undefined when there is nothing to take. */
+  /** Takes a queued item; undefined when it is not queued. */
   lease(itemId: string, owner: string, leaseMs: number): Promise<IndexLease | undefined>;
-  /** Moves on, and keeps the lease alive. @throws LeaseLostError */
+  /** Stores the progress, and extends the lease. @throws LeaseLostError */
   progress(lease: IndexLease, to: { readonly status: IndexStatus; readonly percentage: number }, leaseMs: number): Promise<void>;
-  /** Keeps the lease alive. @throws LeaseLostError */
+  /** Extends the lease. @throws LeaseLostError */
   renew(lease: IndexLease, leaseMs: number): Promise<void>;
-  /** Adds chunks to the generation under construction, and keeps the lease alive. @throws LeaseLostError */
+  /** Adds chunks to the generation under construction, and extends the lease. @throws LeaseLostError */
   addChunks(lease: IndexLease, config: string, chunks: readonly NewChunk[], percentage: number, leaseMs: number): Promise<void>;
   /**
-   * Makes the generation the one that answers, removes what it replaces as far as one transaction should, and ends the lease.
+   * Makes the generation the live one, removes as much of the replaced generation as one transaction should, and ends the lease.
    *
-   * @returns whether another run was asked for meanwhile. @throws LeaseLostError
+   * @returns whether another run was requested meanwhile. @throws LeaseLostError
    */
   complete(lease: IndexLease, content: IndexedContent): Promise<{ readonly isRunWanted: boolean }>;
-  /** The content is what it was: ends the lease. @throws LeaseLostError */
+  /** The content has not changed: ends the lease. @throws LeaseLostError */
   completeUnchanged(lease: IndexLease): Promise<{ readonly isRunWanted: boolean }>;
-  /** Ends the lease with a reason; what answered before goes on answering. @throws LeaseLostError */
+  /** Ends the lease with a reason; the earlier generation stays live. @throws LeaseLostError */
   fail(lease: IndexLease, failure: IndexFailure): Promise<{ readonly isRunWanted: boolean }>;
-  /** Gives the item back to the queue. @throws LeaseLostError */
+  /** Returns the item to the queue. @throws LeaseLostError */
   release(lease: IndexLease): Promise<void>;
 
-  /** Queues the items of a source again; those at work run once more when they end. @returns those queued now. */
+  /** Queues the items of a source again; items that are being indexed run once more after they end. @returns the items queued now. */
   requeueSource(dataSourceId: string, isForced: boolean): Promise<readonly OwnedId[]>;
-  /** Queues one item again. @returns false when it is no longer at rest. */
+  /** Queues one item again. @returns false when the item is queued or being indexed already. */
   requeueItem(itemId: string): Promise<boolean>;
-  /** Returns items to the queue whose worker fell silent, and gives up those that had `attemptsMax` tries. @returns the queued. */
+  /** Returns items to the queue whose lease ran out, and fails those that had `attemptsMax` attempts. @returns the queued items. */
   sweepExpired(attemptsMax: number): Promise<readonly OwnedId[]>;
-  /** Ends the leases of all other owners: nobody else can be alive. */
+  /** Ends the leases of all other owners: this process is the only one on the database. */
   expireOthers(owner: string): Promise<void>;
-  /** Items that wait for longer than `ageMs`: their job may be lost. */
+  /** Items queued for longer than `ageMs`: their job may be lost. */
   findStale(ageMs: number): Promise<readonly OwnedId[]>;
-  /** Sources whose refresh is due. One that cannot be read as a whole is left alone until somebody refreshes it. */
+  /** Sources whose refresh is due. A source that cannot be read as a whole waits until somebody refreshes it by hand. */
   findDue(): Promise<readonly OwnedId[]>;
-  /** Sources whose deletion began and did not end. */
+  /** Sources whose deletion began and has not ended. */
   findDeleting(): Promise<readonly OwnedId[]>;
-  /** Items at rest that may have chunks of dead generations. */
+  /** Items that nobody indexes and that may have chunks of dead generations. */
   findUnclean(): Promise<readonly string[]>;
-  /** Removes chunks of dead generations of an item at rest. */
+  /** Removes chunks of dead generations of an item that nobody indexes. */
   clean(itemId: string): Promise<void>;
   /** Removes chunks of dead generations before a new one is built. @throws LeaseLostError */
   cleanLeased(lease: IndexLease, leaseMs: number): Promise<void>;
-  /** Removes all rows behind a source under deletion; `onBlob` gets the keys of its blobs before their row goes. */
+  /** Removes all rows of a source under deletion; `onBlob` gets the keys of its blobs before their rows are deleted. */
   deleteSource(dataSourceId: string, onBlob: (key: string) => Promise<void>): Promise<void>;
 }
 

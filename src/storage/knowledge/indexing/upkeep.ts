@@ -1,11 +1,11 @@
-// Raw SQL: leases. Items change their state by what it is, in one statement, by the time of the database.
+// Raw SQL: leases. One statement checks the state of items and changes it, by the time of the database.
 import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
 import type { Database } from '../../database/database.ts';
 import type { ChunkStore } from '../chunks.ts';
 import { type IndexingStore, type OwnedId, removedAtOnce } from './lease.ts';
 import type { LeaseWrites } from './lease-writes.ts';
 
-/** What keeps items moving that nobody holds: the queue, what fell silent, what is due, and what is to go. */
+/** The upkeep of items that no process indexes: queueing, expired leases, due refreshes, deletions. */
 export function createUpkeep(
   db: Database,
   chunks: ChunkStore,
@@ -90,7 +90,7 @@ export function createUpkeep(
       if (item === null) return;
       const { dataSourceId, lastGeneration, liveGeneration } = item;
       await removeDead(itemId, dataSourceId, lastGeneration + 1, liveGeneration);
-      // A lease taken meanwhile has a higher generation, and cleans for itself.
+      // A new lease has a higher generation, and its holder cleans the item.
       await pool.query('update knowledge_items set "needsCleaning" = false where id = $1 and "lastGeneration" <= $2', [
         itemId,
         lastGeneration,
@@ -119,10 +119,10 @@ export function createUpkeep(
   };
 }
 
-/** Of an item that nobody works on. */
+/** States of an item that no process indexes. */
 const statesAtRest = ['INDEXED', 'FAILED', 'SKIPPED', 'CANCELLED'];
 
-/** The tenant of a row that has an organization. */
+/** SQL for the tenant of a row that has an organization. */
 function tenantOf(row: string): string {
   return `coalesce((select o."tenantId" from organizations o where o.id = ${row}."orgId"), '') as "tenantId"`;
 }
@@ -131,7 +131,7 @@ function ownedId({ id, orgId, tenantId }: OwnedId): OwnedId {
   return { id, orgId, tenantId };
 }
 
-/** One tenth either way keeps sources that were made together from being due together. */
+/** The time varies by a tenth either way, so that sources made together are not due together. */
 const dueSql = `
 select s.id, s."orgId", ${tenantOf('s')} from data_sources s
 where s."deletingAt" is null and s."refreshPeriod" <> 'NEVER' and s."errorCode" is null
