@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { DomainError, publicError } from '../entities/errors.ts';
 import { isAbort } from '../http/errors.ts';
 
-/** What GraphQL itself refuses, besides the codes of entities/errors.ts: a document that cannot be run. */
+/** The codes of documents that cannot be run, in addition to the codes of entities/errors.ts. */
 export type DocumentErrorCode =
   | 'GRAPHQL_PARSE_FAILED'
   | 'GRAPHQL_VALIDATION_FAILED'
@@ -24,8 +24,8 @@ export interface ErrorContext {
 }
 
 /**
- * The one way a failure leaves through GraphQL: of a query, a mutation, a refused or a broken subscription. DomainErrors and mistakes in
- * the request keep their message; anything else is logged whole and shown as SERVER_ERROR.
+ * Presents every failure that leaves through GraphQL: of a query, a mutation, a refused or a failed subscription. DomainErrors and faults of the
+ * request keep their message; anything else is logged in full and shown as SERVER_ERROR.
  */
 export function presentError(error: unknown, context: ErrorContext): GraphQLError {
   const located = error instanceof GraphQLError ? error : undefined;
@@ -52,7 +52,7 @@ function placed(message: string, located: GraphQLError | undefined, extensions: 
   return new GraphQLError(message, { nodes, source, positions, path, extensions });
 }
 
-/** The same for all errors of a result; a result without errors is returned as it is. */
+/** Presents all errors of a result; a result without errors is returned as it is. */
 export function presentResult<Result extends { readonly errors?: readonly unknown[] | undefined }>(
   result: Result,
   context: ErrorContext,
@@ -66,14 +66,14 @@ function rootCause(error: unknown): unknown {
 }
 
 /**
- * graphql-js refuses documents and variables before any field runs, so those errors carry no path; the one it finds later names an
- * argument. A GraphQLError of a field for any other reason is a bug of ours.
+ * graphql-js refuses documents and variables before any field runs, so those errors have no path; an error about an argument has one. A GraphQLError
+ * of a field for any other reason is a bug of ours.
  */
 function isFaultOfRequest(error: GraphQLError): boolean {
   return error.path === undefined || error.message.startsWith('Argument "');
 }
 
-/** Members are named as the domain names them: from the input object on. */
+/** Members are named as the domain names them: relative to the input object. */
 function requestFault(error: GraphQLError): { code: string; param: string | null } {
   const { code } = error.extensions;
   if (typeof code === 'string') return { code, param: null };

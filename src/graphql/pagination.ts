@@ -90,7 +90,7 @@ export function pageArgs(arg: ArgBuilder) {
   };
 }
 
-/** What each place of a sort key must be; a forged cursor then cannot reach SQL as a value of another type. */
+/** The type of each part of a sort key, so that a forged cursor cannot pass a value of another type to SQL. */
 export type KeyShape = readonly ('time' | 'text' | 'number')[];
 
 /**
@@ -115,7 +115,7 @@ export function encodeCursor(key: SortKey): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
-/** @throws DomainError INVALID_VALUE on anything that `encodeCursor` did not make for such a list. */
+/** @throws DomainError INVALID_VALUE for anything that `encodeCursor` did not make for such a list. */
 export function decodeCursor(cursor: string, shape: KeyShape): SortKey {
   const key = parseKey(cursor);
   if (key === undefined || key.length !== shape.length || !shape.every((kind, index) => fits(kind, key[index]))) {

@@ -22,7 +22,7 @@ import './types/scalars.ts';
 import './types/node.ts';
 import './accounts/accounts.ts';
 
-// Features, one line each.
+// The features; each import adds its types and fields.
 import './completions/completions.ts';
 import './models/models.ts';
 import './agents/agents.ts';
@@ -61,9 +61,10 @@ const roots = {
 };
 
 /**
- * Builds the schema of all features and puts the scope rule in front of every root field, so that no feature can forget it.
+ * Builds the schema of all features and puts the scope check in front of every root field, so that no feature can forget it.
  *
- * @throws Error naming every root field that domain/access/policy.ts does not list, every one it lists in vain, and everything undescribed.
+ * @throws Error naming every root field that domain/access/policy.ts does not list, every operation there that the schema does not have, and
+ * everything without a description.
  */
 export function buildSchema(): GraphQLSchema {
   const named = new Set(Object.keys(operationScopes).map((operation) => operation.split('.')[0]));
@@ -88,7 +89,7 @@ export function policyFaults(schema: GraphQLSchema, operations: readonly string[
   ];
 }
 
-/** Every type, field, argument, input field and enum value of ours that has no description. */
+/** Every own type, field, argument, input field and enum value that has no description. */
 export function undescribed(schema: GraphQLSchema): string[] {
   const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type));
   return types
@@ -131,7 +132,7 @@ function guard(root: GraphQLObjectType): void {
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Asks for the scopes, and writes refusals into the audit log. */
+/** Checks the scopes of a call, and writes refusals into the audit log. */
 function guarded(operation: string, field: GraphQLField<unknown, GraphContext>, inner: Resolver): Resolver {
   const checkInput = inputCheck(operation, field);
   const idsOf = idReader(field);
@@ -158,7 +159,10 @@ function missingSource(operation: string): Resolver {
   throw new Error(`${operation} has no subscribe function`);
 }
 
-/** PostgreSQL's text takes no NUL character: checked here for every argument of both APIs. Members of `input` are named without it. */
+/**
+ * PostgreSQL's text does not allow the NUL character: checked here for every argument of both APIs. Error messages name members of `input` without
+ * `input`.
+ */
 function requireStorable(args: Readonly<Record<string, unknown>>): void {
   const place = placeOfNul(args);
   if (place === undefined) return;
@@ -166,7 +170,7 @@ function requireStorable(args: Readonly<Record<string, unknown>>): void {
   throw new DomainError('INVALID_VALUE', `${param} must not contain the NUL character`, { param });
 }
 
-/** Where a text with NUL stands, as `.messages[2].content`; made only when there is one, because every call comes by here. */
+/** The path of a text with NUL, such as `.messages[2].content`. Built only when there is one, because every call passes here. */
 function placeOfNul(value: unknown): string | undefined {
   if (typeof value === 'string') return value.includes('\u0000') ? '' : undefined;
   if (Array.isArray(value)) {
@@ -183,7 +187,10 @@ function placeOfNul(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Arguments and input objects; not dates, files or other instances. graphql-js makes them without a prototype, JSON with one. */
+/**
+ * Whether a value is an argument map or an input object, not a date, a file or another instance. graphql-js makes them without a prototype, JSON with
+ * one.
+ */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);

@@ -32,7 +32,7 @@ const AgentEditorType = builder.objectRef<AgentEditor>('AgentEditor').implement(
 });
 
 const reads = reading<AgentView>;
-/** What decides about who may edit and manage an agent. */
+/** The members that decide who may edit and manage an agent. */
 const editable = ['orgId', 'userId', 'editors'] as const;
 
 export const AgentType = builder.objectRef<AgentView>('Agent').implement({
@@ -143,7 +143,7 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
       extensions: reads('modelId'),
       description: 'Whether its model is marked as premium.',
       resolve: (agent, _args, { deps }) => {
-        // No promise for each agent of a list where the models are known.
+        // A value instead of a promise for each agent of a list, once the models are known.
         const found = deps.models.find(modelIdOf(deps, agent));
         return found instanceof Promise ? found.then((model) => model?.isPremium ?? false) : (found?.isPremium ?? false);
       },

@@ -59,7 +59,7 @@ const AgentEditorInput = builder.inputType('AgentEditorInput', {
   }),
 });
 
-/** What create and update share: everything optional. */
+/** The members that create and update share, all optional. */
 function optionalFields(t: InputFields) {
   return {
     introduction: t.string({ required: false, description: 'How it greets at the start of a chat.' }),

@@ -1,7 +1,7 @@
 import type { AgentOptions, AgentProfile } from '../../entities/agents/agent.ts';
 import { builder } from '../builder/builder.ts';
 
-/** Every member is there, also when it is unset: clients may rely on arrays. */
+/** Every member has a value, also an unset one: clients may rely on arrays. */
 export const AgentOptionsType = builder.objectRef<AgentOptions>('AgentOptions').implement({
   description:
     'How the model samples. Each member is an array of numbers; the first is the one used; empty leaves it to the model.',
@@ -29,7 +29,7 @@ const FeatureType = builder.objectRef<Feature>('AgentProfileFeature').implement(
   }),
 });
 
-/** Every member is there, also when it is unset. */
+/** Every member has a value, also an unset one. */
 export const AgentProfileType = builder.objectRef<AgentProfile>('AgentProfile').implement({
   description: 'How an agent is presented. Unset members are empty or false.',
   fields: (t) => ({

@@ -18,7 +18,7 @@ import type { GraphContext } from '../builder/builder.ts';
 type Resolver = GraphQLFieldResolver<unknown, GraphContext>;
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Scalars whose values say nothing that a person wrote, nor a secret. */
+/** Scalars whose values contain neither a person's words nor a secret. */
 const plainScalars: ReadonlySet<string> = new Set(['ID', 'Boolean', 'Int', 'Float', 'Count', 'DateTime']);
 /** Texts that an administrator must see to understand a change. Any other text is recorded as changed, without its value. */
 const shownTexts: ReadonlySet<string> = new Set([
@@ -31,7 +31,7 @@ const shownTexts: ReadonlySet<string> = new Set([
   'memberEmailsToRemove',
   'editors',
 ]);
-/** What people talk about is theirs: not even its name is shown to administrators. */
+/** Operations on conversations, which are private: administrators do not see even the name of a chat. */
 const personalOperation = /Chat|Message|Thread|Response|Run|ToolOutput|Conversation/;
 
 const valueCharsMax = 200;
@@ -39,8 +39,8 @@ const valuesMax = 50;
 const changesMax = 100;
 
 /**
- * Writes a mutation into the audit log, in the transaction of the change itself: stands around every mutation, also those not written yet, so
- * none can forget it. A mutation that fails before it changed anything leaves no entry of a change.
+ * Writes a mutation into the audit log, in the transaction of the change itself. Wraps every mutation, also a future one, so that none can forget it.
+ * A mutation that fails before it changed anything leaves no entry of a change.
  */
 export function audited(field: GraphQLField<unknown, GraphContext>, inner: Resolver): Resolver {
   const { name, args: definitions } = field;
@@ -63,7 +63,7 @@ export function audited(field: GraphQLField<unknown, GraphContext>, inner: Resol
   };
 }
 
-/** Reads the ids among the arguments of a root field: the one named `id` first, those within `input` last. */
+/** Reads the ids among the arguments of a root field: the argument `id` first, members of `input` last. */
 export function idReader({ args: definitions }: GraphQLField<unknown, GraphContext>): (args: Arguments) => string[] {
   const names = definitions.filter(({ type }) => named(type) === 'ID').map((argument) => argument.name);
   const ordered = [...names.filter((name) => name === 'id'), ...names.filter((name) => name !== 'id')];
@@ -81,7 +81,7 @@ function namedOrganization({ orgId, input }: Arguments): string | undefined {
   return typeof given === 'string' && kindOfId(given) === 'organization' ? given : undefined;
 }
 
-/** Members of `input` stand for themselves; those of objects within it under their path. */
+/** Members of `input` appear by their name; members of nested objects by their path. */
 function changesOf(member: string, type: GraphQLInputType, value: unknown, showsTexts: boolean): AuditChange[] {
   if (value === undefined) return [];
   const inner = isNonNullType(type) ? type.ofType : type;

@@ -4,16 +4,16 @@ import type { Deps } from '../../domain/deps.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 
-/** What every resolver gets. A request without a valid key is answered 401 before, so there is always a caller. */
+/** What every resolver gets. A request without a valid key is answered 401 earlier, so there is always a caller. */
 export interface GraphContext {
   readonly deps: Deps;
   readonly caller: Caller;
   readonly requestId: string;
-  /** The network address of the client, as far as it is known. */
+  /** The network address of the client, if it is known. */
   readonly address: string | undefined;
-  /** Fires when the client of this request is gone. */
+  /** Fires when the client of this request has disconnected. */
   readonly signal: AbortSignal;
-  /** Over REST only: what a resolver adds to the reply besides its result, and the headers of the request. */
+  /** Over REST only: members that a resolver adds to the reply besides its result, and the headers of the request. */
   readonly notes?: Map<string, string>;
   header?(name: string): string | undefined;
 }
@@ -34,11 +34,11 @@ export interface SchemaTypes {
 }
 
 /**
- * The schema's builder: defines no type of its own. Scopes are not written on fields: `domain/access/policy.ts` lists every root field with
- * its scope, and schema.ts refuses to build when one is missing.
+ * The schema's builder; it defines no type. Scopes are not written on fields: `domain/access/policy.ts` lists every root field with its scope, and
+ * schema.ts refuses to build when one is missing.
  *
- * A relation of listed things is never loaded one by one: it is loadable, so that a list of 50 costs one query for each relation.
- * The loader belongs to the request and gets its context; it asks a domain function with the caller, and answers in the order of the ids.
+ * A relation of listed things is loadable, never resolved one by one, so that a list of 50 costs one query for each relation. The loader belongs to
+ * the request and gets its context; it calls a domain function with the caller, and returns results in the order of the ids.
  *
  *     groups: t.loadableList({
  *       type: GroupType,

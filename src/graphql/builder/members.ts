@@ -56,7 +56,7 @@ class MembersOf {
     return this.#isWhole ? undefined : this.#names;
   }
 
-  /** Each selection set is read once: it stands on one type, and what is wanted is a set of names. */
+  /** Reads each selection set once: its type never changes, and the result is a set of names. */
   #below(nodes: readonly FieldNode[], returnType: GraphQLOutputType): void {
     const type = getNamedType(returnType);
     const places: Place[] = [];
@@ -67,7 +67,7 @@ class MembersOf {
     }
     if (places.length === 0) return;
     for (const { node, parentType } of fieldsOf(this.#info.schema, this.#info.fragments, places)) {
-      // Within the listed type an interface's fields are its own.
+      // Fields of an interface that the listed type implements are fields of the listed type.
       const owner = type.name === this.#typeName ? type : parentType;
       const field = fieldNamed(this.#info.schema, owner, node.name.value);
       if (field === undefined || field === TypeNameMetaFieldDef) continue;

@@ -26,8 +26,8 @@ type Fielded = GraphQLObjectType | GraphQLInterfaceType;
 type Field = GraphQLField<unknown, GraphContext>;
 
 /**
- * Makes every field that leads to another noun ask for the scope of that noun, also fields not written yet (domain/access/type-rules.ts). A key
- * without the scope gets an empty list, null, or INSUFFICIENT_SCOPE where neither fits.
+ * Guards every field that leads to another noun with the scope of that noun, also a future field (domain/access/type-rules.ts). A key without the
+ * scope gets an empty list, null, or INSUFFICIENT_SCOPE where neither is possible.
  */
 export function guardNested(schema: GraphQLSchema): void {
   const roots = rootsOf(schema);
@@ -54,7 +54,7 @@ function guarded(place: string, scope: Scope, { type }: Field, inner: Resolver):
   };
 }
 
-/** The scope that a field below the roots asks for, besides that of its parent; null: none. */
+/** The scope that a field below a root field needs in addition to that of its parent; null: none. */
 export function neededScope(parent: Fielded, field: Field): Scope | null {
   if (sharedFields[`${parent.name}.${field.name}`] !== undefined) return null;
   const named = getNamedType(field.type);
@@ -62,7 +62,7 @@ export function neededScope(parent: Fielded, field: Field): Scope | null {
   return scope === undefined || scope === null || scope === ruleOf(parent)?.scope ? null : scope;
 }
 
-/** The rule of a type; a connection and its edges have that of their nodes. */
+/** The rule of a type; a connection and its edges have the rule of their nodes. */
 export function ruleOf(type: Fielded): TypeRule | undefined {
   const own = typeRules[type.name];
   if (own !== undefined) return own;
@@ -72,7 +72,7 @@ export function ruleOf(type: Fielded): TypeRule | undefined {
   return isObjectType(named) || isInterfaceType(named) ? ruleOf(named) : undefined;
 }
 
-/** Types, ids and e-mails that domain/access/type-rules.ts does not know, and what it knows in vain. */
+/** Types, ids and e-mails that domain/access/type-rules.ts does not list, and entries there that the schema does not have. */
 export function accessFaults(schema: GraphQLSchema): string[] {
   const roots = rootsOf(schema);
   const types = fieldedTypes(schema);
@@ -105,7 +105,7 @@ function unknownReferences(type: Fielded): string[] {
     .map((field) => `${type.name}.${field.name} refers to something that domain/access/type-rules.ts does not list`);
 }
 
-/** A root field answers with the noun that its own scope is of. */
+/** A root field must return the noun that its own scope is about. */
 function rootFaults(root: Fielded): string[] {
   return Object.values(root.getFields()).flatMap((field) => {
     const place = `${root.name}.${field.name}`;
@@ -123,16 +123,16 @@ function unknownInputReferences(type: GraphQLInputObjectType): string[] {
     .map((field) => `${type.name}.${field.name} refers to something that domain/access/type-rules.ts does not list`);
 }
 
-/** A member of the input of an operation that hands on another noun. */
+/** A member of an operation's input that refers to another noun. */
 interface HandedOn {
   readonly path: readonly string[];
   readonly scope: Scope;
 }
 
 /**
- * Makes the check of what an operation hands on: things of another noun that its `input` names need the scope that reads them.
+ * Builds the check of an operation's input: things of another noun that `input` refers to need the scope that reads them.
  *
- * @returns undefined where an operation hands on nothing.
+ * @returns undefined when no member of the input refers to another noun.
  */
 export function inputCheck(
   operation: string,
@@ -166,7 +166,7 @@ function handedOn(type: GraphQLInputObjectType, path: readonly string[], seen: R
   });
 }
 
-/** Whether something is named there; an empty list, null and an absent member name nothing. */
+/** Whether the input has a value at this path; an empty list, null and an absent member count as none. */
 function isNamed(value: unknown, path: readonly string[]): boolean {
   if (Array.isArray(value)) return value.some((item) => isNamed(item, path));
   const [name, ...rest] = path;

@@ -32,9 +32,9 @@ const argumentNouns: Readonly<Record<string, ContentNoun>> = {
 const nodeNouns: Partial<Record<IdKind, ContentNoun>> = { agent: 'agent', chat: 'chat', dataSource: 'dataSource', run: 'run' };
 
 /**
- * Notes for the audit log what administrators are shown: stands around every field whose type shows people's content (domain/access/type-rules.ts)
- * and every root field of a query or subscription that names such a thing, also those not written yet. Which of it is a look at what others
- * have is found out behind the reply (domain/audit/reads.ts). Callers who are no administrators pay one comparison.
+ * Notes for the audit log what administrators are shown. Wraps every field whose type shows people's content (domain/access/type-rules.ts), and every
+ * root field of a query or subscription whose arguments name such content, also a future field. After the reply, domain/audit/reads.ts finds out
+ * which of it belongs to other users. For other callers the cost is one comparison.
  */
 export function observe(schema: GraphQLSchema): void {
   /** By call, then by root field. */
@@ -51,7 +51,7 @@ export function observe(schema: GraphQLSchema): void {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
       const isRoot = roots.has(type.name);
-      // The entry of the change names what a mutation answers with, and an event shows what its subscription named.
+      // A mutation's result is covered by the audit entry of its change, and an event by the noted argument of its subscription.
       const note = isRoot && type.name !== 'Query' ? undefined : shownBy(field);
       if (note !== undefined) field.resolve = observed(field.resolve ?? defaultFieldResolver, note, readsOf);
       const idMember = insideFields[`${type.name}.${field.name}`];
@@ -77,12 +77,12 @@ function observed(inner: Resolver, note: NoteShown, readsOf: ReadsOf): Resolver 
   };
 }
 
-/** Notes the agent whose inside a field showed. */
+/** Notes the agent of which a field showed the internals. */
 function inside(inner: Resolver, idMember: string, readsOf: ReadsOf): Resolver {
   return (source, args, context, info) => {
     const result: unknown = inner(source, args, context, info);
     if (result === null || !seesAsAdministrator(context.caller) || !isSource(source)) return result;
-    // The entry of the change names what a mutation answers with.
+    // A mutation's result is covered by the audit entry of its change.
     if (info.operation.operation === 'mutation' && info.path.prev?.prev === undefined) return result;
     const id = source[idMember];
     const isOwn = source.userId === context.caller.userId && source.orgId === context.caller.orgId;
@@ -91,7 +91,7 @@ function inside(inner: Resolver, idMember: string, readsOf: ReadsOf): Resolver {
   };
 }
 
-/** Notes what the arguments of a root field name, once the caller has been let in. */
+/** Notes the things that the arguments of a root field name, once the caller is allowed to run the field. */
 function named(field: Field, inner: Resolver, readsOf: ReadsOf): Resolver {
   const names = field.args.map(({ name }) => name).filter((name) => name in argumentNouns);
   if (names.length === 0) return inner;
@@ -111,7 +111,7 @@ function named(field: Field, inner: Resolver, readsOf: ReadsOf): Resolver {
   };
 }
 
-/** What a field shows; undefined when its type shows no content of users. */
+/** What a field shows; undefined when its type holds no content of users. */
 function shownBy(field: Field): NoteShown | undefined {
   const type = getNamedType(field.type);
   if (isInterfaceType(type) && type.name === 'Node') {
@@ -139,7 +139,7 @@ function isSource(value: unknown): value is Source {
   return typeof value === 'object' && value !== null && !(value instanceof Error);
 }
 
-/** The name of the root field that a place of the reply stands below, whatever its alias, also in a fragment. */
+/** The name of the root field above a position in the reply, whatever its alias, also in a fragment. */
 function rootFieldOf({ path, operation, schema, fragments }: GraphQLResolveInfo): string {
   let place: ResponsePath = path;
   while (place.prev !== undefined) place = place.prev;
@@ -154,5 +154,5 @@ function rootFieldOf({ path, operation, schema, fragments }: GraphQLResolveInfo)
   return names.get(String(place.key)) ?? String(place.key);
 }
 
-/** By operation, then by the name in the reply: asked for every value that is noted. */
+/** By operation, then by the name in the reply. Cached because every noted value needs it. */
 const rootNames = new WeakMap<OperationDefinitionNode, Map<string, string>>();

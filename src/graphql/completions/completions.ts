@@ -12,7 +12,7 @@ import type { RunEvent, RunSnapshot, Usage } from '../../entities/runs/event.ts'
 import { builder } from '../builder/builder.ts';
 import { CompletionInputType } from './inputs.ts';
 
-/** A completion with what its reply repeats or makes up. */
+/** A completion, with the members of its reply that are repeated from the request or generated. */
 interface CompletionReply {
   readonly id: string;
   readonly chatId: string;

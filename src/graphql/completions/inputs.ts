@@ -61,7 +61,7 @@ const StreamOptionsInput = builder.inputType('CompletionStreamOptionsInput', {
   }),
 });
 
-/** Also of responses. */
+/** Shared with responses. */
 export const identifiers = {
   user: 'A name of your own for your end user, handed on to the provider of the model.',
   safetyIdentifier: 'The newer name of `user` for the prevention of abuse; handed on to the provider of the model.',

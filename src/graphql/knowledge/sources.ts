@@ -166,7 +166,7 @@ builder.objectField(AgentType, 'dataSources', (t) =>
     type: DataSourceType,
     description:
       'The data sources attached to it, as far as the caller sees them, newest first; none without the scope DATA_SOURCES:READ.',
-    // Each place of a document has a loader of its own, since each reads other members.
+    // One loader for each place in the document, because each place reads other members.
     byPath: true,
     load: (ids: string[], { deps, caller }, _args, info) =>
       listDataSourcesOfAgents(deps, caller, ids, membersRead(info, 'DataSource')) as never,

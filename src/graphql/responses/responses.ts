@@ -123,7 +123,7 @@ builder.subscriptionFields((t) => ({
       }),
     },
     subscribe: async (_root, { input, inOnePiece }, context) => {
-      // Whoever subscribes reads events as they come, and need not say so.
+      // A subscription implies `stream`: its client reads events as they come.
       const asked = { ...input, stream: input.stream ?? !inOnePiece };
       const begun = await beginResponse(context.deps, context.caller, asked, context.signal);
       note(begun, context);

@@ -7,7 +7,7 @@ import { takesExtensions } from '../../http/extensions.ts';
 import { builder, type GraphContext } from '../builder/builder.ts';
 import { RunItemType, RunStatusType } from '../runs/parts.ts';
 
-/** A response with its form on the wire, made once. */
+/** A response and its wire form, which is made once. */
 export interface ResponseView {
   readonly state: ResponseState;
   readonly wire: WireObject;
@@ -191,7 +191,7 @@ export const CompactionType = builder.objectRef<Compaction>('Compaction').implem
   }),
 });
 
-/** A response as this caller takes it. */
+/** A response in the form for this caller. */
 export function viewOf(state: ResponseState, context: GraphContext): ResponseView {
   const hasExtensions = takesExtensions(context.header?.bind(context));
   return { state, wire: responseObject(state.head, state.run, { hasExtensions }) };

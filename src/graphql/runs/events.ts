@@ -6,7 +6,7 @@ import { RunItemType, RunSnapshotType, UsageType } from './parts.ts';
 
 export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
 
-/** What happened in a run: every event of its log, in the one vocabulary of all runs. */
+/** An event of a run's log. All runs share these kinds of events. */
 export const RunEventType = builder.interfaceRef<RunEvent>('RunEvent').implement({
   description: 'Something that happened in a run.',
   fields: (t) => ({

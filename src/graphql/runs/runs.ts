@@ -11,7 +11,7 @@ import { NodeType, registerNode } from '../types/node.ts';
 import { RunEventType } from './events.ts';
 import { RunErrorType, RunStatusType, SelectionType, UsageType } from './parts.ts';
 
-/** One loader for all fields that show messages: a list of runs costs one statement, whichever of the fields are asked for. */
+/** One loader for all fields that show messages, so that a list of runs costs one statement, whichever of the fields are selected. */
 const messagesOfRuns = createContextCache(
   ({ deps, caller }: GraphContext) =>
     new DataLoader<Run, ChatMessage[], string>(async (runs) => (await listRunMessages(deps, caller, runs)) as ChatMessage[][], {

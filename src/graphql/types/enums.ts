@@ -1,9 +1,9 @@
 import { builder } from '../builder/builder.ts';
 
 /**
- * Makes a GraphQL enum of an entity's const array, with a sentence for each value; the compiler refuses a missing or a surplus one.
- * Names are the values in upper case with `_` for anything else (`in_progress` → `IN_PROGRESS`);
- * resolvers see the values as the entity has them. Where a wire shows the value itself, REST included, use a String field instead.
+ * Makes a GraphQL enum of an entity's const array, with a sentence for each value; the compiler refuses a missing or a surplus sentence. Names are
+ * the values in upper case with `_` for any other character (`in_progress` → `IN_PROGRESS`); resolvers see the entity's values. Where a wire format
+ * shows the value itself, REST included, use a String field instead.
  */
 export function enumOf<const Value extends string>(
   name: string,
@@ -19,7 +19,7 @@ export function enumOf<const Value extends string>(
   });
 }
 
-/** The same with the values as the contract writes them on the wire (`in_progress`), where GraphQL and REST must show one spelling. */
+/** Like enumOf, but names are the values as the contract writes them (`in_progress`), where GraphQL and REST must show one spelling. */
 export function wireEnumOf<const Value extends string>(
   name: string,
   description: string,

@@ -5,7 +5,7 @@ import { builder, type GraphContext } from '../builder/builder.ts';
 
 interface Loader {
   readonly typeName: string;
-  /** The root field that reads such a thing: `node` asks for the same scope. */
+  /** The root field that reads such a thing: `node` needs the same scope. */
   readonly operation: `Query.${string}`;
   load(id: string, context: GraphContext): Promise<{ readonly id: string } | null>;
 }

@@ -58,7 +58,7 @@ function parseDateTime(value: unknown): Date {
     throw new GraphQLError('DateTime must be ISO 8601 with a time zone, like 2026-01-31T09:30:00.000Z');
   }
   const date = new Date(value);
-  // `new Date` rolls 30 February over into March; a day that does not exist is a mistake of the caller.
+  // `new Date` turns 30 February into a day of March; a day that does not exist is the caller's mistake.
   const dayOfMonth = new Date(`${value.slice(0, 10)}T00:00:00Z`).getUTCDate();
   if (Number.isNaN(date.getTime()) || dayOfMonth !== Number(value.slice(8, 10))) {
     throw new GraphQLError('DateTime names a moment that does not exist');
@@ -95,7 +95,7 @@ function boundedJson(root: unknown): unknown {
   return root;
 }
 
-/** PostgreSQL's jsonb takes neither the NUL character nor half a surrogate pair. */
+/** PostgreSQL's jsonb allows neither the NUL character nor half a surrogate pair. */
 function requireStorable(text: string): void {
   if (text.includes('\u0000') || !text.isWellFormed()) {
     throw new GraphQLError('JSON must hold well-formed text without NUL characters');
