@@ -6,7 +6,7 @@ export async function removeBlobs(deps: Deps, keys: readonly string[]): Promise<
 }
 
 const sweepEveryMs = 3_600_000;
-/** A younger blob may still get its row. */
+/** A younger blob may still be waiting for its row. */
 const rowWithinMs = 3_600_000;
 
 /**

@@ -11,7 +11,7 @@ import type { Settings } from '../settings.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { AuditTrail } from './audit/trail.ts';
 
-/** What the domain works with. Made once in start/compose.ts; tests make their own. */
+/** The services that domain functions work with. Made once in start/compose.ts; tests make their own. */
 export interface Deps {
   readonly settings: Settings;
   readonly storage: Storage;
@@ -20,13 +20,13 @@ export interface Deps {
   readonly runs: RunEngine;
   readonly knowledge: Knowledge;
   readonly jobs: Jobs;
-  /** What callers share, in this process. */
+  /** The pools of places that callers of this process share. */
   readonly pools: Pools;
-  /** How many requests callers may make. */
+  /** The limits on the number of requests. */
   readonly rates: RateLimits;
   readonly egress: Egress;
   readonly logger: Logger;
-  /** Base of links that Parley hands out, without a slash at the end. */
+  /** Base of links that Parley gives out, without a slash at the end. */
   publicUrl(): string;
   now(): Date;
   newId(kind: IdKind): string;

@@ -1,12 +1,12 @@
 import { DomainError, type ErrorCode, type Fault } from '../entities/errors.ts';
 
-/** Limits the length of the reply, whatever the body holds. */
+/** Limits the length of the reply, whatever the body contains. */
 const faultsMax = 20;
 
 /** Collects what is wrong with an input, so that one reply can name every fault. */
 export class Faults {
   readonly #found: Fault[] = [];
-  /** Where a reader of the input is, for `addHere`: a reader pushes a member before it reads it and pops it afterwards. */
+  /** The member that is being read, for `addHere`: a reader of the input pushes a member before it reads it and pops it afterwards. */
   readonly path: (string | number)[] = [];
 
   get found(): readonly Fault[] {

@@ -58,8 +58,8 @@ export function adminReach(caller: Caller): AdminReach {
 // Agents
 
 /**
- * Agents the caller may use when it has their id: its own, those it edits, those visible to its groups or organization, and everything
- * visible to anyone with the link, in any organization. Administrators see all agents of their organization.
+ * Agents the caller may use when it has their id: its own, those it edits, those visible to its groups or organization, and every agent visible to
+ * anyone with the link, in any organization. Administrators may use all agents of their organization.
  */
 export function usableAgents(caller: Caller): AgentFilter {
   return { any: [{ agent: 'visible-as', visibility: 'ANYONE_WITH_LINK' }, usableAtHome(caller), administeredAgents(caller)] };
@@ -230,7 +230,7 @@ export interface DataSourceFacts {
   readonly orgVisible: boolean;
 }
 
-/** Data sources the caller may read: its own, those open to its organization, those of agents it may edit; administrators, all. */
+/** Data sources the caller may read: its own, those open to its organization, those of agents it may edit. Administrators may read all. */
 export function visibleDataSources(caller: Caller): DataSourceFilter {
   if (caller.level === 'INSTANCE') return everything;
   return sourcesAtHome(caller, {
@@ -284,7 +284,7 @@ export function visibleGroups(caller: Caller): GroupFilter {
   return groupsAtHome(caller, { any: [administersHome(caller), { group: 'available-to-everyone' }, ...ownGroups(caller)] });
 }
 
-/** Whom agents are shown to when the caller reads them. */
+/** The viewer for whom storage computes the members of agents that depend on the reader. */
 export function viewerOf(caller: Caller): AgentViewer {
   return { userId: caller.userId, groups: visibleGroups(caller) };
 }

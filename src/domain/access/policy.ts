@@ -21,7 +21,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.createAgentCategory': 'AGENTS:WRITE',
   'Mutation.renameAgentCategory': 'AGENTS:WRITE',
   'Mutation.deleteAgentCategory': 'AGENTS:WRITE',
-  // what agents are made of
+  // parts of agents
   'Query.agentBundle': 'AGENTS:READ',
   'Mutation.importAgent': 'AGENTS:WRITE',
   'Query.agentTools': 'AGENTS:READ',

@@ -28,7 +28,7 @@ export async function usersById(deps: Deps, ids: readonly string[]): Promise<(Us
   return inOrder(ids, await deps.storage.accounts.findUsers(ids));
 }
 
-/** The same for organizations. */
+/** Organizations in the order of their ids, in one statement; an Error for a deleted organization. */
 export async function organizationsById(deps: Deps, ids: readonly string[]): Promise<(Organization | Error)[]> {
   return inOrder(ids, await deps.storage.accounts.findOrganizations(ids));
 }

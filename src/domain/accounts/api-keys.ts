@@ -32,16 +32,16 @@ function noted(deps: Deps, caller: Caller | undefined, nowMs: number): Caller | 
 }
 
 /**
- * For streams, which outlast authentication: calls `onKeyRevoked` once, within 5 seconds after the caller's key was revoked or
- * expired, or its user left the organization, on any instance.
+ * For streams, which outlast authentication: calls `onKeyRevoked` once, within 5 seconds after the caller's key was revoked or expired, or its user
+ * left the organization, on any instance.
  *
- * @returns stops watching; call it when the stream ends.
+ * @returns a function that stops watching; call it when the stream ends.
  */
 export function watchKey(deps: Deps, caller: Caller, onKeyRevoked: () => void): () => void {
   return deps.storage.apiKeys.watch(caller.keyId, onKeyRevoked);
 }
 
-/** The same for requests, without expiry: an expired key may still receive the result of a request it made before. */
+/** Like `watchKey`, for requests, without expiry: an expired key may still receive the result of a request it made before. */
 export function watchRevocation(deps: Deps, caller: Caller, onKeyRevoked: () => void): () => void {
   return deps.storage.apiKeys.watchRevocation(caller.keyId, onKeyRevoked);
 }
@@ -145,7 +145,7 @@ async function seesKey(deps: Deps, caller: Caller, key: ApiKey): Promise<boolean
   return organization !== undefined && canAdminister(caller, organization);
 }
 
-/** For keys that the caller sees. A user may revoke any key that another user made to act as that user, whatever its level. */
+/** For keys that the caller may see. A user may revoke any key that another user made to act as that user, whatever its level. */
 function mayRevoke(caller: Caller, key: ApiKey): boolean {
   const isLent = key.createdByUserId !== null && key.createdByUserId !== key.userId;
   return levelsWithin(caller).includes(key.level) || (key.userId === caller.userId && isLent);

@@ -90,7 +90,7 @@ export async function listAgents(
   return deps.storage.agents.list(listedAgents(caller, query.scope ?? 'ALL'), narrowing(query), viewerOf(caller), page, members);
 }
 
-/** A filter by a group that the caller may not read matches nothing, like one that does not exist. */
+/** A group that the caller may not read matches no agent, like a group that does not exist. */
 async function seesGroup(deps: Deps, caller: Caller, groupId: string): Promise<boolean> {
   return caller.scopes.has('GROUPS:READ') && (await deps.storage.groups.find(groupId, visibleGroups(caller))) !== undefined;
 }

@@ -111,7 +111,7 @@ export async function deleteAgentSecret(deps: Deps, caller: Caller, agentId: str
   return secret;
 }
 
-/** The giver and the origins of a new value; empty without a value. A secret whose value is removed keeps its origins. */
+/** The user who gave a new value and its origins; empty without a value. A secret whose value is removed keeps its origins. */
 async function bindingOf(
   deps: Deps,
   caller: Caller,

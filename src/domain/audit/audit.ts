@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../../entities/page.ts';
 import { administeredOrganization } from '../accounts/administration.ts';
 import type { Deps } from '../deps.ts';
 
-/** Runs change nothing of the organization; the usage ledger records them. */
+/** Runs change nothing that belongs to the organization; the usage ledger records them. */
 export const unauditedOperations: ReadonlySet<string> = new Set(['createCompletion', 'sendMessage', 'submitToolOutputs']);
 
 const sweepEveryMs = 3_600_000;

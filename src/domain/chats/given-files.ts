@@ -45,7 +45,7 @@ export const givenMax = 20;
 const timeoutMs = 60_000;
 
 /**
- * Reads the files and addresses of a message, one after the other: images as images, everything else as its text, in a delimited block each.
+ * Reads the files and addresses of a message, one after the other: images as images, everything else as its text, each in a delimited block.
  *
  * @returns one part for each source, in order.
  * @throws DomainError naming the source: an address that may not or cannot be fetched, a document without text or too large, an image for a model

@@ -12,7 +12,7 @@ import { Faults } from '../faults.ts';
 
 type Maybe<T> = T | null | undefined;
 
-/** A message as the schema lets it through. Absent and null mean the same. */
+/** A message as the schema accepts it. Absent and null mean the same. */
 export interface SendMessageInput {
   /** A string, or an array of parts. */
   readonly prompt?: unknown;
@@ -36,13 +36,13 @@ export interface ToolOutputInput {
   readonly output: string;
 }
 
-/** A message that was found right. */
+/** A valid message. */
 export interface ReadMessage {
-  /** The prompt as text: what is shown, and what knowledge is searched for. */
+  /** The prompt as text: the transcript shows it, and knowledge is searched with it. */
   readonly text: string;
   readonly parts: readonly PromptPart[] | null;
   readonly tools: readonly ModelTool[];
-  /** Names of the tools of the service that the message switches on. */
+  /** Names of the service's own tools that the message enables. */
   readonly serverTools: readonly string[];
   readonly secrets: Readonly<Record<string, string>>;
 }
@@ -51,7 +51,7 @@ const partsMax = 100;
 const secretsMax = 50;
 const secretNameMax = 200;
 const secretBytesMax = 4_096;
-/** Longer ids name nothing. */
+/** No id is longer. */
 const idLengthMax = 100;
 const chatNameLength = 60;
 
@@ -87,7 +87,7 @@ export function readToolOutputs(input: SubmitToolOutputsInput): {
   return { outputs: input.outputs.map((output) => ({ ...output, output: storableText(output.output) })), secrets };
 }
 
-/** What a chat is called after its first exchange: the beginning of the first line of the prompt that says something. */
+/** The name of a chat after its first exchange: the beginning of the first line of the prompt that is not blank. */
 export function chatNameOf(text: string): string | null {
   const line = text.split('\n').find((candidate) => candidate.trim() !== '');
   if (line === undefined) return null;
@@ -129,7 +129,7 @@ function readPart(part: unknown, at: string, faults: Faults): readonly PromptPar
   }
 }
 
-/** Names and values are checked; what they hold is never repeated in a message. */
+/** Checks names and values; an error message never contains a value. */
 export function readSecrets(secrets: unknown, faults: Faults, param = 'secrets'): Readonly<Record<string, string>> {
   if (secrets === undefined || secrets === null) return {};
   if (!isObject(secrets)) {

@@ -10,12 +10,12 @@ import { Faults } from '../faults.ts';
 import { type ContextPart, type GivenSource, readGiven, requireGivenCount, unseen } from './given-files.ts';
 
 /**
- * The context that replaces a prompt with files or addresses: images if the model takes them, everything else as its text, in a
- * delimited block each, cut to CHAT_FILE_TOKENS_MAX together.
+ * The context that replaces a prompt with files or addresses: images if the model accepts them, everything else as its text, each in a delimited
+ * block, together cut to CHAT_FILE_TOKENS_MAX.
  *
  * @returns null for a prompt that needs no replacement.
- * @throws DomainError naming `prompt[n].id` or `prompt[n].url`: a file of another chat or without content, an address that may not
- * or cannot be fetched, a document without text, an image for a model without images; REQUEST_TIMEOUT.
+ * @throws DomainError naming `prompt[n].id` or `prompt[n].url`: a file of another chat or without content, an address that may not or cannot be
+ * fetched, a document without text, an image for a model without images; REQUEST_TIMEOUT.
  */
 export async function contextOfPrompt(
   deps: Deps,
@@ -59,7 +59,7 @@ function asItIs(part: PromptPart): ContextPart {
   return { type: 'text', text: part.type === 'text' ? part.text : '' };
 }
 
-/** The files of the parts, in one statement. A record without content and another chat's file are answered like a missing file. */
+/** The files of the parts, in one statement. A record without content and another chat's file give the same error as a missing file. */
 async function filesOf(deps: Deps, chat: Chat, parts: readonly PromptPart[]): Promise<ReadonlyMap<string, ChatFile>> {
   const ids = parts.flatMap((part) => (part.type === 'id' && isId('chatFile', part.id) ? [part.id] : []));
   const found = ids.length === 0 ? [] : await deps.storage.chatFiles.findMany(chat.id, ids);
@@ -74,7 +74,7 @@ async function filesOf(deps: Deps, chat: Chat, parts: readonly PromptPart[]): Pr
   return files;
 }
 
-/** Whether the part is an inline image and the model takes images. */
+/** Whether the part is an inline image and the model accepts images. */
 function isSeenAsItIs(part: PromptPart, { acceptsImages }: ModelInfo): boolean {
   return part.type === 'url' && acceptsImages && isInline(part.url);
 }

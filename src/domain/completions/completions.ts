@@ -21,12 +21,12 @@ export type { CompletionInput } from './input.ts';
 
 export type CompletionFinish = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
-/** Why an answer is incomplete, in the words of the responses format. */
+/** Why an answer is incomplete, in the terms of the responses format. */
 export interface IncompleteDetails {
   readonly reason: IncompleteReason;
 }
 
-/** The result of a completion, in the words of the common format. */
+/** The result of a completion, in the terms of the chat completions format. */
 export interface Completion {
   readonly content: string | null;
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
@@ -109,7 +109,7 @@ export async function createCompletion(
   return completionOf(fold.snapshot());
 }
 
-/** Converts a finished run into the common format. @throws DomainError when it failed or was cancelled. */
+/** Converts a finished run into the chat completions format. @throws DomainError when it failed or was cancelled. */
 export function completionOf(run: RunSnapshot): Completion {
   if (run.status === 'failed') {
     throw new DomainError(run.error?.code ?? 'SERVER_ERROR', run.error?.message ?? 'The run failed');
@@ -133,8 +133,8 @@ export function completionOf(run: RunSnapshot): Completion {
 }
 
 /**
- * Calls of tools that ran in the service are not the client's: they never lead to `tool_calls`. The format has one word for every
- * limit, `length`; `incompleteDetails` names the limit.
+ * Calls of tools that ran in the service are not the client's: they never lead to `tool_calls`. The format has one value for every limit, `length`;
+ * `incompleteDetails` names the limit.
  */
 export function finishOf(run: RunSnapshot): CompletionFinish {
   if (run.incompleteReason === 'content_filter') return 'content_filter';
@@ -142,12 +142,12 @@ export function finishOf(run: RunSnapshot): CompletionFinish {
   return run.output.some((item) => item.type === 'function_call') ? 'tool_calls' : 'stop';
 }
 
-/** Which bound cut an answer that finishes with `length`. */
+/** The limit that cut an answer whose `finish` is `length`. */
 export function incompleteDetailsOf({ incompleteReason }: RunSnapshot): IncompleteDetails | null {
   return incompleteReason === null || incompleteReason === 'content_filter' ? null : { reason: incompleteReason };
 }
 
-/** Whether the reply shows citations: as the request says, else as the agent is set up. */
+/** Whether the reply shows citations: the request's setting, else the agent's. */
 function isCiting(input: CompletionInput, agent: RunnableAgent | undefined): boolean {
   return input.generateCitations ?? agent?.generateCitations ?? false;
 }
@@ -198,7 +198,7 @@ export function parametersOf(options: AgentOptions): ModelParameters {
   return given;
 }
 
-/** At four characters a token, as nobody knows the tokenizers of all models. */
+/** Counts four characters as a token: the tokenizers of all models are not known. */
 function requireInputFits(messages: readonly ModelMessage[], most: number): void {
   let length = 0;
   for (const { content } of messages) {

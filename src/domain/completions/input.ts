@@ -9,7 +9,7 @@ import type { Unread } from '../../wire/schema.ts';
 import { Faults } from '../faults.ts';
 import { type CompletionMessageInput, type Maybe, readMessages } from './messages.ts';
 
-/** A request of the chat completions format, as the GraphQL schema lets it through. Absent and null mean the same. */
+/** A request of the chat completions format, as the GraphQL schema accepts it. Absent and null mean the same. */
 export interface CompletionInput extends Unread<ReadCompletionInput> {
   readonly model: string;
   readonly messages: readonly CompletionMessageInput[];
@@ -31,7 +31,7 @@ export interface CompletionToolInput {
   }>;
 }
 
-/** What the request asks of a model. */
+/** The valid request in the terms of a run. */
 export interface CompletionRequest {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
@@ -66,12 +66,12 @@ export function readCompletion(input: CompletionInput, limits: Pick<Settings, 'M
   return request;
 }
 
-/** Names of the tools of the service that a request switches on. */
+/** Names of the service's own tools that a request enables. */
 export function serverToolNames(given: readonly CompletionToolInput[]): readonly string[] {
   return [...new Set(given.flatMap(({ type }) => (Object.hasOwn(builtinTools, type) ? (builtinTools[type] ?? []) : [])))];
 }
 
-/** Reads the tools of a request, noting every fault. Those of the service have no definition here: only functions of the caller come out. */
+/** Reads the tools of a request, noting every fault. Returns the caller's functions; the service's own tools have no definition here. */
 export function readTools(given: readonly CompletionToolInput[], faults: Faults): readonly ModelTool[] {
   const reserved = new Set(
     given.flatMap((tool) => (Object.hasOwn(builtinTools, tool.type) ? (builtinTools[tool.type] ?? []) : [])),
@@ -130,7 +130,7 @@ function readToolChoice(choice: unknown, tools: readonly ModelTool[], faults: Fa
   return { name };
 }
 
-/** `jsonSchema` is taken for `json_schema`, as GraphQL callers may write it. */
+/** Accepts `jsonSchema` for `json_schema`, as GraphQL callers may write it. */
 function withFormerNames(input: CompletionInput): CompletionInput {
   const { responseFormat: format } = input;
   return isObject(format) && 'jsonSchema' in format

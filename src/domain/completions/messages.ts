@@ -23,21 +23,21 @@ export interface CompletionToolCallInput {
 
 const details = ['auto', 'low', 'high'] as const;
 
-/** Reads a conversation of the common format, noting every fault: spellings of parts, roles, and calls without outputs. */
+/** Reads a conversation of the chat completions format, noting every fault: spellings of parts, roles, and calls without outputs. */
 export function readMessages(messages: readonly CompletionMessageInput[], faults: Faults): readonly ModelMessage[] {
   const read = messages.flatMap((message, index) => readMessage(message, `messages[${index}]`, faults));
   checkCalls(messages, faults);
   return read;
 }
 
-/** An image that is named by its address: it has to be fetched before a model is given the messages. */
+/** An image given by its address: it must be fetched before the model is called. */
 export interface ImageAddress {
-  /** As the request has it: `messages[0].content[1].image_url`. */
+  /** The member of the request: `messages[0].content[1].image_url`. */
   readonly param: string;
   readonly part: Extract<ModelPart, { type: 'image' }>;
 }
 
-/** Of messages without a fault: their places are those of the request. */
+/** For messages without a fault: their positions are those of the request. */
 export function imageAddressesOf(messages: readonly ModelMessage[]): readonly ImageAddress[] {
   const found: ImageAddress[] = [];
   for (const [index, { content }] of messages.entries()) {
@@ -49,7 +49,7 @@ export function imageAddressesOf(messages: readonly ModelMessage[]): readonly Im
   return found;
 }
 
-/** What the last user message says: the question that knowledge is searched for. */
+/** The text of the last user message: knowledge is searched with it. */
 export function questionOf(messages: readonly ModelMessage[]): string {
   const last = messages.findLast((message) => message.role === 'user');
   if (last === undefined) return '';
@@ -133,7 +133,7 @@ function withFormerNames(part: unknown): unknown {
   return isObject(part) && 'imageUrl' in part ? { ...part, image_url: part.image_url ?? part.imageUrl } : part;
 }
 
-/** Every output answers a call before it, and every call has its output before the conversation goes on. */
+/** Every output must belong to an earlier call, and every call must have its output before the next message. */
 function checkCalls(messages: readonly CompletionMessageInput[], faults: Faults): void {
   let open = new Set<string>();
   let openAt = '';

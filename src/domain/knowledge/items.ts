@@ -50,7 +50,7 @@ export async function updateKnowledgeItem(
   return { ...item, cite: input.cite, updatedAt: deps.now() };
 }
 
-/** Original bytes, to be served inert. */
+/** The original bytes of an item. They are served so that a browser does not run them. */
 export interface StoredContent {
   readonly filename: string;
   readonly sizeBytes: number | null;
@@ -69,7 +69,7 @@ export async function knowledgeItemContent(
   return { filename: filename ?? name, sizeBytes, open: () => deps.storage.blobs.get(contentBlobKey) };
 }
 
-/** The address of an item's original: in Parley or at its source; '' for none. */
+/** The address of an item's original, in Parley or at its source; '' without an original. */
 export function contentUrlOf(deps: Deps, { contentUrl, contentBlobKey, dataSourceId, id }: KnowledgeItem): string {
   if (contentUrl !== null) return contentUrl;
   return contentBlobKey === null ? '' : `${deps.publicUrl()}/api/v1/data-sources/${dataSourceId}/knowledge/${id}/content`;

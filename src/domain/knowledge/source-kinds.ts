@@ -42,7 +42,7 @@ export interface AddWebUrlInput {
 }
 
 /**
- * Adds a web site to an agent. Sources of this and the other kinds keep their configuration, with defaults, in `data`, for their connectors.
+ * Adds a web site to an agent. A source of this and the other kinds keeps its configuration, with defaults, in `data`, for its connector.
  *
  * @throws DomainError NOT_FOUND; FORBIDDEN for an agent the caller may not edit; with every fault of the input.
  */

@@ -6,14 +6,14 @@ import type { Deps } from '../deps.ts';
 /** A value of `model` for completions. */
 export interface CatalogEntry {
   readonly id: string;
-  /** For people. */
+  /** The name shown to people. */
   readonly name: string;
   readonly createdAtMs: number;
   /** The provider of a model, or the organization of an agent. */
   readonly ownedBy: string;
 }
 
-/** Clients show the whole list for choosing. */
+/** Clients load the whole list to choose from it. */
 const agentsMax = 1_000;
 
 /** The models of this installation, the default first. */

@@ -32,11 +32,11 @@ const forksMax = 3;
 const busyRetrySeconds = 5;
 
 /**
- * Begins a response: a run of a model or an agent. A stored one (the default) is a turn of a thread, which is a chat; a reader that
- * leaves cancels it unless it runs in the background. Of one that is not stored, only the ledger entry is kept.
+ * Begins a response: a run of a model or an agent. A stored response (the default) is a turn of a thread, which is a chat; it is cancelled when its
+ * last reader leaves, unless it runs in the background. Of a response that is not stored, only the ledger entry is kept.
  *
- * @throws DomainError with every fault of the input; MODEL_NOT_FOUND; PREVIOUS_RESPONSE_NOT_FOUND; NOT_FOUND for the conversation;
- * THREAD_QUEUE_FULL; OVERLOADED; and, from the first read of one that is not stored, the refusals of the model.
+ * @throws DomainError with every fault of the input; MODEL_NOT_FOUND; PREVIOUS_RESPONSE_NOT_FOUND; NOT_FOUND for the conversation; THREAD_QUEUE_FULL;
+ * OVERLOADED; and, from the first read of a response that is not stored, the refusals of the model.
  *
  * Cost: stored, one transaction.
  */
@@ -131,7 +131,7 @@ export function queueFull({ settings }: Deps): DomainError {
   return new DomainError('THREAD_QUEUE_FULL', message, { retryAfterSeconds: busyRetrySeconds });
 }
 
-/** Starts the run that was written. */
+/** Starts the run whose row was written. */
 async function setToWork(deps: Deps, id: string, secrets: Readonly<Record<string, string>>, result: Begun): Promise<void> {
   const { runs, logger } = deps;
   if (result.kind === 'started') runs.startStored(id, secrets);
@@ -212,7 +212,7 @@ function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: st
   return { createdAt: Math.floor(deps.now().getTime() / 1000), conversationId, echo: echoOf(input, read, answerer) };
 }
 
-/** For a thread that forks: the same messages, in a new chat. */
+/** The messages of a thread, for a new chat that branches off it. */
 function copiesOf(deps: Deps, history: readonly (ChatMessage | NewMessage)[]): readonly NewMessage[] {
   return history.map((message) => ({ ...message, id: deps.newId('message'), runId: null }));
 }

@@ -130,7 +130,7 @@ function unreadParts(item: WireObject, at: string): readonly UnreadPart[] {
   });
 }
 
-/** In one statement. Another user's file and one without content are answered like a missing file. */
+/** Reads them in one statement. Another user's file and a record without content give the same error as a missing file. */
 async function filesOf(deps: Deps, caller: Caller, parts: readonly UnreadPart[]): Promise<ReadonlyMap<unknown, ChatFile>> {
   const named = parts.filter(({ part }) => typeof part.file_id === 'string');
   const ids = named.map(({ part }) => String(part.file_id)).filter((id) => isId('chatFile', id));

@@ -14,7 +14,7 @@ import { type ResponseTools, readResponseTools } from './tools.ts';
 
 export type { ResponseInput };
 
-/** A request that was found right. */
+/** A valid request. */
 export interface ReadResponse {
   readonly items: readonly GivenItem[];
   readonly tools: ResponseTools;
@@ -26,7 +26,7 @@ export interface ReadResponse {
   readonly threadMode: ThreadMode;
   readonly chatMode: ChatMode;
   readonly secrets: Readonly<Record<string, string>>;
-  /** Members of the response object that repeat the request, whoever answers; `echoOf` has the others. */
+  /** Members of the response object that repeat the request and do not depend on the model or agent; `echoOf` adds the others. */
   readonly echo: WireObject;
 }
 
@@ -87,7 +87,7 @@ export function readResponse(given: ResponseInput, limits: Pick<Settings, 'MESSA
   };
 }
 
-/** `generate_summary` is what `summary` was called before. */
+/** Accepts `generate_summary`, the former name of `summary`. */
 function withFormerNames(input: ResponseInput): ResponseInput {
   const { reasoning } = input;
   return isObject(reasoning)
@@ -104,7 +104,7 @@ function parametersOf(input: ReadInput): ModelParameters {
     frequencyPenalty: input.frequencyPenalty,
     presencePenalty: input.presencePenalty,
     logprobs: logprobsOf(input),
-    // Said or not, `auto` is the provider's own choice.
+    // `auto`, also as the default, leaves the choice to the provider.
     serviceTier: tier === 'auto' ? undefined : tier,
     reasoningEffort: input.reasoning?.effort,
     verbosity: input.text?.verbosity,
@@ -115,7 +115,7 @@ function parametersOf(input: ReadInput): ModelParameters {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null));
 }
 
-/** How likely tokens were: told for `include`, and for any number of alternatives. */
+/** The number of alternatives of each token, for `include` and for `topLogprobs`; undefined when the request asks for none. */
 function logprobsOf({ include, topLogprobs }: ReadInput): number | undefined {
   const isAsked = include?.includes('message.output_text.logprobs') === true || (topLogprobs ?? 0) > 0;
   return isAsked ? (topLogprobs ?? 0) : undefined;

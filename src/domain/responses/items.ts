@@ -16,16 +16,16 @@ import type { GivenPart } from '../../wire/responses/parts.ts';
 import type { Faults } from '../faults.ts';
 import { inOneSpelling, keptPart, withoutNulls } from './parts.ts';
 
-/** An input item that was found right, in one spelling, still without an id unless it came with one. */
+/** A valid input item in the format's current spelling. It has an id only if the request gave one. */
 export interface GivenItem {
   readonly item: WireObject;
-  /** Its place in the request, for messages about it. */
+  /** Its path in the request, for error messages. */
   readonly at: string;
 }
 
 interface ReadOptions {
   readonly itemsMax: number;
-  /** Whether there must be something: not when the request goes on from another. */
+  /** Whether at least one item is required. A request that continues another response needs none. */
   readonly isRequired: boolean;
 }
 
@@ -66,14 +66,14 @@ function readItem(item: unknown, at: string, faults: Faults): WireObject | undef
   return { ...withoutNulls(read), ...(type === 'server_tool_call_output' ? { error: read.error ?? null } : {}) };
 }
 
-/** Messages come without a type, references with nothing but an id. */
+/** Messages may lack a type, and references may have only an id. */
 function typeOf({ type, role, id }: WireObject): unknown {
   if (type !== undefined && type !== null) return type;
   if (role !== undefined) return 'message';
   return typeof id === 'string' ? 'item_reference' : undefined;
 }
 
-/** An item that comes without a status is whole. */
+/** An item without a status is completed. */
 function readKind(item: WireObject, type: unknown, at: string, faults: Faults): WireObject | undefined {
   switch (type) {
     case 'message':

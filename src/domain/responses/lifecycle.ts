@@ -65,7 +65,7 @@ export async function followResponse(
   return deps.runs.follow(id, afterSequence, signal);
 }
 
-/** Stops a response in whichever process it runs; a finished one is returned unchanged. A paused one is cancelled without running. */
+/** Stops a response in any process; a finished response is returned unchanged. A paused response is cancelled without running again. */
 export async function cancelResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
   await findResponse(deps, caller, id);
   await deps.runs.cancel(id);

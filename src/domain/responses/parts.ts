@@ -2,7 +2,10 @@ import type { WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
 import type { GivenPart } from '../../wire/responses/parts.ts';
 
-/** A part in the spelling of the format, which has two names for texts. A tool of the service gives both: `textType` is undefined. */
+/**
+ * A part in the current spelling of the format, which has two type names for text. The output of a tool of the service may use both: `textType` is
+ * undefined.
+ */
 export function inOneSpelling(part: unknown, textType: 'input_text' | 'output_text' | undefined): unknown {
   if (!isObject(part)) return part;
   const isText = part.type === 'text' || part.type === 'input_text' || part.type === 'output_text';
@@ -10,7 +13,7 @@ export function inOneSpelling(part: unknown, textType: 'input_text' | 'output_te
   return { ...part, type: textType ?? (part.type === 'output_text' ? 'output_text' : 'input_text') };
 }
 
-/** A part that was read, as it is kept and listed. Files and addresses are looked up by given-items.ts. */
+/** A valid part, as it is stored and listed. given-items.ts looks up files and addresses. */
 export function keptPart(part: GivenPart): WireObject {
   const given = withoutNulls(part);
   switch (part.type) {

@@ -16,7 +16,7 @@ export interface Place {
   readonly previous: Run | undefined;
   /** The messages of a response that only this connection knows. */
   readonly remembered?: readonly NewMessage[];
-  /** Messages of `previous` that its thread lacks: those of a response that was cut by force, or the input of one that never began. */
+  /** Messages of `previous` that its thread lacks: the output of a response that was cut by force, or the input of a response that never began. */
   readonly missing?: readonly NewMessage[];
   /** The text of `previous` was removed from the thread, so the request cannot continue there. */
   readonly isCut?: boolean;

@@ -25,7 +25,7 @@ import { questionOfMessages } from './messages.ts';
 export interface Answerer {
   readonly agent: RunnableAgent | undefined;
   readonly model: ModelInfo;
-  /** The chat's values for the agent's user inputs; empty for another agent's chat. */
+  /** The chat's values for the agent's user inputs; empty when the chat is with another agent. */
   readonly userInputs: UserInputValues;
 }
 
@@ -95,7 +95,7 @@ function serverToolsOf(chatMode: string, names: readonly string[]): readonly str
   return chatMode === 'plan' ? names.filter(isReadOnly) : [];
 }
 
-/** With the agent's tools, as far as the request allows them. */
+/** The functions of a request with those of its agent, as far as the request allows them. */
 function agentTools(
   own: readonly ModelTool[],
   agent: RunnableAgent | undefined,

@@ -4,16 +4,16 @@ import type { WireObject } from '../../entities/runs/response.ts';
 import type { ReadInput } from '../../wire/responses/request.ts';
 import type { Faults } from '../faults.ts';
 
-/** Of a schema for answers, as JSON. */
+/** The longest schema for answers, in characters of JSON. */
 const schemaLengthMax = 500_000;
 
 interface ReadFormat {
   readonly format: ResponseFormat | undefined;
-  /** As the response repeats it. */
+  /** The format as the response repeats it. */
   readonly echo: WireObject;
 }
 
-/** Reads `text.format` of a request: the form of its answer. */
+/** Reads `text.format` of a request: the format of the answer. */
 export function readFormat(given: NonNullable<ReadInput['text']>['format'], faults: Faults): ReadFormat {
   if (given?.type === 'json_object') return { format: given, echo: given };
   if (given?.type !== 'json_schema') return { format: undefined, echo: { type: 'text' } };

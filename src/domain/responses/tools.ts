@@ -6,18 +6,18 @@ import { readWire } from '../../wire/read.ts';
 import { functionToolParam, responseToolParam } from '../../wire/responses/tools.ts';
 import type { Faults } from '../faults.ts';
 
-/** Tools of a request that were found right. */
+/** The valid tools of a request. */
 export interface ResponseTools {
-  /** What the model is given. */
+  /** The functions for the model. */
   readonly functions: readonly ModelTool[];
-  /** Where the request names each of its functions, those that may not be called too: `tools[0].name`. */
+  /** The path of each function of the request, also of those that may not be called: `tools[0].name`. */
   readonly places: ReadonlyMap<string, string>;
-  /** Names of tools of the service that the model may call. */
+  /** Names of the service's own tools that the model may call. */
   readonly serverTools: readonly string[];
   readonly choice: ModelRequest['toolChoice'];
-  /** Names outside of which no call is passed on; undefined: no limit. */
+  /** The only names whose calls are passed on; undefined: no limit. */
   readonly allowed: readonly string[] | undefined;
-  /** As the response repeats them. */
+  /** The tools as the response repeats them. */
   readonly echo: { readonly tools: readonly WireObject[]; readonly tool_choice: unknown };
 }
 
@@ -81,7 +81,7 @@ function readTools(given: unknown, toolsMax: number, faults: Faults): ReadTools 
     } else if (typeof tool.type === 'string' && Object.hasOwn(builtinTools, tool.type)) {
       readWire(responseToolParam, tool, at, faults);
       const { authorization: _key, headers: _headers, ...shown } = tool;
-      // What only the server of a tool may know is in no reply.
+      // No reply shows what only a tool's server may know, such as its headers.
       echo.push(shown);
     } else {
       const known = ['function', ...Object.keys(builtinTools)].join(', ');
@@ -95,12 +95,12 @@ function builtinNames(type: unknown): readonly string[] {
   return typeof type === 'string' && Object.hasOwn(builtinTools, type) ? (builtinTools[type] ?? []) : [];
 }
 
-/** Flat, as the format has it; nested under `function`, as the older one had it. */
+/** A tool in the format's flat form; the older form has its members under `function`. */
 function flat(tool: WireObject): WireObject {
   return isObject(tool.function) ? { ...tool.function, type: 'function' } : tool;
 }
 
-/** In the one spelling of the format; `mode` is told even where the request leaves it out. */
+/** The choice in the format's current spelling; `mode` is included even if the request leaves it out. */
 function choiceEcho(given: unknown): unknown {
   if (given === undefined || given === null) return 'auto';
   if (isObject(given) && given.type === 'function') return { type: 'function', name: nameOf(given) };

@@ -110,7 +110,7 @@ const modelCodes: readonly ErrorCode[] = ['MODEL_ERROR', 'UPSTREAM_ERROR', 'UPST
 
 function errorKindOf(code: ErrorCode): Pick<PublicError, 'type' | 'status'> {
   const { status } = errorCodes[code];
-  // The format does not know that another server runs the model: for its callers, the model failed.
+  // The responses format has no type for a failing upstream: for its callers, the model failed.
   if (modelCodes.includes(code)) return { status: 500, type: 'model_error' };
   if (status === 404) return { status, type: 'not_found' };
   if (status === 429) return { status, type: 'too_many_requests' };

@@ -28,7 +28,7 @@ import { asShown } from '../chats/transcripts.ts';
 import { parametersOf } from '../completions/completions.ts';
 import type { Deps } from '../deps.ts';
 
-/** Enough to see whether all calls of a message were answered: no model makes more calls at once. */
+/** Enough messages to contain the outputs of all calls of a message: no model makes more calls at once. */
 const lastMessagesSeen = 300;
 const interruptionsMax = 3;
 
@@ -44,12 +44,12 @@ export async function getRun(deps: Deps, caller: Caller, id: string, chatId?: st
 }
 
 /**
- * The messages of some runs until now, one array for each run, in order; the message that began a run comes first. Empty for a run of a chat
- * that the caller may not read: administrators see which runs are active, not what people say in them.
+ * The messages of some runs until now, one array for each run, in order, beginning with the message that began the run. Empty for a run of a chat
+ * that the caller may not read: administrators see which runs are active, not what people write in them.
  *
  * @throws DomainError REPLY_TOO_LARGE.
  *
- * Cost: one statement; one more when some runs are other people's.
+ * Cost: one statement; one more when some runs belong to other users.
  */
 export async function listRunMessages(
   deps: Deps,
@@ -66,11 +66,11 @@ export async function listRunMessages(
 }
 
 /**
- * Sends a message to a chat of the caller and begins the run that answers it. The run goes on when the caller leaves.
+ * Sends a message to a chat of the caller and begins the run that answers it. The run continues when the caller disconnects.
  *
  * @returns the new run; follow it with `followRun`.
- * @throws DomainError NOT_FOUND, FORBIDDEN, MODEL_NOT_FOUND, RUN_ACTIVE while another run holds the chat, OVERLOADED, or with every
- * fault of the input.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, MODEL_NOT_FOUND, RUN_ACTIVE while another run holds the chat, OVERLOADED, or with every fault of the
+ * input.
  *
  * Cost: one transaction; files and addresses of the prompt are read before (domain/chats/prompt-files.ts).
  */
@@ -170,9 +170,7 @@ export async function followRun(
   return deps.runs.follow(run.id, afterSequence, signal);
 }
 
-/**
- * Stops a run of the caller's chat in whichever process it works; a finished run is returned unchanged. @throws DomainError NOT_FOUND, FORBIDDEN.
- */
+/** Stops a run of the caller's chat in any process; a finished run is returned unchanged. @throws DomainError NOT_FOUND, FORBIDDEN. */
 export async function cancelRun(deps: Deps, caller: Caller, id: string, chatId?: string | null): Promise<Run> {
   const run = await getRun(deps, caller, id, chatId);
   if (!canWriteChat(caller, run)) throw new DomainError('FORBIDDEN', 'Only the user of a chat may cancel its runs');

@@ -18,7 +18,7 @@ const dayMs = 86_400_000;
 const agentsMax = 1_000;
 const daysDefault = 30;
 const daysMax = 366;
-/** The ledger announces every write; dashboards need not show each. */
+/** The ledger announces every write; a dashboard need not show each one. */
 const updateEveryMs = 1_000;
 
 /**
