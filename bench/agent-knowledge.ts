@@ -13,12 +13,12 @@ import { chunkOf, passageText, questionOf, seededRandom } from './retrieval.ts';
 const itemChunks = 1_000;
 const questionCount = 100;
 const adminKey = 'pk-bench-administrator-key-of-40-characters';
-/** What a completion may take longer for an agent with knowledge: the release floor. */
+/** Release floor: the most that knowledge may add to a completion. */
 const addedMsMax = 45;
 
 /**
- * Measures what knowledge adds to a completion: the same agent with and without 100,000 passages behind it, asked in turns, p50 of the
- * whole call over REST. Passages go straight into the tables; what is measured is search, the prompt, and the run around them.
+ * Measures what knowledge adds to a completion: the same agent with and without 100,000 passages, called in turns; p50 of the whole call over REST.
+ * Passages are written directly into the tables; measured are the search, the longer prompt, and the run around them.
  */
 export async function benchAgentKnowledge(chunksMax = 100_000): Promise<readonly Row[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-bench-'));
@@ -57,7 +57,7 @@ export async function benchAgentKnowledge(chunksMax = 100_000): Promise<readonly
     for (const [index, question] of [...questions, ...questions].entries()) {
       const without = await ask(plain.id, question);
       const withKnowledge = await ask(knowing.id, question);
-      // The first round warms both.
+      // The first round warms up both agents.
       if (index < questions.length) continue;
       times.without.push(without);
       times.with.push(withKnowledge);
@@ -81,8 +81,8 @@ export async function benchAgentKnowledge(chunksMax = 100_000): Promise<readonly
 }
 
 /**
- * Gives a source so many passages, live at once: a tenth of them as indexing writes them, the rest copies of those by SQL, as words are as
- * rare and as many then. @returns questions that each ask for words of one passage.
+ * Adds so many passages to a source, live at once: a tenth of them as indexing writes them, the rest copied by SQL, so that the frequencies of words
+ * stay the same. @returns questions, each with words of one passage.
  */
 async function seed(
   { db, chunks }: Awaited<ReturnType<typeof startService>>['deps']['storage'],
@@ -91,7 +91,7 @@ async function seed(
 ): Promise<readonly string[]> {
   const random = seededRandom(7);
   const questions: string[] = [];
-  // Its own passage first: indexing wants the index that is taken away below.
+  // Wait until the source's first passage is indexed: indexing uses the index that is dropped below.
   for (;;) {
     const { rows } = await db.pool.query(
       `SELECT 1 FROM knowledge_items WHERE "dataSourceId" = $1 AND "indexStatus" = 'INDEXED'`,

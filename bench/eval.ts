@@ -26,7 +26,7 @@ interface CollectionQuery {
 /** Query id → document id → grade. */
 type Judgements = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** Passages of one document rank it once, by the best; so more are read than documents are wanted. */
+/** A document ranks once, by its best passage; so more passages are read than documents are wanted. */
 const passagesRead = 300;
 const depth = 100;
 

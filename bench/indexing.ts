@@ -17,9 +17,9 @@ const chunksAtOnce = 500;
 const limits = { timeoutMs: 30_000, memoryMaxBytes: 300 * 1024 * 1024, textMaxChars: 20_000_000 };
 
 /**
- * Measures indexing Markdown: read in the reader process, cut, and stored with everything that ranks it; against what cannot be avoided,
- * alone and in one process: read the file, cut at blank lines, count tokens with an encoder, and insert the rows in bulk into a table with a
- * text-search column and its index. Document by document, turn by turn, after one round to warm up.
+ * Measures indexing Markdown (read in the reader process, cut, and stored with its index) against the unavoidable work, alone and in one process:
+ * read the file, cut at blank lines, count tokens with an encoder, and insert the rows in bulk into a table with a text-search column and its index.
+ * Document by document, in turns, after one round of warm-up.
  */
 export async function benchIndexing(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-indexing-'));
@@ -68,7 +68,7 @@ export async function benchIndexing(): Promise<Row[]> {
         unit: 'MB/s',
         floor: { ratioMin: 0.5 },
       },
-      // Heaps grow to their working size and fall back at each collection: the peaks are what must not climb.
+      // Heaps grow to their working size and shrink at each collection: the peaks must not grow.
       {
         name: 'indexing text: peak memory, last quarter : second quarter',
         raw: most(quarter),

@@ -14,8 +14,8 @@ const measured = 100;
 const adminKey = 'pk-bench-administrator-key-of-40-characters';
 
 /**
- * Measures a page of a list of 100,000 chats over HTTP: the first one, and the one at depth 99,900, turn by turn. `raw` is the first page,
- * `ours` the deep one: a list that is read by key costs the same at any depth.
+ * Measures a page of a list of 100,000 chats over HTTP: the first page, and the page at depth 99,900, in turns. `raw` is the first page, `ours` the
+ * deep one: a list that is read by key costs the same at any depth.
  */
 export async function benchLists(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-lists-'));
@@ -49,7 +49,7 @@ export async function benchLists(): Promise<Row[]> {
   }
 }
 
-/** @returns the path of a list that holds nothing but the chats made here. */
+/** @returns the path of a list that holds only the chats made here. */
 async function fillChats({ url, deps }: Service): Promise<string> {
   const { body } = await call(`${url}/api/v1/ais`, {
     method: 'POST',
@@ -72,7 +72,7 @@ async function fillChats({ url, deps }: Service): Promise<string> {
   return '/api/v1/chats';
 }
 
-/** Walks there page by page, as a client does: a cursor is the service's own affair. */
+/** Pages to that place, as a client does: only the service knows how to make a cursor. */
 async function cursorAt(service: Service, path: string, place: number): Promise<string> {
   let cursor: string | undefined;
   for (let seen = 0; seen < place; seen += pageSize) cursor = await page(service, path, cursor);

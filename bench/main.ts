@@ -9,7 +9,7 @@ import { benchStalledReaders } from './stalled-readers.ts';
 
 /**
  * `npm run bench [-- --only <part of a row's name>] [--streams 2000] [--profile <folder>]`: measures the service against a bare node:http
- * pass-through of the same upstream, both on one core, turn by turn in the same run. Ends with status 1 when a floor is not met.
+ * pass-through of the same upstream, both on one core, in turns in the same run. Exits with status 1 when a floor is not met.
  */
 const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, streams: { type: 'string', default: '2000' }, profile: { type: 'string' } },

@@ -7,7 +7,7 @@ export interface RetrievalFigures {
   readonly indexSeconds: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
-  /** Processor time of a search, database included when it is embedded: less noisy than wall-clock time on a busy machine. */
+  /** Processor time of a search, including an embedded database: it varies less than elapsed time on a busy machine. */
   readonly cpuMs: number;
   /** Resident memory of this process after the searches less that before them. */
   readonly memoryGrowthMB: number;
@@ -17,8 +17,8 @@ const itemChunks = 300;
 const questionCount = 200;
 
 /**
- * Measures retrieval over `chunksMax` passages of about 220 words with a vocabulary as natural text has it, on the embedded database (or on
- * that of DATABASE_URL): a search asks for six to twelve words of one passage.
+ * Measures retrieval over `chunksMax` passages of about 220 words with the vocabulary of natural text, on the embedded database or that of
+ * DATABASE_URL: a search asks for six to twelve words of one passage.
  */
 export async function benchRetrieval(chunksMax = 90_000): Promise<RetrievalFigures> {
   const base = await openKnowledgeBase();

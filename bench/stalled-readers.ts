@@ -9,8 +9,8 @@ const promisedMB = 100;
 const watchedMs = 10_000;
 
 /**
- * Readers that ask for an endless answer, take its head and then nothing more, while the provider speaks as fast as it is listened to.
- * What they cost is the growth of the whole process at its peak, once its start is over; the baseline is the promise itself.
+ * Readers that request an endless answer, read its head and then nothing more, while the provider sends as fast as it is read. Their cost is the
+ * growth of the whole process at its peak, after its start; the baseline is the promised figure.
  */
 export async function benchStalledReaders(): Promise<readonly Row[]> {
   const upstream = await start<{ url: string }>('upstream.ts', [], cores.load);

@@ -7,7 +7,7 @@ import { startEmbedded } from '../src/storage/database/embedded/embedded.ts';
 import { migrate, migrationsFolder, readMigrations } from '../src/storage/database/migrate.ts';
 import { schemaChanges } from './support/schema-engine.ts';
 
-/** Writes the migration from what the migrations make to what prisma/schema.prisma says: `npm run db:migration -- <what it does>`. */
+/** Writes the difference between the migrations and prisma/schema.prisma as a new migration: `npm run db:migration -- <what it does>`. */
 const name = process.argv[2];
 if (name === undefined || !/^[a-z][a-z0-9_]*$/.test(name))
   throw new Error('name the migration in snake_case: npm run db:migration -- add_things');

@@ -11,9 +11,9 @@ import { templatePath } from '../src/storage/database/embedded/template.ts';
 import { openDatabase } from '../src/storage/database/open.ts';
 
 /**
- * Makes the prepared empty database: `npm run db:template`, before a release and after each change of PGlite's version. It holds the
- * extensions, the tables of the migrations so far and those of the job queue. Migrations that come later are applied at the start as ever;
- * one that is in it must not be edited any more.
+ * Makes the prepared empty database: `npm run db:template`, before a release and after each change of PGlite's version. It contains the extensions,
+ * the tables of the migrations so far, and the tables of the job queue. A start applies later migrations as usual; a migration in the template must
+ * not be edited any more.
  */
 const folder = mkdtempSync(join(tmpdir(), 'parley-template-'));
 rmSync(templatePath, { force: true });
@@ -35,7 +35,7 @@ await jobs.stop(0);
 await database.close();
 
 const db = await PGlite.create(join(folder, 'database'));
-// Parley makes no further database in this server; without these two the folder has a third of the files.
+// Parley makes no further database in this server; without these two databases the folder has a third of the files.
 await db.exec("UPDATE pg_database SET datistemplate = false WHERE datname IN ('template0', 'template1')");
 for (const name of ['template0', 'template1']) await db.exec(`DROP DATABASE ${name}`);
 for (const step of ['VACUUM FULL', 'CHECKPOINT']) await db.exec(step);

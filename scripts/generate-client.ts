@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 /**
- * Makes the Prisma client from prisma/schema.prisma: `npm run db:generate`. The files that run are committed, so that an installation without
- * development packages starts; the types of the models, which only the type checker reads, are not. Skips in milliseconds when nothing changed.
+ * Makes the Prisma client from prisma/schema.prisma: `npm run db:generate`. The JavaScript is committed, so that an installation without development
+ * packages starts; the types of the models, which only the type checker reads, are not. Exits in milliseconds when nothing changed.
  */
 const schemaPath = 'prisma/schema.prisma';
 const stampPath = 'src/storage/generated/.stamp';
@@ -17,7 +17,7 @@ if (!existsSync(stampPath) || readFileSync(stampPath, 'utf8') !== stamp) {
   writeFileSync(stampPath, stamp);
 }
 
-/** What `prisma generate` does, without the rest of Prisma's command line: that downloads an engine and brings 190 MB of packages. */
+/** Does the work of `prisma generate` without Prisma's command line, which downloads an engine and has 190 MB of packages. */
 async function generate(): Promise<void> {
   // As CommonJS: the ES modules of these packages do not load in Node.
   const require = createRequire(import.meta.url);

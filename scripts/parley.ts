@@ -1,5 +1,5 @@
 import { enableCompileCache } from 'node:module';
 
-// As the service does: everything else is loaded after this, so that the next command finds its modules stripped and compiled.
+// As in the service: import everything else after this, so that the next command finds compiled modules.
 enableCompileCache();
 await import('./cli/main.ts');

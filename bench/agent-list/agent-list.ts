@@ -6,7 +6,7 @@ const connections = 16;
 const passMs = 2_000;
 const passes = 3;
 const relations = 'id name description groups { id name } dataSources { id name type }';
-/** What is asked of each, and how often Parley has to answer for one answer of the plain server. */
+/** The queries, and the least ratio of Parley's requests a second to those of the plain server. */
 const comparisons = [
   {
     name: 'GraphQL: 50 agents with groups and sources',
@@ -23,9 +23,9 @@ const comparisons = [
 ] as const;
 
 /**
- * Measures the list that a web front end asks for first, 50 agents with their groups and data sources, and a query that needs no database,
- * over GraphQL, against a plain server on the same rows in the same process (server.ts). On the embedded database, or that of `DATABASE_URL`,
- * which is to be a throw-away one.
+ * Measures the list that a web front end loads first, 50 agents with their groups and data sources, and a query without a database, over GraphQL,
+ * against a plain server on the same rows in the same process (server.ts). Uses the embedded database, or the one of `DATABASE_URL`, which must be
+ * disposable.
  */
 export async function benchAgentList(): Promise<readonly Row[]> {
   const child = await start<{ url: string; plainUrl: string; adminKey: string }>('../agent-list/server.ts', [], cores.service);

@@ -10,9 +10,9 @@ import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 
 /**
- * Parley and a plain GraphQL server on the same data, in one process: 50 agents with two groups and two data sources each. The plain one is
- * what one writes first: graphql-js with documents parsed once, and one Prisma query with its relations included. It checks nothing; mercurius
- * on the same resolvers costs about as much.
+ * Parley and a plain GraphQL server on the same data, in one process: 50 agents with two groups and two data sources each. The plain server is a
+ * first draft without checks: graphql-js with documents parsed once, and one Prisma query with its relations included. mercurius with the same
+ * resolvers costs about as much.
  */
 const adminKey = 'pk-bench-administrator-key-of-40-characters';
 const agentCount = 50;

@@ -15,7 +15,7 @@ interface Cpu {
   readonly rssBytes: number;
 }
 
-/** One measured promise: the baseline's figure, ours, and how ours must stand to it. */
+/** One measured promise: the baseline's figure, Parley's figure, and the floor for their ratio. */
 export interface Row {
   readonly name: string;
   readonly raw: number;
@@ -28,7 +28,7 @@ export interface Row {
 export interface CompletionBenchOptions {
   /** Rows whose name includes this; all when empty. */
   readonly only: string;
-  /** Open streams of the row that leaves them. */
+  /** Open streams in the row `many open streams`, which the client abandons. */
   readonly streams: number;
   /** Writes CPU profiles of the service into this folder. */
   readonly profileDir?: string;
@@ -37,7 +37,7 @@ export interface CompletionBenchOptions {
 const burstChunks = 2_000;
 const passes = 3;
 
-/** Measures the completion and stream promises, ours and the baseline's turn by turn in the same run. */
+/** Measures the promises about completions and streams, Parley and the baseline in turns in the same run. */
 export async function benchCompletions(options: CompletionBenchOptions): Promise<readonly Row[]> {
   pin(process.pid, cores.load);
   const upstream = await start<Ready>('upstream.ts', [], cores.load);
@@ -96,7 +96,7 @@ class Bench {
         const pool = pools[index];
         if (pool === undefined) continue;
         const got = await firstTokens(target, pool, 120);
-        // The first turns warm the code.
+        // The first two turns warm up the code.
         if (turn >= 2) times[index]?.push(...got);
       }
     }
@@ -133,7 +133,7 @@ class Bench {
     for (let pass = 0; pass <= passes; pass += 1) {
       for (const [index, [child, target]] of targets.entries()) {
         const micros = await cost(child, target);
-        // The first pass pays for compiling what it runs, once in the life of a process.
+        // The first pass compiles the code that it runs, once in the life of a process.
         if (pass > 0) best[index] = Math.min(best[index] ?? Number.POSITIVE_INFINITY, micros);
       }
     }
@@ -167,7 +167,7 @@ class Bench {
     ];
   }
 
-  /** 10,000 chunks a second on 5,000 streams that are read to their ends: what arrives of what was to come. */
+  /** 10,000 chunks a second on 5,000 streams that are read to their ends: the share of chunks that arrive. */
   async #wholeStreams(name: string): Promise<readonly Row[]> {
     const [streams, chunks] = [5_000, 20];
     const one = async (target: Target) => {
@@ -180,7 +180,7 @@ class Bench {
     return [{ name: `${name}, delivered`, raw: raw.share, ours: ours.share, unit: '%', floor: { ratioMin: 0.99 }, note }];
   }
 
-  /** The best of several passes of each, turn by turn: noise of a shared machine only ever takes away. */
+  /** The best of several passes of each, in turns: noise of a shared machine only lowers a result. */
   async #interleaved(
     rawModel: string,
     stream: boolean,

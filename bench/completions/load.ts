@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 
-/** Somewhere that answers completions: the service, the baseline, or the upstream itself. */
+/** A server that answers completions: the service, the baseline, or the upstream itself. */
 export interface Target {
   readonly name: string;
   readonly url: string;
@@ -41,7 +41,7 @@ export function send(pool: Pool, target: Target, sink: Sink = {}): Promise<void>
   });
 }
 
-/** Keeps `connections` requests in flight for a while; returns how many ended in a second. */
+/** Keeps `connections` requests in flight for a while; returns the number of finished requests a second. */
 export async function throughput(target: Target, connections: number, durationMs: number): Promise<number> {
   const pool = new Pool(target.url, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
   const startedMs = performance.now();
@@ -81,7 +81,7 @@ export interface PacedResult {
   readonly delaysMs: readonly number[];
 }
 
-/** Opens many paced streams at once and reads them to their ends, or leaves them after `leaveAfterMs`. */
+/** Opens many paced streams at once, and reads them to their ends or disconnects after `leaveAfterMs`. */
 export async function paced(target: Target, streams: number, leaveAfterMs?: number): Promise<PacedResult> {
   const pool = new Pool(target.url, { connections: streams, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
   const delaysMs: number[] = [];

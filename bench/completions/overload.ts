@@ -5,18 +5,18 @@ import { quantile, type Target } from './load.ts';
 import { cores, start, untilIdle } from './processes.ts';
 
 const runsMax = 64;
-/** What one key alone may have of the limit. */
+/** The most places that one key alone may hold. */
 const share = Math.floor(runsMax * 0.8);
 const durationMs = 4_000;
 /**
- * A refused client tries again after the time that its reply would have taken, earlier than Retry-After says, so ten times the clients are
- * ten times the load. Each client waits a different time; otherwise hundreds of refusals would queue in the one client process.
+ * A refused client tries again after the time that a reply would have taken, earlier than Retry-After asks, so ten times the clients make ten times
+ * the load. Each client waits a different time; otherwise hundreds of refusals would queue in the one client process.
  */
 const comesBackMs = () => 100 + Math.random() * 200;
 const refusedMaxMs = 100;
 /**
- * All clients connect at one time: that is another load. The process that asks has a small young generation (`npm run bench` sees to it): its own
- * pauses, of 50 ms where memory is slow, would be measured as the service's.
+ * Refusals during this time are not measured: all clients connect then, which is another load. The client process has a small young generation (`npm
+ * run bench` sets it): otherwise its own pauses, of 50 ms where memory is slow, would count as the service's.
  */
 const connectingMs = 1_000;
 
@@ -49,7 +49,7 @@ export async function benchOverload(): Promise<readonly Row[]> {
     const alone = await measured(share);
     const flooded = await measured(share * 10);
     const refusedMs = quantile(flooded.refusedMs, 0.99);
-    // Of the processor's time, which a busy machine does not change: what is not for good replies is for refusals.
+    // Measured in processor time, which a busy machine does not change: time that is not spent on good replies is spent on refusals.
     const goodMicros = alone.cpuMicros / alone.replies;
     const refusalMicros = (flooded.cpuMicros - flooded.replies * goodMicros) / flooded.refused;
     const cpu = `CPU: ${goodMicros.toFixed(0)} µs a reply, ${refusalMicros.toFixed(0)} µs a refusal`;
@@ -77,12 +77,12 @@ export async function benchOverload(): Promise<readonly Row[]> {
 }
 
 interface Load {
-  /** Whole replies in a second. */
+  /** Complete replies a second. */
   readonly good: number;
-  /** How many those were. */
+  /** The number of complete replies. */
   readonly replies: number;
   readonly refused: number;
-  /** From a request to its 429 or 503, sorted. */
+  /** Milliseconds from a request to its 429 or 503, sorted. */
   readonly refusedMs: readonly number[];
   readonly others: number;
 }

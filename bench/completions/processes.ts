@@ -7,12 +7,12 @@ import packageJson from '../../package.json' with { type: 'json' };
 
 export interface Child<Ready> {
   readonly ready: Ready;
-  /** Asks the process something it answers with one message. */
+  /** Sends the process a question; it answers with one message. */
   ask<Answer>(question: string): Promise<Answer>;
   stop(): Promise<void>;
 }
 
-/** For `untilIdle`. */
+/** The interval at which `untilIdle` measures. */
 const turnMs = 500;
 const turnsMax = 60;
 const quietTurnsMin = 4;
@@ -21,7 +21,7 @@ const idleShare = 0.05;
 /** The service and the baseline share one core; the load client and the mock upstream the other. */
 export const cores = { service: 0, load: 1 };
 
-/** Keeps a process on one core, where there are two and the system can. */
+/** Pins a process to one core, if there are two and the system supports it. */
 export function pin(pid: number, core: number): boolean {
   if (availableParallelism() < 2) return false;
   try {
@@ -32,7 +32,7 @@ export function pin(pid: number, core: number): boolean {
   }
 }
 
-/** What `npm start` gives the service's process. */
+/** The flags of Node that `npm start` sets. */
 const flagsOfStart = packageJson.scripts.start.match(/--\S+/g) ?? [];
 
 export async function start<Ready>(
@@ -51,7 +51,7 @@ export async function start<Ready>(
   });
   const [ready] = (await Promise.race([once(child, 'message'), died])) as [Ready];
   died.catch(() => undefined);
-  // Threads that came since then (the database's) belong to the same core.
+  // Threads that were started since then (the database's) go to the same core.
   if (child.pid !== undefined) pin(child.pid, core);
   return {
     ready,
@@ -72,7 +72,7 @@ export async function start<Ready>(
 }
 
 /**
- * Waits until a service does nothing by itself any more: in the seconds after its start, the busiest code of the embedded database is compiled,
+ * Waits until a service uses no processor time by itself: in the seconds after its start, V8 compiles the busiest code of the embedded database,
  * which takes two seconds of a core and 600 MB.
  */
 export async function untilIdle(service: Child<unknown>): Promise<void> {

@@ -1,7 +1,7 @@
 import { Agent, createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The baseline: a bare node:http pass-through. It checks nothing, reads nothing and changes nothing. */
+/** The baseline: a bare node:http pass-through, without any checks. */
 const upstream = new URL(process.argv[2] ?? '');
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
 

@@ -6,7 +6,7 @@ import { optimizeEarly } from '../../src/lib/optimize-early.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { startService } from '../../src/start/service.ts';
 
-/** Parley as it is, in a process of its own, on a fresh embedded database. */
+/** Parley with its defaults, in a process of its own, on a new embedded database. */
 const adminKey = 'pk-bench-administrator-key-of-40-characters';
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-bench-'));
 process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
@@ -19,7 +19,7 @@ const settings = loadSettings({
   LOG_FORMAT: 'json',
   ...(process.argv[3] === undefined ? {} : { RUNS_ACTIVE_MAX: process.argv[3] }),
 });
-// The default log, written to a discarded stream.
+// The default log, discarded.
 const log = openSync('/dev/null', 'w');
 const logger = createLogger(settings, (lines) => void writeSync(log, lines));
 const service = await startService(settings, logger, (error) => {

@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The mock upstream, in a process of its own. The model's name says what to do: `whole`, `burst-<chunks>` (all in one piece),
- * `paced-<chunks>-<interval ms>`, where each chunk's text is the moment it was written, in µs, or `endless`, as fast as it is read.
+ * The mock upstream, in a process of its own. The model's name selects the answer: `whole`, `burst-<chunks>` (all in one write),
+ * `paced-<chunks>-<interval ms>`, where each chunk's text is the moment it was written, in µs, or `endless`, as fast as the client reads.
  */
 const head =
   '{"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1795235197,"model":"bench","choices":[{"index":0,"delta":';

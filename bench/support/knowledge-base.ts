@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/storage/database/open.ts';
 import type { NewChunk } from '../../src/storage/knowledge/chunks.ts';
 import { type ChunkStore, createChunkStore } from '../../src/storage/knowledge/chunks.ts';
 
-/** A temporary database with one data source: what searching needs and no more. `DATABASE_URL` of a throw-away database is taken instead. */
+/** A temporary database with one data source: the minimum for searches. `DATABASE_URL` of a disposable database replaces it. */
 export interface KnowledgeBase {
   readonly db: Database;
   readonly chunks: ChunkStore;

@@ -3,7 +3,7 @@ import { scopes } from '../../src/entities/accounts/caller.ts';
 import type { Command, Member } from './commands.ts';
 import { misused } from './failure.ts';
 
-/** What was typed, apart: words, `--name value` pairs (a name may come several times) and switches. */
+/** The parts of a typed command: words, `--name value` pairs (a name may be repeated) and switches. */
 export interface Typed {
   readonly words: readonly string[];
   readonly options: ReadonlyMap<string, readonly string[]>;

@@ -12,7 +12,7 @@ import { compileRoutes, type Route } from '../../src/rest/compile.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
 import { misused } from './failure.ts';
 
-/** `parley <noun> <verb>` → the operation of the REST interface that it calls. */
+/** `parley <noun> <verb>` → the REST operation that it calls. */
 const operations: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   tenants: {
     list: 'listTenants',
@@ -61,7 +61,7 @@ export interface Member {
   readonly description: string;
 }
 
-/** Everything that can be typed. Members come from the rows and the schema, so a command cannot know less than the interface. */
+/** All commands. Their members come from the routes and the schema, so a command has every member of its operation. */
 export function commandsOf(schema: GraphQLSchema): readonly Command[] {
   const routes = new Map(compileRoutes(schema, allRoutes).map((route) => [route.row.operationId, route]));
   return Object.entries(operations).flatMap(([noun, verbs]) =>
@@ -73,7 +73,7 @@ export function commandsOf(schema: GraphQLSchema): readonly Command[] {
   );
 }
 
-/** @throws Failure that names what there is. */
+/** @throws Failure that lists the commands. */
 export function commandNamed(commands: readonly Command[], noun: string, verb: string | undefined): Command {
   const ofNoun = commands.filter((command) => command.noun === noun);
   if (ofNoun.length === 0) {
@@ -106,7 +106,7 @@ function membersOf({ row, main, pathNames }: Route): Member[] {
   ];
 }
 
-/** How help calls the type of a member. */
+/** The name of a member's type in the help text. */
 export function typeName(type: GraphQLInputType): string {
   const inner = getNullableType(type);
   if (isListType(inner)) return `${typeName(inner.ofType)},…`;

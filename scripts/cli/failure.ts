@@ -1,4 +1,4 @@
-/** How the command ends. */
+/** The exit codes. */
 export const exitCodes = { good: 0, refused: 1, misused: 2, unreachable: 3 } as const;
 
 /** A failure shown to the user of the command line, in plain sentences. */

@@ -21,7 +21,7 @@ import { closeDeps, createDeps } from '../../src/start/compose.ts';
 import { FolderInUseError } from '../../src/storage/database/embedded/lock.ts';
 import { exitCodes, Failure } from './failure.ts';
 
-/** Where a command is sent, and what takes that down again. */
+/** The server that a command calls, and how to close it. */
 export interface Target {
   readonly url: string;
   readonly key: string;
@@ -31,10 +31,10 @@ export interface Target {
 const graceMs = 5_000;
 
 /**
- * The REST interface over the data itself, for one command: on the loopback, behind a secret that nobody else has. It does no jobs; what a
- * command leaves for later is done when the service runs.
+ * Serves the REST API directly on the data, for one command: on the loopback address, behind a secret that only this process has. It runs no jobs;
+ * the service runs the jobs that a command queues.
  *
- * @throws Failure in plain words when the folder is taken or there is nothing in it yet.
+ * @throws Failure when another process uses the folder, or the folder is empty.
  */
 export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): Promise<Target> {
   const deps = await openDeps(env);
@@ -93,10 +93,10 @@ function openDeps(env: NodeJS.ProcessEnv): Promise<Deps> {
 }
 
 /**
- * Opens something of the data that the environment names.
+ * Opens a part of the data that the environment names.
  *
  * @param inUse  what to do when the service runs on the data folder.
- * @throws Failure in plain words when the data cannot be opened.
+ * @throws Failure when the data cannot be opened.
  */
 export async function openData<T>(
   env: NodeJS.ProcessEnv,
@@ -105,7 +105,7 @@ export async function openData<T>(
 ): Promise<T> {
   try {
     const settings = { ...loadSettings({ LOG_LEVEL: 'error', ...env }), ROLE: 'web' } as const;
-    // Opening an empty folder would fill it.
+    // Opening an empty folder would make a new database in it.
     if (settings.DATABASE_URL === undefined && !existsSync(settings.DATA_DIR)) throw nothingHere();
     return await open(
       settings,
@@ -121,7 +121,7 @@ export async function openData<T>(
   }
 }
 
-/** The embedded database ended by itself. */
+/** Called when the embedded database ended by itself. */
 export function fail(error: Error): never {
   throw error;
 }

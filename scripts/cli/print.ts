@@ -2,7 +2,7 @@ import { type Command, typeName } from './commands.ts';
 
 const columnsMax = 40;
 
-/** A reply for people: a table for a list, lines for one thing. */
+/** A reply as text: a table for a list, lines for one thing. */
 export function shown(body: unknown): string {
   const list = Array.isArray(body) ? body : isRecord(body) && Array.isArray(body.data) ? body.data : undefined;
   if (list === undefined) return isRecord(body) ? lines(body) : String(body);

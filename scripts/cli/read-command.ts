@@ -2,7 +2,7 @@ import { type Request, requestOf, type Typed } from './arguments.ts';
 import { type Command, commandNamed } from './commands.ts';
 import { misused } from './failure.ts';
 
-/** The typed command as a request to send, and its target when given. @throws Failure saying what is wrong with it. */
+/** The typed command as a request, and its target if one is given. @throws Failure that names the mistake. */
 export function readCommand(
   commands: readonly Command[],
   { words, options }: Typed,

@@ -14,10 +14,7 @@ export interface CommandResult {
   readonly err: string;
 }
 
-/**
- * `parley <noun> <verb> [--member value …]`: calls one operation of the REST interface, of the service that runs, or with --local of the
- * data itself.
- */
+/** `parley <noun> <verb> [--member value …]`: calls one REST operation of the running service, or with --local directly on the data. */
 export async function runCommand(words: readonly string[], env: NodeJS.ProcessEnv): Promise<CommandResult> {
   try {
     return { code: 0, out: `${await outputOf(readTyped(words), env)}\n`, err: '' };
@@ -80,7 +77,7 @@ async function send({ url, key }: Target, { method, path, body }: Request): Prom
   throw new Failure(refusal(response.status, reply), exitCodes.refused);
 }
 
-/** Every fault that the service names. */
+/** Lists every fault that the service reports. */
 function refusal(status: number, reply: unknown): string {
   const error = memberOf(reply, 'error');
   const several = memberOf(error, 'errors');

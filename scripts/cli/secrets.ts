@@ -6,9 +6,9 @@ const inUse =
   'It does this itself at its start: restart it with the new key, a comma and the old key in PARLEY_MASTER_KEY. Or stop it, and repeat this.';
 
 /**
- * `parley secrets rotate`: puts all stored secrets under the newest master key, and says whether an older one is still needed.
+ * `parley secrets rotate`: wraps all data keys with the newest master key, and reports whether an older one is still needed.
  *
- * @throws Failure when the data cannot be opened, also with a master key that does not fit.
+ * @throws Failure when the data cannot be opened, also when the master key does not fit.
  */
 export async function rotateSecrets(env: NodeJS.ProcessEnv): Promise<Rotation> {
   const storage = await openData(env, inUse, (settings) =>

@@ -5,17 +5,17 @@ import type { DeclaredRoute } from '../../src/rest/route.ts';
 
 /** One operation of both APIs. */
 export interface OperationLine {
-  /** The contract's name; '' for what it does not name. */
+  /** The contract's name of the operation; '' for an operation that the contract does not have. */
   readonly contract: string;
-  /** `GET /api/v1/ais` or '' for what only GraphQL has. */
+  /** `GET /api/v1/ais`, or '' for an operation of GraphQL only. */
   readonly rest: string;
   /** `Query.agents`. */
   readonly graphql: string;
-  /** A test that calls it; at least the matrix of rights does. */
+  /** A test that calls the operation; every operation has at least the authorization matrix. */
   readonly test: string;
 }
 
-/** This test calls every operation, so it is named for operations that no other test calls. */
+/** Calls every operation, so it is named only for operations that no other test calls. */
 const everyOperation = 'test/contract/authorization/matrix.test.ts';
 
 interface Source {
@@ -23,7 +23,7 @@ interface Source {
   readonly text: string;
 }
 
-/** Every operation: the rows in their order, then what only GraphQL has. */
+/** Every operation: the routes in their order, then the operations of GraphQL only. */
 export function operationLines(schema: GraphQLSchema, rows: readonly DeclaredRoute[], folder: string): readonly OperationLine[] {
   const routes = compileRoutes(schema, rows);
   const tests = testSources(folder);
@@ -40,7 +40,7 @@ export function operationLines(schema: GraphQLSchema, rows: readonly DeclaredRou
   return [...ofRows, ...others.map((graphql) => ({ contract: '', rest: '', graphql, test: testOf(tests, undefined, graphql) }))];
 }
 
-/** docs/operations.md. */
+/** The text of docs/operations.md. */
 export function operationsPage(lines: readonly OperationLine[], missing: Readonly<Record<string, string>>): string {
   const rows = lines.map(({ contract, rest, graphql, test }) => `| ${contract} | ${code(rest)} | ${code(graphql)} | ${test} |`);
   const gaps = Object.entries(missing).map(([name, reason]) => `- ${name}: ${reason}`);
@@ -68,7 +68,7 @@ function rootFieldOf({ main }: Route): string {
   return `${main.rootType.name}.${main.rootField.name}`;
 }
 
-/** Tests of the APIs come before all others. */
+/** Tests of the APIs come first. */
 function testSources(folder: string): readonly Source[] {
   const order = ['test/api/', 'test/contract/', 'test/'];
   const rank = (path: string) => order.findIndex((prefix) => path.startsWith(prefix));
@@ -79,8 +79,8 @@ function testSources(folder: string): readonly Source[] {
 }
 
 /**
- * The first test that calls it. Those of the same noun come first, also when they put the path together from parts: so the page changes little
- * when tests do.
+ * The first test that calls the operation. Tests of the same noun come first, also those that put the path together from parts, so the page changes
+ * little when tests change.
  */
 function testOf(sources: readonly Source[], row: DeclaredRoute | undefined, graphql: string): string {
   const noun = row === undefined ? undefined : nounOf(row.tag);
@@ -93,19 +93,19 @@ function testOf(sources: readonly Source[], row: DeclaredRoute | undefined, grap
   return found ?? everyOperation;
 }
 
-/** `data-source` of the tag Data sources, so that test/api/knowledge/data-source-kinds.test.ts is found too. */
+/** For example `data-source` for the tag Data sources, to find test/api/knowledge/data-source-kinds.test.ts. */
 function nounOf(tag: string): string {
   const noun = tag.toLowerCase().replaceAll(' ', '-').replace(/s$/, '');
   return noun.startsWith('agent-') ? 'agent' : noun;
 }
 
-/** The last word of the path, as a part of one. */
+/** Matches the last word of the path. */
 function partOf({ path }: DeclaredRoute): RegExp {
   const word = path.split('/').findLast((segment) => !segment.startsWith('{')) ?? '';
   return new RegExp(`[/'"\`]${escaped(word)}\\b`);
 }
 
-/** Matches a call of the route: its method, then its path or the end of it after a variable, with any text in place of ids. */
+/** Matches a call of the route: its method, then its path, or the end of the path after a variable, with any text in place of ids. */
 function callOf({ method, path }: DeclaredRoute): RegExp {
   const parts = path.split(/\{[^}]*\}/).map(escaped);
   const whole = parts.join('[^/`\'"\\s]+');
@@ -114,7 +114,7 @@ function callOf({ method, path }: DeclaredRoute): RegExp {
   return new RegExp(`\\b(?:${method}\\(|(?:call|fetch|stream|sse)\\(\\s*'${method.toUpperCase()}',)\\s*[\`'"]${target}[\`'"?]`);
 }
 
-/** A selection of the root field in a document. */
+/** Matches a selection of the root field in a document. */
 function fieldOf(name: string): RegExp {
   return new RegExp(`\\{\\s*(?:\\w+: )?${name.split('.').at(-1) ?? ''}\\s*[({]`);
 }

@@ -7,7 +7,7 @@ import { Pool, type PoolConfig, type QueryResult } from 'pg';
 
 const schemaPath = 'prisma/schema.prisma';
 
-/** The SQL that leads from the database as it is to what prisma/schema.prisma says; '' when there is nothing to do. */
+/** The SQL that changes the database to match prisma/schema.prisma; '' when it matches already. */
 export async function schemaChanges(connection: PoolConfig): Promise<string> {
   const files = [{ path: schemaPath, content: readFileSync(schemaPath, 'utf8') }];
   await loadEngine();
@@ -30,8 +30,8 @@ export async function schemaChanges(connection: PoolConfig): Promise<string> {
 }
 
 /**
- * The engine reads catalog columns of type "char", which the adapter refuses. They travel under a type that no catalog query uses and are
- * named for what they are behind the adapter.
+ * The engine reads catalog columns of type "char", which the adapter refuses. They are sent under a type that no catalog query uses, and get their
+ * real type after the adapter.
  */
 const quotedCharOid = 18;
 const uuidOid = 2950;
@@ -60,18 +60,18 @@ class CatalogAdapter extends PrismaPg {
   }
 }
 
-/** Node has it; the types of Node leave it to the browser's. */
+/** Node has this global; the types of Node leave it to the browser's. */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: object): Promise<{ readonly instance: { readonly exports: unknown } }>;
 };
 
-/** The package imports its WebAssembly as a module, which Node does only with a flag; this does the same by hand. */
+/** The package imports its WebAssembly as a module, which Node supports only with a flag; this function loads it directly. */
 async function loadEngine(): Promise<void> {
   const wasmPath = createRequire(import.meta.url)
     .resolve('@prisma/schema-engine-wasm')
     .replace(/\.js$/, '_bg.wasm');
   const { instance } = await WebAssembly.instantiate(readFileSync(wasmPath), { './schema_engine_bg.js': { ...engine } });
-  // Where the engine leaves the message of a panic before it traps.
+  // The engine stores the message of a panic here before it traps.
   Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: { set_message: (message: string) => console.error(message) } });
   const exports = instance.exports as { __wbindgen_start(): void };
   engine.__wbg_set_wasm(exports);
