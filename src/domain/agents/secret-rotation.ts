@@ -9,9 +9,9 @@ export async function rotateSecrets({ storage, logger }: Pick<Deps, 'storage' | 
   const rotation = storage.vault.rotate().then(
     ({ changed, total }) => {
       if (changed > 0)
-        logger.info({ changed, total }, 'all stored secrets are under the newest master key; older ones are not needed');
+        logger.info({ changed, total }, 'all data keys are wrapped with the newest master key; older master keys are not needed');
     },
-    (error: unknown) => logger.error({ err: error }, 'stored secrets could not be put under the newest master key'),
+    (error: unknown) => logger.error({ err: error }, 'data keys could not be wrapped with the newest master key'),
   );
   await Promise.race([rotation, wait(waitMs, undefined, { ref: false })]);
 }

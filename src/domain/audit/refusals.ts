@@ -97,7 +97,7 @@ export class Refusals {
     }
     for (const entry of sums.values()) this.#deps.batch.add(async () => [entry]);
     if (this.#withoutKey > 0) {
-      this.#deps.logger.warn({ count: this.#withoutKey }, 'calls without a good API key were refused in the last minute');
+      this.#deps.logger.warn({ count: this.#withoutKey }, 'calls without a valid API key were refused in the last minute');
     }
     this.#byKey = new Map();
     this.#byOrganization = new Map();

@@ -121,7 +121,10 @@ export class RateLimits {
       (error: unknown) => {
         this.#pausedUntilMs = performance.now() + pauseMs;
         for (const [, bucket] of due) bucket.failReport();
-        logger.warn({ err: error }, 'the instances could not share their request limits; each holds them by itself');
+        logger.warn(
+          { err: error },
+          'request counts could not be shared between instances; each instance enforces the limits alone',
+        );
       },
     );
   }

@@ -30,7 +30,7 @@ export async function findPassages(
     return passages;
   } catch (error) {
     signal.throwIfAborted();
-    deps.logger.error({ err: error, runId }, 'retrieval failed; the run goes on without passages');
+    deps.logger.error({ err: error, runId }, 'retrieval failed; the run continues without passages');
     step({ passages: 0, isUnavailable: true });
     return [];
   }

@@ -80,7 +80,7 @@ export class LogWriter {
     const write = (end: RunEnding) => this.#persist(() => this.#store.finish(id, fence, { ...end, events }));
     const finished = await write(ending).catch((error: unknown) => {
       // A run that cannot end would block its thread for ever.
-      this.#logger.error({ err: error, runId: id }, 'what a run said is refused by its chat; the run ends without it');
+      this.#logger.error({ err: error, runId: id }, 'the chat refused the messages of a run; the run ends without them');
       return write({ ...ending, messages: [] });
     });
     if (finished !== undefined) this.#log.add(events);
@@ -96,7 +96,7 @@ export class LogWriter {
       const written = await this.#persist(write).catch((error: unknown) => {
         this.#logger.error(
           { err: error, runId: id },
-          'what a run said is refused by the database; it is ended by whoever takes it over',
+          'the database refused the events of a run; the process that takes the run over ends it',
         );
         this.#lose(new RunStop('lost', 'The run could not be written'));
       });
@@ -122,7 +122,7 @@ export class LogWriter {
       } catch (error) {
         if (isRefusal(error)) throw error;
         if (attempt === 1)
-          this.#logger.warn({ err: error, runId: this.#lease.id }, 'a run could not be written; it is tried again');
+          this.#logger.warn({ err: error, runId: this.#lease.id }, 'the events of a run could not be written; retrying');
         if (attempt > retriesMax) {
           this.#lose(new RunStop('lost', 'The run could not be written'));
           return undefined;

@@ -88,7 +88,10 @@ export class StoredRuns {
       }),
       storage.signals.subscribe('key-changed', (keyId) => {
         this.#endWaiting(keyId).catch((error: unknown) => {
-          deps.logger.warn({ err: error, keyId }, 'waiting runs of a revoked key are ended when their turn comes');
+          deps.logger.warn(
+            { err: error, keyId },
+            'waiting runs of a revoked key could not be ended now; each ends when its turn comes',
+          );
         });
       }),
     ];
@@ -97,7 +100,9 @@ export class StoredRuns {
     jobs.every('runs.sweep', Math.min(settings.RUN_LEASE_MS, sweepEveryMsMax), () => this.#sweep());
     // One process uses an embedded database: holders of older leases are dead.
     const allBefore = storage.db.kind === 'embedded' ? deps.now() : undefined;
-    this.#sweep(allBefore).catch((error: unknown) => deps.logger.error({ err: error }, 'the first sweep for runs failed'));
+    this.#sweep(allBefore).catch((error: unknown) =>
+      deps.logger.error({ err: error }, 'the first sweep for abandoned runs failed'),
+    );
   }
 
   /** @param secrets  undefined where unknown: the secrets kept here for the run are used. */
@@ -206,7 +211,7 @@ export class StoredRuns {
     const work = this.#deps.storage.db
       .runAs('interactive', () => worker.work({ manner, secrets, onLeased }))
       .catch((error: unknown) => {
-        this.#deps.logger.error({ err: error, runId }, 'a run broke off; it is taken over after its lease');
+        this.#deps.logger.error({ err: error, runId }, 'a run stopped unexpectedly; a process takes it over after its lease');
         // It could not be started: try again while only this process may start it.
         if (!worker.isLeased && secrets !== undefined && Object.keys(secrets).length > 0) this.#expected.set(runId, secrets);
       })
@@ -270,7 +275,7 @@ export class StoredRuns {
           else if (!state.isWaiting) this.start(id);
         }
       },
-      (error: unknown) => this.#deps.logger.warn({ err: error }, 'waiting runs could not be kept for this process'),
+      (error: unknown) => this.#deps.logger.warn({ err: error }, 'reservations of waiting runs could not be extended'),
     );
   }
 }

@@ -62,7 +62,7 @@ export function createUsageLedger(deps: {
     timer ??= setTimeout(() => {
       timer = undefined;
       flush().catch((error: unknown) => {
-        deps.logger.error({ err: error, rows: rows.length }, 'usage could not be written; it will be tried again');
+        deps.logger.error({ err: error, rows: rows.length }, 'usage could not be written; retrying');
         plan(retryAfterMs);
       });
     }, afterMs).unref();
@@ -99,14 +99,16 @@ export function createUsageLedger(deps: {
 
   async function recover(): Promise<void> {
     recovering = setTimeout(() => {
-      recover().catch((error: unknown) => deps.logger.error({ err: error }, 'usage of a killed process is not written yet'));
+      recover().catch((error: unknown) =>
+        deps.logger.error({ err: error }, 'usage in the journal of a killed process could not be written; retrying'),
+      );
     }, recoverEveryMs).unref();
     for (const part of deps.journal.leftBehind()) {
       for (let from = 0; from < part.rows.length; from += rowsPerWrite) {
         await deps.store.add(part.rows.slice(from, from + rowsPerWrite), part.owner);
       }
       part.remove();
-      deps.logger.info({ rows: part.rows.length }, 'usage that a killed process left in the journal was written');
+      deps.logger.info({ rows: part.rows.length }, 'usage in the journal of a killed process was written');
     }
   }
 
@@ -116,7 +118,8 @@ export function createUsageLedger(deps: {
       work();
       isJournalBroken = false;
     } catch (error) {
-      if (!isJournalBroken) deps.logger.error({ err: error }, 'the usage journal cannot be written; a kill now loses usage');
+      if (!isJournalBroken)
+        deps.logger.error({ err: error }, 'the usage journal cannot be written; a kill loses usage until it can');
       isJournalBroken = true;
     }
   }

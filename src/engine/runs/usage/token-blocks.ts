@@ -122,6 +122,6 @@ export class BlockTable {
 
   /** A reservation that could not be given back ends with its lease. */
   #failed(error: unknown): void {
-    this.#deps.logger.warn({ err: error }, 'reservations of tokens could not be renewed or given back');
+    this.#deps.logger.warn({ err: error }, 'token reservations could not be renewed or released');
   }
 }
