@@ -14,23 +14,23 @@ if (testServerUrl === undefined) {
   it('the embedded database belongs to one process', () => expect(testServerUrl).toBeUndefined());
 } else describe('a change that nobody lives to tell of', announcedChanges);
 
-/** Updates of these columns are part of each request or run, and nothing that is remembered depends on them. */
+/** Columns that each request or run updates; no cache depends on them. */
 const quietColumns: Readonly<Record<string, readonly string[]>> = {
-  // Who made a key never changes.
+  // The maker of a key never changes.
   api_keys: ['id', 'createdAt', 'updatedAt', 'name', 'prefix', 'lastUsedAt', 'createdByUserId', 'createdByKeyId'],
   agents: ['id', 'createdAt', 'updatedAt', 'messageCount', 'ratingCount', 'ratingSum'],
 };
-/** In the same files, for counting: read anew each time. */
+/** Tables in the same files that are not cached: they are read anew each time. */
 const neverRemembered = ['usage_counters', 'usage_reservations'];
-/** Indexing writes the others; runs read only which sources there are. */
+/** The columns of data sources that a cache depends on: runs read only which sources there are. Indexing writes the others. */
 const toldColumns: Readonly<Record<string, readonly string[]>> = { data_sources: ['orgId', 'deletingAt'] };
 
 function announcedChanges(): void {
-  /** Before a cached key is asked for again: what is shown is that it is told, not that it is forgotten in time. */
+  /** Less than the lifetime of a cache entry, so that the test shows an announcement and not an expiry. */
   const withinMs = 3_000;
   let place: Place;
   let proxy: TcpProxy;
-  /** As a process that dies after its commit: it tells nobody. */
+  /** Acts as a process that dies after its commit: it announces nothing itself. */
   let dying: Client;
   let other: TestService;
   let ann: Person;
@@ -78,7 +78,7 @@ function announcedChanges(): void {
   it('reaches it at once after the first notification was lost, also when a transaction took long', async () => {
     ann = await makeFor(other).person();
     expect((await ann.get('/api/v1/ais')).status).toBe(200);
-    // A number below those that are read meanwhile.
+    // Its transaction number is below those that are read meanwhile.
     await dying.query('begin');
     await revoke();
     await makeFor(other).person();
@@ -127,7 +127,7 @@ function isTold(table: string, column: string): boolean {
   return told === undefined ? quietColumns[table]?.includes(column) !== true : told.includes(column);
 }
 
-/** Tables in the SQL of the files that keep what they read until there is news. */
+/** Tables in the SQL of the files with an InvalidatedCache. */
 function rememberedTables(existing: readonly string[]): string[] {
   const folder = fileURLToPath(new URL('../../src/storage', import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));

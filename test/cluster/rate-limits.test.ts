@@ -11,9 +11,9 @@ if (testServerUrl === undefined) {
 
 function limitsOverTwoInstances(): void {
   const perMinute = 600;
-  /** Callers at one time at each instance. */
+  /** Concurrent callers at each instance. */
   const callers = 4;
-  /** What an instance lets in before it tells the others. */
+  /** Requests that an instance admits before it reports them. */
   const reportsAt = perMinute / 60;
   let cluster: Cluster;
   let one: Instance;
@@ -26,7 +26,7 @@ function limitsOverTwoInstances(): void {
   });
   afterAll(() => cluster.close());
 
-  /** Asks until it is refused. @returns how often it was not. */
+  /** Sends requests until one is refused. @returns the number of admitted ones. */
   async function exhaust(who: TestClient): Promise<number> {
     for (let allowed = 0; ; allowed += 1) {
       const { status } = await who.get('/api/v1/ais/none');
@@ -41,7 +41,7 @@ function limitsOverTwoInstances(): void {
     const allowed = (await Promise.all(asking)).reduce((sum, count) => sum + count, 0);
     const grown = ((performance.now() - startedMs) / 60_000) * perMinute;
     expect(allowed).toBeGreaterThanOrEqual(perMinute - 2 * reportsAt);
-    // Each may let in what it has not told, and what comes while it tells.
+    // Each instance may admit what it has not reported yet, and what arrives while it reports.
     expect(allowed).toBeLessThanOrEqual(perMinute + grown + 2 * 3 * (reportsAt + callers));
   });
 

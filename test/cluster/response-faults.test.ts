@@ -38,7 +38,7 @@ function faultsOfInstances(): void {
   });
   afterEach(() => {
     cluster.database.restore();
-    // A test that failed may have left it stopped.
+    // A failed test may have left the process stopped.
     a.process.signal('SIGCONT');
   });
   afterAll(async () => {
@@ -52,7 +52,7 @@ function faultsOfInstances(): void {
   const spoken = (who: TestClient, id: string) =>
     eventually(async () => expect((await get(who, id)).output[0]?.content?.[0]?.text ?? '').not.toBe(''));
   const log = async (who: TestClient, id: string) => eventsOf(await Array.fromAsync(who.sse('GET', `${path}/${id}?stream=true`)));
-  /** Reads a stream of its own accord: of a response, or of a new one. */
+  /** Reads the stream of a response, or of a new one. */
   const reader = (who: TestClient, id: string | undefined, body: Record<string, unknown> = {}) => {
     const frames: SseFrame[] = [];
     const stream =
@@ -84,7 +84,7 @@ function faultsOfInstances(): void {
   const ownerOf = async (id: string) =>
     (await tables.query('select "leaseOwner" from runs where id = $1', [id])).rows[0]?.leaseOwner;
 
-  /** Stops A where it is in the middle of no statement: one that keeps a row locked is a matter of its own. */
+  /** Stops A while it is in no statement: a stopped process that holds a row lock is another test. */
   async function stopA(): Promise<void> {
     await eventually(async () => {
       a.process.signal('SIGSTOP');
@@ -111,7 +111,7 @@ function faultsOfInstances(): void {
       expect(cut).toMatchObject({ status: 'cancelled', incomplete_details: null });
       goOn();
       a.process.signal('SIGCONT');
-      // By now it has read all of the model's answer, and was refused.
+      // By now A has read the whole answer of the model, and its write was refused.
       await cluster.upstream.until(({ openStreams }) => openStreams === 0);
       await eventually(async () => expect((await atA.get('/readyz')).status).toBe(200));
       expect(await get(atA, first.id)).toEqual(cut);
@@ -120,7 +120,7 @@ function faultsOfInstances(): void {
       expect(await rowsOf(first.id)).toBe(events);
       expect(await messagesOf(first.id)).toEqual(['user: A']);
       expect(messagesAsked(cluster.upstream.requests[2])).toEqual(['user: A', 'user: B', 'assistant: Done.', 'user: C']);
-      // Each instance writes its own, in its own time.
+      // Each instance writes its ledger rows in its own time.
       await eventually(async () => expect([await charges(second.id), await charges(third.id)]).toEqual([1, 1]));
       expect(await charges(first.id)).toBeLessThanOrEqual(1);
       walk(await log(atA, first.id));
@@ -189,7 +189,7 @@ function faultsOfInstances(): void {
       const refused = await who.post(path, { model, input: 'Not now' });
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     }
-    // What A is told while it cannot write is not lost.
+    // Text that A gets while it cannot write is not lost.
     goOn();
     cluster.database.restore();
     const clock = startClock();
@@ -204,7 +204,7 @@ function faultsOfInstances(): void {
     expect(['completed', 'failed']).toContain(walk(eventsOf(here.frames)).status);
     const next = await create(atB, 'C', { conversation: response.conversation.id, background: false });
     expect(next.status).toBe('completed');
-    // News pass between the instances again: without, what A says is seen at B once a second.
+    // Wait until signals pass between the instances again: without them B sees A's events once a second.
     await eventually(async () => {
       cluster.upstream.next(slow);
       const { id } = await create(atA, 'D');
@@ -236,7 +236,7 @@ function faultsOfInstances(): void {
     await atA.post(`${path}/${response.id}/cancel`);
   });
 
-  // The last one: it leaves B alone.
+  // This test is the last one, because it leaves B alone.
   it('an instance that is killed: its response ends for whoever follows elsewhere, and the next turn works', async () => {
     cluster.upstream.next({ ...slow, chunkDelayMs: 40, hangAtByte: 1_500 });
     const response = await create(atA, 'A');

@@ -110,7 +110,7 @@ function racesOfTwoInstances(): void {
     expect(most).toBe(1);
     expect([...statuses].filter((status) => ![200, 409, 429].includes(status))).toEqual([]);
 
-    // Each log is well-formed, and both instances tell the same.
+    // Each log is well-formed, and both instances show the same.
     for (const [index, response] of ended.entries()) {
       const [here, there] = await Promise.all(
         clients.map(async (client) => eventsOf(await Array.fromAsync(client.sse('GET', `${path}/${response.id}?stream=true`)))),
@@ -119,7 +119,7 @@ function racesOfTwoInstances(): void {
       expect(walk(here ?? []), `response ${index}`).toEqual(response);
     }
 
-    // What was accepted stands in the history once, in the turn of its response; what a response was cancelled with that never began does not.
+    // Accepted input is in the history once, in the turn of its response; the input of a response that was cancelled before it began is not.
     const texts = await pool?.query<{ role: string; content: string; runId: string }>(
       'select role, content, "runId" from messages where "chatId" = $1 order by ordinal',
       [conversation],

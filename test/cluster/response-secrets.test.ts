@@ -27,7 +27,7 @@ function secretsOverTwoInstances(): void {
   let annAtTwo: TestClient;
   let agentId: string;
   const planted: string[] = [];
-  /** All that the model was given. */
+  /** All requests to the model. */
   const asked: string[] = [];
 
   beforeAll(async () => {
@@ -45,7 +45,7 @@ function secretsOverTwoInstances(): void {
       headers: { 'X-Token': '{{secret:CRM_TOKEN}}' },
     };
     expect((await ann.post(`/api/v1/ais/${agentId}/tools`, { name: 'crm', type: 'API_FUNCTION', data })).status).toBe(200);
-    // What a request brings comes before what the agent has: without it, the call would be made in another name.
+    // A request's secret wins over the agent's: otherwise the call would use another person's rights.
     const [row] = (await ann.get(`/api/v1/ais/${agentId}/secrets`)).body.data;
     await ann.patch(`/api/v1/ais/${agentId}/secrets/${row.id}`, { value: 'of-the-agent' });
   });
@@ -89,7 +89,7 @@ function secretsOverTwoInstances(): void {
     });
     return { open, opened };
   };
-  /** A thread that instance one is at work on until `open` is called. */
+  /** A thread on which instance one works until `open` is called. */
   async function busyThread() {
     const { open, opened } = gate();
     upstream.next({ text: 'First.', gate: opened });

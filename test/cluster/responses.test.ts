@@ -52,7 +52,7 @@ function responsesOverTwoInstances(): void {
       ({ role, content }: { role: string; content: string }) => `${role}: ${content}`,
     );
 
-  /** Begins a response at A and comes back once B can see what it says. The rest it says when it is told to go on. */
+  /** Begins a response at A and resolves once B sees its first text. A sends the rest after `goOn`. */
   async function busyAtA() {
     const { script, goOn } = heldAnswer({ text });
     cluster.upstream.next(script);
@@ -84,7 +84,7 @@ function responsesOverTwoInstances(): void {
     for await (const { data } of atB.sse('GET', `${path}/${id}?stream=true&starting_after=2`)) {
       if (data === '[DONE]') continue;
       seen.push({ at: performance.now(), event: JSON.parse(data) });
-      // What was said so far has come while the model is still at work.
+      // The first part arrived while the model was still answering.
       if (seen.length === heldAt - 3) goOn();
     }
     await here;

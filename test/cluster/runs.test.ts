@@ -46,7 +46,7 @@ function runsOnTwoInstances(): void {
   }
   const newChat = async () => (await ann.post(`/api/v1/ais/${agentId}/chats`)).body.id as string;
 
-  /** The frames of a run that another instance works on, until its end. */
+  /** The frames of a run on another instance, until its end. */
   async function follow(who: TestClient, chatId: string, runId: string, last?: string) {
     const headers: Record<string, string> = last === undefined ? {} : { 'last-event-id': last };
     const frames = [];
@@ -70,7 +70,7 @@ function runsOnTwoInstances(): void {
     const there: SseFrame[] = [];
     for await (const frame of annAtTwo.sse('GET', `/api/v1/chats/${chatId}/runs/${runId}/events`)) {
       there.push(frame);
-      // The rest is said only when the first word has been seen at the other one.
+      // Send the rest only after the other instance has seen the first word.
       if (frame.event === 'message.delta') goOn();
     }
     expect(there).toEqual(await here);

@@ -15,7 +15,7 @@ if (testServerUrl === undefined) {
 } else describe('limits over two instances on one database', limitsOverTwoInstances);
 
 function limitsOverTwoInstances(): void {
-  /** As for runs: a process that is only slow keeps what it has. */
+  /** As for runs: a slow process keeps its reservations. */
   const leaseMs = clusterLeaseMs;
   let place: Place;
   let upstream: Upstream;
@@ -67,7 +67,7 @@ function limitsOverTwoInstances(): void {
     }
     expect(good * 15).toBeLessThanOrEqual(3_000);
     await eventually(async () => expect(await usedAt(annAtTwo)).toBe(good * 15));
-    // What one of them held and did not use comes back, and either may use it.
+    // Unused reservations of one instance return, and either instance may use them.
     await eventually(async () => {
       while ((await ask(annAtTwo)).status === 200) good += 1;
       expect(good * 15).toBeGreaterThan(3_000 - 2 * 30);
@@ -102,7 +102,7 @@ function limitsOverTwoInstances(): void {
         max_tokens: 350,
       });
     const narrow = await wide();
-    // Only what the third one does not hold is left: the answer is cut to it, or refused.
+    // Only what the third instance has not reserved is left: the answer is cut to it, or refused.
     const asked = Number(upstream.requests[1]?.body?.max_tokens ?? upstream.requests[1]?.body?.max_completion_tokens ?? 0);
     expect(narrow.status === 429 || asked < 350).toBe(true);
     await third.kill('SIGKILL');

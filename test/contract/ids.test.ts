@@ -3,7 +3,7 @@ import { type IdKind, idPrefixes, isId, kindOfId } from '../../src/entities/ids.
 import type { Person } from '../support/make.ts';
 import { withService } from '../support/service.ts';
 
-/** An id names a thing the same way on every API: what one shows, the other takes. */
+/** An id names a thing the same way on every API: an id from one API works on the other. */
 const { service, make, upstream } = await withService('model');
 let ann: Person;
 let agentId: string;
@@ -110,7 +110,7 @@ function idsOf(things: readonly { readonly id: string }[]): string[] {
   return things.map(({ id }) => id);
 }
 
-/** Every value of our kind under a name that ends with `id`. */
+/** Every value that looks like one of Parley's ids, in members whose name ends with `id`. */
 function everyId(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(everyId);
   if (typeof value !== 'object' || value === null) return [];

@@ -5,7 +5,8 @@ import type { Person } from '../support/make.ts';
 import { withService } from '../support/service.ts';
 import { type MemberType, resources } from './members.ts';
 
-// Every member of every resource of the contract comes back, with its type. Lists hold something, so that what they hold is seen too.
+// Every member of every resource of the contract is in replies, with its type. Lists in the replies are not empty, so that their items are checked
+// too.
 
 const { service, make } = await withService();
 let ann: Person;
@@ -82,7 +83,7 @@ function indexed({ data }: { readonly data: readonly { readonly id: string }[] }
 }
 const update = { generateCitations: true };
 
-/** Each operation that answers a resource, and how a member of its reply is reached. */
+/** Each operation that returns a resource, and the path to the resource in its reply. */
 const replies: readonly (readonly [operation: string, resource: keyof typeof resources, () => Promise<unknown>])[] = [
   ['Get AI', 'agent', () => good(ann.get(`/api/v1/ais/${agentId}`))],
   [
@@ -209,7 +210,7 @@ describe('members of the contract', () => {
   });
 });
 
-/** Where the value is not as the type says. An empty list proves nothing, so it is a fault of the test. */
+/** Where a value does not have its type. An empty list proves nothing, so it counts as a fault of the test. */
 function faultsOf(value: unknown, type: MemberType, place: string): readonly string[] {
   if (typeof type === 'string')
     return isOfType(value, type) ? [] : [`${place}: ${type} expected, found ${JSON.stringify(value)}`];

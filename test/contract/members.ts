@@ -1,7 +1,7 @@
 import { agentVisibilities } from '../../src/entities/agents/agent.ts';
 import { dataSourceTypes } from '../../src/entities/knowledge/data-source.ts';
 
-/** The type of a member, in the contract's words. `one of`: an enumeration with its whole set of values. */
+/** The type of a member, in the contract's terms. `one of`: an enumeration with all its values. */
 export type MemberType =
   | 'string'
   | 'string or null'
@@ -130,7 +130,7 @@ const dataSource: Members = {
   data: 'object',
   ...flags('cite', 'orgVisible'),
 };
-/** Of one that was just added. */
+/** For a source that was just added. */
 const addedDataSource: Members = { ...dataSource, lastIndexedAt: 'date-time, or null before it' };
 const listedDataSource: Members = {
   ...dataSource,
@@ -203,7 +203,7 @@ const completion: Members = {
   chatId: 'string',
 };
 
-/** Every resource of the contract, and what its operations answer besides. */
+/** Every resource of the contract, and further members of its operations' replies. */
 export const resources = {
   profile,
   agent,

@@ -7,7 +7,7 @@ import type { Answer } from '../support/runs/answers.ts';
 import { withService } from '../support/service.ts';
 import type { UpstreamScript } from '../support/upstream.ts';
 
-/** One scripted model run gives the same requests to the model, and the same answer, on every face. */
+/** One scripted model run sends the same requests to the model, and gives the same answer, on every API. */
 const { make, upstream } = await withService('model');
 let api: ApiServer;
 let ann: Person;
@@ -38,9 +38,9 @@ interface Scenario {
   readonly script: readonly UpstreamScript[];
   readonly question?: Partial<Question>;
   readonly agent?: keyof typeof agents;
-  /** Of the last answer. */
+  /** Members of the last answer. */
   readonly expected: Partial<Answer>;
-  /** Apis whose contract has no word for it. */
+  /** APIs whose contract has no such member. */
   readonly without?: RegExp;
 }
 
@@ -136,7 +136,7 @@ describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('
   });
 });
 
-/** Whether the model streams is for the face: one that answers in one piece asks for one piece. */
+/** Without the members about streaming: an API that answers in one piece asks the model for one piece. */
 function bare(body: Readonly<Record<string, unknown>> | undefined): object {
   const { stream: _stream, stream_options: _options, ...same } = body ?? {};
   return same;

@@ -86,7 +86,7 @@ describe.each([
 
   it('creates with subagents, whole and streaming; its stream helper with extensions off', async () => {
     scriptResearch(upstream, ['What is red?', 'What is green?']);
-    // A tool that only this service knows: the type of the client cannot name it.
+    // A tool that only Parley has: the types of the client cannot name it.
     const tools = [{ type: 'deep_research' }] as unknown as OpenAI.Responses.Tool[];
     const events = await Array.fromAsync(await client().responses.create({ model, input, tools, stream: true }));
     const types = events.map(({ type }) => String(type));

@@ -10,8 +10,8 @@ import { type Setting, World } from '../authorization/world.ts';
 import { Numbered } from './numbered.ts';
 import { entryFails, Probe } from './probe.ts';
 
-// Every mutation, also those not written yet: its entry commits with its change, in the transaction of the first row that it writes. The
-// database itself is the witness (probe.ts). Names come from the schema, arguments from the authorization table.
+// Every mutation, also a future one: its entry commits with its change, in the transaction of the first row that it writes. The database itself
+// records both (probe.ts). Operations come from the schema, arguments from the authorization table.
 
 const schema = buildSchema();
 const mutations = callsOf(schema, []).filter(({ operation }) => operation.startsWith('Mutation.'));
@@ -51,7 +51,7 @@ describe('a mutation', () => {
       expect(before.filter((row) => row.transaction !== inserted[0]?.transaction)).toEqual([]);
       const { data } = (await service.client().get(`/api/v1/admin/audit-log?limit=5&orgId=${setting.world.home.id}`)).body;
       const entry = data.find((found: { requestId: string }) => found.requestId === requestId);
-      // What happened elsewhere is in the log of that place.
+      // A change in another organization is in that organization's log.
       if (entry !== undefined) expect(entry).toMatchObject({ action: nameOf(operation), kind: 'CHANGE', address: '127.0.0.1' });
     },
   );
@@ -71,7 +71,7 @@ describe('a mutation', () => {
       const { requestId, status } = await made('change-fails', operation, call, () => probe.failChanges(true));
       await probe.failChanges(false);
       const entries = (await probe.take()).filter((row) => row.requestId === requestId && row.kind === 'CHANGE');
-      // What changes no row of an organization cannot fail this way.
+      // A call that changes no row of an organization cannot fail this way.
       if (status >= 400) expect(entries).toEqual([]);
       else expect(entries).toHaveLength(1);
     },
@@ -86,7 +86,7 @@ describe('a mutation', () => {
   });
 });
 
-/** Calls a mutation for somebody who may, with arguments that work. */
+/** Calls a mutation as a person who may, with arguments that work. */
 async function made(
   prefix: string,
   operation: string,

@@ -1,6 +1,6 @@
 import { type RequestHeaders, TestClient } from '../../support/client.ts';
 
-/** The same person; each call carries the request id. */
+/** The same person; each call has its own request id. */
 export class Numbered extends TestClient {
   readonly #requestId: string;
 

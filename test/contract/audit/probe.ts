@@ -7,17 +7,17 @@ export interface Written {
   readonly position: string;
   readonly transaction: string;
   readonly table: string;
-  /** Of an audit entry: the request that it is about, and its kind and outcome. */
+  /** For an audit entry: the request that it is about, its kind and its outcome. */
   readonly requestId: string | null;
   readonly kind: string | null;
   readonly outcome: string | null;
   readonly operation: string;
 }
 
-/** Requests whose id begins so cannot write their audit entry. */
+/** Requests whose id begins with this text cannot write their audit entry. */
 export const entryFails = 'entry-fails';
 
-/** What the service writes for itself; entries tell of everything else. */
+/** Tables of the service itself; entries cover all others. */
 const ownTables = [
   'cache_invalidations',
   'idempotency_records',
@@ -33,8 +33,8 @@ const ownTables = [
 ];
 
 /**
- * Watches the database itself, whatever way a statement comes: triggers note each row that is written, with its transaction, in a table that
- * rolls back with it.
+ * Watches the database itself, so that no statement escapes: triggers note each written row, with its transaction, in a table that rolls back with
+ * it.
  */
 export class Probe {
   readonly #service: TestService;
@@ -81,7 +81,7 @@ export class Probe {
     }
   }
 
-  /** Every row written since the last time, in order. */
+  /** Every row written since the last call, in order. */
   async take(): Promise<readonly Written[]> {
     const { rows } = await this.#service.deps.storage.db.pool.query<Written>(
       'select * from audit_probe.written where position > $1 order by position',
@@ -91,7 +91,7 @@ export class Probe {
     return rows;
   }
 
-  /** Waits until no run is at work, and forgets what was written until then. */
+  /** Waits until no run is active, and drops the rows written until then. */
   async quiet(): Promise<void> {
     const { pool } = this.#service.deps.storage.db;
     await eventually(async () => {

@@ -12,8 +12,8 @@ import { table } from '../authorization/table.ts';
 import { type Setting, World } from '../authorization/world.ts';
 import { Numbered } from './numbered.ts';
 
-// Whoever is shown what other people have, by the right of an administrator, leaves one entry: every query and subscription of the schema, and
-// every row of REST, for each kind of administrator. Names come from the schema, arguments from the authorization table.
+// An administrator who is shown other people's content leaves one entry: for every query and subscription of the schema, every REST route, and each
+// kind of administrator. Operations come from the schema, arguments from the authorization table.
 
 const schema = buildSchema();
 const contentScopes: ReadonlySet<string | null> = new Set([
@@ -43,7 +43,7 @@ let setting: Setting;
 let people: Readonly<Record<(typeof administrators)[number] | 'owner', Person>>;
 /** Operations that left an entry. */
 const entered = new Set<string>();
-/** Ids of what the owner has. */
+/** Ids of the owner's things. */
 let own: readonly string[];
 let calls = 0;
 
@@ -161,7 +161,7 @@ it('administrators see that runs are active, not what people say in chats whose 
   const quiet = (await world.make.agent({ owner: world.owner, visibility: 'PRIVATE', chatLogsVisible: false })).id;
   const { chat } = await world.awaiting(quiet);
   const { pool } = service.deps.storage.db;
-  // A run that is at work: it only has to stand in the list.
+  // An active run: it only has to be in the list.
   await pool.query(`update runs set status = 'in_progress' where "chatId" = $1`, [chat]);
   const query =
     '{ activeRuns { chatId messages { content } message { content } toolCalls { arguments } citations { snippet } } }';
@@ -177,7 +177,7 @@ function nextId(): string {
   return `read-${calls}`;
 }
 
-/** The reads of one request, wherever they were written. */
+/** The entries of reads for one request, in any organization. */
 async function entriesOf(requestId: string) {
   await service.deps.audit.flush();
   const { rows: found } = await service.deps.storage.db.pool.query(

@@ -102,7 +102,7 @@ describe('refusals do not fill the log', () => {
     await service.deps.audit.flush();
     const after = await service.deps.storage.db.pool.query('select count(*)::int as count from audit_entries');
     expect(after.rows).toEqual(before.rows);
-    const lines = logs.map((line) => JSON.parse(line)).filter(({ msg }) => /without a good API key/.test(msg));
+    const lines = logs.map((line) => JSON.parse(line)).filter(({ msg }) => /without a valid API key/.test(msg));
     expect(lines).toMatchObject([{ count: 6 }]);
   });
 });

@@ -12,16 +12,16 @@ import { compileRoutes, type Route } from '../../../src/rest/compile.ts';
 import type { DeclaredRoute } from '../../../src/rest/route.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
 
-/** Arguments of a root field, by GraphQL's names; a Blob where the schema has a File. */
+/** Arguments of a root field, by GraphQL's names; a Blob for a File. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
 export interface Answer {
-  /** That of REST, also for what came over GraphQL. */
+  /** The REST status, also for a call over GraphQL. */
   readonly status: number;
   readonly code: string;
   readonly message: string;
   readonly param: string | null;
-  /** What was answered when nothing was refused. */
+  /** The reply of a call that was not refused. */
   readonly body: unknown;
 }
 export interface Operation {
@@ -31,18 +31,18 @@ export interface Operation {
   readonly kind: OperationTypeNode;
 }
 
-/** A root field over GraphQL, or a row of REST. */
+/** A root field over GraphQL, or a REST route. */
 export interface Call {
   /** `Query.agent`, or `GET /api/v1/ais/{aiId}`. */
   readonly title: string;
   readonly operation: string;
   readonly field: GraphQLField<unknown, unknown>;
-  /** A signed link opens it to who has no key. */
+  /** A signed link allows the call without a key. */
   readonly takesTicket: boolean;
   readonly call: (who: TestClient, given: Arguments) => Promise<Answer>;
 }
 
-/** Every operation on both faces. */
+/** Every operation on both APIs. */
 export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): readonly Call[] {
   return [
     ...operationsOf(schema).map((operation): Call => {
@@ -86,7 +86,7 @@ async function callGraphql(who: TestClient, { field, kind }: Operation, given: A
   return answerOfResult((await post(who, query, variables)).body, field);
 }
 
-/** Calls a REST row with the arguments of its root field. */
+/** Calls a REST route with the arguments of its root field. */
 async function callRest(who: TestClient, route: Route, given: Arguments): Promise<Answer> {
   const { row } = route;
   const variables = variablesOf(route, given);
@@ -100,7 +100,7 @@ async function callRest(who: TestClient, route: Route, given: Arguments): Promis
   return answerOfReply(await who.call(row.method, url, body, headers));
 }
 
-/** A row's variables: the arguments of its root field, by the names that the row's document gives them. */
+/** A route's variables: the arguments of its root field, by the names that the route's document gives them. */
 function variablesOf(route: Route, given: Arguments): ReadonlyMap<string, unknown> {
   const pairs = (route.main.rootNode.arguments ?? []).flatMap(({ name, value }) =>
     value.kind === Kind.VARIABLE ? [[value.name.value, given[name.value]] as const] : [],
@@ -135,7 +135,7 @@ function post(who: TestClient, query: string, variables: Arguments): Promise<Rep
   return who.post('/graphql', form, { 'graphql-require-preflight': '1' });
 }
 
-/** The first result of a subscription, or the refusal at the door. Every subscription of ours begins with how things stand. */
+/** The first result of a subscription, or its refusal. Every subscription of Parley begins with the current state. */
 async function firstResult(who: TestClient, body: unknown): Promise<unknown> {
   const response = await who.fetch('POST', '/graphql', body, { accept: 'text/event-stream' });
   if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response.json();
@@ -160,7 +160,7 @@ interface Result {
   readonly errors?: readonly { readonly message: string; readonly extensions?: { code?: string; param?: string | null } }[];
 }
 
-/** Null where a field may be null is how GraphQL says that there is no such thing. */
+/** For a nullable field, GraphQL answers null for a missing thing. */
 function answerOfResult(result: unknown, field: GraphQLField<unknown, unknown>): Answer {
   const { data, errors } = result as Result;
   const error = errors?.[0];

@@ -10,13 +10,13 @@ import { type IdPosition, idPositions, withId } from './id-positions.ts';
 import { table } from './table.ts';
 import { type Setting, World } from './world.ts';
 
-// Another's id, in whatever place of whatever call, looks exactly like one that was never given out. Nothing here names an operation.
+// Another organization's id, in any place of any call, gets the same answer as an id that does not exist. No operation is named here.
 
 const calls = callsOf(buildSchema(), allRoutes);
 
 const { service } = await withService('web');
 let setting: Setting;
-/** Ids of everything that stands in another organization of the tenant, and in another tenant. */
+/** Ids of everything in another organization of the tenant, and in another tenant. */
 let foreign: { readonly sister: readonly string[]; readonly stranger: readonly string[] };
 let people: Readonly<Record<'owner' | 'admin' | 'tenantKey', Person>>;
 
@@ -63,7 +63,7 @@ describe('an id of another organization looks like a missing one', () => {
     const wrong: string[] = [];
     for (const position of idPositions(call.field, base)) {
       for (const id of [...foreign.stranger, ...foreign.sister].filter((candidate) => fits(position, candidate))) {
-        // The tenant of the organization is one's own.
+        // The caller's own tenant is not foreign.
         if (id === setting.world.home.tenantId) continue;
         const { fault, isUsedUp } = await difference(people.owner, call, base, position, id);
         if (isUsedUp) base = await given(setting);
@@ -83,7 +83,7 @@ describe('an id of another organization looks like a missing one', () => {
         const base = await lineOf(call).given(setting);
         const positions = idPositions(call.field, base);
         const position = positions[place % Math.max(1, positions.length)];
-        // What a TENANT key administers of its tenant is not another's.
+        // For a TENANT key, what it administers in its tenant is not foreign.
         const ids = who === 'tenantKey' ? foreign.stranger : [...foreign.stranger, ...foreign.sister];
         const id = ids[thing % ids.length];
         if (position === undefined || id === undefined || id === setting.world.home.tenantId) return;
@@ -105,7 +105,7 @@ function fits({ kinds }: IdPosition, id: string): boolean {
   return kind !== undefined && (kinds === undefined || kinds.includes(kind));
 }
 
-/** What tells another's id from a missing one; nothing is as it should be. Both calls may succeed where a place only narrows a list. */
+/** The differences between the answers for a foreign and a missing id; there must be none. Both calls may succeed where the id only narrows a list. */
 async function difference(who: Person, call: Call, base: Arguments, position: IdPosition, id: string) {
   const kind = kindOfId(id);
   if (kind === undefined) throw new Error(`${id} is no id`);
@@ -117,7 +117,7 @@ async function difference(who: Person, call: Call, base: Arguments, position: Id
   return { isUsedUp: isUsedUp || others.status < 300, fault: left === right ? undefined : fault };
 }
 
-/** Without what differs between any two calls. */
+/** Without the members that differ between any two calls. */
 function normal({ status, code, message, param, body }: Answer): string {
   const text = JSON.stringify(status < 300 ? { status, body } : { status, code, message, param });
   return text

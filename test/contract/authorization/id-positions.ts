@@ -11,16 +11,16 @@ import type { Arguments } from './calls.ts';
 
 type Path = readonly (string | number)[];
 
-/** A place of a call where an id of ours stands, or may stand. */
+/** A place in a call that holds, or may hold, one of Parley's ids. */
 export interface IdPosition {
   readonly path: Path;
-  /** As its name says; undefined where any id may stand. */
+  /** The kinds that the name allows; undefined where any id may be. */
   readonly kinds: readonly IdKind[] | undefined;
-  /** What to write there. */
+  /** Makes the value for this place. */
   readonly write: (id: string) => unknown;
 }
 
-/** Names that do not tell by themselves which kind they are of. */
+/** Names that do not tell which kind of id they hold. */
 const kindsByName: Readonly<Record<string, readonly IdKind[]>> = {
   groups: ['group'],
   ais: ['agent'],
@@ -41,7 +41,7 @@ const kindsByName: Readonly<Record<string, readonly IdKind[]>> = {
 };
 const idName = /(^id|Ids?)$/;
 
-/** Places inside members that take any JSON, by the path that ends there. */
+/** Places inside members that accept any JSON, by the path that ends there. */
 const inJson: readonly { readonly member: string; readonly kinds: readonly IdKind[]; readonly write: IdPosition['write'] }[] = [
   { member: 'prompt', kinds: ['chatFile'], write: (id) => [{ type: 'id', id }] },
   { member: 'options', kinds: ['agentFlow'], write: (id) => ({ flow: { override: { force: true, id, version: 1 } } }) },
@@ -62,7 +62,7 @@ const inJson: readonly { readonly member: string; readonly kinds: readonly IdKin
   },
 ];
 
-/** Every place for an id in a call that works otherwise. */
+/** Every place for an id in a call that otherwise works. */
 export function idPositions(field: GraphQLField<unknown, unknown>, given: Arguments): readonly IdPosition[] {
   return field.args.flatMap(({ name, type }) => walk(type, [name], given[name]));
 }

@@ -11,7 +11,7 @@ import { type Outcome, outcomeOf, type Principal, principals, visibilitiesOf } f
 import { type Line, table } from './table.ts';
 import { type Setting, World } from './world.ts';
 
-// Every operation, on both faces, for everybody, at every visibility: what table.ts promises. Nothing here names an operation.
+// Every operation, on both APIs, for every principal, at every visibility: what table.ts promises. No operation is named here.
 
 const schema = buildSchema();
 const calls = callsOf(schema, allRoutes);
@@ -71,7 +71,7 @@ describe('what everybody gets is what the table says', () => {
   });
 });
 
-/** Those who are refused come first: nothing they are refused is used up. */
+/** The refused callers come first, because the allowed calls may use things up. */
 function casesOf(line: Line, operation: string, visibility: Setting['visibility'], takesTicket: boolean) {
   const needsScope = operationScopes[operation] !== null;
   const cases = principals.map((who) => {
@@ -89,7 +89,7 @@ function shown({ status, code, message }: Answer): string {
   return `${status} ${code} ${message}`.trim();
 }
 
-/** A few at a time: the service is one process, and so is the test. */
+/** Runs a few at a time: the service is one process, and so is the test. */
 async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
   await Promise.all(

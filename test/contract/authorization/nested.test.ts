@@ -21,9 +21,9 @@ import { ask, fieldsOf, roomForWholeSelections } from './selection.ts';
 import { table } from './table.ts';
 import { type Setting, World } from './world.ts';
 
-// A key sees through nesting what it sees directly. Every query of the schema is asked for everything that can be reached from it, by a key
-// with every scope and by one with the scope of the query alone. What the second is shown of another noun is a fault. Nothing here names an
-// operation or a field: both come from the schema.
+// A key sees through nesting only what it sees directly. Each query of the schema selects everything that it can reach, once with a key of every
+// scope and once with a key of the query's scope alone. If the second key is shown something of another noun, that is a fault. No operation and no
+// field is named here: both come from the schema.
 
 const schema = buildSchema();
 const queries = operationsOf(schema).filter(({ name }) => name.startsWith('Query.') && name !== 'Query.node');
@@ -43,7 +43,7 @@ describe('a key with the scope of a query alone', () => {
   it.each(queries.map(({ name, field }) => [name, field] as const))('%s shows nothing of another noun', async (name, field) => {
     const line = table[name];
     if (line === undefined) throw new Error(`${name} has no line`);
-    // Queries of administration are asked by somebody who may.
+    // Queries of administration are sent by an administrator.
     const person = line.needs === 'isInstance' || line.needs.startsWith('administers') ? setting.world.admin : owner;
     const scope = operationScopes[name] ?? null;
     const given = await line.given(setting);
@@ -120,7 +120,7 @@ interface Crossing {
   readonly value: unknown;
 }
 
-/** What a reply shows of nouns that the scope does not read: objects of their types, and ids and e-mails of theirs. */
+/** What a reply shows of nouns that the scope does not read: objects of their types, and their ids and e-mails. */
 function crossings(value: unknown, field: GraphQLField<unknown, unknown>, scope: Scope | null | 'every scope'): Crossing[] {
   if (Array.isArray(value)) return value.flatMap((item) => crossings(item, field, scope));
   const type = getNamedType(field.type);
@@ -136,7 +136,7 @@ function crossings(value: unknown, field: GraphQLField<unknown, unknown>, scope:
   });
 }
 
-/** As declared; the lists of a noun are of that noun. */
+/** As the rule of the type declares; a connection has the rule of its nodes. */
 function nounScope(type: GraphQLNamedType): Scope | null | undefined {
   const name = type.name.replace(/(?:Connection|Edge)$/, '');
   return (typeRules[type.name] ?? typeRules[name])?.scope;

@@ -1,12 +1,12 @@
 import { type AgentVisibility, agentVisibilities } from '../../../src/entities/agents/agent.ts';
 
-/** Who calls. All but the last three are of the organization that everything belongs to, or act in it. */
+/** Who calls. All but the last three belong to the organization of the things, or act in it. */
 export const principals = [
   /** Without any key. */
   'nobody',
   'revokedKey',
   'expiredKey',
-  /** The owner, with every scope but the one that the operation asks for. */
+  /** The owner, with every scope but the one that the operation needs. */
   'keyWithoutScope',
   'owner',
   'editor',
@@ -25,17 +25,17 @@ export const principals = [
   'otherTenant',
 ] as const;
 export type Principal = (typeof principals)[number];
-/** Those whose keys are good; what the others get does not depend on the thing. */
+/** Principals with a valid key; for the others the answer does not depend on the thing. */
 export type Standing = Exclude<Principal, 'nobody' | 'revokedKey' | 'expiredKey' | 'keyWithoutScope'>;
 export const standing = principals.slice(4) as readonly Standing[];
 
-/** 400: another's thing in a body, which is said to be none, naming the member. */
+/** 400: a foreign thing named in a body, which the error treats as missing. */
 export type Outcome = 'allowed' | 400 | 401 | 403 | 404;
 
-/** Who stands how to a thing: what a caller of good standing and scope gets. */
+/** A relation to a thing: what each principal with a valid key and scope gets. */
 export interface Relation {
   readonly outcome: (who: Standing, visibility: AgentVisibility) => Outcome;
-  /** Whether the visibility of the agent decides, or must be seen not to. */
+  /** Whether to try every visibility of the agent: the visibility decides, or must not decide. */
   readonly varies: boolean;
 }
 
@@ -49,7 +49,7 @@ const seers: Record<AgentVisibility, readonly Standing[]> = {
   ANYONE_WITH_LINK: standing,
 };
 
-/** Allowed for `may`; forbidden for who sees it besides; missing for everybody else. */
+/** Allowed for `may`, 403 for principals who see the agent, 404 for all others. */
 const agentIs = (may: readonly Standing[]): Relation => ({
   varies: true,
   outcome: (who, visibility) => (!seers[visibility].includes(who) ? 404 : may.includes(who) ? 'allowed' : 403),
@@ -68,7 +68,7 @@ const aboveOrganizations: readonly Standing[] = ['tenantKey', 'tenantKeyElsewher
 
 /** The relations that the table names. */
 export const relations = {
-  /** A good key is enough. */
+  /** Any valid key. */
   anyone: onlyFor(standing),
 
   // to an agent
@@ -76,9 +76,9 @@ export const relations = {
   edits: agentIs(family),
   manages: agentIs(['owner', ...administrators]),
   approves: agentIs(administrators),
-  /** And to a data source of the owner, which editors of the agent see and may not hand on. */
+  /** Also to a data source of the owner, which editors of the agent see and may not attach elsewhere. */
   attaches: agentIs(['owner', ...administrators]),
-  /** And to a connection of the owner's, which nobody else may use, whatever else they may. */
+  /** Also to a connection of the owner, which nobody else may use, whatever their other rights. */
   editsWithConnection: {
     varies: true,
     outcome: (who, visibility) => {
@@ -99,36 +99,36 @@ export const relations = {
   seesGroup: thingIs(['owner', 'groupMember', ...administrators]),
   changesGroup: thingIs(['owner', ...administrators], ['owner', 'groupMember', ...administrators]),
 
-  // to what belongs to the owner alone
+  // to things that belong to the owner alone
   administersOwners: thingIs(['owner', ...administrators]),
-  /** The link was signed for the owner's key; whoever has no key at all may use it too. */
+  /** The link was signed for the owner's key; it also works without any key. */
   holdsLink: thingIs(['owner']),
   ownsResponse: thingIs(['owner'], ['owner'], true),
   isOwner: thingIs(['owner'], ['owner', ...administrators]),
   administersOwnersKeys: thingIs(['owner', ...administrators, 'tenantKeyElsewhere']),
 
-  // to the organization; plain members learn nothing by a 403 that they would not know without asking
+  // to the organization; a 403 tells plain members nothing that they could not find out otherwise
   administersOrganization: onlyFor([...administrators, 'tenantKeyElsewhere'], elsewhere),
   administersFromAbove: onlyFor(aboveOrganizations, elsewhere),
-  /** To an organization of the tenant that nobody here is a member of. */
+  /** To an organization of the tenant that none of the principals is a member of. */
   administersTenant: onlyFor(aboveOrganizations, ['orgAdmin', ...elsewhere]),
-  /** To whatever organization the key acts in. */
+  /** To the organization that the key acts in. */
   administersItsOwn: onlyFor(standing.filter((who) => !members.includes(who))),
   isAboveOrganizations: onlyFor(aboveOrganizations),
   isInstance: onlyFor(['instanceKey']),
-  /** To what it shows its members, which a TENANT key reaches only where it acts. */
+  /** To what the organization shows its members; a TENANT key reaches it only in the organization where it acts. */
   administersContent: onlyFor(administrators, ['tenantKeyElsewhere', ...elsewhere]),
 } as const satisfies Record<string, Relation>;
 export type RelationName = keyof typeof relations;
 
-/** What the table promises for a call, whatever its face. */
+/** The outcome that the table promises for a call, on both APIs. */
 export function outcomeOf(name: RelationName, who: Principal, visibility: AgentVisibility, needsScope: boolean): Outcome {
   if (who === 'nobody' || who === 'revokedKey' || who === 'expiredKey') return 401;
   if (who === 'keyWithoutScope') return needsScope ? 403 : relations[name].outcome('owner', visibility);
   return relations[name].outcome(who, visibility);
 }
 
-/** The visibilities worth trying. */
+/** The visibilities to try. */
 export function visibilitiesOf(name: RelationName): readonly AgentVisibility[] {
   return relations[name].varies ? agentVisibilities : ['PRIVATE'];
 }

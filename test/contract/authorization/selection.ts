@@ -13,7 +13,7 @@ import type { RequestHeaders, TestClient } from '../../support/client.ts';
 
 const depthMax = 7;
 
-/** What a service must allow for such documents. */
+/** Settings of a service that accepts such documents. */
 export const roomForWholeSelections = {
   GRAPHQL_COST_MAX: '100000000',
   GRAPHQL_TOKENS_MAX: '1000000',
@@ -21,7 +21,7 @@ export const roomForWholeSelections = {
   GRAPHQL_ALIASES_MAX: '5000',
 };
 
-/** Asks a query for everything that can be reached from it. Answers its value; anything but a missing scope fails the test. */
+/** Sends a query that selects everything it can reach, and returns its value; any error except a missing scope fails the test. */
 export async function ask(
   who: TestClient,
   field: GraphQLField<unknown, unknown>,
@@ -41,7 +41,7 @@ export async function ask(
   return data?.[field.name];
 }
 
-/** Everything that can be reached, each type once on the way down. */
+/** A selection of everything that can be reached; each type appears once on a path. */
 function selection(field: GraphQLField<unknown, unknown>, above: readonly string[], depth: number): string {
   const type = getNamedType(field.type);
   if (!isCompositeType(type)) return '';

@@ -3,17 +3,17 @@ import type { RelationName } from './relations.ts';
 import { type Setting, toolData } from './world.ts';
 
 export interface Line {
-  /** The relation a caller needs; what the others get stands with it. */
+  /** The relation that a caller needs. */
   readonly needs: RelationName;
-  /** The status that answers who is let in, where there is nothing more to do for the call. Default: a good one. */
+  /** The status for an allowed caller, where the call cannot succeed. Default: a good one. */
   readonly reaches?: number;
-  /** Arguments of the root field that work for who is allowed; asked for anew for each of those, since their calls may use things up. */
+  /** Makes arguments of the root field that work for an allowed caller; made anew for each caller, because a call may use things up. */
   readonly given: (setting: Setting) => Arguments | Promise<Arguments>;
 }
 
 const line = (needs: RelationName, given: Line['given'] = () => ({})): Line => ({ needs, given });
 
-/** Who is let in learns that it cannot be done now. */
+/** An allowed caller gets 409. */
 const conflict = (needs: RelationName, given: Line['given']): Line => ({ needs, given, reaches: 409 });
 
 const ofAgent: Line['given'] = ({ agent }) => ({ agentId: agent });
@@ -32,7 +32,7 @@ const note = () => new Blob(['Hello'], { type: 'text/plain' });
 const asks = { prompt: 'Hello' };
 const completionOf = (agent: string) => ({ model: agent, messages: [{ role: 'user', content: 'Hello' }] });
 
-/** A source that is read by a connection of the owner's. */
+/** A source that is read through a connection of the owner. */
 function withConnection(provider: string, members: Arguments): Line {
   return line('editsWithConnection', async ({ agent, world }) => ({
     agentId: agent,
@@ -51,8 +51,8 @@ async function newMessage({ world, agent }: Setting): Promise<Arguments> {
 }
 
 /**
- * Every operation: what it asks of its caller. The matrix refuses one without a line. A row of REST has a line of its own where it asks less
- * of its root field than others do.
+ * Every operation and the relation that it needs. The matrix fails for an operation without a line. A REST route has a line of its own if it needs
+ * less than its root field.
  */
 export const table: Readonly<Record<string, Line>> = {
   'Query.viewer': line('anyone'),
@@ -79,7 +79,7 @@ export const table: Readonly<Record<string, Line>> = {
   })),
   'Mutation.deleteAgentCategory': line('administersContent', async ({ world }) => ({ id: await world.category() })),
 
-  // what agents are made of
+  // parts of agents
   'Query.agentTools': line('sees', ofAgent),
   'Query.agentTool': line('sees', ofAgentById('tool')),
   'Mutation.createAgentTool': line('edits', ({ agent, world }) => ({

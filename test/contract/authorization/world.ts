@@ -21,16 +21,16 @@ export interface Things {
   readonly secret: string;
 }
 
-/** What a line of the table may name in its arguments. */
+/** What a line of the table may use in its arguments. */
 export interface Setting extends Things {
   readonly world: World;
   readonly visibility: AgentVisibility;
   /** A RESTRICTED group of the owner. */
   readonly group: string;
-  /** Of the owner's, to a wiki. */
+  /** A wiki connection of the owner. */
   readonly connection: string;
   readonly category: string;
-  /** Somebody of the organization who owns nothing, and the membership of somebody else. */
+  /** A user of the organization who owns nothing, and the membership of another user. */
   readonly user: string;
   readonly membership: string;
 }
@@ -51,7 +51,7 @@ export const weatherTool = {
   },
 };
 
-/** An organization with people in it, what its owner made, and everything a line of the table may want anew. */
+/** An organization with people, the owner's things, and methods that make new things for lines of the table. */
 export class World {
   readonly make: Make;
   readonly home: Organization;
@@ -82,7 +82,7 @@ export class World {
     this.member = people.member;
   }
 
-  /** In a tenant of its own, or in the sister organization of another world. */
+  /** Makes a world in a tenant of its own, or in the sister organization of another world. */
   static async create(service: TestService, beside?: World): Promise<World> {
     const make = beside?.make ?? makeFor(service);
     const home = beside?.sister ?? (await make.organization());
@@ -96,7 +96,7 @@ export class World {
     return new World(service, make, { home, sister }, { owner, admin, editor, member });
   }
 
-  /** A text that no other has. */
+  /** A unique name. */
   name(prefix = 'Thing'): string {
     this.#made += 1;
     return `${prefix}_${this.#made}`;
@@ -107,7 +107,7 @@ export class World {
     return this.#made;
   }
 
-  /** Everybody of the matrix but those without a key. */
+  /** Every principal of the matrix that has a key. */
   async people(): Promise<Readonly<Record<Exclude<Principal, 'nobody' | 'keyWithoutScope'>, Person>>> {
     const { make, home, sister, owner } = this;
     const newcomer = await make.person({ organization: home });
@@ -146,7 +146,7 @@ export class World {
     return (await this.make.chat({ owner: this.owner, agentId: agent })).id;
   }
 
-  /** A chat with a run that is over: it asked for the output of a tool. */
+  /** A chat with an ended run that asked for the output of a tool. */
   async awaiting(agent: string): Promise<Awaiting> {
     const chat = await this.chat(agent);
     const prompt = 'What is the weather in Paris?';
@@ -163,12 +163,12 @@ export class World {
     form.append('file', new Blob(['Hello'], { type: 'text/plain' }), 'note.txt');
     return this.#madeBy(this.owner, `/api/v1/chats/${chat}/files`, form);
   }
-  /** A file of five bytes that is still to come. */
+  /** A record of a file of five bytes, without its content. */
   fileRecord(chat: string): Promise<string> {
     const body = { filename: 'note.txt', size: 5, mimeType: 'text/plain' };
     return this.#madeBy(this.owner, `/api/v1/chats/${chat}/file-records`, body);
   }
-  /** A response that is over. */
+  /** An ended response. */
   response(model: string): Promise<string> {
     return this.#madeBy(this.owner, '/api/v2/responses', { model, input: 'Hello' });
   }
@@ -204,7 +204,7 @@ export class World {
     const body = { provider, accountName: this.name('account'), accessToken: 'token-of-the-wiki' };
     return this.#madeBy(this.owner, '/api/v1/connections', body);
   }
-  /** One of the owner's for each provider, again and again: nobody may have very many. */
+  /** One connection of the owner for each provider, reused: the number of connections is limited. */
   connectionTo(provider: string): Promise<string> {
     const made = this.#connections.get(provider) ?? this.connection(provider);
     this.#connections.set(provider, made);
@@ -226,7 +226,7 @@ export class World {
     if (errors !== undefined) throw new Error(JSON.stringify(errors));
     return data.createAgentCategory.id;
   }
-  /** Somebody of the organization who owns nothing. */
+  /** A user of the organization who owns nothing. */
   async user(organization = this.home): Promise<string> {
     return (await this.make.person({ organization })).userId;
   }
@@ -241,7 +241,7 @@ export class World {
   async tenant(): Promise<string> {
     return (await this.make.tenant()).id;
   }
-  /** What a signed link for a file of five bytes holds. */
+  /** The path and ticket of a signed link for a file of five bytes. */
   async uploadLink(agent: string): Promise<{ readonly uploadId: string; readonly ticket: string }> {
     const body = { filename: 'note.txt', contentType: 'text/plain', size: 5 };
     const { url } = (await this.owner.post(`/api/v1/ais/${agent}/data-sources/upload-token`, body)).body;
@@ -249,7 +249,7 @@ export class World {
     return { uploadId: pathname.split('/').at(-1) ?? '', ticket: searchParams.get('ticket') ?? '' };
   }
 
-  /** One of everything around an agent. */
+  /** One thing of each kind, around one agent. */
   async things(visibility: AgentVisibility, group?: string): Promise<Things> {
     const agent = await this.agent(visibility, group);
     const { chat } = await this.awaiting(agent);
@@ -272,12 +272,12 @@ export class World {
     };
   }
 
-  /** All that the lines of the table may name, at one visibility. */
+  /** Everything that the lines of the table may use, at one visibility. */
   async setting(visibility: AgentVisibility): Promise<Setting> {
     const group = await this.group();
     return { ...(await this.#shared(group)), ...(await this.things(visibility, group)), visibility };
   }
-  /** The same at each, with one group, connection and so on. */
+  /** The settings of all visibilities, with one group and one connection for all. */
   async settings(): Promise<Readonly<Record<AgentVisibility, Setting>>> {
     const group = await this.group();
     const shared = await this.#shared(group);

@@ -43,7 +43,7 @@ afterAll(() => {
   site.close();
 });
 
-/** The images in everything that the model server was sent. */
+/** The images in all requests to the model server. */
 const imagesSent = (): readonly { url: string; detail?: string }[] =>
   upstream.requests.flatMap(({ body }) =>
     ((body?.messages ?? []) as { content: unknown }[]).flatMap(({ content }) =>

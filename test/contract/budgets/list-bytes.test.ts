@@ -7,15 +7,15 @@ import { makeLongLists, rowBytes, rowCount } from '../../support/apis/long-lists
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
-/** Twelve rows of 20,000 bytes make four pages, and are more than a list without pages may be. */
+/** Twelve rows of 20,000 bytes make four pages, and exceed the limit of a list without pages. */
 const pageMaxBytes = 60_000;
 const replyMaxBytes = 200_000;
 
-/** How a list ends that is longer than what may be read: pages that are shorter, a refusal, or rows that cannot be long. */
+/** How a list beyond the limit ends: shorter pages, a refusal, or rows that cannot be long. */
 type End = 'shorter' | 'refused' | { readonly rowMaxBytes: number; readonly because: string };
 const short = (rowMaxBytes: number, because: string): End => ({ rowMaxBytes, because });
 
-/** Every root field of the schema that lists things, and every list of things below a thing. One that is new must be added. */
+/** Every root field of the schema that lists things, and every list of things below a thing. A new list must be added here. */
 const ends: Readonly<Record<string, End>> = {
   'Query.agents': 'shorter',
   'Query.auditLog': 'shorter',
@@ -53,7 +53,7 @@ const ends: Readonly<Record<string, End>> = {
   'Run.toolCalls': short(0, 'of one run: bounded by ANSWER_MAX_CHARS'),
 };
 
-/** A list as GraphQL asks for it. `$after` is its cursor. */
+/** The GraphQL query of each list. `$after` is its cursor. */
 const queries: Readonly<Record<string, string>> = {
   'Query.agents': 'agents(first: 100, after: $after) { nodes { id instructions } PAGE }',
   'Query.auditLog': 'auditLog(first: 100, after: $after) { nodes { id changes { value } } PAGE }',

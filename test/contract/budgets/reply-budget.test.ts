@@ -113,6 +113,6 @@ it('the default refuses 49 times 400,000 characters of twelve agents', async () 
   }
   const before = process.memoryUsage.rss();
   expect((await ann.post('/graphql', { query: large })).body).toMatchObject(tooLarge);
-  // 235 MB of text, and as much again while it was made.
+  // Without the budget: 235 MB of text, and as much again while it is made.
   expect(process.memoryUsage.rss() - before).toBeLessThan(150 * 1024 * 1024);
 });

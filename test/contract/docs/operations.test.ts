@@ -13,7 +13,7 @@ describe('operations', () => {
     expect(withoutTests(page)).toEqual(withoutTests(operationsPage(lines, missingOperations)));
   });
 
-  // A test that comes or moves makes no page stale: only one that goes does.
+  // A new or moved test does not make the page outdated: only a removed test does.
   it('docs/operations.md names tests that are there', () => {
     const named = new Set([...page.matchAll(/\| (test\/\S+) \|$/gm)].map((match) => match[1] ?? ''));
     expect(named.size).toBeGreaterThan(10);

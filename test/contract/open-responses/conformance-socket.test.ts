@@ -5,21 +5,21 @@ import type { WireEvent } from '../../support/runs/response-walk.ts';
 import { addCall, addTool, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /**
- * The tests of the public compliance suite of Open Responses (2026-04-24) over WebSocket; those over HTTP are in conformance.test.ts.
- * Behind them, what the specification says and the suite does not try.
+ * The tests of the public compliance suite of Open Responses (2026-04-24) over WebSocket; the tests over HTTP are in conformance.test.ts. After them,
+ * rules of the specification that the suite does not test.
  */
 const bench = await responsesBench();
-/** As old as a connection may get. */
+/** The longest life of a connection. */
 const lifetimeMs = 1_000;
 const aged = await responsesBench({ SOCKET_LIFETIME_MS: String(lifetimeMs) });
 const notFound = { type: 'error', status: 400, error: { code: 'previous_response_not_found', param: 'previous_response_id' } };
 
-/** The one event that a refused request is answered with. */
+/** The single event that answers a refused request. */
 function refusal(events: readonly WireEvent[]): WireEvent {
   expect(events).toHaveLength(1);
   return socketError.parse(events[0]);
 }
-/** What the model was told in the request that ended with this text: several may be under way. */
+/** The messages that the model got in the request that ends with this text: several requests may be active. */
 function told(text: string): readonly string[] {
   const messages = bench.upstream.requests.map(({ body }) => body?.messages as { content: string }[]);
   return messages.find((all) => all.at(-1)?.content === text)?.map(({ content }) => content) ?? [];

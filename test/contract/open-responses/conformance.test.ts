@@ -4,8 +4,8 @@ import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk
 import { testModel as model, responsesBench, responsesPath } from '../../support/runs/responses.ts';
 
 /**
- * The tests of the public compliance suite of Open Responses (2026-04-24), request by request as it sends them, against stricter schemas than
- * its own. Those over WebSocket are in conformance-socket.test.ts.
+ * The tests of the public compliance suite of Open Responses (2026-04-24), with the same requests, against stricter schemas than the suite's. The
+ * tests over WebSocket are in conformance-socket.test.ts.
  */
 const bench = await responsesBench();
 const message = (role: string, content: unknown, more: object = {}) => ({ type: 'message', role, ...more, content });
@@ -22,7 +22,7 @@ const weather = {
 const heart =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-/** As the suite reads a reply: 200, JSON, its schema, an output, completed. */
+/** Checks a reply as the suite does: 200, JSON, its schema, an output, completed. */
 async function completed(input: unknown, more: object = {}): Promise<WireEvent> {
   const reply = await bench.ann.post(responsesPath, { model, input, ...more, stream: false });
   expect([reply.status, reply.headers.get('content-type')]).toEqual([200, expect.stringContaining('application/json')]);
@@ -57,7 +57,7 @@ const tests: Readonly<Record<string, () => Promise<void>>> = {
       expect(response.safeParse(withPhase(phase)).success, String(phase)).toBe(true);
     }
     for (const phase of ['thinking', null]) expect(response.safeParse(withPhase(phase)).success, String(phase)).toBe(false);
-    // None of Parley's models says a phase: the member is absent, never null.
+    // No model of Parley gives a phase: the member is absent, never null.
     expect(reply.output.filter((item: WireEvent) => 'phase' in item)).toEqual([]);
   },
 
@@ -126,7 +126,7 @@ const tests: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-/** The messages of the request to the model that has this text: several may be under way. */
+/** The messages of the model request that contains this text: several requests may be active. */
 function askedWith(text: string): WireEvent[] {
   const request = bench.upstream.requests.find(({ body }) => JSON.stringify(body).includes(JSON.stringify(text).slice(1, -1)));
   return request?.body?.messages as WireEvent[];

@@ -3,10 +3,10 @@ import type { Reply } from '../../support/client.ts';
 import { deletedResponse, errorReply } from '../../support/runs/response-schemas.ts';
 import { addTool, noAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
-/** What the Open Responses format says of failures. Which member of which request is wrong: test/api/responses/responses.test.ts. */
+/** The rules of the Open Responses format about failures. test/api/responses/responses.test.ts tests which member of a request an error names. */
 const bench = await responsesBench({ THREAD_WAITING_MAX: '1' });
 
-/** Status and type of a refusal, whose body must be the format's. */
+/** Status and type of a refusal; its body must have the format's shape. */
 function kindOf({ status, body, headers }: Reply): readonly [number, string] {
   expect(headers.get('content-type')).toContain('application/json');
   expect(headers.get('x-request-id')).toMatch(/^req_/);

@@ -6,8 +6,8 @@ import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk
 import { addCall, addTool, endlessAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
 /**
- * What the Open Responses format says of the events of a stream. That each kind of run obeys it, store or not, replayed or not:
- * test/api/responses/walk.test.ts.
+ * The rules of the Open Responses format about the events of a stream. test/api/responses/walk.test.ts applies them to each kind of run, stored or
+ * not, replayed or not.
  */
 const heartbeatMs = 100;
 const bufferMaxBytes = 4_096;

@@ -6,7 +6,7 @@ import { outputItem, streamingEvent } from '../../support/runs/response-schemas.
 import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk.ts';
 import { endlessAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
-/** What Parley adds to the format: where it is not used, nothing of it is seen; and it is marked in the description. */
+/** Parley's additions to the format: without them a client sees only the common format, and openapi.json marks them. */
 const bench = await responsesBench();
 
 const common = new Set(streamingEvent.options.map(({ shape }) => shape.type.value));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WireEvent } from '../../support/runs/response-walk.ts';
 import { addCall, addTool, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
-/** What the Open Responses format says of items. What each kind of input item tells the model: test/api/responses/responses.test.ts. */
+/** The rules of the Open Responses format about items. test/api/responses/responses.test.ts tests what the model gets for each kind of input item. */
 const bench = await responsesBench();
 const question = { role: 'user', content: 'Add' };
 const call = { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{"a":1}' };
@@ -11,7 +11,7 @@ const outputOf = (status?: string) => ({
   ...(status === undefined ? {} : { status }),
 });
 
-/** Input items as they are listed once they were given, in their order. */
+/** The listed input items of a request, in their order. */
 async function listed(input: unknown): Promise<readonly WireEvent[]> {
   const { id } = await bench.created({ input });
   return (await bench.inputItems(id, '?order=asc&limit=100')).body.data;

@@ -3,7 +3,7 @@ import { compactionObject } from '../../support/runs/response-schemas.ts';
 import type { WireEvent } from '../../support/runs/response-walk.ts';
 import { endlessAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
-/** What the responses format says of its operations besides creating. */
+/** The rules of the responses format about operations other than creating. */
 const bench = await responsesBench();
 const asked = () => bench.asked.messages.map(({ role, content }: WireEvent) => `${role}: ${content}`);
 
@@ -17,7 +17,7 @@ it('retrieving takes include and include_obfuscation', async () => {
 it('cancelling is idempotent, and leaves a finished response as it is', async () => {
   bench.upstream.next(endlessAnswer);
   const { id } = await bench.created({ background: true });
-  // The next answer would be taken by the next response, were this one cancelled before it asks.
+  // Wait for the request: if the response were cancelled earlier, its scripted answer would go to the next response.
   await bench.upstream.until(({ requests }) => requests.length === 1);
   const cancel = async (of: string) => (await bench.ann.post(`${responsesPath}/${of}/cancel`)).body;
   const cancelled = await cancel(id);

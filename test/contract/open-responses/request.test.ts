@@ -3,7 +3,10 @@ import { errorReply } from '../../support/runs/response-schemas.ts';
 import type { WireEvent } from '../../support/runs/response-walk.ts';
 import { addCall, addTool, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
-/** What the Open Responses format says of the members of a request. What each form of input tells the model: test/api/responses/responses.test.ts. */
+/**
+ * The rules of the Open Responses format about the members of a request. test/api/responses/responses.test.ts tests what the model gets for each form
+ * of input.
+ */
 const bench = await responsesBench();
 const short = await responsesBench({ MESSAGES_MAX: '4' });
 const asked = () => bench.asked.messages.map(({ role, content }: WireEvent) => `${role}: ${content}`);
@@ -212,7 +215,7 @@ describe('truncation', () => {
       await short.created({ input: 'Three', previous_response_id: second.id, truncation: 'auto' });
       expect(short.asked.messages).not.toContainEqual({ role: 'user', content: 'One' });
       expect(short.asked.messages.at(-1)).toEqual({ role: 'user', content: 'Three' });
-      // From where nothing is left out, it goes on as before.
+      // A thread from which nothing is left out continues as before.
       expect((await short.created({ input: 'Other', previous_response_id: first.id })).status).toBe('completed');
     });
   });

@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.ts';
 import { response } from '../../support/runs/response-schemas.ts';
 import { addTool, endlessAnswer, noAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
-/** What the Open Responses format says of the response object. */
+/** The rules of the Open Responses format about the response object. */
 const bench = await responsesBench();
 
 describe('every member is there', () => {
@@ -80,7 +80,7 @@ describe('every member is there', () => {
 });
 
 describe('the states', () => {
-  /** The next answer would be taken by the next response, were one cancelled before it asks. */
+  /** Wait for the request: if a response were cancelled earlier, its scripted answer would go to the next response. */
   const isAsked = () => bench.upstream.until(({ requests }) => requests.length === 1);
 
   it('in progress: no output, no usage, no selection, no end', async () => {

@@ -10,7 +10,7 @@ import { gate } from '../../support/runs/research.ts';
 import { errorReply } from '../../support/runs/response-schemas.ts';
 import { responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 
-/** Whatever refuses a request under /api/v2, before or behind the row it is for, says so in the format's words. */
+/** Every refusal under /api/v2 has the format's shape, whether it happens before or after the request reaches its route. */
 const bench = await responsesBench({ BODY_MAX_BYTES: '5000', BODY_IDLE_TIMEOUT_MS: '1000', RUNS_ACTIVE_MAX: '5' });
 const one = `${responsesPath}/resp_none`;
 const json = { 'content-type': 'application/json' };
@@ -57,7 +57,7 @@ describe('a request that reaches no row, or whose body is not taken', () => {
     ['a wrong query', call('GET', `${one}?stream=maybe`), [400, 'invalid_request', 'invalid_type']],
   ])('%s', async (_name, ask, expected) => {
     expect(errorOf(await ask(bench.ann))).toEqual(expected);
-    // The door comes first, whatever is asked for.
+    // The key is checked first, on every path.
     expect(errorOf(await ask(bench.service.nobody))).toEqual([401, 'invalid_request', 'invalid_api_key']);
     expect(errorOf(await ask(stranger()))).toEqual([401, 'invalid_request', 'invalid_api_key']);
   });

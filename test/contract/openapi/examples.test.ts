@@ -5,7 +5,7 @@ import type { Person } from '../../support/make.ts';
 import { chatFrames } from '../../support/runs/upstream-frames.ts';
 import { withService } from '../../support/service.ts';
 
-/** The examples of openapi.json are what a running service answers, but for names, times and the model. */
+/** The examples of openapi.json equal the replies of a running service, except names, times and the model. */
 
 const { make, upstream } = await withService('model');
 let ann: Person;
@@ -22,14 +22,14 @@ beforeEach(() => {
 
 const goodReply = (operation: Json) => operation.responses['200'].content;
 const bodyOf = (operation: Json) => operation.requestBody.content['application/json'].examples.short.value;
-/** The scripted model in the place of the one that the example names. */
+/** The scripted model replaces the model that the example names. */
 const request = { ...bodyOf(story[path].post), model: 'openai/test-model' };
 
 function expectAsShown(actual: unknown, operation: Json): void {
   expect(bare(actual)).toEqual(bare(goodReply(operation)['application/json'].example));
 }
 
-/** Without what differs from run to run. */
+/** Without the members that differ from run to run. */
 function bare(value: unknown): unknown {
   const varying = [
     'id',
@@ -46,7 +46,7 @@ function bare(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (name, member) => (varying.includes(name) && member !== null ? 'x' : member)));
 }
 
-/** One in the background whose model said a little and is silent then. */
+/** A background response whose model sent a little text and then nothing. */
 async function begun(): Promise<string> {
   const [role = '', words = ''] = chatFrames({ text: 'It is' }, 'test-model', true);
   upstream.next({ text: 'It is', hangAtByte: role.length + words.length });

@@ -7,7 +7,7 @@ import { addCall, endless, knowing, python, scenarios, testModel, withDescribed 
 import { eventually } from '../../support/eventually.ts';
 import type { UpstreamScript } from '../../support/upstream.ts';
 
-/** Whatever a running service answers must be what openapi.json says, with no member beyond it: completions and chats. */
+/** Every reply of a running service follows openapi.json, without further members: completions and chats. */
 
 const bench = await withDescribed();
 const { upstream, client } = bench;

@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.ts';
 import { makeFor } from '../../support/make.ts';
 import { scriptResearch } from '../../support/runs/research.ts';
 
-/** Whatever a running service answers must be what openapi.json says, with no member beyond it: responses. */
+/** Every reply of a running service follows openapi.json, without further members: responses. */
 
 const bench = await withDescribed();
 const { upstream, client } = bench;
@@ -225,7 +225,7 @@ it('what is marked as an extension is sent, but not to those who take none', asy
     if (isExtended) expect(check, data).toThrow('is not as described');
     else check();
   }
-  // These refuse whatever is marked.
+  // A client with this header gets nothing that is marked as an extension.
   const off = { 'x-parley-extensions': 'off' };
   await client.stream('GET', `${path}/${response.id}?stream=true`, undefined, off);
   await client.get(`${path}/${response.id}`, off);

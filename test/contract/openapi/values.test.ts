@@ -4,7 +4,7 @@ import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import type { UpstreamRequest, UpstreamScript } from '../../support/upstream.ts';
 
-/** Every value that openapi.json names for a member of a request is taken, and any other refused by the name of that member. */
+/** Every value that openapi.json lists for a member of a request is accepted, and an error about any other value names the member. */
 
 const { make, upstream } = await withService('model');
 let ann: Person;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 beforeEach(() => upstream.otherwise(obedient));
 
-/** Calls the tool that it must call, and says something else where it need not. */
+/** Calls a tool if the request forces a call, and answers with text otherwise. */
 function obedient({ body }: UpstreamRequest): UpstreamScript {
   const { tool_choice: choice, tools } = body as Json;
   const name = choice === 'required' ? tools[0].function.name : choice?.function?.name;
@@ -27,14 +27,14 @@ function obedient({ body }: UpstreamRequest): UpstreamScript {
 interface Site {
   readonly path: string;
   readonly values: readonly string[];
-  /** The member's value in a request that is right otherwise. */
+  /** Puts the value into a request that is valid otherwise. */
   readonly within: (value: unknown) => unknown;
 }
 
 const named = (schema: Json): Json =>
   schema.$ref === undefined ? schema : openapi.components.schemas[schema.$ref.split('/').at(-1)];
 
-/** All places of a schema where only certain texts are right. */
+/** All places of a schema where only certain texts are valid. */
 function* sitesOf(schema: Json, path: string, within: Site['within'], depth = 0): Generator<Site> {
   const own = named(schema);
   if (depth > 12) return;
@@ -50,12 +50,12 @@ function* sitesOf(schema: Json, path: string, within: Site['within'], depth = 0)
   }
 }
 
-/** The service fetches pictures: those of the examples come with the request instead. */
+/** The service fetches images by address, so the examples' images are sent as data instead. */
 function withOwnPictures(example: unknown): unknown {
   return JSON.parse(JSON.stringify(example).replaceAll('https://example.com/photo.png', 'data:image/png;base64,iVBORw0KGgo='));
 }
 
-/** A value that the schema allows: of objects, what they need. */
+/** A value that the schema allows; objects have their required members only. */
 function sample(schema: Json): Json {
   const own = named(schema);
   if (own.examples !== undefined) return withOwnPictures(own.examples[0]);
@@ -89,7 +89,7 @@ function completionBody(members: Json): Json {
   });
   return { ...members, tools, messages, model: 'openai/test-model' };
 }
-/** With a reference to an item that is there. */
+/** References an item that exists. */
 function referring(body: Json): Json {
   if (!Array.isArray(body.input)) return body;
   const isReference = (item: Json) => item.type === 'item_reference' || (item.type === undefined && item.role === undefined);

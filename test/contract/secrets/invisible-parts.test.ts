@@ -8,7 +8,7 @@ import type { Person } from '../../support/make.ts';
 import { ResponseSocket } from '../../support/runs/responses.ts';
 import { withService } from '../../support/service.ts';
 
-/** Parts of a request that are for the model alone: it is given them, and no operation shows them to anybody. */
+/** Parts of a request for the model only: the model gets them, and no operation shows them. */
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
 const canary = 'CANARY-4711';
@@ -34,7 +34,7 @@ const image = { type: 'input_image', image_url: `data:image/png;base64,${dot}` }
 const user = (...content: object[]) => ({ role: 'user', content });
 const seen = { type: 'input_text', text: 'What everybody may see.' };
 
-/** What is left behind: everything that a reader may name. */
+/** Everything that the requests left, whose ids a reader may name. */
 interface Left {
   readonly response: string;
   readonly chat: string;
@@ -101,14 +101,14 @@ const inputs: readonly (readonly [string, readonly object[]])[] = [
 ];
 
 it.each(giving)('what is hidden of a request on %s goes to the model, and no operation shows it', async (api, give) => {
-  // All that can be hidden is walked behind one API; behind the others, what their own ways to a chat could spoil.
+  // Over REST, test every input; over the other APIs, only the inputs for which their own code matters.
   for (const [what, input] of api === 'REST' ? inputs : inputs.filter(([name]) => /alone|output/.test(name))) {
     upstream.reset();
     lines.length = 0;
     const left = await give(ann, input);
     expect(JSON.stringify(upstream.requests.map(({ body }) => body)), what).toContain(canary);
     const chat = `/api/v1/chats/${left.chat}`;
-    // What is made of a chat: a copy, its summary, its short form. The model that makes them is not given it either.
+    // Copy, summary and compressed form of a chat. The model that makes them does not get the part either.
     const before = upstream.requests.length;
     const copy = await ann.post(`${chat}/duplicate`);
     expect(copy.status, what).toBe(200);
@@ -132,7 +132,7 @@ function expectNothingOf(shown: unknown, what: string): void {
   for (const secret of [canary, dot]) expect(text, what).not.toContain(secret);
 }
 
-/** Every operation that reads, on both APIs: those with the ids of what was left, or those without an id. */
+/** Every reading operation on both APIs: with the ids of what was left, or without an id. */
 async function readAll(who: TestClient, left: Left | undefined, what: string): Promise<void> {
   const { response = '', chat = '' } = left ?? {};
   const ids: Readonly<Record<string, string>> = { chatId: chat, runId: response };
@@ -145,7 +145,7 @@ async function readAll(who: TestClient, left: Left | undefined, what: string): P
       const reply = await who.get(url + query);
       expectNothingOf(withoutFlagged(reply.body), `${what}: ${operationId}${query}`);
       if (operationId === 'getChat' || operationId === 'exportChat') expect(reply.status, operationId).toBe(200);
-      // A search for it finds nothing.
+      // A search does not find the text.
       if (query.startsWith('?search') && operationId === 'listChats') expect(reply.body.data).toEqual([]);
     }
   }
@@ -157,12 +157,12 @@ async function readAll(who: TestClient, left: Left | undefined, what: string): P
       expectNothingOf(withoutFlagged(data ?? {}), `${what}: ${name}(${id})`);
       isShown ||= errors === undefined;
     }
-    // A query that is refused shows nothing, and tells nothing.
+    // A refused query proves nothing.
     expect(isShown, `${name} is answered`).toBe(true);
   }
 }
 
-/** The list of input items gives its owner what the owner gave, with the flag; nothing else does. */
+/** The list of input items returns the flagged parts to their owner; no other operation does. */
 function withoutFlagged(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFlagged).filter((one) => one !== undefined);
   if (typeof value !== 'object' || value === null) return value;
@@ -170,7 +170,7 @@ function withoutFlagged(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutFlagged(one)]));
 }
 
-/** A query for each root field that takes an id, or nothing, with all that it can show three levels deep. */
+/** A query for each root field that takes an id or nothing, selecting three levels deep. */
 const schema = buildSchema();
 const queries = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap(({ name, args, type }) => {
   const required = args.filter((argument) => isNonNullType(argument.type));
@@ -187,7 +187,7 @@ const queries = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap(
   ];
 });
 
-/** Members of different types may have fields of one name and different types: within them, names are made their own. */
+/** Members of different types may have fields of one name and different types: an alias makes each name unique. */
 function selectionOf(type: GraphQLOutputType, depth: number, suffix = ''): string {
   const named = getNamedType(type);
   if (isAbstractType(named)) {

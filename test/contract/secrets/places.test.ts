@@ -10,19 +10,19 @@ import { withService } from '../../support/service.ts';
 import { databaseText } from '../../support/storage/dump.ts';
 import { never } from '../../support/upstream.ts';
 
-/** Every place where a secret may be put in, each with a value of its own; and every place where it could come out. */
+/** Every place that accepts a secret, each with a value of its own; and every place that might reveal it. */
 const planted = new Map<string, string>();
 function plant(place: string): string {
   const value = `CANARY${planted.size}z-${Buffer.from(place).toString('hex').slice(0, 24)}`;
   planted.set(place, value);
   return value;
 }
-/** Whose secrets a tool must have been given, so that there was something to leak. */
+/** Places whose secrets a tool must have received, so that there was something to leak. */
 const reaching = [
   ...['a chat turn', 'outputs of tools', 'a response', 'a response that is not stored', 'a stream', 'a steering request'],
   ...['a response that waits', 'resume', 'a variable of GraphQL', 'a socket'],
 ];
-/** What came out, by place. */
+/** Secrets that were revealed, by place. */
 const seen = new Map<string, string[]>();
 function note(place: string, text: unknown): void {
   seen.set(place, [...(seen.get(place) ?? []), typeof text === 'string' ? text : JSON.stringify(text)]);
@@ -49,7 +49,7 @@ beforeAll(async () => {
   ann = await make.person();
   planted.set('the key of a caller', ann.key);
   agentId = (await make.agent({ owner: ann })).id;
-  // A service that repeats everything it was sent, well or badly.
+  // An API that returns everything it received, in valid and invalid replies.
   api.answer(({ path, headers, body }) => ({
     status: path.includes('fails') ? 500 : 200,
     body: JSON.stringify({ path, headers, body, hex: Buffer.from(String(headers.authorization)).toString('hex') }),
@@ -80,7 +80,7 @@ it('secrets of callers are taken in every place', async () => {
   await ann.delete(`/api/v1/api-keys/${made.id}`);
   note('a refusal', (await service.client(made.key).get('/api/v1/groups')).body);
 
-  // Credentials that are kept, sealed.
+  // Credentials that are stored encrypted.
   const tool = (name: string, data: object) =>
     posted('a tool', `/api/v1/ais/${agentId}/tools`, { name, type: 'API_FUNCTION', data: { method: 'POST', ...data } });
   await tool('echo', {
@@ -126,7 +126,7 @@ it('secrets of callers are taken in every place', async () => {
     secrets: secrets('outputs of tools'),
   });
 
-  // … and of responses, in each way one can be begun, and gone on with.
+  // … and of responses, in each way to begin and continue one.
   const begin = (place: string, members: object = {}) =>
     posted('a response', responses, { model: agentId, input: 'Hi', user_secrets: secrets(place), ...members });
   upstream.next(calls('echo'), calls('fails'), { text: 'Done.' });
@@ -265,7 +265,7 @@ async function overSocket(members: object): Promise<string> {
   return text;
 }
 
-/** All files of a folder, the embedded database's own too. */
+/** All files of a folder, also those of the embedded database. */
 function filesOf(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => statSync(join(folder, name)).isFile())

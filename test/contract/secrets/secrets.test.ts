@@ -4,7 +4,7 @@ import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
 import { scriptedUpstream, withService } from '../../support/service.ts';
 
-/** Secrets of the operator and of callers, each recognizable wherever it turns up. */
+/** Secrets of the operator and of callers, each recognizable wherever it appears. */
 const canaries = {
   provider: 'sk-canary-provider-0123456789abcdef',
   otherProvider: 'canary-anthropic-0123456789abcdef',
@@ -29,7 +29,7 @@ const { service, make, upstream } = await withService('model', {
 });
 let ann: Person;
 let agentId: string;
-/** What callers were shown when something went wrong. */
+/** What error replies showed to callers. */
 const refusals: string[] = [];
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ async function refused(reply: Promise<{ readonly status: number; readonly body: 
 
 describe('secrets', () => {
   it('stand in no log at any level, no refusal and no metric, whatever happens to the calls that carry them', async () => {
-    // A provider that repeats the key it was sent in what it complains of, in each way it can fail.
+    // A provider that repeats the received key in its error, in each way it can fail.
     const echo = (status: number) => ({
       status,
       body: JSON.stringify({
@@ -64,14 +64,14 @@ describe('secrets', () => {
     upstream.next({ text: ['Half', 'way'], cutAtByte: 200 });
     refusals.push(String((await ann.post(chatPath, { ...completion, stream: true })).body));
 
-    // Keys of callers in every place they may end up, good and bad ones.
+    // Callers' keys in every place where a key may be sent, valid and invalid ones.
     await refused(service.client(canaries.idempotency).get('/api/v1/groups'));
     await refused(ann.get(`/api/v1/ais/${ann.key}`));
     await refused(ann.get(`/api/v1/ais?cursor=${ann.key}`));
     await refused(ann.post('/api/v1/groups', `{"name": "${ann.key}`, { 'content-type': 'application/json' }));
     refusals.push(JSON.stringify(await ann.graphql(`{ node(id: "${ann.key}") { id } }`)));
 
-    // Secrets of a chat turn, whose model fails too.
+    // Secrets of a chat turn, whose model call fails too.
     const chat = await ann.post(`/api/v1/ais/${agentId}/chats`);
     const turn = { prompt: canaries.question, secrets: { crm: canaries.chat } };
     expect((await ann.post(`/api/v1/chats/${chat.body.id}/messages`, turn)).status).toBe(200);
@@ -79,13 +79,13 @@ describe('secrets', () => {
     refusals.push(JSON.stringify((await ann.post(`/api/v1/chats/${chat.body.id}/messages`, turn)).body));
     await refused(ann.post(`/api/v1/chats/${chat.body.id}/messages`, { ...turn, secrets: canaries.chat }));
 
-    // A document, indexed well and badly.
+    // Documents, one that can be indexed and one that cannot.
     const source = await addFile(ann, agentId, 'notes.txt', `The word is ${canaries.document}.`);
     await indexed(ann, source.body.id);
     const broken = await addFile(ann, agentId, 'broken.pdf', `%PDF-1.7 ${canaries.document}`);
     await indexed(ann, broken.body.id);
 
-    // New keys, made once and shown once.
+    // A new key, whose secret is shown once.
     const made = await ann.post('/api/v1/api-keys', { name: 'Another', scopes: ['AGENTS_READ'] });
     const shownOnce = made.body.key ?? made.body.secret;
 
