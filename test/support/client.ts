@@ -1,4 +1,4 @@
-/** A reply, read whole. `body` is parsed when it is JSON, else text. */
+/** A complete reply. `body` is parsed if it is JSON, else text. */
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
@@ -19,12 +19,12 @@ export interface GraphQLReply {
 }
 export type RequestHeaders = Readonly<Record<string, string>>;
 
-/** Somebody who calls the service: `ann.patch(path, body)`. Without a key: `nobody`. */
+/** A client of the service: `ann.patch(path, body)`. Without a key: `nobody`. */
 export class TestClient {
   readonly key: string | undefined;
   readonly #url: () => string;
 
-  /** @param url  asked at each call: a service that restarted has another address. */
+  /** @param url  called for each request: a restarted service has another address. */
   constructor(url: () => string, key: string | undefined) {
     this.#url = url;
     this.key = key;
@@ -50,7 +50,7 @@ export class TestClient {
     return this.call('DELETE', path, body, headers);
   }
 
-  /** Any method. A FormData, text or bytes go as they are; anything else goes as JSON. */
+  /** Any method. A FormData, text or bytes are sent as they are; anything else as JSON. */
   async call(method: string, path: string, body?: unknown, headers: RequestHeaders = {}): Promise<Reply> {
     const response = await this.fetch(method.toUpperCase(), path, body, headers);
     const text = await response.text();
@@ -63,7 +63,7 @@ export class TestClient {
     return { status: reply.status, data: reply.body.data, errors: reply.body.errors };
   }
 
-  /** Follows an SSE reply frame by frame; ends with it. Leaving the loop closes the connection. @throws Error when it is not a stream. */
+  /** Yields the frames of an SSE reply until its end. Leaving the loop closes the connection. @throws Error when the reply is not a stream. */
   async *sse(method: string, path: string, body?: unknown, headers: RequestHeaders = {}): AsyncGenerator<SseFrame> {
     const controller = new AbortController();
     try {
@@ -120,7 +120,7 @@ async function* frames(body: ReadableStream<Uint8Array>): AsyncGenerator<SseFram
   }
 }
 
-/** Undefined for a comment, which is how a heartbeat looks. */
+/** Undefined for a comment, such as a heartbeat. */
 function parseFrame(text: string): SseFrame | undefined {
   const lines = text.split('\n').filter((line) => !line.startsWith(':'));
   if (lines.length === 0) return undefined;

@@ -1,8 +1,8 @@
 const tickMs = 20;
 
 /**
- * Milliseconds in which this process could run. Where the machine has no time for it, the clock stands still: a limit that is held against it
- * says something about Parley, not about who else is at work.
+ * A clock of the milliseconds in which this process could run. It stands still while the machine gives the process no time, so a limit measured with
+ * it depends on Parley and not on other processes.
  */
 export interface RunningClock {
   elapsedMs(): number;
@@ -27,7 +27,7 @@ export function startClock(): RunningClock {
   };
 }
 
-/** How long `work` takes by that clock. */
+/** Runs `work` and measures its time with that clock. */
 export async function timed<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly elapsedMs: number }> {
   const clock = startClock();
   try {
@@ -37,7 +37,7 @@ export async function timed<T>(work: () => Promise<T>): Promise<{ readonly resul
   }
 }
 
-/** Milliseconds of the processor that `work` takes in this thread, whoever else is at work. */
+/** The processor time of `work` in this thread, in ms, independent of other processes. */
 export function cpuMs(work: () => void): number {
   const before = process.threadCpuUsage();
   work();

@@ -4,10 +4,10 @@ import { startClock } from './clock.ts';
 const pauseMs = 20;
 
 /**
- * Asks again until `check` returns without throwing, instead of sleeping for a guessed time.
+ * Repeats `check` until it returns without throwing, instead of sleeping for a guessed time.
  *
- * @param timeoutMs  in which this process could run. Give it only where it is what the test shows: the default is for what comes at some time.
- *   A check that began in time may take longer: it asks processes whose own time is not counted.
+ * @param timeoutMs  time in which this process could run. Give it only if the test is about this time: the default suits anything that happens
+ * eventually. A check that began in time may take longer: the time of the processes that it calls is not counted.
  * @throws what `check` threw when it began after `timeoutMs`, or at once when its `cause` is 'final'.
  */
 export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 60_000): Promise<T> {

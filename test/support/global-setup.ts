@@ -13,9 +13,9 @@ declare module 'vitest' {
   }
 }
 
-/** Makes one empty, migrated database, so that each service of a test begins with a copy instead of from nothing. */
+/** Makes one empty, migrated database; each service of a test starts with a copy of it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // The workers inherit it.
+  // The test workers inherit it.
   process.env.TEST_RUN = randomBytes(4).toString('hex');
   const place = await emptyPlace();
   const settings = loadSettings({ ...place.env, LOG_LEVEL: 'warn', ROLE: 'web' });
@@ -29,7 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
   await closeDeps(deps, 0);
   const { DATABASE_URL, DATA_DIR } = settings;
-  // A copy must not begin with somebody's lock.
+  // A copy must not contain the lock of another process.
   for (const file of ['parley.lock', 'parley.pid', 'parley.socket']) rmSync(join(DATA_DIR, file), { force: true });
   project.provide('template', {
     folder: DATA_DIR,

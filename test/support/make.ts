@@ -38,7 +38,7 @@ export interface KeyOptions {
   readonly expiresAt?: Date;
 }
 
-/** Makes what a test begins with. People and keys go through the stores, everything that has an operation goes through HTTP. */
+/** Makes the objects that tests begin with. People and keys are made with the stores, everything that has an operation over HTTP. */
 export function makeFor(service: TestService) {
   let made = 0;
   const store = () => service.deps.storage;
@@ -50,7 +50,7 @@ export function makeFor(service: TestService) {
     return { id };
   }
 
-  /** In a tenant of its own unless one is named. */
+  /** In a tenant of its own unless `tenant` is given. */
   async function organization(of: { readonly tenant?: { readonly id: string } } = {}): Promise<Organization> {
     const { id: tenantId } = of.tenant ?? (await tenant());
     const id = newId('organization');
@@ -58,7 +58,7 @@ export function makeFor(service: TestService) {
     return { id, tenantId };
   }
 
-  /** A member of the organization, with a key; in an organization of its own unless one is named. By default the key has every scope. */
+  /** A member of the organization, with a key; in an organization of its own unless one is given. By default the key has every scope. */
   async function person(of: { organization?: Organization; role?: MemberRole; email?: string; name?: string } & KeyOptions = {}) {
     const { id: orgId, tenantId } = of.organization ?? (await organization());
     const createdAt = service.deps.now();
@@ -92,7 +92,7 @@ export function makeFor(service: TestService) {
     return { id, secret };
   }
 
-  /** An agent of `owner`, made over REST; further members are those of the request. */
+  /** An agent of `owner`, made over REST; further members are sent with the request. */
   async function agent({ owner, ...members }: { readonly owner: TestClient } & Readonly<Record<string, unknown>>) {
     return created(
       await owner.post('/api/v1/ais', {
@@ -118,7 +118,7 @@ export function makeFor(service: TestService) {
     return created(await owner.post(`/api/v1/ais/${agentId}/chats`, members));
   }
 
-  /** A data source with payloads of its own, attached to an agent. */
+  /** A data source with payloads, attached to an agent. */
   async function apiDataSource(of: {
     readonly owner: TestClient;
     readonly agentId: string;

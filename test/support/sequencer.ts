@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Folders in the order in which they are begun: the files of the first take longest, and a run should not end with one that is alone. */
+/** The order in which folders start: the slowest files come first, so that the run does not end with one slow file. */
 const folders = ['faults', 'cluster', 'contract', 'api', 'unit'];
 
 export class LongestFirst extends BaseSequencer {

@@ -11,33 +11,33 @@ import { startUpstream, type Upstream } from './upstream.ts';
 export interface ServiceOptions {
   /** Settings that differ from their defaults. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Takes the lines of the log; default: warnings and worse go to standard output. */
+  /** Receives the lines of the log; default: warnings and errors go to standard output. */
   readonly onLog?: (line: string) => void;
 }
 
-/** A whole Parley that listens on a free port, with a database and a blob folder of its own. */
+/** A complete Parley on a free port, with its own database and blob folder. */
 export interface TestService {
   readonly url: string;
   /** The INSTANCE key of the first start: everything is allowed. */
   readonly adminKey: string;
-  /** Of the running instance: read it anew after `restart`. */
+  /** The dependencies of the running instance: read them anew after `restart`. */
   readonly deps: Deps;
-  /** Somebody with that key; without an argument, the administrator. */
+  /** A client with that key; without an argument, the administrator. */
   client(key?: string): TestClient;
-  /** Somebody without a key. */
+  /** A client without a key. */
   readonly nobody: TestClient;
   /** Stops and starts again on the same data, perhaps with other settings; the address changes. */
   restart(env?: Readonly<Record<string, string>>): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Settings of services that files share. A file that needs others has a service of its own. */
+/** Settings of services that files share. A file that needs others gets its own service. */
 const profiles = {
   /** The offline model, and no provider. */
   plain: {},
-  /** The scripted upstream is the default model; tools and fetches may reach this machine. */
+  /** The scripted upstream is the default model; tools and fetches may call this machine. */
   model: { DEFAULT_MODEL: 'openai/test-model', EGRESS_ALLOW: '127.0.0.1' },
-  /** The offline model, and no background jobs: only what a test calls reads or changes the database. */
+  /** The offline model, and no background jobs: only the test itself reads or changes the database. */
   web: { DEFAULT_MODEL: 'parley/offline', ROLE: 'web', AGENT_DATA_SOURCES_MAX: '10000' },
 } as const;
 export type Profile = keyof typeof profiles;
@@ -49,7 +49,7 @@ export interface TestBench {
   readonly upstream: Upstream;
 }
 
-/** Of this worker: its test files run one after the other and share what is in here. */
+/** The shared services of this worker, which runs its test files one after the other. */
 const shared = new Map<Profile, Promise<TestService>>();
 let upstreamOfWorker: Promise<Upstream> | undefined;
 
@@ -64,13 +64,13 @@ export async function withService(profile: Profile = 'plain', own?: ServiceOptio
   const upstream = await scriptedUpstream();
   upstream.reset();
   beforeEach(() => upstream.reset());
-  // A request that stays open would hold a run, and with it a place in a shared service.
+  // An open request would hold a run, and with it a place in a shared service.
   afterAll(() => upstream.abandon());
   const service = await (own === undefined ? sharedService(profile) : ownService(profile, own));
   return { service, make: makeFor(service), upstream };
 }
 
-/** The model provider of all services that this worker starts by `withService`. */
+/** The model provider of all services that this worker starts with `withService`. */
 export function scriptedUpstream(): Promise<Upstream> {
   upstreamOfWorker ??= startUpstream();
   return upstreamOfWorker;

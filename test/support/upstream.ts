@@ -4,18 +4,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startClock } from './clock.ts';
 import { chatBody, chatFrames } from './runs/upstream-frames.ts';
 
-/** What a stand-in for a model provider does with one request. */
+/** The reaction of the fake model provider to one request. */
 export interface UpstreamScript {
-  /** Text of the answer; an array is sent as one chunk a member. */
+  /** Text of the answer; each member of an array is one chunk. */
   readonly text?: string | readonly string[];
   readonly reasoning?: string;
-  /** What the model says when it will not answer, in the member of its own. */
+  /** The text of a refusal, which has its own member. */
   readonly refusal?: string;
   /** Calls the model makes; `arguments` is sent in two pieces. */
   readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
-  /** Of each chunk of the text, in the form of the wire; sent only to who asks for them. */
+  /** The logprobs of each chunk of text, in the wire form; sent only when the request asks for them. */
   readonly logprobs?: readonly object[];
-  /** The class of service that the model says it answered in; not told by default. */
+  /** The service tier that the model reports; absent by default. */
   readonly serviceTier?: string;
   /** Default: `tool_calls` with calls, else `stop`. */
   readonly finish?: string;
@@ -29,15 +29,15 @@ export interface UpstreamScript {
   readonly status?: number;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The event stream as it is, byte for byte, instead of one made from `text`. Several pieces are several writes. */
+  /** The event stream byte for byte, instead of one made from `text`. Several pieces are several writes. */
   readonly raw?: string | Uint8Array | readonly (string | Uint8Array)[];
-  /** Destroys the connection once this many bytes of the body are out. */
+  /** Destroys the connection after this many bytes of the body. */
   readonly cutAtByte?: number;
-  /** Goes silent, connection open, once this many bytes of the body are out. */
+  /** Stops sending after this many bytes of the body; the connection stays open. */
   readonly hangAtByte?: number;
-  /** Holds back everything, the head too, until this resolves. */
+  /** Delays the whole reply, with its head, until this resolves. */
   readonly gate?: Promise<unknown>;
-  /** Holds back what follows the first piece of the text until this resolves; streams only. */
+  /** Delays the rest after the first piece of the text until this resolves; streams only. */
   readonly restGate?: Promise<unknown>;
   /** Cuts the body into writes of this many bytes. */
   readonly bytesPerWrite?: number;
@@ -51,10 +51,10 @@ export interface UpstreamRequest {
   readonly body: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** For `gate` and `restGate` of what is never to go on. */
+/** A `gate` or `restGate` that never opens. */
 export const never: Promise<never> = new Promise(() => undefined);
 
-/** An answer that stops behind its first piece of text until it is told to go on. */
+/** An answer that stops after its first piece of text until the test calls `goOn`. */
 export function heldAnswer(script: UpstreamScript & { readonly text: readonly string[] }) {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { script: { ...script, restGate: promise }, goOn: resolve };
@@ -62,24 +62,24 @@ export function heldAnswer(script: UpstreamScript & { readonly text: readonly st
 
 export type UpstreamAnswer = UpstreamScript | ((request: UpstreamRequest) => UpstreamScript);
 
-/** A local server that speaks the OpenAI-compatible wire as the test tells it to. */
+/** A local server for the OpenAI-compatible format, scripted by the test. */
 export interface Upstream {
-  /** For OPENAI_BASE_URL: ends in `/v1`. */
+  /** The value of OPENAI_BASE_URL: ends in `/v1`. */
   readonly url: string;
   readonly requests: readonly UpstreamRequest[];
-  /** Replies begun and not ended by either side. */
+  /** Replies that began and that neither side has ended. */
   readonly openStreams: number;
-  /** Requests whose client went away before the end. */
+  /** Requests whose client disconnected before the end. */
   readonly aborted: number;
-  /** Answers the next chat request; several calls queue up. What is not scripted is answered by `otherwise`. */
+  /** The answers of the next chat requests; several calls queue up. Requests beyond them get `otherwise`. */
   next(...answers: readonly UpstreamAnswer[]): void;
-  /** Answers every request that has no script of its own. Default: the text `Hello from upstream`. */
+  /** The answer of every request without a script of its own. Default: the text `Hello from upstream`. */
   otherwise(answer: UpstreamAnswer): void;
-  /** What `/models` lists. Default: `test-model`. */
+  /** The models in `/models`. Default: `test-model`. */
   listModels(...ids: readonly string[]): void;
-  /** Forgets scripts and records. */
+  /** Removes all scripts and records. */
   reset(): void;
-  /** Cuts off the replies that are still open. */
+  /** Ends all open replies. */
   abandon(): void;
   /** Resolves once `predicate` holds. @throws after `timeoutMs` in which this process could run. */
   until(predicate: (upstream: Upstream) => boolean, timeoutMs?: number): Promise<void>;
@@ -110,7 +110,7 @@ class ScriptedUpstream implements Upstream {
   }
 
   async listen(): Promise<void> {
-    // Who asks closes what is idle. With two that do, a busy machine lets them do so while something is being sent.
+    // Only the client closes idle connections. If both sides did, on a busy machine one side could close while the other one sends.
     this.server.keepAliveTimeout = 0;
     this.server.on('connection', (socket) => {
       this.sockets.add(socket);

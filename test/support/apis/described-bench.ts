@@ -4,11 +4,11 @@ import { type TestBench, withService } from '../service.ts';
 import { never, type UpstreamScript } from '../upstream.ts';
 import { DescribedClient } from './described.ts';
 
-/** A service whose every answer is compared with openapi.json, and what models do in it. */
+/** A service whose every reply is compared with openapi.json, and a scripted model. */
 export interface DescribedBench extends TestBench {
   readonly ann: Person;
   readonly client: DescribedClient;
-  /** An agent that cites what it knows. */
+  /** An agent with knowledge that cites it. */
   readonly agentId: string;
 }
 
@@ -33,10 +33,10 @@ export async function withDescribed(): Promise<DescribedBench> {
 }
 
 export const addCall = (id: string) => ({ id, name: 'add', arguments: '{"a":1,"b":2}' });
-/** A word, and no end. */
+/** Answers one word and never ends. */
 export const endless: UpstreamScript = { text: ['word ', 'word '], restGate: never };
 export const knowing = 'an agent with knowledge';
-/** No program comes to its end in 1 ms. */
+/** No program finishes within 1 ms. */
 export const python = [{ id: 'call_1', name: 'python', arguments: '{"code":"1"}' }];
 const research = [{ id: 'call_1', name: 'deep_research', arguments: '{"task":"Compare","questions":["What is it?","Why?"]}' }];
 const likely = {
@@ -46,7 +46,7 @@ const likely = {
     return { ...told, top_logprobs: [told] };
   }),
 };
-/** What the model does, and members of the request for it. */
+/** What the model answers, and members of the request for it. */
 export const scenarios: readonly [string, UpstreamScript, Readonly<Record<string, unknown>>?][] = [
   ['text', { text: ['It ', 'is ', '3.'] }],
   ['nothing', { text: '' }],

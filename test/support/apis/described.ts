@@ -14,9 +14,9 @@ export type Json = any;
 const schema = buildSchema();
 export const openapi: Json = printOpenApi(schema, compileRoutes(schema, allRoutes), packageJson.version);
 
-/** The same where an object has no members but those that are described: so that none can be forgotten. */
+/** Like the validator above, but objects must not have undescribed members, so that no member stays undescribed. */
 const whole = validatorOf(closed(structuredClone(openapi.components)));
-/** And without all that is marked as an addition to the common format. */
+/** The same without anything that is marked as an addition to the common format. */
 const plain = validatorOf(closed({ schemas: plainSchemas() }));
 
 function validatorOf(components: Json): Ajv2020 {
@@ -26,7 +26,7 @@ function validatorOf(components: Json): Ajv2020 {
   return ajv.addSchema({ $id: 'openapi', components });
 }
 
-/** A tool that a request names is repeated, also to those who take no extensions. */
+/** A reply repeats the tools of its request, also to clients that turned extensions off. */
 function plainSchemas(): Json {
   const { schemas } = structuredClone(openapi.components);
   const tools = new Set(schemas.ResponseTool.oneOf.map(({ $ref }: Json) => $ref.split('/').at(-1)));
@@ -35,7 +35,7 @@ function plainSchemas(): Json {
   );
 }
 
-/** Members are taken away; whatever else is marked may not be there. */
+/** Marked members are removed; any other marked value is forbidden. */
 function withoutExtensions(node: Json): Json {
   if (Array.isArray(node)) return node.map(withoutExtensions);
   if (typeof node !== 'object' || node === null) return node;
@@ -60,7 +60,7 @@ const compiled = new Map<Ajv2020, Map<string, ValidateFunction>>([
   [plain, new Map()],
 ]);
 
-// Before any service runs: compiling takes a second, in which this process would not answer.
+// Compile before any service runs: compiling takes a second, in which this process would not answer.
 for (const [ajv, known] of compiled) {
   for (const name of ['Response', 'ResponseStreamEvent', 'ResponseInput', 'ChatStreamEvent', 'CompletionFrame', 'Error']) {
     const of = ref(name);
@@ -68,7 +68,7 @@ for (const [ajv, known] of compiled) {
   }
 }
 
-/** Fails unless the value follows the schema and has no members beyond it; nor, when told so, what is marked as an extension. */
+/** Fails unless the value follows the schema and has no further members; without `mayExtend` also none that are marked as an extension. */
 export function expectDescribed(value: unknown, of: Json, what: string, mayExtend = true): void {
   const ajv = mayExtend ? whole : plain;
   const key = JSON.stringify(of);
@@ -79,7 +79,7 @@ export function expectDescribed(value: unknown, of: Json, what: string, mayExten
   expect.fail(`${what} is not as described\n${told(validate.errors)}\n${JSON.stringify(value).slice(0, 2_000)}`);
 }
 
-/** The deepest faults first: those of the alternative that was meant. */
+/** The deepest errors first: they are those of the alternative that fits best. */
 function told(errors: readonly ErrorObject[] | null | undefined): string {
   const byDepth = [...(errors ?? [])].sort((a, b) => b.instancePath.length - a.instancePath.length);
   return byDepth
@@ -120,10 +120,10 @@ function replyOf({ described, name }: Operation, status: number): Json {
   return reply.$ref === undefined ? reply : openapi.components.responses[reply.$ref.split('/').at(-1)];
 }
 
-/** Calls a service as a client does; every reply and every frame must be what openapi.json says. */
+/** A client that checks every reply and every frame against openapi.json. */
 export class DescribedClient {
   readonly #client: TestClient;
-  /** Types of the events that were seen. */
+  /** Types of the events received. */
   readonly seen = new Set<string>();
 
   constructor(client: TestClient) {
@@ -164,7 +164,7 @@ export class DescribedClient {
     return frames;
   }
 
-  /** What is taken must be described. */
+  /** Every accepted request must follow its description. */
   #checkRequest({ described, name }: Operation, body: unknown): void {
     const media = described.requestBody?.content['application/json'];
     if (media !== undefined && body !== undefined) expectDescribed(body, media.schema, `the body of ${name}`);

@@ -1,21 +1,21 @@
-/** A GraphQL request that costs much when a walk over its document is not bounded. */
+/** A GraphQL request that is expensive when a walk over its document is not bounded. */
 export interface DocumentShape {
   readonly query: string;
-  /** As JSON text: some are too deep to be written from a value. */
+  /** As JSON text: some are too deep to be made from a value. */
   readonly variables?: string;
-  /** A pattern of the code that it is refused with; `runs` for one that is answered. */
+  /** A pattern of the error code; `runs` for a request that is answered. */
   readonly ends: string;
 }
 
 const times = (count: number, part: (index: number) => string) => Array.from({ length: count }, (_, i) => part(i)).join(' ');
 
-/** Fragments that each spread the next one several times: unfolded, they are `spreads ** depth` fields. */
+/** Fragments that each spread the next one several times: unfolded, they make `spreads ** depth` fields. */
 function nested(depth: number, spreads: number, type: string, field: string): string {
   const spread = (index: number) => (index < depth - 1 ? times(spreads, () => `...F${index + 1}`) : '');
   return times(depth, (index) => `fragment F${index} on ${type} { ${field} ${spread(index)} }`);
 }
 
-/** The same with a field in between, so that they cannot be merged into one place. */
+/** Like `nested` with a field between the fragments, so that they cannot be merged into one place. */
 function nestedBelow(depth: number, names: readonly string[]): string {
   const next = (index: number) => (index < depth - 1 ? `...G${index + 1}` : 'name');
   const level = (index: number) => names.map((name) => `${name}: ofType { ${next(index)} }`).join(' ');

@@ -17,9 +17,9 @@ import {
 } from '../runs/answers.ts';
 import { eventsOf, walk } from '../runs/response-walk.ts';
 
-/** The same question on any face. */
+/** The same question for every API. */
 export interface Question {
-  /** A model, or an agent. Chats are held with an agent: `agentOfModel` stands for a plain model there. */
+  /** A model or an agent. A chat needs an agent: `agentOfModel` replaces a plain model there. */
   readonly model: string;
   readonly agentOfModel: string;
   readonly text: string;
@@ -27,11 +27,11 @@ export interface Question {
   readonly functions?: readonly { readonly name: string; readonly description: string; readonly parameters: object }[];
   /** JSON Schema of the answer. */
   readonly format?: { readonly name: string; readonly schema: object; readonly strict: boolean };
-  /** What the calls of the answer give; the model is asked again with it. */
+  /** The output for the calls of the answer; the model is called again with it. */
   readonly output?: string;
 }
 
-/** Asks, and when the question has outputs, hands them in: one answer for each. */
+/** Sends the question and, when it has an output, sends that too: one answer for each request. */
 export type Face = (who: Person, question: Question) => Promise<readonly Answer[]>;
 
 const completions = '/api/v1/chat/completions';
@@ -253,7 +253,7 @@ function lastResponse(frames: readonly SseFrame[]): Wire {
   return walk(eventsOf(frames));
 }
 
-/** GraphQL has the members of REST in its own spelling; what is JSON there stays as it is. */
+/** GraphQL has the members of REST in camelCase; JSON values stay as they are. */
 function camel(body: Wire): Wire {
   const { messages, response_format: responseFormat, previous_response_id: previousResponseId, ...same } = body;
   return {

@@ -19,7 +19,7 @@ import { testPools, testRates } from '../sharing/pools.ts';
 import { forgetfulAudit } from '../storage/forgetful-audit.ts';
 import { callerWith } from './rest-frame.ts';
 
-/** A small schema of our own, so that the transport is tested apart from the features it carries. */
+/** A small schema, so that the transport is tested without Parley's features. */
 const sdl = `
   scalar File
   type Node { id: ID! child: Node! children(first: Int = 20): NodeConnection! parts: [Node!]! }
@@ -41,16 +41,16 @@ export interface GraphqlFrame {
   readonly url: string;
   /** `all` and `other` are keys. */
   client(key: string): TestClient;
-  /** Subscriptions whose source has not been let go of. */
+  /** The number of subscriptions whose source is still open. */
   readonly openSources: () => number;
   readonly logs: string[];
   endKey(): void;
-  /** What the process does first when it stops. */
+  /** The first step of a process that stops. */
   stop(): void;
   close(): Promise<void>;
 }
 
-/** The GraphQL API over the small schema, on a port of its own; with `plainExecutor` without its fast path. */
+/** The GraphQL API over the small schema, on its own port; `plainExecutor` turns the fast path off. */
 export async function startGraphqlFrame(
   env: Readonly<Record<string, string>> = {},
   plainExecutor?: (schema: GraphQLSchema) => Executor,
@@ -164,7 +164,7 @@ interface Tick {
   readonly value: number;
 }
 
-/** A source as the run engine's: single events, and the batches they came in. */
+/** A source like the run engine's: single events, and the batches in which they came. */
 function ticks({ count, everyMs, batch }: TicksInput, signal: AbortSignal) {
   async function* batches(): AsyncGenerator<readonly Tick[]> {
     for (let value = 1; value <= count && !signal.aborted; value += batch) {

@@ -6,9 +6,9 @@ export const rowBytes = 20_000;
 const responseId = 'resp_01h00000000000000000000000';
 
 /**
- * Makes lists of long rows: short things over HTTP, which are then made long in the database, because what matters is what is read of them.
+ * Makes lists of long rows: it makes short things over HTTP and lengthens them in the database.
  *
- * @returns the ids of the things that hold lists, by the names of path parameters.
+ * @returns the ids of the things that have the lists, by the names of path parameters.
  */
 export async function makeLongLists(service: TestService, ann: Person): Promise<ReadonlyMap<string, string>> {
   const make = makeFor(service);

@@ -23,16 +23,16 @@ import {
   responsePathAsArray,
 } from 'graphql';
 
-/** What the resolvers of `oddSchema` get: a seed that says how each place of a reply behaves, and a log of who was called. */
+/** The context of `oddSchema`'s resolvers: a seed that decides the value of each place in a reply, and a log of resolver calls. */
 export interface OddContext {
   readonly seed: number;
-  /** Whether anything makes promises. */
+  /** Whether resolvers return promises. */
   readonly waits: boolean;
   readonly calls: string[];
 }
 
 const Kind = new GraphQLEnumType({ name: 'Kind', values: { ONE: { value: 1 }, TWO: { value: 2 } } });
-/** Some of its values cannot be written. */
+/** Serializing fails for some of its values. */
 const Picky = new GraphQLScalarType({
   name: 'Picky',
   serialize: (value) => {
@@ -91,7 +91,7 @@ function common(): GraphQLFieldConfigMap<unknown, OddContext> {
       args: { number: { type: GraphQLInt, defaultValue: 5 }, in: { type: In }, must: { type: new GraphQLNonNull(GraphQLInt) } },
       resolve: (_source, args, _context, info) => JSON.stringify([args, described(info)]),
     },
-    // Without resolvers of their own: members, methods, and those that throw.
+    // Without resolvers: properties, methods, and methods that throw.
     plain: { type: GraphQLString },
     mustPlain: { type: new GraphQLNonNull(GraphQLString) },
     method: { type: GraphQLString },
@@ -106,7 +106,7 @@ function common(): GraphQLFieldConfigMap<unknown, OddContext> {
 
 const root = (name: string) => new GraphQLObjectType({ name, interfaces: [Base], fields: () => common() });
 
-/** Every kind of type and nullability that execution knows; what its fields answer follows from the seed and the place alone. */
+/** Every kind of type and nullability that execution supports; the value of a field depends on the seed and its place only. */
 export const oddSchema = new GraphQLSchema({
   query: root('Query'),
   mutation: root('Mutation'),
@@ -153,7 +153,7 @@ function behave(_source: unknown, _args: unknown, { seed, waits, calls }: OddCon
   return answerOf(info.returnType, hash(`${seed} ${path}`), waits);
 }
 
-/** Mostly as it should be; now and then null, missing, an error, thrown, or later. */
+/** Usually a valid value; sometimes null, missing, an error, thrown, or a promise. */
 function answerOf(type: GraphQLOutputType, seed: number, waits: boolean): unknown {
   const turn = seed % 24;
   const isLater = waits && turn >= 18;
@@ -169,7 +169,7 @@ async function lateOf(value: () => unknown): Promise<unknown> {
 function settled(type: GraphQLOutputType, seed: number, turn: number, waits: boolean): unknown {
   if (turn === 0) throw new Error(`thrown ${seed}`);
   if (turn === 1) return new Error(`returned ${seed}`);
-  // As often as not where null may stand, seldom where it may not: else no reply would have data.
+  // Often null where null is allowed, rarely where it is not: otherwise no reply would have data.
   if (turn === 2 || turn === 18) return isNonNullType(type) && seed % 4 !== 0 ? sound(type, seed, waits) : null;
   if (turn === 3) return isNonNullType(type) && seed % 4 !== 0 ? sound(type, seed, waits) : undefined;
   if (turn === 4 && seed % 3 === 0) return unfit(type);
@@ -186,7 +186,7 @@ function unfit(type: GraphQLOutputType): unknown {
 function sound(type: GraphQLOutputType, seed: number, waits: boolean): unknown {
   const inner = getNullableType(type);
   if (isListType(inner)) {
-    // graphql-js leaves a rejection without a listener when an item that may not be null fails while others wait: all of them wait.
+    // graphql-js leaves a rejection unhandled when a non-null item fails while others are pending: so all items are pending.
     const isLater = waits && (seed % 5 === 0 || (isNonNullType(inner.ofType) && !isLeafType(inner.ofType.ofType)));
     const items = Array.from({ length: seed % 4 }, (_, index) => {
       const item = () => settled(inner.ofType, hash(`${seed} ${index}`), hash(`${index} ${seed}`) % 18, waits);
@@ -203,7 +203,7 @@ function sound(type: GraphQLOutputType, seed: number, waits: boolean): unknown {
   return sourceOf(seed, name);
 }
 
-/** An item that throws stands in its list as an error. */
+/** An item that would throw becomes an error in its list. */
 function quiet(item: () => unknown): unknown {
   try {
     return item();

@@ -4,20 +4,20 @@ export interface RawRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What is sent of the body. */
+  /** The bytes of the body that are sent. */
   readonly body: Buffer;
-  /** What content-length says, when that is not the size of `body`. */
+  /** The content-length header, if it differs from the size of `body`. */
   readonly declaredBytes?: number;
 }
 
-/** A client that does what no HTTP library does: it leaves, falls silent, or does not read. */
+/** A client that does what no HTTP library does: it disconnects, stops sending, or does not read. */
 export class RawClient {
   readonly socket: Socket;
 
   constructor(url: string) {
     const { hostname, port } = new URL(url);
     this.socket = connect(Number(port), hostname);
-    // A service that closes the connection while the client sends.
+    // The service may close the connection while the client sends.
     this.socket.on('error', () => undefined);
   }
 
@@ -27,7 +27,7 @@ export class RawClient {
     this.socket.write(body);
   }
 
-  /** All that the service says until it closes the connection, or until `isOver` says that this is all. */
+  /** Everything that the service sends until it closes the connection, or until `isOver` returns true. */
   rest(isOver: (text: string) => boolean = () => false): Promise<string> {
     return new Promise((resolve) => {
       let text = '';
@@ -39,7 +39,7 @@ export class RawClient {
     });
   }
 
-  /** One whole reply that says its length. */
+  /** One complete reply with a content-length. */
   reply(): Promise<string> {
     return this.rest((text) => {
       const headEnd = text.indexOf('\r\n\r\n');

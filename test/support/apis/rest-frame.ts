@@ -24,7 +24,7 @@ import type { Storage } from '../../../src/storage/storage.ts';
 import { testPools, testRates } from '../sharing/pools.ts';
 import { forgetfulAudit } from '../storage/forgetful-audit.ts';
 
-/** A small schema of our own, so that the frame is tested apart from the features it carries. */
+/** A small schema, so that the transport is tested without Parley's features. */
 export const frameSdl = `
   scalar JSON
   scalar File
@@ -202,7 +202,7 @@ export function eventOf(sequence: number): RunEvent {
   return { type: 'response.in_progress', sequence, run: snapshot };
 }
 
-/** A stream of the batches that a generator yields. */
+/** A run's event stream of the batches that a generator yields. */
 export function streamOf(batches: () => AsyncIterable<readonly RunEvent[]>): RunEventStream {
   return {
     batches,
@@ -237,14 +237,17 @@ export interface Frame {
   readonly server: Server;
   readonly settings: Settings;
   readonly metrics: Metrics;
-  /** Of requests that hold a run. */
+  /** The pool of requests that hold a run. */
   readonly admission: { readonly activeCount: number };
-  /** Ends the streams of a key, as its revocation does. */
+  /** Ends the streams of a key, as a revocation does. */
   endKey(keyId: string): void;
   close(): Promise<void>;
 }
 
-/** The REST face over the small schema, on a port of its own. Keys: `all` has every scope of it, as has `other` in another tenant, `reader` reads, `none` nothing. */
+/**
+ * The REST API over the small schema, on its own port. Keys: `all` has every scope, and so has `other` in another tenant; `reader` may read, `none`
+ * has no scope.
+ */
 export async function startFrame(options: FrameOptions): Promise<Frame> {
   const settings = loadSettings({ ...options.settings });
   const callers = new Map([
@@ -260,7 +263,7 @@ export async function startFrame(options: FrameOptions): Promise<Frame> {
     heartbeatMs: settings.SSE_HEARTBEAT_MS,
     bufferMaxBytes: settings.SSE_BUFFER_MAX_BYTES,
   });
-  // What the frame uses of them; features need more and are tested over a whole service.
+  // The dependencies that the transport uses; features need more and are tested with a whole service.
   const deps = {
     settings,
     audit: forgetfulAudit(settings),

@@ -1,13 +1,13 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { notificationFilter } from '../storage/postgres-frames.ts';
 
-/** Stands between a service and its database, so that a test can take the database away. */
+/** A proxy between a service and its database, so that a test can cut the connection. */
 export interface TcpProxy {
   readonly port: number;
   /** Breaks every connection and refuses new ones. */
   cut(): void;
   restore(): void;
-  /** Swallows the notifications of the database, and nothing else: as behind a pooler that gives each statement another connection. */
+  /** Drops the notifications of the database and nothing else, like a pooler that gives each statement another connection. */
   mute(isMuted: boolean): void;
   close(): Promise<void>;
 }

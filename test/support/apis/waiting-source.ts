@@ -1,6 +1,6 @@
 import { eventOf, type Resolver, streamOf } from './rest-frame.ts';
 
-/** A source that gives one event and then waits until its reader is gone. */
+/** A source that yields one event and then waits until its reader leaves. */
 export function oneThenWait(onGone: () => void): Resolver {
   return (_args, { signal }) =>
     streamOf(async function* () {

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { SseFrame } from '../client.ts';
 import type { Person } from '../make.ts';
 
-/** What somebody asks, in the words that all APIs share. */
+/** A request in terms that all APIs share. */
 export interface Asked {
   /** A model, or an agent. */
   readonly model: string;
@@ -14,21 +14,21 @@ export interface Asked {
   readonly toolCallsMax?: number;
 }
 
-/** How an answer ended, in the words of the responses format. */
+/** How an answer ended, in the terms of the responses format. */
 export interface Ended {
   readonly status: string;
-  /** Why it is `incomplete`. */
+  /** The reason when it is `incomplete`. */
   readonly reason: string | null;
   /** Names of the functions that the client is asked to call. */
   readonly calls: readonly string[];
 }
 
-/** One way to have a model answer: an API, streaming or in one piece. */
+/** One way to get an answer of a model: an API, streaming or in one piece. */
 export interface Way {
   readonly name: string;
   readonly hasToolChoice: boolean;
   readonly hasToolCallsMax: boolean;
-  /** The model is asked for its answer in one piece. */
+  /** Whether the model is asked for its answer in one piece. */
   readonly isInOnePiece?: true;
   ask(who: Person, asked: Asked): Promise<Ended>;
 }
@@ -58,7 +58,7 @@ const responding = ({ model, tools, toolChoice, toolCallsMax }: Asked) => ({
 });
 
 const ofFinish = (finish: string, details: { reason: string } | null | undefined, calls: readonly string[]): Ended => {
-  // The two say the same.
+  // Both members must agree.
   expect(finish === 'length').toBe((details ?? null) !== null);
   return { status: finish === 'length' ? 'incomplete' : 'completed', reason: details?.reason ?? null, calls };
 };
@@ -180,7 +180,7 @@ export const ways: readonly Way[] = [
     ...{ name: 'a response that is not stored', isInOnePiece: true, hasToolChoice: true, hasToolCallsMax: true },
     async ask(who, asked) {
       const { body } = await who.post(path, { ...responding(asked), store: false });
-      // One that failed before it said anything is an error reply.
+      // A response that failed before any output is an error reply.
       return body.object === 'response' ? ofResponse(body) : { status: 'failed', reason: null, calls: [] };
     },
   },

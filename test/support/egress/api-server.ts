@@ -13,11 +13,11 @@ export interface ApiAnswer {
   readonly body?: string;
 }
 
-/** A stand-in for somebody else's API: records what it is asked and answers as it is told. */
+/** A fake third-party API: records its requests and answers as the test says. */
 export interface ApiServer {
   readonly url: string;
   readonly requests: readonly ApiRequest[];
-  /** From now on; default: 200 with `{"ok":true}`. */
+  /** Sets the answer from now on; default: 200 with `{"ok":true}`. */
   answer(by: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>): void;
   reset(): void;
   close(): Promise<void>;
@@ -35,7 +35,7 @@ export async function startApiServer(): Promise<ApiServer> {
     const { status = 200, headers = {}, body: text = '' } = await answer(request);
     res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
   });
-  // As of the model server: who asks closes what is idle.
+  // As for the model server: only the client closes idle connections.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { isIP } from 'node:net';
 
-/** What a name server knows of one name: its addresses; `silent` never answers, and what is not there does not exist. */
+/** The answer for one name: its addresses; `silent` never answers. An unlisted name does not exist. */
 export type DnsAnswer = readonly string[] | 'silent';
 
 export interface DnsQuestion {
@@ -9,7 +9,7 @@ export interface DnsQuestion {
   readonly family: 4 | 6;
 }
 
-/** A name server on loopback that answers as the test tells it to. */
+/** A name server on the loopback address, with answers from the test. */
 export interface DnsServer {
   /** `address:port`, for EGRESS_DNS_SERVERS. */
   readonly address: string;
@@ -20,7 +20,7 @@ export interface DnsServer {
 
 const types = { 1: 4, 28: 6 } as const;
 
-/** @param ttlSeconds  of every answer. */
+/** @param ttlSeconds  the time to live of every answer. */
 export async function startDnsServer(
   answer: (question: DnsQuestion) => DnsAnswer | undefined,
   ttlSeconds = 0,

@@ -2,15 +2,15 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib';
 
-/** How a server answers that wants to cost its client memory, time or traffic. */
+/** An answer that costs its client memory, time or traffic. */
 interface Behaviour {
   /** Sent first. */
   readonly head: string | Buffer;
-  /** Sent again and again while the client takes it. */
+  /** Sent again and again, as fast as the client reads. */
   readonly endless?: string | Buffer;
-  /** Sent a byte at a time, a few a second, for ever. */
+  /** Sent one byte at a time, a few a second, for ever. */
   readonly drip?: string;
-  /** Closes the connection behind the head; otherwise it stays open. */
+  /** Closes the connection after the head; otherwise it stays open. */
   readonly ends?: true;
 }
 
@@ -21,7 +21,7 @@ const encoded = (...names: readonly string[]) => headOf('Content-Type: text/plai
 const joined = (...parts: readonly (string | Buffer)[]) => Buffer.concat(parts.map((part) => Buffer.from(part)));
 const brotli = (data: Buffer) => brotliCompressSync(data, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 
-/** By path. `/fine` answers as it should. */
+/** By path. `/fine` answers normally. */
 export const hostileBehaviours: Readonly<Record<string, Behaviour>> = {
   '/endless-body': { head: headOf('Content-Type: text/plain'), endless: Buffer.alloc(65_536, 'a') },
   '/endless-one-byte-chunks': { head: headOf(chunked), endless: '1\r\na\r\n'.repeat(5_000) },
@@ -80,7 +80,7 @@ export interface HostileServer {
   close(): Promise<void>;
 }
 
-/** A server on loopback that answers each path of `hostileBehaviours` as it says. */
+/** A server on the loopback address that answers each path of `hostileBehaviours` accordingly. */
 export async function startHostileServer(): Promise<HostileServer> {
   const sockets = new Set<Socket>();
   let sentBytes = 0;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createExtractor } from '../../../src/engine/knowledge/extract/extract.ts';
 import { extractLimits } from './documents.ts';
 
-/** A service that is to be killed while a document loops: says the reader's process id when the loop is under way. */
+/** A service that the test kills while a document never ends: prints the reader's process id once the reader is busy. */
 const [pidPath = '', loopPath = ''] = process.argv.slice(2);
 const extractor = createExtractor({ entry: new URL('./misbehaving-reader.ts', import.meta.url) });
 const extract = (path: string) =>

@@ -12,7 +12,7 @@ export interface DocumentFolder {
   remove(): Promise<void>;
 }
 
-/** A folder of its own for the documents of one test file. */
+/** A folder for the documents of one test file. */
 export async function documentFolder(): Promise<DocumentFolder> {
   const path = await mkdtemp(join(tmpdir(), 'parley-documents-'));
   let count = 0;
@@ -30,11 +30,11 @@ export async function documentFolder(): Promise<DocumentFolder> {
 
 export interface PdfPage {
   readonly heading?: string;
-  /** Text of each column, left to right. */
+  /** The text of each column, from left to right. */
   readonly columns: readonly string[];
 }
 
-/** A PDF as a word processor writes it: one line of text after the other, in one or more columns. */
+/** A PDF like that of a word processor: lines of text, in one or more columns. */
 export async function makePdf(pages: readonly PdfPage[]): Promise<Uint8Array> {
   const document = await PDFDocument.create();
   const font = await document.embedFont(StandardFonts.Helvetica);

@@ -1,7 +1,7 @@
 const levels = 9;
 const callsPerLevel = 12;
 
-/** A PDF of a few kilobytes whose one page draws a form that draws a form …: reading it to the end takes longer than anybody waits. */
+/** A PDF of a few kilobytes whose page draws a form that draws further forms, nested so deeply that reading it to the end never finishes in practice. */
 export function nestedFormsPdf(): Uint8Array {
   const objects: string[] = [
     '<< /Type /Catalog /Pages 2 0 R >>',

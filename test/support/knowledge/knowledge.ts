@@ -3,7 +3,7 @@ import { eventually } from '../eventually.ts';
 
 const atRest = new Set(['INDEXED', 'FAILED']);
 
-/** Waits until nothing is left to do for a source; gives it as it is then. */
+/** Waits until the indexing of a source is over. @returns the source. */
 export function indexed(who: TestClient, dataSourceId: string) {
   return eventually(async () => {
     const { body } = await who.get(`/api/v1/data-sources/${dataSourceId}`);
@@ -26,7 +26,7 @@ export async function addFile(who: TestClient, agentId: string, filename: string
 
 const words = 'one two three four five six seven eight nine ten eleven twelve'.split(' ');
 
-/** Text of so many paragraphs, about 100 tokens each; every one differs. */
+/** Text of the given number of different paragraphs, about 100 tokens each. */
 export function longText(paragraphs: number): string {
   return Array.from({ length: paragraphs }, (_, index) => {
     const sentence = (n: number) =>

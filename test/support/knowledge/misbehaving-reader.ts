@@ -3,7 +3,7 @@ import type { DocumentBytes } from '../../../src/engine/knowledge/extract/docume
 import { DocumentWriter } from '../../../src/engine/knowledge/extract/document-writer.ts';
 import { serveReader } from '../../../src/engine/knowledge/extract/serve.ts';
 
-/** A reader process whose documents say what shall go wrong in it. */
+/** A reader process whose documents say how it misbehaves. */
 await serveReader(async () => async (document, textMaxChars) => {
   const text = Buffer.from(document.bytes).toString();
   const writer = new DocumentWriter(textMaxChars);
@@ -37,7 +37,7 @@ async function misbehave(text: string, document: DocumentBytes): Promise<string>
   return text;
 }
 
-/** What a hostile document would try if it could run code here; answers with what stopped it. */
+/** Tries what hostile code in a document would try; returns what prevented it. */
 async function attempt(what: string, { filename }: DocumentBytes): Promise<string> {
   try {
     if (what === 'read') readFileSync(filename);

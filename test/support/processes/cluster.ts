@@ -5,13 +5,13 @@ import { copyOf, type Place } from '../storage/databases.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
 import { type ParleyProcess, startProcess } from './process.ts';
 
-/** Parley processes on one database, asking one scripted model server. The database is behind a proxy that can be cut. */
+/** Parley processes on one database, with one scripted model server. The database is behind a proxy that tests can cut. */
 export interface Cluster {
   readonly upstream: Upstream;
   readonly database: TcpProxy;
-  /** Of the administrator, at every instance. */
+  /** The administrator's key, valid at every instance. */
   readonly adminKey: string;
-  /** Past the proxy, for looking into the tables. */
+  /** Bypasses the proxy, to look into the tables. */
   readonly databaseUrl: string;
   start(env?: Readonly<Record<string, string>>): Promise<Instance>;
   /** Ends the processes and removes the database. */
@@ -21,11 +21,11 @@ export interface Cluster {
 export interface Instance {
   readonly process: ParleyProcess;
   readonly url: string;
-  /** Somebody with that key; without an argument, the administrator. */
+  /** A client with that key; without an argument, the administrator. */
   client(key?: string): TestClient;
 }
 
-/** Leases are this short in clusters of tests; no shorter, so that a process that is only slow keeps what it has. */
+/** The length of leases in clusters of tests; not shorter, so that a slow process keeps its leases. */
 export const clusterLeaseMs = 5_000;
 const adminKey = 'pk-test-administrator-key-of-40-characters';
 

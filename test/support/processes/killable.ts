@@ -8,18 +8,18 @@ import { killProcesses, type ParleyProcess, startProcess } from './process.ts';
 
 const key = 'chosen-by-the-operator-40-characters-long';
 
-/** Of the runs of such processes. */
+/** The lease of runs in these processes. */
 export const leaseMs = 2_000;
 
-/** A database that outlives the processes on it, with a provider and an API for tools beside it: for what a killed process leaves behind. */
+/** A database that outlives the processes on it, with a provider and an API for tools: to test what a killed process leaves behind. */
 export interface Killable {
   readonly upstream: Upstream;
   readonly api: ApiServer;
-  /** Starts a process on the database; `ann` may do everything there. @param env  settings that differ from the others'. */
+  /** Starts a process on the database; `ann` may do everything. @param env  settings that differ from the others'. */
   launch(env?: Readonly<Record<string, string>>): Promise<{ readonly parley: ParleyProcess; readonly ann: TestClient }>;
-  /** Starts a service on the database in this process: the one that finds what a killed process left behind. */
+  /** Starts a service on the database in this process, which recovers what a killed process left behind. */
   recover(env?: Readonly<Record<string, string>>): Promise<TestClient>;
-  /** An agent whose one tool, `look_up`, asks `api`; `data` are members of the tool that differ. @returns its id. */
+  /** An agent whose only tool, `look_up`, calls `api`; `data` replaces members of the tool. @returns its id. */
   agentWithTool(ann: TestClient, modelId: string, data?: object): Promise<string>;
   close(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import { createHook } from 'node:async_hooks';
 
 /**
- * Counts the timers that code in one of these folders has started and that have neither fired nor been cleared. Timers that do not keep
- * the process alive count as well.
+ * Counts the timers that code in one of these folders started and that have neither fired nor been cleared, also those that do not keep the process
+ * alive.
  */
 export class LiveTimers {
   readonly #live = new Set<number>();

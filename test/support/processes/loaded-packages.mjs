@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
-// Says which packages a process loads, each once, and who imports node:http: give it to Node with --import. On standard output, where the
-// process says that it listens: what comes by two ways comes in any order.
+// Prints each package that a process loads, once, and the files that import node:http. Load it in Node with --import. It writes to standard output,
+// like the process's own message that it listens: the order between two outputs is not defined.
 const seen = new Set();
 registerHooks({
   resolve(specifier, context, next) {

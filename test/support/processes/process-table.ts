@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A process of this machine, as /proc tells. */
+/** A process of this machine, read from /proc. */
 export interface MachineProcess {
   readonly id: number;
   readonly parentId: number;
   readonly groupId: number;
   readonly cpuSeconds: number;
-  /** With the id, names one process for good: ids are used again. */
+  /** Together with the id, identifies one process for ever: ids are reused. */
   readonly startedAt: number;
 }
 
 const ticksPerSecond = 100;
 
-/** Every process that runs; those that ended and wait for their parent to look are not among them. */
+/** Every running process, without zombies. */
 export function allProcesses(): readonly MachineProcess[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
@@ -29,7 +29,7 @@ export function allProcesses(): readonly MachineProcess[] {
   });
 }
 
-/** The processes that one started, at any depth, and all others of their groups. */
+/** The descendants of a process, and all other members of their process groups. */
 export function processesBelow(id: number): readonly MachineProcess[] {
   const all = allProcesses();
   const own = all.find((one) => one.id === id);
@@ -44,7 +44,7 @@ export function processesBelow(id: number): readonly MachineProcess[] {
   return all.filter((one) => below.has(one) || groups.has(one.groupId));
 }
 
-/** Those of the processes that still run. */
+/** The processes of the list that still run. */
 export function stillRunning(processes: readonly MachineProcess[]): readonly MachineProcess[] {
   const all = allProcesses();
   return processes.filter((one) => all.some(({ id, startedAt }) => id === one.id && startedAt === one.startedAt));

@@ -13,8 +13,8 @@ interface AskedFunction {
 }
 
 /**
- * What the strictest provider asks of a history: system messages first, a user's turn or the outputs of calls last, no message that says
- * nothing, every call answered exactly once right behind it, nothing answered that was not asked, arguments that are a JSON object.
+ * The rules of the strictest provider for a history: system messages first; a user's turn or the outputs of calls last; no empty message; every call
+ * is answered exactly once, directly after it; no output without a call; arguments are a JSON object.
  */
 export function expectAccepted(request: UpstreamRequest | undefined): void {
   const messages = request?.body?.messages as readonly AskedMessage[];

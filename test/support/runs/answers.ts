@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 
-/** The same answer from any face. Citations and calls are in the words of the completions format. */
+/** An answer in a form that all APIs share. Citations and calls are in the terms of the completions format. */
 export interface Answer {
   readonly text: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   readonly finish: 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'error';
-  /** Tokens read and written. */
+  /** Input and output tokens. */
   readonly usage: readonly [number, number] | null;
   readonly citations: readonly { readonly start: number; readonly end: number; readonly title: string; readonly url: string }[];
   readonly error: string | null;
@@ -29,7 +29,7 @@ export function completionAnswer({ choices, usage, error }: Wire): Answer {
   };
 }
 
-/** As `createCompletion` gives it. */
+/** The answer in a reply of `createCompletion`. */
 export function graphqlCompletionAnswer({ choices, usage }: Wire): Answer {
   const [{ message, finishReason: finish }] = choices;
   const { content, toolCalls, annotations } = message;
@@ -115,7 +115,7 @@ export function chatFramesAnswer(frames: readonly Wire[]): Answer & { readonly m
   });
 }
 
-/** The run that GraphQL events show, in the form of a response. */
+/** The run of a list of GraphQL events, in the form of a response. */
 export function eventsResponse(events: readonly Wire[]): Wire {
   const { run } = events.at(-1);
   const output = run.output.map(({ type, text, citations, callId, ...call }: Wire) => {
@@ -156,7 +156,7 @@ export function responseAnswer({ status, incomplete_details: details, error, out
   };
 }
 
-/** What a face says that could not answer. */
+/** The answer of a failed request. */
 export function failed(code: string, text = ''): Answer {
   return { text, calls: [], finish: 'error', usage: null, citations: [], error: code.toLowerCase() };
 }

@@ -8,7 +8,7 @@ import type { Upstream, UpstreamRequest, UpstreamScript } from '../upstream.ts';
 import { expectAccepted } from './accepted-request.ts';
 import { eventsOf, type WireEvent, walk } from './response-walk.ts';
 
-/** What a model says next, and the mark by which its place in the log is known. */
+/** One part of a model's answer, and the text by which the test finds it in the log. */
 export interface Step {
   readonly delta: object;
   readonly mark: 'text' | 'reasoning' | 'call' | 'arguments' | 'tool';
@@ -22,19 +22,19 @@ export const argues = (index: number, piece: string): Step => ({
   delta: callPart(index, { function: { arguments: piece } }),
   mark: 'arguments',
 });
-/** A whole call of the agent's own tool; nothing may follow it in an answer. */
+/** A complete call of the agent's own tool; it must be the last step of an answer. */
 export const looksUp: Step = { delta: callPart(0, named('call_api', 'look_up', '{"what":"it"}')), mark: 'tool' };
 
-/** How a run comes to where it is cut. */
+/** How a run gets to the place where it is cut. */
 export interface Scenario {
   readonly name: string;
-  /** What the model says, a list of steps for each time it is asked. */
+  /** The model's answers, a list of steps for each request to the model. */
   readonly answers: readonly (readonly Step[])[];
   readonly hasAgent?: boolean;
-  /** The answers begin behind a pause; or something is put into the run while the model is asked first. */
+  /** `resumed`: the answers come after a pause. `steered`: a message is added to the run during the first model call. */
   readonly how?: 'resumed' | 'steered';
 }
-/** Behind the first `steps` steps of answer number `answer`. Behind a tool: in its middle. */
+/** After the first `steps` steps of answer number `answer`. After a tool call: while the tool runs. */
 export interface Place {
   readonly answer: number;
   readonly steps: number;
@@ -43,7 +43,7 @@ export function placesOf({ answers }: Scenario): readonly Place[] {
   return answers.flatMap((steps, answer) => Array.from({ length: steps.length + 1 }, (_, count) => ({ answer, steps: count })));
 }
 
-/** Whether a process that takes over a run that stands there goes on with it: nothing was said yet, or a tool was called that may be called again. */
+/** Whether a process that takes over the run at that place continues it: there was no output yet, or the tool may be called again. */
 export function goesOnElsewhere({ scenario, place }: Pick<StandingRun, 'scenario' | 'place'>): boolean {
   const { answer, steps } = place;
   const last = steps > 0 ? scenario.answers[answer]?.[steps - 1] : scenario.answers[answer - 1]?.at(-1);
@@ -56,7 +56,7 @@ export const responsesPath = '/api/v2/responses';
 export const testModel = 'openai/test-model';
 const tools = [{ type: 'function', name: 'add', parameters: { type: 'object' } }];
 
-/** A run that stands still: its model, or its tool, says nothing more until the run is cut. */
+/** A run that is held: its model or its tool sends nothing more until the run is cut. */
 export interface StandingRun {
   readonly id: string;
   readonly conversation: string;
@@ -64,11 +64,11 @@ export interface StandingRun {
   readonly place: Place;
   readonly requests: readonly UpstreamRequest[];
   releaseTool(): void;
-  /** Of one in the foreground: its only reader goes away. */
+  /** For a run in the foreground: its only reader disconnects. */
   leave(): Promise<unknown>;
 }
 
-/** Makes runs that stand still at any place of their log, and tells whether a cut one is whole. */
+/** Makes runs that are held at any place of their log, and checks whether a cut run is complete. */
 export class CutRuns {
   readonly #service: TestService;
   readonly #scripts = new Map<string, (request: UpstreamRequest) => UpstreamScript>();
@@ -100,7 +100,7 @@ export class CutRuns {
     return made;
   }
 
-  /** Lets the model say what each run is to be cut in. */
+  /** Makes the model send the scenario of each run. */
   script(upstream: Upstream): void {
     upstream.otherwise((request) => {
       const token = /case\d+/.exec(JSON.stringify(request.body?.messages))?.[0] ?? '';
@@ -166,7 +166,7 @@ export class CutRuns {
     return { id, conversation: conversation.id, scenario, place, requests, releaseTool: toolMayEnd.resolve, leave };
   }
 
-  /** @returns what a response would say of itself. */
+  /** @returns the run in the form of a response. */
   async #beginChat(token: string): Promise<WireEvent> {
     const chat = (await this.#owner.post(`/api/v1/ais/${this.#agentId}/chats`)).body;
     const [{ name, parameters }] = tools as [(typeof tools)[number]];
@@ -176,7 +176,7 @@ export class CutRuns {
     return { id: data.sendMessage.id, conversation: { id: chat.id } };
   }
 
-  /** Resolves when the log shows these steps behind a number. */
+  /** Resolves when the log has these steps after a sequence number. */
   async #shown(id: string, after: number, steps: readonly Step[]): Promise<void> {
     const missing: Step['mark'][] = steps.map(({ mark }) => mark).filter((mark) => mark !== 'tool');
     if (missing.length === 0) return;
@@ -192,7 +192,7 @@ export class CutRuns {
     return (await this.#owner.get(`${responsesPath}/${id}`)).body;
   }
 
-  /** Asked while the run stands in a tool: the tool goes on once the run knows that it shall pause. */
+  /** Pauses a run whose tool is running: releases the tool once the run knows that it must pause. */
   async pause(run: StandingRun): Promise<WireEvent> {
     const paused = this.#owner.post(`${responsesPath}/${run.id}/pause`);
     await eventually(async () => {
@@ -210,7 +210,7 @@ export class CutRuns {
     return this.#owner.post(responsesPath, { model: testModel, input: 'Next', conversation: run.conversation, ...members });
   }
 
-  /** Waits for the end and checks that stream, body and history agree on it. @returns the response. */
+  /** Waits for the end, and checks that stream, body and history agree on it. @returns the response. */
   async whole(run: StandingRun, statuses: readonly string[]): Promise<WireEvent> {
     const response = await eventually(async () => {
       const found = await this.get(run.id);
@@ -225,7 +225,7 @@ export class CutRuns {
     return response;
   }
 
-  /** The next turn works, the model is told what `response` said, and it is never told what a provider would refuse. */
+  /** Checks that the next turn works, that the model gets what `response` said, and that the request is valid for every provider. */
   async goesOn(run: StandingRun, response: WireEvent): Promise<void> {
     const { body } = await this.nextTurn(run);
     expect(body, JSON.stringify(body)).toMatchObject({ status: 'completed', output: [{ content: [{ text: 'Done.' }] }] });
@@ -248,7 +248,7 @@ function signal(): PromiseWithResolvers<void> {
   return Promise.withResolvers<void>();
 }
 
-/** The event stream that says these steps; one that does not end stays open and silent. */
+/** The event stream of these steps; with `ends` false it stays open and silent. */
 function said(steps: readonly Step[], ends: boolean, token: string): UpstreamScript {
   const isCall = steps.some(({ mark }) => mark === 'call' || mark === 'tool');
   const frames = steps.map(({ delta }) => ({ delta, finish_reason: null as string | null }));

@@ -3,7 +3,7 @@ import type { ModelDelta, ModelRequest } from '../../../src/engine/models/port.t
 import { createModelRouter, type ModelRouter } from '../../../src/engine/models/router.ts';
 import { loadSettings } from '../../../src/settings.ts';
 
-/** A router over the given settings, quiet and quick to give up. */
+/** A router over the given settings, without logs and with short time limits. */
 export function makeRouter(environment: Readonly<Record<string, string>>, now: () => Date = () => new Date()): ModelRouter {
   const settings = loadSettings({ MODEL_RETRIES_MAX: '0', ...environment });
   return createModelRouter(settings, pino({ level: 'silent' }), now, (name) => environment[name]);
@@ -13,7 +13,7 @@ export function ask(model: string, question: string, more: Partial<ModelRequest>
   return { model, messages: [{ role: 'user', content: question }], tools: [], parameters: {}, isStreaming: true, ...more };
 }
 
-/** Reads a stream to its end: texts joined, the rest as it came. */
+/** Reads a stream to its end: texts joined, other deltas as they came. */
 export async function collect(deltas: AsyncIterable<readonly ModelDelta[]>) {
   const all: ModelDelta[] = [];
   for await (const batch of deltas) all.push(...batch);

@@ -5,7 +5,7 @@ interface AskedMessage {
   readonly content: string | null;
 }
 
-/** What a model was asked, as text. */
+/** The messages of a model request, as text. */
 export function messagesOf(request: UpstreamRequest | undefined): readonly AskedMessage[] {
   return (request?.body?.messages ?? []) as readonly AskedMessage[];
 }
@@ -22,7 +22,7 @@ export function isSubagent(request: UpstreamRequest): boolean {
   );
 }
 
-/** What a subagent is to find out; undefined for a request of another run. */
+/** The question for a subagent; undefined for a request of another run. */
 export function questionOf(request: UpstreamRequest): string | undefined {
   if (!isSubagent(request)) return undefined;
   const said = messagesOf(request).find(({ role }) => role === 'user')?.content ?? '';
@@ -44,7 +44,7 @@ export function scriptResearch(
   });
 }
 
-/** A point that a script waits at until the test lets it go on. */
+/** A point at which a script waits until the test opens it. */
 export function gate(): { readonly opened: Promise<void>; open(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };

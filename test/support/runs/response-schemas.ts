@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * The Open Responses format as strict schemas: a member too many fails like one too few, so that nothing is added without a line here.
- * `conversation`, `user`, `selection_metadata`, `error.type` and `error.param` are members that Parley adds to the schema of 2026-04-24;
- * they are required, as clients of Parley may count on them.
+ * The Open Responses format as strict schemas: an extra member fails like a missing one, so a new member needs a line here. `conversation`, `user`,
+ * `selection_metadata`, `error.type` and `error.param` are members that Parley adds to the schema of 2026-04-24; they are required, because clients
+ * of Parley may rely on them.
  */
 
 const count = z.int().min(0);
@@ -46,7 +46,7 @@ const functionCall = z.strictObject({
 });
 const reasoning = z.strictObject({ type: z.literal('reasoning'), id, status, summary: z.array(summaryText) });
 const compaction = z.strictObject({ type: z.literal('compaction'), id, status, encrypted_content: z.string().min(1) });
-/** An item of an output that uses no tool of the service. */
+/** An output item of a run without tools of the service. */
 export const outputItem = z.discriminatedUnion('type', [message, functionCall, reasoning]);
 
 const functionTool = z.strictObject({
@@ -153,10 +153,10 @@ const content = { content_index: count };
 const summary = { summary_index: count };
 const logprobs = z.array(z.never());
 const errorPayload = z.strictObject({ type: errorType, code, message: z.string().min(1), param: z.string().nullable() });
-/** Both forms at once: the members of one schema of the format stand flat, those of the other under `error`. */
+/** Both shapes at once: the members of one of the format's schemas at the top, those of the other one under `error`. */
 const errorMembers = { type: z.literal('error'), code, message: z.string(), param: z.string().nullable(), error: errorPayload };
 
-/** Every event of a run that uses no tool of the service. */
+/** Every event of a run without tools of the service. */
 export const streamingEvent = z.discriminatedUnion('type', [
   state('response.created'),
   state('response.in_progress'),
@@ -180,7 +180,7 @@ export const streamingEvent = z.discriminatedUnion('type', [
   within('response.reasoning_summary_text.done', { ...summary, text: z.string() }),
   z.strictObject({ ...errorMembers, ...sequence }),
 ]);
-/** An error on a socket: it answers a message, not a place in a stream. */
+/** An error on a WebSocket: it answers a message and has no sequence number. */
 export const socketError = z.strictObject({ ...errorMembers, status: z.int().min(400).max(599) });
 
 /** The body of a refusal. */

@@ -5,7 +5,7 @@ import { SubagentWalk } from './subagent-walk.ts';
 // biome-ignore lint/suspicious/noExplicitAny: events of the wire, walked member by member.
 export type WireEvent = any;
 
-/** The events of a stream; its last frame must be the end of the format. */
+/** The events of a stream; its last frame must be the format's end mark. */
 export function eventsOf(frames: readonly SseFrame[]): readonly WireEvent[] {
   expect(frames.at(-1)).toEqual({ event: 'done', id: undefined, data: '[DONE]' });
   return frames.slice(0, -1).map(({ event, id, data }) => {
@@ -16,7 +16,7 @@ export function eventsOf(frames: readonly SseFrame[]): readonly WireEvent[] {
   });
 }
 
-/** What every stream of the responses format obeys, however the run went. @returns the response of its last event. */
+/** Rules for every stream of the responses format, whatever its run did. @returns the response of its last event. */
 export function walk(events: readonly WireEvent[], firstNumber = 0): WireEvent {
   expect(events.map((event) => event.sequence_number)).toEqual(events.map((_event, index) => firstNumber + index));
   if (firstNumber === 0) {
@@ -36,21 +36,21 @@ export function walk(events: readonly WireEvent[], firstNumber = 0): WireEvent {
   const last = events.at(-1);
   expect(ends, 'the last event').toHaveProperty([last.type]);
   const { status, usage } = last.response;
-  // Null: the server died, and nobody knows.
+  // Null: the server died, and the usage is unknown.
   if (firstNumber === 0 && (usage !== null || status === 'completed')) {
     expect(usage.total_tokens).toBeGreaterThanOrEqual(items.subagents.tokens);
   }
   return last.response;
 }
 
-/** The events a run may stop with, and how it is then. */
+/** The events with which a run may stop, and its state then. */
 const ends: Readonly<Record<string, readonly string[]>> = {
   'response.completed': ['completed'],
   'response.failed': ['failed'],
   'response.incomplete': ['incomplete', 'cancelled'],
 };
 
-/** One beginning and one end; between them, pauses. */
+/** One beginning and one end; pauses in between. */
 class WalkStates {
   private last: WireEvent | undefined;
 
@@ -65,13 +65,13 @@ class WalkStates {
     for (const name of ['id', 'created_at', 'model', 'conversation']) expect(response[name]).toEqual(before.response[name]);
     expect(type).not.toBe('response.created');
     if (!(before.type in ends)) return;
-    // Behind a pause the run goes on, or is cancelled without going on; behind anything else comes nothing.
+    // After a pause the run continues or is cancelled; after any other end nothing follows.
     expect(before.response.incomplete_details, `${type} behind ${before.type}`).toEqual({ reason: 'paused' });
     if (type !== 'response.in_progress') expect(response.status).toBe('cancelled');
   }
 }
 
-/** Events within an item, by what the item is. `…delta` and `…added` may come often or not at all. */
+/** Events within an item, by the kind of item. `…delta` and `…added` may occur any number of times. */
 const parts: Readonly<Record<string, readonly string[]>> = {
   message: [
     'response.content_part.added',
@@ -106,12 +106,12 @@ interface OpenItem {
   readonly index: number;
   readonly seen: Set<string>;
   readonly annotations: WireEvent[];
-  /** Its type; of a message, what its part is tells more. */
+  /** The type of the item; for a message, the type of its part. */
   kind: string;
   text: string;
 }
 
-/** One item is open at a time; its deltas and annotations add up to what it says at its end. */
+/** One item is open at a time; its deltas and annotations add up to its final content. */
 class WalkItems {
   readonly done: WireEvent[] = [];
   readonly subagents = new SubagentWalk();
@@ -168,7 +168,7 @@ class WalkItems {
     if (open === undefined) throw new Error('done without an open item');
     expect([item.id, item.type, index]).toEqual([open.item.id, open.item.type, open.index]);
     expect(item.status).not.toBe('in_progress');
-    // What closes an item comes before its end, whatever ended it.
+    // The closing events of an item come before its end, also when it is cut.
     const mustEnd = parts[open.kind]?.filter((type) => type.endsWith('.done')) ?? [];
     for (const type of mustEnd) expect(open.seen, `${type} of ${item.type}`).toContain(type);
     if (item.type === 'message') {
@@ -187,7 +187,7 @@ class WalkItems {
   }
 }
 
-/** Every member of a response object that the format asks for. */
+/** Every member of a response object that the format requires. */
 export const responseMembers = [
   ...['id', 'object', 'created_at', 'completed_at', 'status', 'error', 'incomplete_details', 'instructions'],
   ...['max_output_tokens', 'max_tool_calls', 'model', 'output', 'parallel_tool_calls', 'previous_response_id', 'conversation'],

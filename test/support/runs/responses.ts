@@ -14,10 +14,7 @@ export const testModel = 'openai/test-model';
 export const addTool = { type: 'function', name: 'add', parameters: { type: 'object' } };
 export const addCall = { id: 'call_1', name: 'add', arguments: '{"a":1,"b":2}' };
 
-/**
- * A service in front of a scripted model for the tests of one file, with two people. The model says `It is 3.` in three pieces where a test
- * says nothing else.
- */
+/** A service with a scripted model for the tests of one file, and two people. The default answer is `It is 3.` in three pieces. */
 export class ResponsesBench {
   readonly upstream: Upstream;
   readonly service: TestService;
@@ -33,7 +30,7 @@ export class ResponsesBench {
     this.bob = bob;
   }
 
-  /** What the model was asked last. */
+  /** The last request to the model. */
   get asked(): WireEvent {
     return this.upstream.requests.at(-1)?.body;
   }
@@ -42,7 +39,7 @@ export class ResponsesBench {
     return who.post(responsesPath, { model: testModel, input: 'Hi', ...members });
   }
 
-  /** A response that must be well-formed, whatever became of it. */
+  /** Sends a request and checks that the response is well-formed, whatever its status. */
   async created(members: Members = {}): Promise<WireEvent> {
     const { status, body } = await this.create(members);
     if (status !== 200) throw new Error(`refused: ${JSON.stringify(body)}`);
@@ -57,7 +54,7 @@ export class ResponsesBench {
     return this.ann.stream(responsesPath, { model: testModel, input: 'Hi', ...members, stream: true });
   }
 
-  /** The events of a stream, every one held against its schema and its place. */
+  /** Sends a streaming request, and checks every event against its schema and its position. */
   async events(members: Members = {}): Promise<readonly WireEvent[]> {
     const events = eventsOf(await this.frames(members)).map((event) => streamingEvent.parse(event));
     walk(events);
@@ -73,17 +70,17 @@ export class ResponsesBench {
   }
 }
 
-/** @param env  settings that differ from the profile's: the service is then the file's own. */
+/** @param env  settings that differ from the profile's: the service then belongs to the file. */
 export async function responsesBench(env?: Readonly<Record<string, string>>): Promise<ResponsesBench> {
   const bench = await withService('model', env === undefined ? undefined : { env });
   beforeEach(() => bench.upstream.otherwise({ text: ['It ', 'is ', '3.'] }));
   return new ResponsesBench(bench, await bench.make.person(), await bench.make.person());
 }
 
-/** A connection of the responses path that gathers what it is told, request by request. */
+/** A WebSocket connection that collects events, request by request. */
 export class ResponseSocket {
   readonly socket: WebSocket;
-  /** Messages as they came, one event each. */
+  /** The received messages, one event each. */
   readonly messages: string[] = [];
   #taken = 0;
   #wake: () => void = () => undefined;
@@ -128,7 +125,7 @@ export class ResponseSocket {
     return this.ended();
   }
 
-  /** Asks and holds every event against its schema. @returns the response of the last one. */
+  /** Sends a request and checks every event against its schema. @returns the response of the last event. */
   async answered(members: Members): Promise<WireEvent> {
     const events = await this.ask(members);
     return walk(events.map((event) => streamingEvent.parse(event)));
@@ -139,7 +136,7 @@ export class ResponseSocket {
   }
 }
 
-/** One piece of text and no end, to be caught in the middle of. */
+/** One piece of text and no end, so that a test can act in the middle. */
 export const endlessAnswer: UpstreamScript = { text: ['w0 ', 'w1 '], restGate: never };
 
 /** No answer at all, until the request is given up. */

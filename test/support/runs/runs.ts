@@ -10,12 +10,12 @@ import { type IdKind, makeId } from '../../../src/entities/ids.ts';
 import type { Passage } from '../../../src/entities/knowledge/citation.ts';
 import { isTerminal, type RunEvent, type RunSnapshot } from '../../../src/entities/runs/event.ts';
 
-/** For a call of a tool outside of any run. */
+/** The pass of a tool call outside of any run. */
 export const freePass: CallPass = { key: 'run_1:call_1', isFresh: () => true, renew: () => Promise.resolve() };
 
 export const silent = pino({ level: 'silent' });
 
-/** A model that says what it is told to, one array for each upstream read; an Error in the list is thrown there. */
+/** The reads of a scripted model, one array for each upstream read; an Error in the list is thrown. */
 export type ScriptedReads = readonly (readonly ModelDelta[] | Error)[];
 
 export function scriptedModel(...answers: readonly ScriptedReads[]): Model & { readonly requests: ModelRequest[] } {
@@ -35,7 +35,7 @@ export function scriptedModel(...answers: readonly ScriptedReads[]): Model & { r
   };
 }
 
-/** A model that says a word and then nothing, until its signal fires. */
+/** A model that sends one word and then nothing, until its signal fires. */
 export function hangingModel(word = 'Hello'): Model {
   return {
     async *stream(_request, signal) {
@@ -72,7 +72,7 @@ export function recordingLedger(): UsageLedger & { readonly notes: Parameters<Us
   };
 }
 
-/** As for an organization without a limit. */
+/** The limits of an organization without a limit. */
 export const noLimits = {
   owner: 'test',
   reserve: () => ({ outputMax: undefined, release: () => undefined }),

@@ -9,25 +9,25 @@ type Data = Readonly<Record<string, unknown>>;
 
 export const canary = 'CANARY-origin-4711';
 
-/** An owner and an editor of agents whose tools call two APIs: the one that secrets are given for, and another. */
+/** An owner and an editor of agents whose tools call two APIs: one that the secrets are given for, and another. */
 export interface SharedAgents extends TestBench {
   readonly home: ApiServer;
   readonly elsewhere: ApiServer;
   readonly owner: Person;
   readonly editor: Person;
-  /** An agent of the owner's that the editor may edit. */
+  /** An agent of the owner that the editor may edit. */
   sharedAgent(): Promise<SharedAgent>;
-  /** Has the model call a tool of the agent. @returns what the model is told. */
+  /** Lets the model call a tool of the agent. @returns the tool's output for the model. */
   called(who: Person, agentId: string, name?: string, secrets?: Data): Promise<string>;
-  /** Requires 400 for the member, naming the other API and no secret. */
+  /** Expects 400 that names the member and the other API, and no secret. */
   expectRefused(reply: Reply, param: string): void;
 }
 export interface SharedAgent {
   readonly id: string;
-  /** As paths begin. */
+  /** The path of the agent. */
   readonly path: string;
   addTool(who: Person, data: Data, name?: string): Promise<Reply>;
-  /** CRM_KEY with the value `canary`, unless members say otherwise. */
+  /** Adds the secret CRM_KEY with the value `canary`; members may differ. */
   addSecret(who: Person, members?: Data): Promise<Reply>;
   secrets(): Promise<readonly AgentSecret[]>;
 }

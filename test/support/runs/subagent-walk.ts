@@ -1,15 +1,15 @@
 import { expect } from 'vitest';
 import type { WireEvent } from './response-walk.ts';
 
-/** Subagents live between the `in_progress` of the call that starts them and its end; each started one is completed once. */
+/** Rules for subagents: they exist between the `in_progress` of their call and its end; each started one is completed once. */
 export class SubagentWalk {
-  /** Of those that are over: part of the usage of the response. */
+  /** Tokens of completed subagents: a part of the usage of the response. */
   tokens = 0;
   private isCallRunning = false;
   private readonly ids = new Set<string>();
   private readonly open = new Map<string, { readonly subagent: WireEvent; progress: number }>();
 
-  /** Takes every event within an item, and its end. */
+  /** Takes every event within an item, and the item's end. */
   take(event: WireEvent): void {
     if (event.type.startsWith('response.subagent.')) {
       expect(this.isCallRunning, `${event.type} outside of a call`).toBe(true);

@@ -8,10 +8,10 @@ import { freePass } from './runs.ts';
 
 export type ToolData = Readonly<Record<string, unknown>>;
 
-/** A stand-in for somebody else's API, and one call of a tool at it. */
+/** A fake third-party API, and a function that calls a tool against it. */
 export interface ToolCalls {
   readonly url: string;
-  /** Calls a tool with arguments as a model wrote them. @returns what the API received; undefined for a call that was refused. */
+  /** Calls a tool with arguments as a model wrote them. @returns the request that the API received; undefined for a refused call. */
   received(data: ToolData, args: string): Promise<ApiRequest | undefined>;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function startToolCalls(): Promise<ToolCalls> {
   };
 }
 
-/** The members of a query as its server received them. */
+/** The members of a query as the server parses them. */
 export function queryOf(request: ApiRequest | undefined): readonly (readonly [string, string])[] {
   return [...new URL(`http://a${request?.path}`).searchParams];
 }

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A tiny stand-in for a provider with a wire of its own: records bodies, answers a fixed way. */
+/** A small fake provider with its own wire format: records bodies, sends a fixed answer. */
 export interface WireStandIn {
   readonly url: string;
   readonly bodies: readonly Readonly<Record<string, unknown>>[];
-  /** Answers the next requests with this instead. */
+  /** Fails the following requests with this reply. */
   fail(status: number, body: object, headers?: Readonly<Record<string, string>>): void;
   close(): Promise<void>;
 }
@@ -13,7 +13,7 @@ export interface WireStandIn {
 const sse = (events: readonly (readonly [string, object])[]) =>
   events.map(([name, data]) => `${name === '' ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`).join('');
 
-/** Speaks the Anthropic messages wire: text, or a tool call when the request brings tools and no tool result. */
+/** The Anthropic messages format: text, or a tool call when the request has tools and no tool result. */
 export function startAnthropic(): Promise<WireStandIn> {
   return start('/v1', (body) => {
     const usage = { input_tokens: 12, output_tokens: 1, cache_read_input_tokens: 4, cache_creation_input_tokens: 0 };
@@ -73,7 +73,7 @@ export function startAnthropic(): Promise<WireStandIn> {
   });
 }
 
-/** Speaks the Google generateContent wire: the same two answers. */
+/** The Google generateContent format: the same two answers. */
 export function startGoogle(): Promise<WireStandIn> {
   return start('/v1beta', (body) => {
     const hasResult = JSON.stringify(body.contents).includes('"functionResponse"');

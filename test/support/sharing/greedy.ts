@@ -1,6 +1,6 @@
 import type { makeFor, Person } from '../make.ts';
 
-/** One tenant with three organizations and twenty keys: what it can make more of. */
+/** One tenant with three organizations and twenty keys. */
 export async function greedyTenant(make: ReturnType<typeof makeFor>): Promise<readonly Person[]> {
   const tenant = await make.tenant();
   const keys: Person[] = [];
@@ -14,7 +14,7 @@ export async function greedyTenant(make: ReturnType<typeof makeFor>): Promise<re
   return keys;
 }
 
-/** Lets the keys ask in turn until all of them are refused one after the other. @returns how often one was let in. */
+/** The keys send requests in turn until all of them are refused one after the other. @returns the number of admitted requests. */
 export async function fillBy(keys: readonly Person[], takesPlace: (who: Person) => Promise<boolean>): Promise<number> {
   let taken = 0;
   for (let refusedInTurn = 0, turn = 0; refusedInTurn < keys.length; turn += 1) {

@@ -10,22 +10,22 @@ import type { TestService } from '../service.ts';
 import { never, type Upstream } from '../upstream.ts';
 import { fillBy } from './greedy.ts';
 
-/** Where a greedy tenant fills one pool. */
+/** The setting in which a greedy tenant fills one pool. */
 export interface PoolScene {
   readonly service: TestService;
   readonly upstream: Upstream;
-  /** Somebody's web site, at `/page` and at `/silent`; names that end in `.test` lead there, unless they begin with `silent`. */
+  /** A web site with `/page` and `/silent`; names that end in `.test` resolve to it, unless they begin with `silent`. */
   readonly site: { readonly url: string };
   readonly make: ReturnType<typeof makeFor>;
   /** Twenty keys of three organizations of one tenant. */
   readonly greedy: readonly Person[];
   readonly newcomer: Person;
-  /** Run when the scene is over. */
+  /** Run at the end of the scene. */
   readonly leave: (() => unknown)[];
 }
 
 const poolMax = 10;
-/** Pools that are small enough to be filled. */
+/** Pools that are small enough to fill. */
 export const poolEnv = {
   DEFAULT_MODEL: testModel,
   MODEL_RETRIES_MAX: '0',
@@ -55,10 +55,10 @@ const responseFrom = (fileUrl: string) => ({
   store: false,
   input: [{ type: 'message', role: 'user', content: [{ type: 'input_file', file_url: fileUrl, filename: 'a.txt' }] }],
 });
-/** What another tenant may have to wait, on a machine that is busy with tests; the greedy work takes 30 s a piece, or for ever. */
+/** The longest that another tenant may wait, on a busy machine; each piece of the greedy work takes 30 s, or for ever. */
 const boundMs = 20_000;
 
-/** By the name of the pool: fills it as the greedy tenant, and shows that another gets its first place in time. */
+/** By the name of the pool: fills it as the greedy tenant, and checks that another tenant gets its first place in time. */
 export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promise<void>>> = {
   async runs({ upstream, greedy, newcomer, leave }) {
     upstream.otherwise({ text: ['One', ' two'], restGate: never });
@@ -126,7 +126,7 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
   },
   async requests({ service, upstream, greedy, newcomer }) {
     upstream.otherwise({ text: ['One', ' two'], restGate: never });
-    // Pausing waits for the end of a model call that never comes.
+    // The pause waits for the end of a model call, which never comes.
     const paused = await Promise.all(
       greedy
         .slice(0, 3)
@@ -186,7 +186,7 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
       for (let file = 0; file < 5; file += 1) sources.push((await addFile(who, agent.id, 'a.pdf', nestedFormsPdf())).body.id);
     }
     await eventually(() => expect(service.deps.pools.countOf('jobs knowledge.index-item')).toBeGreaterThan(0));
-    // A prompt with a file does not wait behind the documents that are indexed.
+    // A prompt with a file does not wait for the documents that are being indexed.
     expect(await within(boundMs, newcomer.post(responsesPath, responseWith(text)))).toMatchObject({ status: 200 });
     const agent = await make.agent({ owner: newcomer });
     const added = await addFile(newcomer, agent.id, 'a.txt', 'The fair opens on 9 May.');
@@ -194,7 +194,7 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
   },
 };
 
-/** The greedy tenant had much of the pool, and not all. */
+/** The greedy tenant got much of the pool, but not all of it. */
 function expectShare(taken: number): void {
   expect(taken).toBeGreaterThanOrEqual(poolMax / 2);
   expect(taken).toBeLessThan(poolMax);
@@ -206,7 +206,7 @@ async function openStream(who: Person, path: string, body: unknown) {
   return { status, left: () => controller.abort() };
 }
 
-/** The head and the first bytes of an upload that goes on for ever. */
+/** Sends the head and the first bytes of an upload that never ends. */
 async function beginUpload({ url, deps }: TestService, { key }: Person) {
   const before = deps.pools.countOf('uploads');
   const socket = connect(Number(new URL(url).port), '127.0.0.1');

@@ -14,7 +14,7 @@ export function testRates(): RateLimits {
   return new RateLimits({ keyPerMinute: 600_000, organizationPerMinute: 1_200_000, store: undefined, logger });
 }
 
-/** What calls to other hosts and look-ups of names share. */
+/** The shared places of calls to other hosts and of name look-ups. */
 export function egressPlaces(lookupsMax: number, callsMax: number) {
   const pools = testPools();
   return {

@@ -7,24 +7,24 @@ import { Client, type QueryResult } from 'pg';
 /** The PostgreSQL server of this test run; undefined when the tests run on the embedded database. */
 export const testServerUrl = process.env.TEST_DATABASE_URL;
 
-/** Where a service under test keeps what it keeps. */
+/** The database and folder of a service under test. */
 export interface Place {
   readonly env: Readonly<Record<string, string>>;
-  /** Removes all of it. The service must be closed. */
+  /** Removes both. The service must be closed. */
   remove(): Promise<void>;
 }
-/** An empty, migrated database that others are copied from. */
+/** An empty, migrated database to copy. */
 export interface Template {
   readonly folder: string;
   readonly database: string | undefined;
 }
 
-/** A place of its own without any table in it. */
+/** A place of its own with a database without tables. */
 export async function emptyPlace(): Promise<Place> {
   return place(newFolder(), testServerUrl === undefined ? undefined : await createDatabase());
 }
 
-/** A place of its own that begins as a copy of the template: every table, no row. */
+/** A place of its own with a copy of the template: all tables, no rows. */
 export async function copyOf(template: Template): Promise<Place> {
   const folder = newFolder();
   if (template.database !== undefined) return place(folder, await createDatabase(template.database));
@@ -47,12 +47,12 @@ function place(folder: string, database: string | undefined): Place {
   };
 }
 
-/** A folder of its own; in memory where there is plenty, because an embedded database is a thousand files. */
+/** A new folder; in memory where there is plenty, because an embedded database has a thousand files. */
 export function newFolder(): string {
   return mkdtempSync(join(hasRoom(memory) ? memory : tmpdir(), folderPrefix()));
 }
 
-/** Removes what this run of the tests has left: services that files share are not closed, and a failed test closes nothing. */
+/** Removes everything that this test run left: shared services are not closed, and a failed test closes nothing. */
 export async function removeEverything(): Promise<void> {
   for (const folder of [memory, tmpdir()].flatMap((parent) => globSync(join(parent, `${folderPrefix()}*`)))) {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -1,6 +1,6 @@
 import type { TestService } from '../service.ts';
 
-/** Everything that the database holds, as text: what is not in it is not kept. */
+/** The whole content of the database as text: what is not in it is not stored. */
 export async function databaseText(service: TestService): Promise<string> {
   const { pool } = service.deps.storage.db;
   const { rows: tables } = await pool.query<{ name: string }>(

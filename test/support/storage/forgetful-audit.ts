@@ -4,7 +4,7 @@ import { makeId } from '../../../src/entities/ids.ts';
 import type { Settings } from '../../../src/settings.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 
-/** The audit trail of a frame without a database: what is noted is written nowhere. */
+/** An audit trail without a database: it writes nothing. */
 export function forgetfulAudit(settings: Settings): AuditTrail {
   const batch = { add: () => true, flush: async () => undefined, close: async () => undefined };
   return new AuditTrail({

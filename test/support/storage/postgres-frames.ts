@@ -2,7 +2,7 @@ import { Transform } from 'node:stream';
 
 const notification = 'A'.charCodeAt(0);
 
-/** Passes on what a PostgreSQL server sends, without notifications while `isMuted`. */
+/** Passes on the messages of a PostgreSQL server, without notifications while `isMuted`. */
 export function notificationFilter(isMuted: () => boolean): Transform {
   let pending = Buffer.alloc(0);
   return new Transform({

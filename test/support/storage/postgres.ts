@@ -10,16 +10,16 @@ const run = promisify(execFile);
 const programs = '/usr/lib/postgresql';
 const user = 'postgres';
 
-/** A PostgreSQL server of one test, which may stop it in any way. */
+/** A PostgreSQL server of one test, which may stop it in several ways. */
 export interface OwnPostgres {
-  /** Of its database `postgres`. */
+  /** The URL of its database `postgres`. */
   readonly url: string;
-  /** Ends every connection in the middle of what it does and comes back through the recovery of the write-ahead log. */
+  /** Ends every connection in the middle of its work, and restarts with a recovery from the write-ahead log. */
   crashAndRestart(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @throws Error when this machine has no PostgreSQL programs: a run that tests a server has them. */
+/** @throws Error when this machine has no PostgreSQL programs. A machine that tests on a server has them. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const bin = newestPrograms();
   const folder = mkdtempSync(join(tmpdir(), 'parley-postgres-'));
@@ -59,7 +59,7 @@ function newestPrograms(): string {
   return bin;
 }
 
-/** The server refuses to run as root. @returns what runs a program as somebody who may. */
+/** The server refuses to run as root. @returns a function that runs a program as a user who may. */
 async function serverAccount(folder: string) {
   if (process.getuid?.() !== 0) return (program: string, ...words: readonly string[]) => quietly(program, words);
   const ids = await Promise.all(['-u', '-g'].map((which) => run('id', [which, user])));
@@ -68,7 +68,7 @@ async function serverAccount(folder: string) {
   return (program: string, ...words: readonly string[]) => quietly('runuser', ['-u', user, '--', program, ...words]);
 }
 
-/** Its output is not waited for: the server that `pg_ctl` leaves behind holds it open. */
+/** Does not wait for the output to close: the server that `pg_ctl` starts keeps it open. */
 async function quietly(program: string, words: readonly string[]): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const child = execFile(program, words, { timeout: 60_000 });

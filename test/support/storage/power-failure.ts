@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 
 const pageBytes = 4_096;
 
-/** What a database folder would be after a power failure. Begins as it is, and follows what a process flushes to the disk. */
+/** A copy of a database folder as it would be after a power failure: it follows what a process flushes to the disk. */
 export interface SyncedCopy {
-  /** For the process. */
+  /** Environment variables for the process. */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * Puts the copy in the place of the folder, once the process is gone.
+   * Replaces the folder by the copy, once the process has ended.
    *
-   * @param takes  says for each page that was written and not flushed whether the disk has it all the same: disks keep no order.
+   * @param takes  decides for each written page that was not flushed whether it is on the disk: disks write in any order.
    */
   fail(takes: () => boolean): void;
 }

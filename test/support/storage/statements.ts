@@ -1,16 +1,16 @@
 import type { TestService } from '../service.ts';
 
-/** When keys were last used is written by a timer, whatever is asked meanwhile. */
+/** A timer writes when keys were last used, independent of the test's requests. */
 const writtenBehind = /set "lastUsedAt"/;
 
-/** What `work` asks of the database, in the running service: the text of every statement, also of those that Prisma sends. */
+/** The statements that `work` causes in the running service: the text of each, also of Prisma's. */
 export async function countStatements<T>(
   service: TestService,
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly statements: readonly string[] }> {
   const statements: string[] = [];
   const { pool } = service.deps.storage.db;
-  // Every statement of a pool goes through one of its clients, and a client is acquired for it.
+  // Every statement of a pool goes through one of its clients, and acquiring a client shows the client.
   const watched = new Set<{ query: unknown }>();
   const watch = (client: { query: unknown }) => {
     if (watched.has(client)) return;

@@ -3,17 +3,17 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 
 /**
- * Loaded before a service (`NODE_OPTIONS=--import …`): keeps a copy of the folder SYNCED_FROM at SYNCED_TO as a power failure would leave
- * it. The copy gets what was written when the file is flushed to the disk, and names that were removed or changed when their folder is.
- * It begins as a whole copy that the test makes.
+ * Loaded before a service (`NODE_OPTIONS=--import …`): keeps a copy of the folder SYNCED_FROM at SYNCED_TO as a power failure would leave it. Written
+ * bytes are copied when their file is flushed to the disk, changed and removed names when their folder is. The test makes the complete copy at the
+ * beginning.
  */
 const { SYNCED_FROM, SYNCED_TO } = process.env;
 const root = resolve(SYNCED_FROM);
 const plain = { ...fs };
-/** What is open or was changed, by path; a renamed file takes its entry along. */
+/** Open and changed files by path; a renamed file keeps its entry. */
 const files = new Map();
 const descriptors = new Map();
-/** Changes of names that wait for their folder, by folder. */
+/** Changes of names that wait for a flush of their folder, by folder. */
 const names = new Map();
 
 const isOurs = (path) => typeof path === 'string' && resolve(path).startsWith(`${root}/`);
@@ -43,7 +43,7 @@ function keep(file) {
   const stat = plain.statSync(file.path, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (stat.isDirectory()) return applyNames(file.path);
-  // A flushed file keeps its name, and with it what happened to names in its folder before.
+  // A flushed file keeps its name, so earlier changes of names in its folder are applied too.
   applyNames(dirname(file.path));
   plain.mkdirSync(dirname(copyOf(file.path)), { recursive: true });
   const from = plain.openSync(file.path, 'r');

@@ -4,13 +4,13 @@ import { isPublicAddress } from '../../../src/engine/egress/addresses.ts';
 import { parseAllowance } from '../../../src/engine/egress/allowance.ts';
 import { parseDnsServers } from '../../../src/engine/egress/dns-servers.ts';
 
-/** The IANA special-purpose and multicast registries for IPv4, and what clouds use besides. */
+/** The IANA special-purpose and multicast registries for IPv4, and further addresses that clouds use. */
 const specialV4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '168.63.129.16/32', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24', '192.168.0.0/16'],
   ...['192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
 ];
-/** The same for IPv6, with the blocks that were special once, or are on some systems. */
+/** The same for IPv6, with blocks that were special earlier, or are special on some systems. */
 const specialV6 = [
   ...[
     '::/128',
@@ -44,7 +44,7 @@ const publicV6 = [
   '3ffe::1',
 ];
 
-/** Every way to carry an IPv4 address inside an IPv6 one, and whether the address inside decides. */
+/** Every way to embed an IPv4 address in an IPv6 address, and whether the embedded address decides. */
 const wrappings: readonly (readonly [name: string, decides: boolean, wrap: (v4: number) => string])[] = [
   ['mapped', true, (v4) => `::ffff:${hex(v4)}`],
   ['NAT64', true, (v4) => `64:ff9b::${hex(v4)}`],

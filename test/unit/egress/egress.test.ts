@@ -26,7 +26,7 @@ const routes: Record<string, (request: IncomingMessage, response: ServerResponse
 let server: Server;
 const port = () => (server.address() as AddressInfo).port;
 
-/** `*.test` resolves to this machine, `rebound.test` to the metadata address, and nothing else resolves at all. */
+/** `*.test` resolves to this machine, `rebound.test` to the metadata address, and no other name resolves. */
 const names: Record<string, readonly string[]> = {
   'rebound.test': ['169.254.169.254'],
   'mixed.test': ['127.0.0.1', '10.0.0.1'],

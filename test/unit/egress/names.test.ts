@@ -61,7 +61,7 @@ describe('a name', () => {
     names['rebinds.test'] = ['127.0.0.1'];
     expect(await ask(egress, 'rebinds.test')).toBe(`hello rebinds.test:${port}`);
     expect(dns.questions.map(({ family }) => family).sort()).toEqual([4, 6]);
-    // Whatever it says the next time is checked again.
+    // A changed answer is checked again.
     names['rebinds.test'] = ['127.0.0.2'];
     await expect(ask(egress, 'rebinds.test')).rejects.toMatchObject({ code: 'FORBIDDEN_ADDRESS' });
     names['rebinds.test'] = ['127.0.0.1', '::1'];

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 const source = fileURLToPath(new URL('../../../src', import.meta.url));
 
 /**
- * Code that goes through the selections of a document, and why its work is bounded. A caller's document of a kilobyte can unfold to millions
- * of fields: whoever else needs its fields asks `lib/selections.ts`, and remembers what it knows of a selection set.
+ * Code that walks through the selections of a document, and why its work is bounded. A caller's document of a kilobyte can unfold to millions of
+ * fields: other code must use `lib/selections.ts` and remember known selection sets.
  */
 const walks: Readonly<Record<string, string>> = {
   'lib/selections.ts': 'unfolds each fragment once for each place',
@@ -41,7 +41,7 @@ describe('walks over documents', () => {
       /\bspecifiedRules\b|\bvalidate\(/.test(readFileSync(join(source, file), 'utf8')),
     );
     const ofGraphql = users.filter((file) => readFileSync(join(source, file), 'utf8').includes("from 'graphql'"));
-    // rest/documents/document.ts checks our own documents.
+    // rest/documents/document.ts checks only Parley's own documents.
     expect(ofGraphql.sort()).toEqual(['graphql/server/documents/validate.ts', 'rest/documents/document.ts']);
   });
 

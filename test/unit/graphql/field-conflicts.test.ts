@@ -5,7 +5,7 @@ import { FieldConflicts } from '../../../src/graphql/server/documents/field-conf
 import { MergedDocument } from '../../../src/graphql/server/documents/merged-fields.ts';
 import { oddSchema } from '../../support/apis/odd-schema.ts';
 
-/** Mostly the same field under a name; the others conflict with it in kind, in arguments, or in nothing. */
+/** Mostly the same field under a name; the others conflict in kind, in arguments, or not at all. */
 const often = (text: string) => Array.from({ length: 12 }, () => text);
 const leaves = [
   ...often('a: text'),
@@ -20,7 +20,7 @@ const echoes = [...often('d: echo(must: 1)'), 'd: echo(must: 2)', 'e: echo(numbe
 const parents = [...often('p: child'), 'p: later', ...often('q: maybe'), 'q: mustChild', ...often('r: children'), 'both'];
 const types = ['A', 'B', 'Base'];
 const fragmentNames = ['F0', 'F1', 'F2'];
-/** Stands wherever an object stands, whatever its type. */
+/** Valid wherever an object is, whatever its type. */
 const anywhere = (inner: string) => `... on Base { ${inner} }`;
 
 /** Selections whose fields share a few names, on types that exclude each other and types that do not. */
@@ -47,7 +47,7 @@ const { selection } = fc.letrec<{ selection: string; item: string }>((tie) => ({
 const documents = fc
   .tuple(selection, fc.array(fc.tuple(fc.constantFrom(...types), selection), { minLength: 3, maxLength: 3 }))
   .map(([body, bodies]) => {
-    // A fragment spreads later ones only: no circles.
+    // A fragment spreads later ones only: no cycles.
     const later = (inner: string, index: number) => inner.replaceAll(/\.\.\.F(\d)/g, (spread, n) => (n > index ? spread : 'id'));
     const fragments = bodies.map(([type, inner], index) => `fragment F${index} on ${type} { ${later(inner, index)} }`);
     return `{ child { ${body} ...F0 ...F1 ...F2 } } ${fragments.join(' ')}`;

@@ -136,7 +136,7 @@ describe('for every document', () => {
       fc.array(part, { minLength: 1, maxLength: 12 }).map((parts) => parts.join('\n\n')),
       { minLength: 1, maxLength: 4 },
     )
-    // What is blank is no document.
+    // A blank text is not a document.
     .filter((texts) => cleanText(texts.join('')).trim() !== '');
 
   it('passages are slices of the text, in order, never too large, and together the whole of it', () => {

@@ -16,7 +16,7 @@ import { describe, expect, it } from 'vitest';
 import { CompiledOperation, type KeptArguments } from '../../../src/lib/compiled-operation/compiled-operation.ts';
 import { leafFields, type OddContext, objectFields, oddSchema, plainFields, sourceOf } from '../../support/apis/odd-schema.ts';
 
-/** A selection of fields, as text. Two of one name in the reply are always the same field with the same arguments. */
+/** A selection of fields, as text. Two fields of one name in the reply are always the same field with the same arguments. */
 const { selection } = fc.letrec<{ selection: string; item: string }>((tie) => ({
   selection: fc.array(tie('item'), { minLength: 1, maxLength: 5 }).map((items) => items.join(' ')),
   item: fc.oneof(
@@ -101,7 +101,7 @@ interface Runnable {
 
 type Run = (args: { rootValue: object; contextValue: OddContext }) => ExecutionResult | Promise<ExecutionResult>;
 
-/** The text of the reply, its errors in an order of their own, and who was called. */
+/** The text of the reply, its errors in a defined order, and the resolvers that were called. */
 async function shown(seed: number, run: Run): Promise<Shown> {
   const calls: string[] = [];
   const { data, errors = [] } = await run({ rootValue: sourceOf(seed), contextValue: { seed, waits: seed % 2 === 0, calls } });
@@ -118,7 +118,7 @@ function shownError({ message, path, locations }: GraphQLError): string {
   return JSON.stringify([ownWords.find((words) => words.test(message))?.source ?? message, path, locations]);
 }
 
-/** Mistakes of a schema, which graphql-js tells in more words: nobody but our logs reads them. */
+/** Faults of a schema, which graphql-js describes at greater length: only logs show them. */
 const ownWords = [
   /^Abstract type|^Runtime Object|^".*" was resolved to/,
   /^Expected value of type/,
@@ -145,7 +145,7 @@ describe('a compiled operation', () => {
         let expected: Shown | undefined;
         const kept: KeptArguments = new Map();
         const { coerced = {} } = getVariableValues(oddSchema, operation.node.variableDefinitions ?? [], variables);
-        // Compiled once and run several times: nothing of the earlier runs is left.
+        // Compiled once and run several times: nothing of earlier runs remains.
         for (const turn of [seed + 1, seed]) {
           expected = await shown(turn, (args) => execute({ schema: oddSchema, document, variableValues: variables, ...args }));
           expect(await shown(turn, (args) => compiled.execute({ variableValues: variables, budget, ...args }))).toEqual(expected);

@@ -5,7 +5,7 @@ import { FairShare, type ShareOwner } from '../../../src/lib/fair-share.ts';
 const percents = { tenantPercent: 90, organizationPercent: 90 };
 const owner = (tenant: string, organization = '1'): ShareOwner => ({ tenantId: tenant, orgId: `${tenant}-${organization}` });
 
-/** Takes places until there is none for this owner. @returns how many. */
+/** Takes places until this owner gets none. @returns how many. */
 function fill(share: FairShare, who: ShareOwner): number {
   let taken = 0;
   for (; share.refusal(who) === undefined; taken += 1) share.take(who);
@@ -40,7 +40,7 @@ describe('places that are shared', () => {
     const share = new FairShare({ max: 1_000, ...percents });
     const tenants = ['a', 'b', 'c', 'd'].map((name) => owner(name));
     for (const tenant of tenants) fill(share, tenant);
-    // What ends is taken again by whoever may.
+    // A freed place is taken by an owner that may have it.
     for (let round = 0; round < 5_000; round += 1) {
       for (const tenant of tenants) if (share.countOf(tenant) > 250 - (round % 2)) share.give(tenant);
       for (const tenant of tenants) if (share.refusal(tenant) === undefined) share.take(tenant);
@@ -73,7 +73,7 @@ describe('a line for places', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const never = new AbortController().signal;
 
-  /** Lets each of them wait; the result grows in the order in which they are let in. */
+  /** Makes each of them wait; the result grows in the order in which they get a place. */
   function waiting(queue: FairQueue, owners: readonly ShareOwner[]): string[] {
     const entered: string[] = [];
     for (const who of owners) void queue.take(who, never).then(() => entered.push(who.orgId));

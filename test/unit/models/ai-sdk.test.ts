@@ -56,7 +56,7 @@ describe.each(['anthropic', 'google'])('a model of %s', (name) => {
         (body as { generationConfig?: { thinkingConfig?: unknown } }).generationConfig?.thinkingConfig;
       const thinking = (body: unknown) => (body as { thinking?: unknown }).thinking;
       expect([thinking(plain), config(plain)]).toEqual([undefined, undefined]);
-      // Each provider has its own words: a budget of tokens, a level, or an end of thinking.
+      // Each provider has its own option: a budget of tokens, a level, or the end of thinking.
       expect(name === 'anthropic' ? thinking(asked) : config(asked)).toBeDefined();
     },
   );

@@ -5,7 +5,7 @@ import { type ModelDelta, ModelError } from '../../../src/engine/models/port.ts'
 import { cpuMs } from '../../support/clock.ts';
 import { chatFrames } from '../../support/runs/upstream-frames.ts';
 
-/** Deltas in a form where text may be cut anywhere: neighbours of one kind are joined. */
+/** Deltas in a form that does not depend on where text is cut: neighbours of one kind are joined. */
 function parse(bytes: Buffer, sizes: readonly number[] = [bytes.length]): readonly unknown[] {
   const parser = new StreamParser();
   const out: ModelDelta[] = [];

@@ -27,7 +27,7 @@ function message(ordinal: number, role: MessageRole, more: Partial<ChatMessage> 
 }
 const call = (id: string) => ({ id, name: 'look', arguments: '{}' });
 
-/** What every provider asks of a history. */
+/** Rules of every provider for a history. */
 function expectAcceptable(history: readonly ModelMessage[]): void {
   let open: string[] = [];
   for (const entry of history) {

@@ -19,12 +19,12 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 type UsageLedgerLimits = Parameters<typeof createUsageLedger>[0]['limits'];
 
-/** A store that fails as often as told; it keeps rows by id, as the table does. */
+/** A store that fails a given number of times; it keeps rows by id, as the table does. */
 function store(failures: number) {
   const rows = new Map<string, UsageRow>();
   let left = failures;
   const add = async (added: readonly UsageRow[]) => {
-    // Fails after writing: the worst case, because the caller cannot know.
+    // Fails after writing: the worst case, because the caller cannot know that the rows are stored.
     for (const row of added) rows.set(row.id, row);
     left -= 1;
     if (left >= 0) throw new Error('the connection broke');

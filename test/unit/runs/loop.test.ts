@@ -22,7 +22,7 @@ import {
 const usage = { inputTokens: 5, outputTokens: 7, cachedTokens: 0, reasoningTokens: 0 };
 const withKnowledge: RunPlan = { ...plan, knowledge: { orgId: 'org_1', dataSourceIds: ['ds_1'], question: 'What?' } };
 
-/** What every run's events obey, however it went. */
+/** Rules for the events of every run. */
 function expectWellFormed(events: readonly RunEvent[]): void {
   expect(events.map((event) => event.sequence)).toEqual(events.map((_event, index) => index));
   expect(events[0]?.type).toBe('response.created');

@@ -27,7 +27,7 @@ const ending = (sequence: number): RunEnding => ({
 });
 const sequences = (events: readonly RunEvent[]) => events.map(({ sequence }) => sequence);
 
-/** A table of batches that answers when told to; `hasLease` false is what a lost lease looks like. */
+/** A table of batches whose answers the test triggers; `hasLease` false simulates a lost lease. */
 function table() {
   const batches: number[][] = [];
   const state = { hasLease: true, failures: 0, refusesMessages: false };

@@ -45,11 +45,11 @@ type Reply = readonly ModelDelta[] | Promise<readonly ModelDelta[]>;
 interface Script {
   readonly args?: string;
   readonly researcher?: (request: ModelRequest, signal: AbortSignal) => Reply;
-  /** Times that the run itself calls the tool before it answers. */
+  /** How often the run itself calls the tool before it answers. */
   readonly calls?: number;
 }
 
-/** Calls `deep_research`, lets subagents say what they are told to, and then answers. */
+/** Calls `deep_research`, lets subagents answer as scripted, and then answers. */
 function researchModel({ args = JSON.stringify({ task: 'Colours', questions }), researcher, calls = 1 }: Script = {}) {
   const requests: ModelRequest[] = [];
   const model: Model = {
@@ -179,7 +179,7 @@ describe('deep_research', () => {
     ]);
     expect(steps.map(({ usage }) => usage)).toEqual([null, null, cost, cost]);
     expect(output?.output).toBe('It is 42.\nSources: Document 1');
-    // What a subagent does is in no other event, and its parent's steps stay hidden.
+    // A subagent's work is in no other event, and its parent's steps stay hidden.
     expect(events.some(({ type }) => type === 'parley.step')).toBe(false);
   });
 });
@@ -427,7 +427,7 @@ describe('a run that is stopped while a subagent works', () => {
     expect(output).toMatchObject({ status: 'failed', error: { code: 'cancelled' } });
     expect(end.status).toBe(status);
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_event, index) => index));
-    // The call that was cut did reach the model.
+    // The call that was cut had reached the model.
     expect(notes).toHaveLength(2);
     expect(end.usage).toEqual(totals(notes.map((note) => note[3])));
   });
@@ -584,7 +584,7 @@ it('a run without deep_research knows nothing of it', async () => {
   expect(outcome(events).output).toMatchObject([{ type: 'function_call', name: 'deep_research' }]);
 });
 
-/** Says nothing until it is stopped. */
+/** Waits until the signal fires. */
 function hang(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const source = fileURLToPath(new URL('../../../src', import.meta.url));
 
-/** What a folder may use besides itself. The files of `src` itself, and `start`, stand above all folders. */
+/** The folders that a folder may import besides itself. The files directly in `src`, and `start`, may import all folders. */
 const below: Readonly<Record<string, readonly string[]>> = {
   rest: ['http', 'wire', 'domain', 'engine', 'storage', 'entities', 'lib'],
   graphql: ['http', 'wire', 'domain', 'engine', 'storage', 'entities', 'lib'],
@@ -17,7 +17,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   entities: [],
   lib: [],
 };
-/** Packages that one folder alone may know. */
+/** Packages that only one folder may import. */
 const keptTo: readonly (readonly [folder: string, packages: RegExp])[] = [
   ['storage', /^(pg|@prisma\/.*|@electric-sql\/.*|node:sqlite)$/],
   ['graphql', /^(@pothos\/.*|graphql-yoga|@graphql-yoga\/.*|graphql-sse)$/],

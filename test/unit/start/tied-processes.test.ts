@@ -10,7 +10,7 @@ import { runInBox } from '../../../src/engine/tools/python/run-in-box.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type MachineProcess, processesBelow, stillRunning } from '../../support/processes/process-table.ts';
 
-/** TEST_BUBBLEWRAP names a bubblewrap that stands elsewhere. */
+/** TEST_BUBBLEWRAP names a bubblewrap in another place. */
 const bubblewrapPath = process.env.TEST_BUBBLEWRAP ?? '/usr/bin/bwrap';
 const limits = { timeoutMs: 30_000, memoryMaxBytes: 1024 * 1024 * 1024 };
 const started: ChildProcess[] = [];
@@ -25,7 +25,7 @@ function start(program: string, ...args: string[]): number {
   return child.pid ?? 0;
 }
 
-/** Waits until processes below one have worked so long, that is until what they run is under way. */
+/** Waits until the processes below one have used this much processor time, so that their program is running. */
 function underWay(id: number, cpuSeconds: number): Promise<readonly MachineProcess[]> {
   return eventually(() => {
     const below = processesBelow(id);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
 const folder = 'src/storage';
-/** They pass on the statements of others. */
+/** Files that pass on the statements of others. */
 const plumbing = ['pool.ts', 'prisma.ts', 'statement-limits.ts', 'recorded-pool.ts'];
 const isOwn = (path: string) => path.endsWith('.ts') && !/^(?:generated|database\/embedded)\//.test(path);
 const rawSql = /\.query[<(]|\b(?:selectRows|countRows|readPage|readWhole)[<(]|\$(?:query|execute)Raw/;

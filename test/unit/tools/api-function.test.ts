@@ -33,7 +33,7 @@ describe('the call of an API_FUNCTION', () => {
     });
     expect(made.url).toBe('https://api.example.com/v1/a%2Fb%3Fc%23d/days?day=x%26y%3Dz&units=metric&tag=a&tag=b');
     expect(made.headers).toEqual({ 'x-city': 'in a/b?c#d', authorization: 'Bearer k 1/2', 'content-type': 'application/json' });
-    // What is filled in is never read for placeholders.
+    // An inserted value is never searched for placeholders.
     const text = '"}{{secret:KEY}}{city}';
     expect(JSON.parse(String(made.body))).toEqual({ q: text, n: 3, list: [text, `x ${text}`], fixed: true, extra: 1 });
   });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Random tools and what a hostile model makes of them. Fixed texts begin with F. */
+/** Random tools, and arguments of a hostile model. Fixed texts begin with F. */
 const names = ['a', 'b', 'c'];
 const fixedText = fc.integer({ min: 0, max: 99 }).map((n) => `F${n}`);
 const holes = fc.constantFrom('{a}', '{b}', 'x {c} y', '{a.k}', '{"f":"F1","h":"{b}"}');
@@ -55,7 +55,7 @@ const tools = fc.record({
   query: pairs,
   declared: fc.uniqueArray(hostileName, { maxLength: 6 }),
 });
-/** Harmless values for most holes, so that most calls are made. The last of two members of one name counts. */
+/** Harmless values for most holes, so that most calls are made. Of two members of one name the last one counts. */
 const harmless = fc.oneof(
   {
     weight: 3,
@@ -73,7 +73,7 @@ const jsonObject = (members: readonly (readonly [string, unknown])[]) =>
   `{${members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
 const isHole = (text: string) => /\{[abc]/.test(text);
 
-/** Whether a received value is what the author wrote, but for the holes. */
+/** Whether a received value is what the author wrote, except for the holes. */
 function expectFixed(written: unknown, got: unknown, args: ToolData): void {
   if (typeof written === 'string' && written.startsWith('{"f"')) expectFixed({ f: 'F1' }, JSON.parse(String(got)), args);
   else if (typeof written === 'string' && isHole(written)) return;
@@ -120,7 +120,7 @@ it('whatever the tool and the arguments, every fixed member arrives as it was wr
         const [name, value] = pair;
         const own = sent.filter(([other]) => other === name).map(([, text]) => text);
         if (!isHole(value)) expect(own).toContain(value);
-        // Nothing besides the author's own members has such a name, however a server reads it.
+        // Except for the author's own members, none has such a name, however a server parses it.
         const allowed = [...search, ...query].filter(([other]) => lenient(other) === lenient(name));
         const others = sent.filter(([other]) => lenient(other) === lenient(name));
         for (const [other] of others) expect(allowed.map(([known]) => known)).toContain(other);

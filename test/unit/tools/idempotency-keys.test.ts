@@ -8,7 +8,7 @@ import { type ApiServer, startApiServer } from '../../support/egress/api-server.
 import { finish, freePass, loopDeps, plan, runPlan, scriptedModel, text } from '../../support/runs/runs.ts';
 import { egressPlaces } from '../../support/sharing/pools.ts';
 
-/** The key that names a call to whoever carries it out, and the lease that is looked at before its request leaves. */
+/** The key that identifies a call to the API, and the check of the lease before its request is sent. */
 const egress = createEgress({
   allow: '127.0.0.1',
   connectTimeoutMs: 5_000,
@@ -53,7 +53,7 @@ it('lets a header of that name win that the author of the tool set', async () =>
   const parameters = { type: 'object', properties: { order: { type: 'string' } } };
   const tool = toolOf({ headers: { 'Idempotency-Key': 'order-{order}' }, parameters });
   await tool.run('{"order":"7"}', {}, never, () => undefined, freePass);
-  // Without the argument the header falls away, and the key of the call is sent.
+  // Without the argument the header is left out, and the key of the call is sent.
   await tool.run('{}', {}, never, () => undefined, freePass);
   expect(keys()).toEqual(['order-7', freePass.key]);
 });

@@ -9,7 +9,7 @@ import { cpuMs } from '../../support/clock.ts';
 const compiled = (source: string) => compileLinearPattern(source, () => undefined);
 
 describe('a pattern', () => {
-  // What RE2 reads otherwise, or not at all, unless it is written out.
+  // Syntax that RE2 reads differently, or not at all, unless it is rewritten.
   const odd = [
     '\\s',
     '\\S',
@@ -43,7 +43,7 @@ describe('a pattern', () => {
           unit: fc.constantFrom('a', 'b', '1', ' ', '\n', '\r', '\u00a0', '\u2028', '\u2029', '\ufeff', '[', '-', '/'),
         }),
         (source, text) => {
-          // Two groups of one name are none in either.
+          // Two groups of one name are invalid in both.
           fc.pre(source.split('(?<n>').length < 3);
           expect(compiled(source).test(text), JSON.stringify([source, text])).toBe(new RegExp(source, 'u').test(text));
         },

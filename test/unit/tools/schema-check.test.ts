@@ -39,7 +39,7 @@ describe('a schema is read as the reference checker reads it', () => {
     const member = fc.oneof(...keywords.map(([names, arbitrary]) => fc.tuple(fc.constantFrom(...names), arbitrary)));
     const members = fc.array(member, { maxLength: 5 }).map((pairs) => {
       const { contains, ...rest } = Object.fromEntries(pairs) as Schema;
-      // The reference checker forgets `contains` for values that are shorter than `prefixItems` of the same schema.
+      // The reference checker ignores `contains` for arrays that are shorter than `prefixItems` of the same schema.
       return (contains === undefined || rest.prefixItems !== undefined ? rest : { ...rest, contains }) as unknown;
     });
     return { schema: fc.oneof({ maxDepth: 3 }, fc.boolean(), members) };
@@ -48,12 +48,12 @@ describe('a schema is read as the reference checker reads it', () => {
   it('whatever the schema and the value', () => {
     fc.assert(
       fc.property(schema, schema, fc.oneof(object, value, fc.array(object)), (given, definition, generated) => {
-        // The reference checker takes 1e21 for no whole number.
+        // The reference checker does not accept 1e21 as a whole number.
         const json: unknown = JSON.parse(JSON.stringify(generated), (_key, member: unknown) =>
           typeof member === 'number' ? Math.round((member % 10) * 2) / 2 : member,
         );
         const root = { allOf: [given], $defs: { d: definition } } as Schema;
-        // One that names itself has no end for the reference checker.
+        // The reference checker never ends for a definition that refers to itself.
         fc.pre(!JSON.stringify(definition).includes('$ref'));
         expect(createSchemaCheck(root)(json) === undefined, JSON.stringify([root, json])).toBe(ajv.validate(root, json));
       }),
