@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { faces, type Question } from '../support/apis/faces.ts';
+import { apis, type Question } from '../support/apis/questions.ts';
 import { type ApiServer, startApiServer } from '../support/egress/api-server.ts';
 import { indexed } from '../support/knowledge/knowledge.ts';
 import type { Person } from '../support/make.ts';
@@ -122,12 +122,12 @@ const scenarios: readonly Scenario[] = [
 describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', (_name, scenario) => {
   let reference: { readonly answers: readonly Answer[]; readonly asked: readonly object[] } | undefined;
   const { script, question = {}, agent, expected, without } = scenario;
-  const names = Object.keys(faces).filter((name) => without?.test(name) !== true);
+  const names = Object.keys(apis).filter((name) => without?.test(name) !== true);
 
   it.each(names)('is the same on %s', async (name) => {
     upstream.next(...script.map((answer) => ({ usage, ...answer })));
     const whole = { model: agent === undefined ? model : agents[agent], agentOfModel: agents.plain, text: 'What is 1 + 2?' };
-    const answers = await faces[name]?.(ann, { ...whole, ...question });
+    const answers = await apis[name]?.(ann, { ...whole, ...question });
     const asked = upstream.requests.map(({ body }) => bare(body));
     expect(answers?.at(-1)).toMatchObject(expected);
     if (expected.error === undefined) expect(answers?.at(-1)?.usage).toEqual([11 * script.length, 4 * script.length]);

@@ -16,9 +16,9 @@ function sent() {
   if (body === undefined) throw new Error('the model was not asked');
   return body;
 }
-const faces = ['a chat', 'a completion'] as const;
-async function ask(face: (typeof faces)[number], agentId: string, text: string, more: object = {}) {
-  if (face === 'a completion') {
+const apis = ['a chat', 'a completion'] as const;
+async function ask(api: (typeof apis)[number], agentId: string, text: string, more: object = {}) {
+  if (api === 'a completion') {
     const body = { model: agentId, messages: [{ role: 'user', content: text }], ...more };
     return ann.post('/api/v1/chat/completions', body);
   }
@@ -26,7 +26,7 @@ async function ask(face: (typeof faces)[number], agentId: string, text: string, 
   return ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: text });
 }
 
-describe.each(faces)('the options of an agent, in %s', (face) => {
+describe.each(apis)('the options of an agent, in %s', (api) => {
   it('reach the model: the first value of each', async () => {
     const options = {
       temperature: [0.25, 1.5],
@@ -39,7 +39,7 @@ describe.each(faces)('the options of an agent, in %s', (face) => {
     };
     const agent = await make.agent({ owner: ann, options });
     expect(agent.options).toEqual(options);
-    expect((await ask(face, agent.id, 'Hello')).status).toBe(200);
+    expect((await ask(api, agent.id, 'Hello')).status).toBe(200);
     expect(sent()).toMatchObject({
       temperature: 0.25,
       top_p: 0.5,
@@ -52,7 +52,7 @@ describe.each(faces)('the options of an agent, in %s', (face) => {
 
   it('are left to the model where they are empty', async () => {
     const agent = await make.agent({ owner: ann, options: { temperature: [], topP: null } });
-    await ask(face, agent.id, 'Hello');
+    await ask(api, agent.id, 'Hello');
     for (const name of ['temperature', 'top_p', 'top_k', 'max_tokens', 'frequency_penalty', 'presence_penalty']) {
       expect(sent()).not.toHaveProperty(name);
     }
@@ -66,7 +66,7 @@ describe.each(faces)('the options of an agent, in %s', (face) => {
       await indexed(ann, (await addFile(ann, agent.id, `otters${n}.md`, text(n), 'text/markdown')).body.id);
     const passages = async (maxInputTokens: number[]) => {
       await ann.patch(`/api/v1/ais/${agent.id}`, { options: { maxInputTokens } });
-      await ask(face, agent.id, 'What do otters hold while they sleep?');
+      await ask(api, agent.id, 'What do otters hold while they sleep?');
       const given = JSON.stringify(sent().messages);
       if (maxInputTokens[0] !== undefined) expect(given.length / 4).toBeLessThan(maxInputTokens[0] * 1.2);
       return given.match(/<passage n=/g)?.length ?? 0;

@@ -19,7 +19,7 @@ beforeEach(async () => {
 const entries = async (query = '') => (await admin.get(`${path}${query}`)).body.data;
 
 describe(`GET ${path}`, () => {
-  it('tells who changed what, when, with which key, on which face', async () => {
+  it('tells who changed what, when, with which key, on which API', async () => {
     const agent = await make.agent({ owner: ann, name: 'Ada' });
     await ann.patch(`/api/v1/ais/${agent.id}`, { name: 'Grace', visibility: 'ORGANIZATION', options: { temperature: [0.5] } });
     await ann.graphql('mutation ($id: ID!) { deleteAgent(id: $id) { id } }', { id: agent.id });

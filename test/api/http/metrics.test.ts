@@ -37,7 +37,7 @@ async function grows(by: Readonly<Record<string, number>>, work: () => Promise<u
 const requests = (operation: string, status: number) => `parley_http_requests_total{operation="${operation}",status="${status}"}`;
 
 describe('/metrics', () => {
-  it('counts requests of both faces, also refused ones', async () => {
+  it('counts requests of both APIs, also refused ones', async () => {
     await grows(
       {
         [requests('listMyGroups', 200)]: 1,

@@ -31,7 +31,7 @@ interface Outcome {
 const completion = { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] };
 const graphqlInput = { input: { model: 'openai/test-model', messages: [{ role: 'user', content: 'Hi' }] } };
 
-const faces: readonly (readonly [string, (who: TestClient) => Promise<Response>, string])[] = [
+const apis: readonly (readonly [string, (who: TestClient) => Promise<Response>, string])[] = [
   ['REST', (who) => who.fetch('POST', '/api/v1/chat/completions', completion, {}), 'One two three'],
   ['a REST stream', (who) => who.fetch('POST', '/api/v1/chat/completions', { ...completion, stream: true }, {}), 'data: [DONE]'],
   [
@@ -119,7 +119,7 @@ describe('runs that go on without a reader', () => {
   });
 });
 
-describe.each(faces)('ten times the load over %s', (_face, send, whole) => {
+describe.each(apis)('ten times the load over %s', (_api, send, whole) => {
   it('refuses what is too much while the good ones run, which all end well, and keeps room for another tenant', async () => {
     const order: Outcome[] = [];
     const flood = Array.from({ length: load }, async () => {

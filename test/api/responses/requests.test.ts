@@ -15,23 +15,22 @@ const create = (members: Record<string, unknown>) => ann.post(path, { model, inp
 const system = () => (upstream.requests.at(-1)?.body as { messages?: { role: string; content: string }[] })?.messages?.[0];
 
 describe('options', () => {
-  const faces: readonly [string, (options: unknown) => Promise<{ status: number; body: { error: Record<string, unknown> } }>][] =
+  const apis: readonly [string, (options: unknown) => Promise<{ status: number; body: { error: Record<string, unknown> } }>][] = [
+    ['responses', (options) => create({ options })],
     [
-      ['responses', (options) => create({ options })],
-      [
-        'completions',
-        (options) => ann.post('/api/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }], options }),
-      ],
-      [
-        'messages of a chat',
-        async (options) => {
-          const agent = await make.agent({ owner: ann });
-          const chat = await make.chat({ owner: ann, agentId: agent.id });
-          return ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Hi', options });
-        },
-      ],
-    ];
-  describe.each(faces)('of %s', (_name, send) => {
+      'completions',
+      (options) => ann.post('/api/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }], options }),
+    ],
+    [
+      'messages of a chat',
+      async (options) => {
+        const agent = await make.agent({ owner: ann });
+        const chat = await make.chat({ owner: ann, agentId: agent.id });
+        return ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Hi', options });
+      },
+    ],
+  ];
+  describe.each(apis)('of %s', (_name, send) => {
     it.each<[string, unknown]>([
       ['whole', { flow: { override: { force: true, id: 'flow_1', version: 2 }, tracing: { enabled: true } } }],
       ['with tracing beside the flow', { tracing: { enabled: false }, flow: null }],

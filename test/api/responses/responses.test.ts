@@ -170,7 +170,7 @@ describe('what is asked of the model', () => {
     expect(asked()).toHaveProperty('tools');
   });
 
-  it('an agent answers as it is set up, whatever face asks', async () => {
+  it('an agent answers as it is set up, on every API', async () => {
     const agent = await make.agent({ owner: ann, instructions: 'Answer as Ada.', modelId: model });
     const chat = await make.chat({ owner: ann, agentId: agent.id });
     const text = async () => {
@@ -190,7 +190,7 @@ describe('what is asked of the model', () => {
 });
 
 describe('a tool of the service', () => {
-  it('runs, shows itself as items, and stands in the history of the next turn on every face', async () => {
+  it('runs, shows itself as items, and stands in the history of the next turn on every API', async () => {
     const tools = [{ type: 'python' }];
     const code = JSON.stringify({ code: 'print(6 * 7)' });
     upstream.next({ toolCalls: [{ id: 'call_1', name: 'python', arguments: code }] }, { text: 'It is 42.' });

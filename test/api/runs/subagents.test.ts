@@ -6,7 +6,7 @@ import { gate, isSubagent, messagesOf, questionOf, scriptResearch, toolsOf } fro
 import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk.ts';
 import { withService } from '../../support/service.ts';
 
-/** Subagents as every face shows them, and what reaches them while they work. */
+/** Subagents as every API shows them, and what reaches them while they work. */
 const { service, make, upstream } = await withService('model');
 let ann: Person;
 const path = '/api/v2/responses';
@@ -347,7 +347,7 @@ describe('while a subagent works', () => {
   });
 });
 
-describe('other faces', () => {
+describe('other APIs', () => {
   const members = `__typename sequence type
     ... on SubagentStartedEvent { outputIndex itemId subagent { id name agentId parentId task status depth summary usage { totalTokens } } }
     ... on SubagentProgressEvent { outputIndex itemId subagentId message progress usage { totalTokens } }

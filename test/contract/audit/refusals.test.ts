@@ -33,7 +33,7 @@ async function refusals(): Promise<readonly Entry[]> {
 }
 
 describe('a refused call is an entry', () => {
-  it('of a key without the scope, on both faces, and over WebSocket', async () => {
+  it('of a key without the scope, on both APIs, and over WebSocket', async () => {
     const agent = await make.agent({ owner: ann });
     const poor = await make.withKey(ann, { scopes: ['GROUPS:READ'] });
     await poor.get(`/api/v1/ais/${agent.id}`);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { faces } from '../../support/apis/faces.ts';
+import { apis } from '../../support/apis/questions.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
@@ -57,10 +57,10 @@ const says = (...content: object[]) => [{ role: 'user', content }];
 const newChat = async () => (await ann.post(`/api/v1/ais/${agentId}/chats`, {})).body.id as string;
 const tell = (chatId: string, prompt: unknown) => ann.post(`/api/v1/chats/${chatId}/messages`, { prompt });
 
-describe.each(Object.keys(faces))('an image by address, over %s', (name) => {
-  const face = faces[name];
+describe.each(Object.keys(apis))('an image by address, over %s', (name) => {
+  const ask = apis[name];
   const ask = async (image: string) => {
-    const answers = await face?.(ann, { model, agentOfModel: agentId, text: 'What is it?', image }).catch(() => undefined);
+    const answers = await ask?.(ann, { model, agentOfModel: agentId, text: 'What is it?', image }).catch(() => undefined);
     return answers?.[0];
   };
 

@@ -96,12 +96,12 @@ function referring(body: Json): Json {
   return { ...body, input: body.input.map((item: Json) => (isReference(item) ? { ...item, id: knownItem } : item)) };
 }
 
-const faces = [
+const apis = [
   ['/api/v2/responses', [...sitesOf(ResponseInput, '', (value) => responseBody(value as Json))]],
   ['/api/v1/chat/completions', [...sitesOf(CompletionInput, '', (value) => completionBody(value as Json))]],
 ] as const;
 
-describe.each(faces)('%s', (path, sites) => {
+describe.each(apis)('%s', (path, sites) => {
   const places = [...Map.groupBy(sites, (site) => site.path)].map(([place, same]) => [place, same] as const);
   it('has members that take certain values only', () => {
     expect(places.length).toBeGreaterThan(5);

@@ -11,7 +11,7 @@ export interface Answer {
   readonly error: string | null;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies of every face, read member by member.
+// biome-ignore lint/suspicious/noExplicitAny: bodies of every API, read member by member.
 export type Wire = any;
 
 export function completionAnswer({ choices, usage, error }: Wire): Answer {

@@ -209,7 +209,7 @@ describe('citations', () => {
 describe('a run that goes wrong', () => {
   const refused = new ModelError('RATE_LIMIT_EXCEEDED', 'Slow down', true, 7);
 
-  it('before the first token throws what a face can answer with, and costs nothing', async () => {
+  it('before the first token throws an error that every API can answer with, and costs nothing', async () => {
     const ledger = recordingLedger();
     await expect(runPlan(plan, loopDeps(scriptedModel([refused]), { ledger }))).rejects.toMatchObject({
       name: 'DomainError',

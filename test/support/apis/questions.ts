@@ -32,12 +32,12 @@ export interface Question {
 }
 
 /** Sends the question and, when it has an output, sends that too: one answer for each request. */
-export type Face = (who: Person, question: Question) => Promise<readonly Answer[]>;
+export type Ask = (who: Person, question: Question) => Promise<readonly Answer[]>;
 
 const completions = '/api/v1/chat/completions';
 const responses = '/api/v2/responses';
 
-export const faces: Readonly<Record<string, Face>> = {
+export const apis: Readonly<Record<string, Ask>> = {
   completion: (who, question) =>
     askCompletion(question, async (body) => completionAnswer((await who.post(completions, body)).body)),
   'completion stream': (who, question) =>
