@@ -18,7 +18,7 @@ describe('a process killed in the middle of indexing', () => {
     await place.remove();
   });
 
-  it('leaves work that ends well after the restart, without help and without orphans', async () => {
+  it('leaves work that completes after the restart by itself, without orphans', async () => {
     const env = { ...place.env, PARLEY_ADMIN_KEY: adminKey, INDEX_LEASE_MS: '3000' };
     const first = startProcess(env);
     const url = await first.url();

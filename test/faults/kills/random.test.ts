@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-it(`${kills} kills at moments of chance lose nothing that was acknowledged, and leave nothing half done`, {
+it(`${kills} kills at random moments lose nothing that was acknowledged, and leave nothing half done`, {
   timeout: 600_000,
 }, async () => {
   const random = seededRandom(seed);

@@ -38,7 +38,7 @@ async function readUntil(frames: AsyncGenerator<SseFrame>, isThere: (event: Wire
   }
 }
 
-it('killed in the middle of everything, a server shows each reader every event once and brings all to an end', async () => {
+it('killed in the middle of all kinds of runs, a server shows each reader every event once and ends all runs', async () => {
   const words = Array.from({ length: 60 }, (_, n) => `w${n} `);
   upstream.otherwise(({ body }) => {
     const asked = JSON.stringify(body?.messages);

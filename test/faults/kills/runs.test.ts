@@ -41,7 +41,7 @@ async function allFrames(ann: TestClient, chatId: string, runId: string, last?: 
 }
 
 describe('a process that is killed while it answers', () => {
-  it('leaves a run that ends by itself, with what was said, and a chat that takes the next turn', async () => {
+  it('leaves a run that ends by itself with its output so far, and a chat that accepts the next turn', async () => {
     upstream.next({ text: ['Half', ' of it', ' never'], chunkDelayMs: 150, hangAtByte: 700 }, { text: 'Next answer' });
     const first = await world.launch();
     const chatId = await newChat(first.ann);
@@ -66,7 +66,7 @@ describe('a process that is killed while it answers', () => {
     ]);
   });
 
-  it('has its run begun again when nothing was said yet', async () => {
+  it('has its run restarted when there was no output yet', async () => {
     upstream.next({ gate: never }, { text: 'Here I am' });
     const first = await world.launch();
     const chatId = await newChat(first.ann);

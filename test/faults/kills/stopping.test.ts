@@ -57,7 +57,7 @@ async function all(
 }
 
 describe('a process that is told to stop', () => {
-  it('takes nothing new, brings both kinds of streams to their end, and writes the ledger', async () => {
+  it('accepts no new requests, completes both kinds of streams, and writes the ledger', async () => {
     const gate = Promise.withResolvers<void>();
     upstream.otherwise({ text: ['Whole', ' answer'], gate: gate.promise });
     const { parley, ann, chatId } = await launch({ SHUTDOWN_GRACE_MS: '20000' });
@@ -85,7 +85,7 @@ describe('a process that is told to stop', () => {
     await service.close();
   });
 
-  it('begins nothing again that it leaves to the next one', async () => {
+  it('does not restart runs that it leaves to the next process', async () => {
     const opened = Promise.withResolvers<void>();
     upstream.next({ gate: never });
     upstream.otherwise({ text: 'Done.', gate: opened.promise });
@@ -104,7 +104,7 @@ describe('a process that is told to stop', () => {
     await service.close();
   });
 
-  it('ends by itself, in time and well-formed, what does not end; what nobody waits for goes on afterwards', async () => {
+  it('ends endless runs in time with a well-formed end; runs in the background continue in the next process', async () => {
     const half = { text: ['Half', ' never'], chunkDelayMs: 20, hangAtByte: 500 };
     upstream.otherwise(({ body }) => (JSON.stringify(body?.messages).includes('Silence') ? { gate: never } : half));
     const { parley, ann, chatId } = await launch({ SHUTDOWN_GRACE_MS: String(graceMs) });

@@ -54,7 +54,7 @@ describe('a process that is killed in the middle of calls', () => {
   const said =
     'The service stopped while it called the tool "look_up". Whether the call was carried out is not known; it was not repeated.';
 
-  it('leaves runs that call again what may be called again, and that fail and say so where it may not', async () => {
+  it('leaves runs that repeat repeatable calls, and fail with a reason for the others', async () => {
     const { parley, ann: first } = await world.launch();
     world.api.answer(() => never);
     const begin = async (tool: object, index: number) => {
@@ -139,7 +139,7 @@ describe('a process that is killed in the middle of calls', () => {
   });
 });
 
-it('a call whose outcome is stored is not made again: its run goes on behind it', async () => {
+it('a call whose outcome is stored is not repeated: its run continues after it', async () => {
   const { parley, ann: first } = await world.launch();
   const agent = await world.agentWithTool(first, model, { method: 'POST' });
   upstream.next({ toolCalls: [{ id: 'call_1', name: 'look_up', arguments: '{}' }] }, { gate: never });

@@ -41,7 +41,7 @@ const lookUp = (n: number): UpstreamScript => ({
   usage: { prompt_tokens: 10 * n, completion_tokens: 5 },
 });
 
-it('in the middle of a tool: the step before it is told and charged', async () => {
+it('in the middle of a tool: the step before it is reported and charged', async () => {
   const { parley, ann } = await world.launch();
   const agent = await world.agentWithTool(ann, model);
   let isAsked = false;
@@ -63,7 +63,7 @@ it('in the middle of a tool: the step before it is told and charged', async () =
   expect([usage.input_tokens, usage.output_tokens]).toEqual([11, 6]);
 });
 
-it('in the middle of the third answer: both steps before it are told and charged', async () => {
+it('in the middle of the third answer: both steps before it are reported and charged', async () => {
   const { parley, ann } = await world.launch();
   const agent = await world.agentWithTool(ann, model);
   world.api.answer(() => ({ body: 'It is 3.' }));
@@ -76,7 +76,7 @@ it('in the middle of the third answer: both steps before it are told and charged
   expect([usage.input_tokens, usage.output_tokens]).toEqual([30, 10]);
 });
 
-it('while a second subagent works: the first one is told and charged, too', async () => {
+it('while a second subagent works: the first one is reported and charged, too', async () => {
   const { parley, ann } = await world.launch();
   scriptResearch(upstream, ['What is red?', 'What is green?'], (question) =>
     question === 'What is green?'
@@ -92,7 +92,7 @@ it('while a second subagent works: the first one is told and charged, too', asyn
   expect([usage.input_tokens, usage.output_tokens]).toEqual([17, 4]);
 });
 
-it('before anything was said: the run is begun again, and told and charged once', async () => {
+it('before any output: the run is restarted, reported once and charged once', async () => {
   const { parley, ann } = await world.launch();
   upstream.next({ gate: new Promise(() => undefined) });
   const { body } = await ann.post(path, { model, input: 'Hi', background: true });
@@ -104,7 +104,7 @@ it('before anything was said: the run is begun again, and told and charged once'
   await eventually(async () => expect(await charged(again)).toBe(6));
 });
 
-it('right behind the replies of stateless runs: the next start charges for each of them, once', async () => {
+it('right after the replies of stateless runs: the next start charges for each of them, once', async () => {
   const { parley, ann } = await world.launch();
   upstream.otherwise({ text: 'Hello.', usage: { prompt_tokens: 10, completion_tokens: 5 } });
   const messages = [{ role: 'user', content: 'Hi' }];

@@ -19,7 +19,7 @@ const always = String(Number.MAX_SAFE_INTEGER);
 
 if (testServerUrl !== undefined) describe('a disk with less room than DISK_FREE_MIN_BYTES, beside a server', besideServer);
 else
-  it('refuses a start on a full disk in plain words', async () => {
+  it('refuses a start on a full disk with a clear message', async () => {
     const place = await copyOf(inject('template'));
     const parley = startProcess({ ...place.env, DISK_FREE_MIN_BYTES: always, LOG_LEVEL: 'fatal' });
     expect(await parley.ended()).toBe(1);
@@ -39,7 +39,7 @@ function besideServer(): void {
   });
   afterAll(() => service.close());
 
-  it('is said by /readyz, with the reason', async () => {
+  it('is reported by /readyz, with the reason', async () => {
     const ready = await service.nobody.get('/readyz');
     expect(ready).toMatchObject({ status: 503, body: { status: 'unavailable', reason: 'storage_full' } });
     expect((await service.nobody.get('/healthz')).status).toBe(200);
@@ -56,7 +56,7 @@ function besideServer(): void {
     expect((await addFile(ann, agentId, 'large.txt', 'words')).status).toBe(200);
   });
 
-  it('is looked for on the server once it said so, until it has room', async () => {
+  it('is checked on the server after its first report, until it has room', async () => {
     const { pool, room } = service.deps.storage.db;
     const fail = "DO $$ BEGIN RAISE EXCEPTION USING errcode = '53100', message = 'could not extend file'; END $$";
     await expect(pool.query(fail)).rejects.toThrow('could not extend');

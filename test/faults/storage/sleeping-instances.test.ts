@@ -133,7 +133,7 @@ function faultsOfInstances(): void {
     expect(api.requests).toEqual([]);
   });
 
-  it('whose record is held back by a lock, and its connection ended: the call is made once, by whoever holds the run', async () => {
+  it('whose record waits for a lock until its connection ends: the call is made once, by the process that holds the run', async () => {
     const agent = await agentWith({ method: 'POST' });
     const { promise, resolve } = Promise.withResolvers<void>();
     cluster.upstream.next({ toolCalls: [{ id: 'call_first', name: 'act', arguments: '{}' }], gate: promise });

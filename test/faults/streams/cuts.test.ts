@@ -152,7 +152,7 @@ it.each(readByOne)('%s, left by its only reader at every place, is whole', async
   await Promise.all(placesOf(scenario).map(leaveAt));
 });
 
-it('cut by force while the database is slow, a run is ended by who cut it: nobody takes it over meanwhile', async () => {
+it('cut by force while the database is slow, a run is ended by the request that cut it: no process takes it over meanwhile', async () => {
   const run = await runs.standing(scenarioOf('thinking, then text'), { answer: 0, steps: 3 });
   const { storage } = service.deps;
   const { readEvents } = storage.runs;

@@ -101,7 +101,7 @@ describe('a client that does not read', () => {
     expect(seenBytes).toBeGreaterThan(largeBytes);
   });
 
-  it('a client that leaves in mid-reply is told of as one that left', async () => {
+  it('a client that leaves in mid-reply is logged as one that left', async () => {
     const seen = lines.length;
     const client = unread(service, get(list, ann.key));
     await eventually(async () => expect(await unsentBytes(service)).toBeGreaterThan(0));
@@ -117,7 +117,7 @@ describe('a client that does not read', () => {
   });
 });
 
-describe('of a service with patience', () => {
+describe('of a service with long time limits', () => {
   let service: TestService;
   let ann: Person;
   let bob: Person;
@@ -164,7 +164,7 @@ describe('of a service with patience', () => {
     expect((await greedy.rest()).match(/HTTP\/1\.1 200/g)?.length ?? 0).toBeLessThan(4 * pipelinedMax);
   });
 
-  it('an organization that leaves much unread is refused more, and others are not', async () => {
+  it('an organization with many unread bytes is refused further replies, and others are not', async () => {
     const refusal = await eventually(async () => {
       clients.push(unread(service, get(list, ann.key)));
       const reply = await ann.get(list);
@@ -180,7 +180,7 @@ describe('of a service with patience', () => {
   });
 });
 
-it('every body that is in memory whole leaves where it is counted', () => {
+it('every complete body in memory is sent by code that counts it', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
   const senders = files.filter((path) => /\bres\.(end|write)\([^)\s]/.test(readFileSync(join('src', path), 'utf8')));
   // The event stream, whose frames wait for their reader, writes by itself.

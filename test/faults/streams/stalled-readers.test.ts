@@ -117,7 +117,7 @@ function openReaders(client: TestClient, count: number): Promise<Socket[]> {
 }
 
 describe(`${readerCount} readers that stop reading`, () => {
-  it('cost bounded memory, and the service serves on', { timeout: limitMs }, async () => {
+  it('cost bounded memory, and the service keeps serving', { timeout: limitMs }, async () => {
     const place = await copyOf(inject('template'));
     const NODE_OPTIONS = `--import ${new URL('../../support/processes/collects-garbage.mjs', import.meta.url)}`;
     const own = { NODE_OPTIONS, OPENAI_BASE_URL, PARLEY_ADMIN_KEY: key, LOG_LEVEL: 'warn', SSE_STALL_TIMEOUT_MS: '120000' };
@@ -134,7 +134,7 @@ describe(`${readerCount} readers that stop reading`, () => {
     expect(held).toBeLessThan(readerCount * MiB);
   });
 
-  it('are cut off, and hold no provider from then on', { timeout: limitMs }, async () => {
+  it('are disconnected, and hold no provider connection any more', { timeout: limitMs }, async () => {
     const client = impatient.client();
     await openReaders(client, 10);
     // Closed by the service: no reader has left.
@@ -151,7 +151,7 @@ describe.each<[string, Wire]>([
   ['a subscription of GraphQL', subscription],
   ['a response', response],
 ])('a reader of %s that stops reading', (_wire, wire) => {
-  it('is cut off, and holds no provider from then on', { timeout: limitMs }, async () => {
+  it('is disconnected, and holds no provider connection any more', { timeout: limitMs }, async () => {
     await stalledReader(impatient.client(), wire);
     await eventually(() => expect(upstream.open).toBe(0), 60_000);
   });
@@ -160,7 +160,7 @@ describe.each<[string, Wire]>([
 describe('a reader of a WebSocket that stops reading', () => {
   /** What all buffers on the way hold, and what is said while they fill. */
   const saidMaxBytes = 60 * MiB;
-  it('holds back its provider, and is cut off', { timeout: limitMs }, async () => {
+  it('pauses its provider, and is disconnected', { timeout: limitMs }, async () => {
     const headers = { authorization: `Bearer ${patient.adminKey}` };
     const socket = new WebSocket(`${patient.url.replace('http', 'ws')}/api/v2/responses`, { headers });
     const closed = once(socket, 'close');

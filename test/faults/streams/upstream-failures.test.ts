@@ -105,7 +105,7 @@ describe('an upstream that breaks off at any byte', () => {
   });
 });
 
-describe('a stored response whose model writes what the database does not take', () => {
+describe('a stored response whose model writes text that the database cannot store', () => {
   const respond = async (members: object) =>
     (await ann.post('/api/v2/responses', { model: 'openai/test-model', input: 'Hi', ...members })).body;
 
