@@ -88,7 +88,7 @@ function announcedChanges(): void {
     proxy.mute(false);
   });
 
-  it('is written down by a trigger for each table that something remembered is read from', async () => {
+  it('is noted by a trigger for each table that a cache reads', async () => {
     const { rows } = await dying.query<{ table: string }>(
       `select c.relname as table from pg_trigger t join pg_class c on c.oid = t.tgrelid where t.tgname = 'parley_announce'`,
     );
@@ -99,7 +99,7 @@ function announcedChanges(): void {
     expect(read.filter((table) => !announced.has(table))).toEqual([]);
   });
 
-  it('is told for each column, but for those that requests and runs write', async () => {
+  it('is announced for each column, except those that requests and runs write', async () => {
     const { rows } = await dying.query<{ table: string; column: string; told: boolean }>(
       `select c.relname as table, a.attname as column, (t.tgattr::text = '' or a.attnum = any (t.tgattr)) as told
        from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_attribute a on a.attrelid = c.oid
@@ -109,7 +109,7 @@ function announcedChanges(): void {
     expect(wrong).toEqual([]);
   });
 
-  it('is not told of the use of a key or of a message', async () => {
+  it('is not announced for the use of a key or for a message', async () => {
     const count = async () => (await dying.query('select count(*)::int as count from cache_invalidations')).rows[0].count;
     ann = await makeFor(other).person();
     const agent = await makeFor(other).agent({ owner: ann });

@@ -35,7 +35,7 @@ function limitsOverTwoInstances(): void {
     }
   }
 
-  it('lets in about as much as one would alone', async () => {
+  it('admits about as many requests as one instance alone', async () => {
     const startedMs = performance.now();
     const asking = [one, two].flatMap((instance) => Array.from({ length: callers }, () => exhaust(instance.client())));
     const allowed = (await Promise.all(asking)).reduce((sum, count) => sum + count, 0);

@@ -148,7 +148,7 @@ function faultsOfInstances(): void {
     });
   });
 
-  it('an instance that is stopped in its second step: another one makes this step again, and each step is told and charged once', {
+  it('an instance that is stopped in its second step: another one repeats this step, and each step is reported and charged once', {
     timeout: 120_000,
   }, async () => {
     const gate = Promise.withResolvers<void>();
@@ -176,7 +176,7 @@ function faultsOfInstances(): void {
     walk(await log(atA, id));
   });
 
-  it('the database going away delays streams here and there, and both instances are well again within ten seconds', async () => {
+  it('an outage of the database delays streams at both instances, which recover within ten seconds', async () => {
     const { script, goOn } = heldAnswer({ text, usage });
     cluster.upstream.next(script);
     const response = await create(atA, 'A');
@@ -237,7 +237,7 @@ function faultsOfInstances(): void {
   });
 
   // This test is the last one, because it leaves B alone.
-  it('an instance that is killed: its response ends for whoever follows elsewhere, and the next turn works', async () => {
+  it('an instance that is killed: its response ends for readers at the other instance, and the next turn works', async () => {
     cluster.upstream.next({ ...slow, chunkDelayMs: 40, hangAtByte: 1_500 });
     const response = await create(atA, 'A');
     await spoken(atB, response.id);

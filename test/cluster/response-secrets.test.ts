@@ -163,7 +163,7 @@ function secretsOverTwoInstances(): void {
     expect(tokens()).toEqual(['CANARY-again-0123456789abcdef', 'of-the-agent']);
   });
 
-  it('when the instance that has them dies, the request ends and says why; nothing is called in another name', async () => {
+  it('when the instance that has them dies, the request ends with the reason; nothing is called with other secrets', async () => {
     const third = startProcess({ ...env(), DATA_DIR: place.env.DATA_DIR ?? '', LOG_LEVEL: 'trace' });
     const url = await third.url();
     const there = new TestClient(() => url, ann.key);

@@ -52,7 +52,7 @@ describe('tenants', () => {
     expect(await root.delete(`${base}/tenants/${organization.tenantId}`)).toMatchObject(refused(409));
   });
 
-  it('are nobody else’s business', async () => {
+  it('are missing for other callers', async () => {
     for (const who of [admin, tenantKey]) {
       expect(await who.get(`${base}/tenants`)).toMatchObject(refused(403));
       expect(await who.get(`${base}/tenants/${organization.tenantId}`)).toMatchObject(refused(403));

@@ -166,10 +166,10 @@ describe('a key ends', () => {
     expect((await ann.delete(`${path}/${body.id}`)).status).toBe(404);
   });
 
-  it('by expiry, also when it is warm', async () => {
+  it('by expiry, also when it is cached', async () => {
     let expiresAt: Date;
     let short: Person;
-    // Long enough to be used once before it ends, also where that takes its time.
+    // The key must live long enough for one use before it expires, also on a slow machine.
     for (let lifeMs = 400; ; lifeMs *= 2) {
       expiresAt = new Date(Date.now() + lifeMs);
       short = await make.withKey(ann, { expiresAt });
@@ -216,7 +216,7 @@ describe('DELETE /api/v1/api-keys/{keyId}', () => {
   });
 });
 
-describe('the door', () => {
+describe('authentication', () => {
   it.each([
     ['a mistyped key', () => `${ann.key.slice(0, -1)}${ann.key.endsWith('0') ? '1' : '0'}`],
     ['an unknown key of an operator', () => 'x'.repeat(40)],

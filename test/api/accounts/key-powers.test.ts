@@ -70,7 +70,7 @@ describe('acting as somebody else', () => {
     expect((await poor.post(path, { name: 'Own', scopes: ['AGENTS:READ'] })).status).toBe(200);
   });
 
-  it('is told: the key is marked, its user sees and ends it, and the log of its organization has both', async () => {
+  it('is visible: the key names its maker, its user sees and revokes it, and the log of its organization has both', async () => {
     const owner = await make.person({ organization: sister });
     const chief = await make.person({ organization: sister, role: 'ADMIN' });
     const agent = await make.agent({ owner, visibility: 'PRIVATE' });

@@ -3,7 +3,7 @@ import type { Scope } from '../../../src/entities/accounts/caller.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
-// What test/contract/authorization/nested.test.ts holds for the whole schema, at the places where it was found, and for what is handed on.
+// test/contract/authorization/nested.test.ts checks the whole schema; this file checks single fields, and inputs that refer to other nouns.
 
 const { make } = await withService('web');
 let ann: Person;
@@ -116,7 +116,7 @@ it('DATA_SOURCES:WRITE alone hands a source on to no agent and uses no connectio
   expect(data.find(({ id }: { id: string }) => id === source.id)).toMatchObject({ ais: [], ownerUser: { id: ann.userId } });
 });
 
-it('whoever has the link sees no id of a restricted group and no editor; colleagues see editors without e-mails', async () => {
+it('a caller with the link sees no id of a restricted group and no editor; colleagues see editors without e-mails', async () => {
   expect((await stranger.get(`/api/v1/ais/${agent.id}`)).body).toMatchObject({ groups: [], editors: [] });
   const colleague = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
   expect((await colleague.get(`/api/v1/ais/${agent.id}`)).body).toMatchObject({

@@ -24,11 +24,11 @@ beforeEach(async () => {
 interface Asked {
   readonly allowed: number;
   readonly refused: Reply;
-  /** How many requests more the time that it took is good for. */
+  /** The requests that the elapsed time allows in addition. */
   readonly grown: number;
 }
 
-/** Asks until it is refused. */
+/** Sends requests until one is refused. */
 async function exhaust(ask: () => Promise<Reply>, perMinute: number): Promise<Asked> {
   const startedMs = performance.now();
   for (let allowed = 0; ; allowed += 1) {

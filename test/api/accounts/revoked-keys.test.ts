@@ -12,7 +12,7 @@ const completions = '/api/v1/chat/completions';
 const completion = { model: testModel, messages: [{ role: 'user', content: 'Hi' }] };
 const response = { model: testModel, input: 'Hi' };
 
-/** Another key of Ann's. */
+/** Another key of Ann. */
 function otherKey(): Promise<Person> {
   return bench.make.withKey(bench.ann, {});
 }
@@ -26,7 +26,7 @@ async function background(who: Person, members: object = {}) {
   return body;
 }
 
-/** Whatever `work` shows is there in time after it began. */
+/** Repeats `work` until it succeeds, and fails when that takes too long. */
 async function inTime(work: () => Promise<unknown>): Promise<void> {
   const clock = startClock();
   await work();
@@ -100,7 +100,7 @@ describe('a run that goes on by itself when its key is revoked', () => {
     await bench.ann.post(`${responsesPath}/${first}/cancel`);
   });
 
-  it('is not begun when its turn comes after a revocation of which nobody was told', async () => {
+  it('is not started when its turn comes after a revocation whose signal was lost', async () => {
     const who = await otherKey();
     bench.upstream.next(noAnswer);
     const { id: first, conversation } = await background(bench.ann);
@@ -150,7 +150,7 @@ describe('a run that goes on by itself when its key is revoked', () => {
   });
 });
 
-it('a key whose time is over ends streams, not what comes to its end by itself', async () => {
+it('an expired key ends streams, not runs that end by themselves', async () => {
   const { apiKeys, db, signals } = bench.service.deps.storage;
   const who = await otherKey();
   let isRevoked = false;

@@ -12,7 +12,7 @@ const people: Partial<Record<Principal, Person>> = {};
 let operator: TestClient;
 let groupId: string;
 
-/** Who each name is: everybody but the last three is of the owner's organization. */
+/** The callers: all but the last three belong to the owner's organization. */
 const principals = [
   'owner',
   'editor',
@@ -139,9 +139,9 @@ describe('what a run reads of an agent', () => {
     expect(await runs(member, agent.id)).toBe(false);
   });
 
-  it('costs no statement and no promise once it is warm', async () => {
+  it('costs no statement and no promise once it is cached', async () => {
     const agent = await agentOf('ORGANIZATION');
-    // The signal of the creation may arrive late, and empties the cache once more.
+    // The signal of the creation may arrive late and empty the cache once more.
     await eventually(async () => {
       const caller = await authenticateKey(service.deps, who('colleague').key);
       if (caller === undefined) throw new Error('the key is not known');

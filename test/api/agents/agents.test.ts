@@ -21,7 +21,7 @@ const idPattern = /^ai_[0-9a-z]{26}$/;
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('POST /api/v1/ais', () => {
-  it('answers every member of the contract, of its type, for the least that can be given', async () => {
+  it('answers every member of the contract with its type, for a minimal request', async () => {
     const before = Date.now();
     const { status, body } = await ann.post('/api/v1/ais', required);
     expect(status).toBe(200);
@@ -89,7 +89,7 @@ describe('POST /api/v1/ais', () => {
     expect(Date.parse(body.createdAt)).toBeGreaterThanOrEqual(before - 1);
   });
 
-  it('keeps everything that may be given, and reads it back the same', async () => {
+  it('stores every member, and returns it unchanged', async () => {
     const group = (await ann.post('/api/v1/groups', { name: 'G', availability: 'EVERYONE', memberEmails: '' })).body;
     const eve = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId }, name: 'Eve' });
     const everything = {
@@ -165,7 +165,7 @@ describe('POST /api/v1/ais', () => {
     expect({ status, param: body.error?.param }).toEqual({ status: 400, param });
   });
 
-  it('names an editor of another organization as it names nobody', async () => {
+  it('treats an editor of another organization like a missing user', async () => {
     const { status, body } = await ann.post('/api/v1/ais', { ...required, editors: [{ id: bob.userId }] });
     expect({ status, param: body.error.param }).toEqual({ status: 400, param: 'editors[0]' });
   });
@@ -252,7 +252,7 @@ describe('PATCH /api/v1/ais/{aiId}', () => {
 });
 
 describe('calls at the same time', () => {
-  it('never fail on our side: each is done, or told that it met another', async () => {
+  it('never fail with a server error: each succeeds or gets a conflict', async () => {
     const colleague = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
     const agent = await make.agent({ owner: ann });
     const editors = [{ id: colleague.userId }];

@@ -152,7 +152,7 @@ describe('what lists compute', () => {
     await make.chat({ owner: member, agentId: chatted.id });
     expect((await member.get(`/api/v1/ais/${chatted.id}`)).body.hasUserChats).toBe(true);
     expect((await owner.get(`/api/v1/ais/${chatted.id}`)).body.hasUserChats).toBe(false);
-    // What a worker asks by itself may come in between.
+    // A background job may run statements in between.
     await eventually(async () => {
       const { statements } = await countStatements(service, () => owner.get('/api/v1/ais'));
       expect(statements).toHaveLength(1);

@@ -3,7 +3,7 @@ import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import { countStatements } from '../../support/storage/statements.ts';
 
-// Statements are counted: none of a worker's polling among them.
+// Statements are counted, so the service runs no background jobs.
 const { service, make } = await withService('web');
 let ann: Person;
 
@@ -37,7 +37,7 @@ describe('agents', () => {
     expect(result.data.agents.nodes.map(({ groups }: { groups: unknown[] }) => groups.length)).toContain(3);
     for (const { dataSources } of result.data.agents.nodes) expect(dataSources).toHaveLength(1);
     expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(4);
-    expect(statements.length).toBeGreaterThan(1); // The counter sees them.
+    expect(statements.length).toBeGreaterThan(1); // The counter works.
   });
 
   it('reads the members of all groups of a page in one statement', async () => {
@@ -48,7 +48,7 @@ describe('agents', () => {
     expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(2);
   });
 
-  it('pages both ways of asking alike', async () => {
+  it('pages through both queries alike', async () => {
     const first = await ann.graphql(
       '{ agents(first: 2) { edges { cursor node { id } } pageInfo { endCursor hasPreviousPage } } }',
     );
@@ -72,7 +72,7 @@ describe('agents', () => {
 });
 
 describe('createAgent, updateAgent and deleteAgent', () => {
-  it('answer the agent, and tell every fault of an input at once', async () => {
+  it('answer the agent, and report every fault of an input at once', async () => {
     const create = 'mutation ($input: CreateAgentInput!) { createAgent(input: $input) { id name visibility } }';
     const input = { src: '', name: 'Ada', description: '', instructions: 'x', visibility: 'ORGANIZATION' };
     const { data } = await ann.graphql(create, { input });

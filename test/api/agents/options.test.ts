@@ -10,7 +10,7 @@ beforeAll(async () => {
   ann = await make.person();
 });
 
-/** What the model was sent last. */
+/** The last request to the model. */
 function sent() {
   const body = upstream.requests.findLast(({ method }) => method === 'POST')?.body;
   if (body === undefined) throw new Error('the model was not asked');

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 const apiData = { description: 'Tells the weather', method: 'GET', url: 'https://api.example.com/{city}' };
-/** One of each kind: how it is made, changed, and what only editors see of it. */
+/** A part of each kind: how it is made and changed, and which members only editors see. */
 const kinds = [
   {
     path: 'tools',
@@ -90,7 +90,7 @@ describe.each(kinds)('$path of an agent', ({ path, body, change, hidden, bad, un
     expect((await stranger.get(base(agent.id, id))).status).toBe(404);
   });
 
-  it('are missing under another agent, whoever owns that', async () => {
+  it('are missing under another agent, whoever owns it', async () => {
     const [agent, other] = [await shared(), await shared()];
     const { id } = (await ann.post(base(agent.id), body)).body;
     expect((await ann.get(base(other.id, id))).status).toBe(404);
@@ -99,7 +99,7 @@ describe.each(kinds)('$path of an agent', ({ path, body, change, hidden, bad, un
     expect((await ann.get(base(agent.id, id))).status).toBe(200);
   });
 
-  it('have a name once, and refuse what is wrong by its member', async () => {
+  it('have unique names, and refuse invalid input naming the member', async () => {
     const agent = await shared();
     expect((await ann.post(base(agent.id), body)).status).toBe(200);
     expect(await ann.post(base(agent.id), body)).toMatchObject({
@@ -153,11 +153,11 @@ describe('secrets of an agent', () => {
     expect(secrets.body.data).toMatchObject([
       { key: 'WEATHER_HEADERS_AUTHORIZATION', secretType: 'bearerToken', hasValue: true },
     ]);
-    // Data sent back as it was read changes nothing; a new value takes the old one's place.
+    // Data that is sent back unchanged changes nothing; a new value replaces the old one.
     await ann.patch(`${base}/tools/${tool.body.id}`, { data: tool.body.data });
     await ann.patch(`${base}/tools/${tool.body.id}`, { data });
     expect((await ann.get(`${base}/secrets`)).body.data).toHaveLength(1);
-    // Another tool that would have the same key gets its own.
+    // A second tool with the same name for a key gets a key of its own.
     const twin = { name: 'weather_headers', type: 'API_FUNCTION', data: { ...apiData, authorization: 'CANARY-10' } };
     const other = await ann.post(`${base}/tools`, twin);
     expect(other.body.data.authorization).toBe('{{secret:WEATHER_HEADERS_AUTHORIZATION_2}}');
@@ -243,7 +243,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-it('whatever a part is made of, it is taken or refused by its member', async () => {
+it('any input for a part is accepted, or refused naming the member', async () => {
   const agent = await make.agent({ owner: ann });
   const value = fc.oneof(
     fc.jsonValue({ maxDepth: 4 }),

@@ -31,7 +31,7 @@ const written = {
 };
 
 describe('a profile written by a model', () => {
-  it('is asked for with the facts of the agent, stored on it, and charged to it', async () => {
+  it('is requested with the facts of the agent, stored on it, and charged to it', async () => {
     const agent = await agentOf({ src: 'https://example.com/a.png', profile: { voice: 'alto', headline: 'old' } });
     await make.apiDataSource({ owner: ann, agentId: agent.id, name: 'Handbook 2026.pdf', data: { a: 'b' } });
     upstream.next({ text: JSON.stringify(written), usage: { prompt_tokens: 70, completion_tokens: 30 } });
@@ -94,7 +94,7 @@ describe('a profile written by a model', () => {
     expect(body.trainingDescription).not.toBe('');
   });
 
-  it('is refused when the model writes none, and tells what the model refused', async () => {
+  it('is refused when the model writes none, with the refusal of the model', async () => {
     const agent = await agentOf({ profile: { headline: 'stays' } });
     upstream.next({ text: 'I would rather not.' });
     expect(await generate(agent.id)).toMatchObject({ status: 502, body: { error: { code: 'upstream_error' } } });
@@ -111,7 +111,7 @@ describe('a profile written by a model', () => {
 });
 
 describe('a profile written by the built-in model', () => {
-  it('tells what the agent is, member by member, and nothing of its instructions', async () => {
+  it('describes the agent, member by member, and shows nothing of its instructions', async () => {
     const agent = await agentOf({ modelId: 'parley/offline' });
     await make.apiDataSource({ owner: ann, agentId: agent.id, name: 'Handbook', data: { a: 'b' } });
     const reply = await ann.graphql(
@@ -133,7 +133,7 @@ describe('a profile written by the built-in model', () => {
     expect((await generate(agent.id)).status).toBe(200);
   });
 
-  it('is made of the least there is', async () => {
+  it('is made for an agent without texts', async () => {
     const agent = await agentOf({
       modelId: 'parley/offline',
       description: '',

@@ -18,7 +18,7 @@ const auths: Readonly<Record<ApiAuth['type'], readonly Data[]>> = {
   basicAuth: [{ username: 'ann' }],
   header: [{ name: 'X-Own' }],
 };
-/** Data that holds the reference in each member that a call is made of; a new member does not compile without a line here. */
+/** Tool data with the reference in each member that a call uses; a new member does not compile without a line here. */
 const places: Readonly<Record<keyof ApiFunction, (url: string) => readonly Data[]>> = {
   userinfo: (url) => [{ url: url.replace('//', '//{{secret:CRM_KEY}}@') }],
   path: (url) => [{ url: `${url}/a/{{secret:CRM_KEY}}` }],
@@ -35,7 +35,7 @@ const places: Readonly<Record<keyof ApiFunction, (url: string) => readonly Data[
   ],
   auth: (url) =>
     Object.entries(auths).flatMap(([type, more]) => more.map((one) => ({ url, auth: { type, secretKey: 'CRM_KEY', ...one } }))),
-  // These take no secret.
+  // These members accept no secret.
   description: () => [],
   parameters: () => [],
   declared: () => [],
@@ -60,7 +60,7 @@ it.each(Object.entries(places).flatMap(([member, data]) => data('http://a').map(
       await at.editor.patch(`${agent.path}/tools/${tool.body.id}`, { data: dataAt(at.elsewhere.url) }),
       expect.any(String),
     );
-    // Written past the check, as an older version may have: the call itself refuses.
+    // Written directly to the database, as an older version may have done: the call itself refuses.
     const moved = JSON.stringify(tool.body.data).replaceAll(
       at.home.url.slice('http://'.length),
       at.elsewhere.url.slice('http://'.length),
@@ -96,7 +96,7 @@ it('a database of an older version binds what it stores to the tools that name i
     CRM_KEY: [at.home.url],
     FAR_HEADERS_X_API_KEY: ['https://api.example.com'],
     FAR_URL: ['https://api.example.com'],
-    // PostgreSQL does not decode that tool's data: its secret is asked for again.
+    // PostgreSQL does not decode this tool's data, so its secret must be given again.
     ODD_HEADERS_X_API_KEY: [],
     SPARE: [],
   });

@@ -23,7 +23,7 @@ describe('a stored secret goes to the origin that it was given for', () => {
     const data = { ...tool.data, url: at.elsewhere.url.toUpperCase().replace('HTTP', 'http') };
     const overGraphql = await at.editor.graphql(mutation, { a: agent.id, t: tool.id, i: { data } });
     expect(overGraphql.errors?.[0]?.extensions).toMatchObject({ param: 'data.headers.X-Api-Key' });
-    // Another path of the same origin is the same place; so is another name.
+    // Another path of the same origin, or another name, needs no new secret.
     expect((await at.editor.patch(path, { data: { ...tool.data, url: `${at.home.url}/b` } })).status).toBe(200);
     expect((await at.editor.patch(path, { name: 'crm2' })).status).toBe(200);
     await at.called(at.editor, agent.id, 'crm2');
@@ -81,7 +81,7 @@ describe('a stored secret goes to the origin that it was given for', () => {
     expect((await at.owner.patch(path, { value: canary })).body).toMatchObject({ hasValue: true, origins: [at.home.url] });
     await at.called(at.editor, agent.id);
     expect(at.home.requests).toHaveLength(1);
-    // A value that is taken away and given again asks before it goes to what was added in the meantime.
+    // After its value was removed and given again, a secret does not go to origins that were added meanwhile.
     await at.editor.patch(path, { value: null });
     expect((await agent.addTool(at.editor, { url: at.elsewhere.url, headers }, 'other')).status).toBe(200);
     const again = await at.owner.patch(path, { value: canary });
@@ -93,7 +93,7 @@ describe('a stored secret goes to the origin that it was given for', () => {
     expect(at.elsewhere.requests).toEqual([]);
   });
 
-  it('which the first tool of its giver settles, and of nobody else', async () => {
+  it('which the first tool of the user who gave it decides, and no other user', async () => {
     const agent = await at.sharedAgent();
     expect((await agent.addSecret(at.owner)).body.origins).toEqual([]);
     at.expectRefused(await agent.addTool(at.editor, { url: at.elsewhere.url, headers }), 'data.headers.X-Api-Key');

@@ -4,7 +4,7 @@ import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 import { databaseText } from '../../support/storage/dump.ts';
 
-/** Reaches no address of this machine. */
+/** A service that may call no address of this machine. */
 const strict = await withService('model', { env: { EGRESS_ALLOW: '' } });
 let api: ApiServer;
 const log: string[] = [];
@@ -110,7 +110,7 @@ describe('an API_FUNCTION of an agent', () => {
     expect(names).toEqual([['get_weather'], ['forecast'], []]);
   });
 
-  it('tells the model what is wrong with its arguments, and calls nothing', async () => {
+  it('tells the model what is wrong with the arguments, and makes no call', async () => {
     const agent = await agentWith();
     upstream.next(call('{"town":"Paris"}'), call('{"city":'), { text: 'Sorry.' });
     expect((await complete(ann, agent.id)).body.choices[0].message.content).toBe('Sorry.');

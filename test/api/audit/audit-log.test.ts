@@ -19,7 +19,7 @@ beforeEach(async () => {
 const entries = async (query = '') => (await admin.get(`${path}${query}`)).body.data;
 
 describe(`GET ${path}`, () => {
-  it('tells who changed what, when, with which key, on which API', async () => {
+  it('says who changed what, when, with which key, on which API', async () => {
     const agent = await make.agent({ owner: ann, name: 'Ada' });
     await ann.patch(`/api/v1/ais/${agent.id}`, { name: 'Grace', visibility: 'ORGANIZATION', options: { temperature: [0.5] } });
     await ann.graphql('mutation ($id: ID!) { deleteAgent(id: $id) { id } }', { id: agent.id });
@@ -50,7 +50,7 @@ describe(`GET ${path}`, () => {
     expect(Math.abs(Date.parse(found[0].createdAt) - Date.now())).toBeLessThan(60_000);
   });
 
-  it('says that instructions changed, not to what, and never a secret or what people talk about', async () => {
+  it('says that instructions changed without their text, and never contains a secret or a conversation', async () => {
     const agent = await make.agent({ owner: ann, instructions: `${canary} instructions`, description: `${canary} description` });
     const chat = await make.chat({ owner: ann, agentId: agent.id, name: `${canary} chat` });
     await ann.patch(`/api/v1/chats/${chat.id}`, { name: `${canary} renamed` });
@@ -119,7 +119,7 @@ describe(`GET ${path}`, () => {
     expect(data.auditLog).toMatchObject({ totalCount: 3, nodes: [{ action: 'updateAgent' }] });
   });
 
-  it('is for administrators, and shows what those from above did here', async () => {
+  it('is for administrators, and shows what keys above the organization did in it', async () => {
     await service.client().patch(`/api/v1/admin/organizations/${organization.id}`, { apiUsageTokenLimit: 5 });
     expect(await entries()).toMatchObject([
       { action: 'updateOrganization', targetId: organization.id, changes: [{ member: 'apiUsageTokenLimit', value: 5 }] },

@@ -43,7 +43,7 @@ const agentPart = {
   options: { temperature: [0.2], maxTokens: [500] },
   profile: { headline: 'Knows bikes', features: [{ title: 'Fast', description: 'Very' }], conversations: [{ q: 'a' }] },
 };
-/** An agent with everything, secrets nested in its tools. */
+/** An agent with parts of every kind, and secrets nested in its tools. */
 const whole = () => ({
   version: '1.0',
   agent: agentPart,
@@ -148,7 +148,7 @@ async function indexed(who: Person, id: string): Promise<void> {
   });
 }
 
-/** What differs between two exports of equal agents: when, where, and the ids of the place. */
+/** Members that differ between two exports of equal agents: time, source, and ids. */
 // biome-ignore lint/suspicious/noExplicitAny: bundles are JSON here.
 function comparable({ exportedAt: _at, source: _source, dataSources, ...rest }: any) {
   return JSON.stringify({
@@ -162,7 +162,7 @@ const ask = async (who: Person, model: string, content: string) => {
 };
 
 describe('a bundle', () => {
-  it('leaves without a secret, comes in elsewhere, answers the same, and is the same again', async () => {
+  it('is exported without secrets, imported elsewhere, answers the same, and exports the same again', async () => {
     const first = await imported(ann, whole());
     await indexed(ann, first);
     const bundle = await exported(ann, first);
@@ -213,7 +213,7 @@ describe('a bundle', () => {
     expect(JSON.stringify({ ...one, exportedAt: '' })).toBe(JSON.stringify({ ...two, exportedAt: '' }));
   });
 
-  it('carries the data sources that are asked for', async () => {
+  it('contains the requested data sources', async () => {
     const id = await imported(ann, whole());
     expect((await exported(ann, id, '?includeDataSources=false')).dataSources).toEqual([]);
     const [source] = (await exported(ann, id)).dataSources;
@@ -226,7 +226,7 @@ describe('a bundle', () => {
     });
   });
 
-  it('takes another name, and only reports when it is asked to', async () => {
+  it('accepts another name, and in a dry run only reports', async () => {
     const before = (await ann.get('/api/v1/ais?scope=OWNED')).body.data.length;
     const dry = await importInto(ann, { ...whole(), agent: { ...agentPart, modelId: 'nobody/none' } }, {}, '?dryRun=true');
     expect(dry.body).toMatchObject({
@@ -240,7 +240,7 @@ describe('a bundle', () => {
     expect((await ann.get(`/api/v1/ais/${id}`)).body).toMatchObject({ name: 'Another', userId: ann.userId, orgId: ann.orgId });
   });
 
-  it('brings skills only with SKILLS:WRITE, and shows them only with SKILLS:READ', async () => {
+  it('imports skills only with SKILLS:WRITE, and exports them only with SKILLS:READ', async () => {
     const make = makeFor(here);
     const withoutSkills = await make.withKey(ann, { scopes: scopes.filter((scope) => !scope.startsWith('SKILLS')) });
     const reply = await importInto(withoutSkills, whole());
@@ -253,7 +253,7 @@ describe('a bundle', () => {
     expect((await exported(ann, id)).skills).toHaveLength(1);
   });
 
-  it('leaves its organization with an INSTANCE key only, and is for editors', async () => {
+  it('is exported by editors, and from another organization with an INSTANCE key only', async () => {
     const make = makeFor(here);
     const id = await imported(ann, whole());
     const colleague = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
@@ -269,7 +269,7 @@ describe('a bundle', () => {
     expect((await colleague.graphql(query, { id })).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
   });
 
-  it('comes in over GraphQL as over REST', async () => {
+  it('is imported over GraphQL as over REST', async () => {
     const mutation = 'mutation ($input: ImportAgentInput!) { importAgent(input: $input) { agent { name } warnings } }';
     const reply = await ann.graphql(mutation, { input: { bundle: whole() } });
     expect(reply.data.importAgent).toMatchObject({ agent: { name: 'Workshop help' } });
@@ -316,7 +316,7 @@ describe('content that a bundle names by address', () => {
   });
 });
 
-describe('a bundle that is wrong', () => {
+describe('an invalid bundle', () => {
   const count = async (who: Person) => (await who.get('/api/v1/ais?scope=OWNED')).body.data.length;
 
   it.each<[string, object, string]>([
@@ -383,7 +383,7 @@ describe('a bundle that is wrong', () => {
     expect(JSON.stringify(reply.body)).not.toContain('CANARY');
   });
 
-  it('is answered or refused in bounded time, whatever it is', async () => {
+  it('is answered or refused in bounded time', async () => {
     const sane = whole();
     const nasty = fc.oneof(
       fc.jsonValue({ maxDepth: 3 }),
@@ -427,7 +427,7 @@ describe('a bundle that is wrong', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(places, nasty), { minLength: 1, maxLength: 3 }), async (changes) => {
         const bundle = structuredClone(sane);
-        // Values are the same objects in every case: one that is put into another would change it for all.
+        // The cases share these objects: without a clone, one case would change the others' values.
         for (const [path, value] of changes) put(bundle, path, structuredClone(value));
         const { result: reply, elapsedMs } = await timed(() => importInto(ann, bundle, {}, '?dryRun=true'));
         expect([200, 400], JSON.stringify(reply.body)).toContain(reply.status);
@@ -440,7 +440,7 @@ describe('a bundle that is wrong', () => {
   });
 });
 
-/** Sets a member deep inside; a place that an earlier change took away is left alone. */
+/** Sets a nested member; a path that an earlier change removed is skipped. */
 function put(target: unknown, path: readonly string[], value: unknown): void {
   let parent = target;
   for (const name of path.slice(0, -1)) {

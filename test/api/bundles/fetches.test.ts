@@ -17,7 +17,7 @@ const noise = Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index *
 let site: Server;
 let siteUrl: string;
 let place: Place;
-/** Paths asked so far. */
+/** Requested paths. */
 const asked: string[] = [];
 
 beforeAll(async () => {
@@ -66,7 +66,7 @@ const bundleOf = (...paths: readonly string[]) => ({
 });
 const importing = (ann: TestClient, ...paths: readonly string[]) =>
   ann.post('/api/v1/ais/import', { bundle: bundleOf(...paths) });
-/** Files below the folder of blobs, whole and half written. */
+/** Files below the blob folder, complete and incomplete. */
 const blobFiles = async () =>
   (await readdir(join(place.env.DATA_DIR ?? '', 'blobs'), { recursive: true, withFileTypes: true }).catch(() => [])).filter(
     (entry) => entry.isFile(),
@@ -94,14 +94,14 @@ describe('the addresses in a bundle', () => {
     await watch;
     expect([status, body.warnings]).toEqual([200, []]);
     expect(peak - before).toBeLessThan(225);
-    // What was fetched is what is there.
+    // Every fetched document is stored.
     const sizes = await Promise.all(
       (await blobFiles()).map(async ({ parentPath, name }) => (await readFile(join(parentPath, name))).length),
     );
     expect(sizes.filter((size) => size === 45 * MB)).toHaveLength(10);
   });
 
-  it('have one total: what is beyond is left out with a warning, and data URLs still come in', async () => {
+  it('share one limit: documents beyond it are left out with a warning, and data URLs are still imported', async () => {
     const service = await inThisProcess({ BUNDLE_FETCH_MAX_BYTES: String(5 * MB) });
     const { status, body } = await importing(service.client(), '/2', '/2', '/2', `data:text/plain;base64,${btoa('own')}`, '/1');
     expect(status).toBe(200);

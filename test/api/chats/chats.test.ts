@@ -274,7 +274,7 @@ describe('POST /api/v1/chats/:chatId/messages', () => {
     expect((await ann.get(`/api/v1/chats/${chat.id}`)).body.messages).toEqual([]);
   });
 
-  it('survives a model whose text no database takes as it is', async () => {
+  it('survives a model whose text no database can store unchanged', async () => {
     const chat = await newChat();
     upstream.next({ text: 'nul \u0000 and half \ud83d' });
     expect(await ann.post(messagesPath(chat), { prompt: 'Hi' })).toMatchObject({
@@ -283,7 +283,7 @@ describe('POST /api/v1/chats/:chatId/messages', () => {
     });
   });
 
-  it('tells of a failed run by status and error, keeps what was said, and takes the next turn', async () => {
+  it('reports a failed run by status and error, keeps its output, and accepts the next turn', async () => {
     const chat = await newChat();
     upstream.next({ status: 500 }, { text: ['Half', ' of it', ' more'], chunkDelayMs: 5, cutAtByte: 420 }, { text: 'Whole' });
     expect((await ann.post(messagesPath(chat), { prompt: '1' })).body).toMatchObject({
@@ -345,7 +345,7 @@ describe('tool calls', () => {
   }
   const output = (toolCallId: string, status = 'success', text = 'sunny') => ({ toolCallId, status, output: text });
 
-  it('are asked for in the stream and by the message that holds them', async () => {
+  it('are in the stream and in the message that holds them', async () => {
     const { chat, frames, asked } = await asking();
     expect(frames.map(({ data }) => data.type)).toEqual(['run.started', 'tool.call', 'run.completed', 'done']);
     expect(asked).toMatchObject({
@@ -431,7 +431,7 @@ describe('tool calls', () => {
 });
 
 describe('following a run', () => {
-  it('gives every frame exactly once, wherever it was left', async () => {
+  it('gives every frame exactly once, after a disconnect at any frame', async () => {
     const chat = await newChat();
     upstream.next({ text: ['a', 'b', 'c', 'd', 'e'], chunkDelayMs: 10 });
     const all = await send(ann, chat, { prompt: 'Hi' });
@@ -451,7 +451,7 @@ describe('following a run', () => {
       seen.push({ ...frame, data: JSON.parse(frame.data) });
       if (frame.event === 'message.delta') break;
     }
-    // From the frame before the last one on: that it comes tells that the run is followed.
+    // Continue before the last frame: receiving it shows that the run is followed.
     const path = `/api/v1/chats/${chat.id}/runs/${seen[0]?.data.runId}/events`;
     const following = ann.sse('GET', path, undefined, { 'last-event-id': seen.at(-2)?.id ?? '' });
     expect((await following.next()).value).toMatchObject({ id: seen.at(-1)?.id });

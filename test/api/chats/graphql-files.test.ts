@@ -15,7 +15,7 @@ beforeAll(async () => {
   chat = await make.chat({ owner: ann, agentId: agent.id });
 });
 
-/** As the GraphQL multipart request specification has it. */
+/** A request in the form of the GraphQL multipart request specification. */
 async function withFile(who: TestClient, query: string, variables: object, content: string) {
   const form = new FormData();
   form.append('operations', JSON.stringify({ query, variables: { ...variables, file: null } }));
@@ -61,7 +61,7 @@ describe('files of a chat on GraphQL', () => {
     expect(codeOf(await withFile(ann, sending, { chatId: chat.id, fileId }, 'Hello'))).toBe('CONFLICT');
   });
 
-  it('are nothing to strangers', async () => {
+  it('are missing for strangers', async () => {
     expect(codeOf(await withFile(bob, uploading, { chatId: chat.id }, 'Hello'))).toBe('NOT_FOUND');
     const listing = 'query ($id: ID!) { chatFiles(chatId: $id) { id } }';
     expect(codeOf(await bob.graphql(listing, { id: chat.id }))).toBe('NOT_FOUND');

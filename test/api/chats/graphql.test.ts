@@ -63,7 +63,7 @@ describe('chats on GraphQL', () => {
     });
   });
 
-  it('are nobody else’s', async () => {
+  it('are missing for other users', async () => {
     const chatId = await newChat();
     const sent = await ann.graphql(send, { chatId, input: { prompt: 'Hi' } });
     const runId = sent.data.sendMessage.id;

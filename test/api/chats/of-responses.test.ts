@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
-/** What becomes of a chat, and of its agent's count, when what responses left in it is taken away. */
+/** A chat and its agent's message count after the messages of a response are removed. */
 const { make, upstream } = await withService('model');
 let ann: Person;
 let agent: { id: string };
@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const create = async (members: object) => (await ann.post(path, { model: agent.id, ...members })).body;
 const count = async () => (await ann.get(`/api/v1/ais/${agent.id}`)).body.messageCount;
-/** A response that said something and was paused. */
+/** A response with some output, paused. */
 async function paused() {
   upstream.next(halfWay);
   const { id, conversation } = await create({ input: 'A', background: true });

@@ -125,7 +125,7 @@ describe('a file in a prompt', () => {
     expect((await ann.get(`/api/v1/chats/${chat.id}`)).body.messages).toEqual([]);
   });
 
-  it('looks missing when it is of another chat, another user, deleted or without content', async () => {
+  it('looks missing when it belongs to another chat or user, is deleted or has no content', async () => {
     const [chat, other] = [await newChat(), await newChat()];
     const bobs = await newChat(seeing.id, bob);
     const elsewhere = await upload(other, 'x', 'x.txt');

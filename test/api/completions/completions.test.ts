@@ -19,7 +19,7 @@ const tool = (name: string) => ({
 });
 const call = { id: 'call_1', name: 'add', arguments: '{"a":1,"b":2}' };
 
-/** The chunks of a stream, parsed, `[DONE]` checked and left out. */
+/** The parsed chunks of a stream; checks `[DONE]` and leaves it out. */
 async function chunks(who: TestClient, body: object, at = path) {
   const frames = await who.stream(at, { ...body, stream: true });
   expect(frames.at(-1)?.data).toBe('[DONE]');
@@ -79,7 +79,7 @@ describe(`POST ${path}`, () => {
     expect(all.every((chunk) => !('usage' in chunk) && chunk.choices.length === 1)).toBe(true);
   });
 
-  it('says what proxies must know of a stream', async () => {
+  it('has the headers of a stream that proxies need', async () => {
     const response = await ann.fetch('POST', path, ask({ stream: true }), {});
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(response.headers.get('cache-control')).toBe('no-cache, no-transform');
@@ -131,7 +131,7 @@ describe(`POST ${path}`, () => {
     ]);
   });
 
-  it('passes on what shapes the answer, under either name, and ignores what it does not know', async () => {
+  it('passes on the parameters of the answer, under either name, and ignores unknown members', async () => {
     await ann.post(
       path,
       ask({
@@ -199,7 +199,7 @@ describe(`POST ${path}`, () => {
     },
   );
 
-  it('shows what a model thinks apart from what it says', async () => {
+  it('shows the thinking of a model apart from its answer', async () => {
     upstream.otherwise({ reasoning: 'hm', text: 'Yes' });
     const whole = await ann.post(path, ask());
     expect(whole.body.choices[0].message).toMatchObject({ content: 'Yes', reasoning_content: 'hm' });
@@ -399,7 +399,7 @@ describe('an agent as the model', () => {
 });
 
 describe('POST /api/v1/completions/threadless', () => {
-  it('does the same and names its successor', async () => {
+  it('does the same and names the route that replaces it', async () => {
     const reply = await ann.post('/api/v1/completions/threadless', ask());
     expect(reply).toMatchObject({
       status: 200,

@@ -9,7 +9,7 @@ const text = Array.from({ length: 40 }, () => 'x'.repeat(50));
 const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, error: null };
 const said = 'x'.repeat(charsMax);
 
-describe('an answer that is longer than is kept', () => {
+describe('an answer beyond ANSWER_MAX_CHARS', () => {
   it.each([true, false])('ends a response as incomplete, with what there is (store %s)', async (store) => {
     bench.upstream.otherwise({ text });
     for (const response of [await bench.created({ store }), walk(await bench.events({ store }))]) {

@@ -16,7 +16,7 @@ let chatIds: readonly string[];
 beforeAll(async () => {
   [dns, upstream] = [await startDnsServer(() => 'silent'), await startUpstream()];
   const env = {
-    // By name, as operators give it: its look-up is the system's.
+    // A host name, as operators use it: the system resolves it.
     OPENAI_BASE_URL: upstream.url.replace('127.0.0.1', 'localhost'),
     ...{ MODEL_RETRIES_MAX: '0', DEFAULT_MODEL: model, LOG_LEVEL: 'fatal' },
     ...{ EGRESS_DNS_SERVERS: dns.address, EGRESS_LOOKUP_TIMEOUT_MS: '3000', EGRESS_FETCH_TIMEOUT_MS: '3000' },
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 describe('addresses in prompts', () => {
-  it('whose names nobody answers for end by themselves, and delay no other organization', async () => {
+  it('whose names no server resolves end by themselves, and delay no other organization', async () => {
     let ended = 0;
     const stuck = chatIds.map(async (id, index) => {
       const prompt = [{ type: 'url', url: `http://silent-${index}.example/` }];

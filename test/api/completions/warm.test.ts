@@ -5,10 +5,10 @@ import { withService } from '../../support/service.ts';
 import { countStatements } from '../../support/storage/statements.ts';
 import { heldAnswer } from '../../support/upstream.ts';
 
-// Nothing of the worker's asks the database meanwhile.
+// No background job queries the database meanwhile.
 const { service, make, upstream } = await withService('web');
 let ann: Person;
-/** Lets the model say what follows the first token. */
+/** Makes the model send the rest after the first token. */
 let goOn: () => void;
 const models: Record<string, string> = { 'a model': 'openai/test-model' };
 
@@ -25,7 +25,7 @@ async function ledgerRows(): Promise<number> {
   return rows[0].count;
 }
 
-/** Nothing that was noted before waits to be written any more. */
+/** Waits until nothing from earlier requests is still to be written. */
 async function settled(rowsMin: number): Promise<void> {
   await eventually(async () => {
     expect(await ledgerRows()).toBe(rowsMin);
@@ -53,7 +53,7 @@ async function firstToken(model: string, stream: boolean): Promise<() => Promise
   };
 }
 
-describe('a warm completion', () => {
+describe('a completion with everything cached', () => {
   it.each([
     ['a model', true],
     ['a model', false],
@@ -72,7 +72,7 @@ describe('a warm completion', () => {
       await (await firstToken(model, stream))();
       let rows = before + 1;
       await settled(rows);
-      // On a slow machine its ledger row may be written while its reply is on its way; what it asks before, it asks every time.
+      // On a slow machine, the ledger row of an earlier reply may be written meanwhile; a statement of the request itself would be there every time.
       await eventually(async () => {
         const { result: rest, statements } = await countStatements(service, () => firstToken(model, stream));
         await rest();

@@ -8,9 +8,9 @@ import { cpuMs } from '../../support/clock.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
-/** Parse, validation, limits and plan of one document, in milliseconds of one thread. */
+/** For parsing, validating, weighing and planning one document, in milliseconds of one thread. */
 const documentBudgetMs = 250;
-/** A whole request with its client in this same thread. What it is against is seconds. */
+/** For a whole request with its client in the same thread. Without the limits it would take seconds. */
 const requestBudgetMs = 2_000;
 
 const shapes = Object.entries(documentShapes);
@@ -19,11 +19,11 @@ let ann: Person;
 beforeAll(async () => {
   ann = await make.person();
   await make.agent({ owner: ann });
-  // Loaded when they are first needed.
+  // Load the modules that the first request loads.
   for (const call of Object.values(entries)) await call({ query: '{ nope }', ends: '' });
 });
 
-/** The ways in, each to the code that a request ends with. */
+/** The ways to send a document, each with a function that returns the code of the result. */
 const entries: Readonly<Record<string, (shape: DocumentShape) => Promise<string>>> = {
   POST: async (shape) => endOf(await ann.post('/graphql', body(shape), json)),
   'POST for graphql-response+json': async (shape) =>
@@ -46,7 +46,7 @@ const entries: Readonly<Record<string, (shape: DocumentShape) => Promise<string>
     return 'nothing';
   },
 };
-/** Longer ones do not fit an address. */
+/** Longer documents do not fit a URL. */
 const addressMaxChars = 12_000;
 
 const json = { 'content-type': 'application/json' };
@@ -86,7 +86,7 @@ describe('parse, validation, limits and plan', () => {
   it.each(shapes)('stay within their budget: %s', (_name, { query, variables: text = '{}' }) => {
     const variables: Readonly<Record<string, unknown>> = JSON.parse(text);
     const params = { query, operationName: undefined, variables, extensions: {} };
-    // Of a machine that is busy with something else, the best of three tells what Parley takes.
+    // The best of three, because a busy machine makes single measurements slower.
     const costs = [1, 2, 3].map(() =>
       cpuMs(() => {
         const operation = new Documents(schema, settings).request(params).operation();
@@ -114,7 +114,7 @@ describe('parse, validation, limits and plan', () => {
 });
 
 describe('a refused document', () => {
-  it('is told what is too much, and how much is allowed', async () => {
+  it('gets the exceeded limit and its value', async () => {
     const { query } = documentShapes['one fragment of many fields in many places'] ?? expect.fail();
     const { errors } = await ann.graphql(query);
     expect(errors?.[0].message).toBe(
@@ -122,7 +122,7 @@ describe('a refused document', () => {
     );
   });
 
-  it('is told no more of what it sent than a line', async () => {
+  it('gets back at most one line of its text', async () => {
     for (const shape of Object.values(documentShapes)) {
       const { body: replied } = await ann.post('/graphql', body(shape), json);
       for (const { message } of replied.errors ?? []) expect(message.length).toBeLessThan(1_100);

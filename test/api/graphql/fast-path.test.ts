@@ -4,7 +4,7 @@ import type { Operation } from '../../../src/graphql/server/documents/documents.
 import type { Executor, Variables } from '../../../src/graphql/server/executor.ts';
 import { type GraphqlFrame, startGraphqlFrame } from '../../support/apis/graphql-frame.ts';
 
-/** graphql-js as it is, behind Yoga and graphql-sse: the plain path. */
+/** The plain path: unchanged graphql-js behind Yoga and graphql-sse. */
 class GraphqlJs implements Executor {
   readonly #schema: GraphQLSchema;
 
@@ -36,7 +36,7 @@ afterAll(() => Promise.all([fast.close(), plain.close()]));
 
 type Asked = { readonly query?: unknown; readonly variables?: unknown; readonly operationName?: unknown };
 
-/** Everything that a client sees of an answer, but for its time. */
+/** Everything that a client sees of an answer, except its time. */
 async function answerOf(frame: GraphqlFrame, asked: Asked, accept: Readonly<Record<string, string>>) {
   const reply = await frame.client('all').post('/graphql', asked, { 'x-request-id': 'same', ...accept });
   const { date: _date, ...headers } = Object.fromEntries(reply.headers);

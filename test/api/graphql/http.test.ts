@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => frame.close());
 const post = (body: unknown, headers: Record<string, string> = {}) => frame.client('all').post('/graphql', body, headers);
 
-describe('the door', () => {
+describe('authentication', () => {
   it.each([
     ['POST', '/graphql'],
     ['GET', '/graphql?query={hello}'],
@@ -163,7 +163,7 @@ describe('limits, before any resolver runs', () => {
   });
 
   it('a body above BODY_MAX_BYTES', async () => {
-    // No more than is read of what is refused: who sends more may be cut off before it has read why.
+    // Not longer than what the service reads of a refused body: a client that sends more may be disconnected before it reads the reply.
     const reply = await post({ query: '{hello}', variables: { text: 'x'.repeat(1_000_000) } });
     expect(reply).toMatchObject({ status: 413, body: { errors: [{ extensions: { code: 'REQUEST_TOO_LARGE' } }] } });
   });

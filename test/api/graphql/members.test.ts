@@ -23,7 +23,7 @@ beforeAll(async () => {
   }
 });
 
-/** Gives everything a value that it would not have by itself: a member that is missing must show. */
+/** Gives every member a value that is not its default, so that a missing member is noticed. */
 async function fill(agentId: string, dataSourceId: string): Promise<void> {
   const { agents, agentRatings, db } = service.deps.storage;
   const changes = {

@@ -73,13 +73,13 @@ describe.each([
     expect(await collect('all', 'mutation { bump }')).toEqual([{ data: { bump: 1 } }]);
   });
 
-  it('is told why it may not follow', async () => {
+  it('gets the reason of its refusal', async () => {
     const [result, ...rest] = await collect('all', 'subscription { refused { value } }');
     expect(rest).toEqual([]);
     expect(result?.errors?.[0]?.extensions.code).toBe('NOT_FOUND');
   });
 
-  it('gets a source that breaks as a masked error and an end', async () => {
+  it('gets a masked error and an end when its source fails', async () => {
     const results = await collect('all', 'subscription { broken { value } }');
     expect(results).toMatchObject([{ data: { broken: { value: 1 } } }, { errors: [{ extensions: { code: 'SERVER_ERROR' } }] }]);
     expect(JSON.stringify(results)).not.toContain('swordfish');
@@ -212,7 +212,7 @@ describe('a client that vanishes', () => {
 
 describe('reserved streams', () => {
   const reserve = async () => (await frame.client('all').call('PUT', '/graphql/stream')).body as string;
-  /** A reserved stream on which an operation with this id was begun and stopped before anybody read it. */
+  /** A reserved stream on which an operation with this id began and was stopped before the stream was opened. */
   async function withStoppedOperation(id: string) {
     const token = await reserve();
     const headers = { 'x-graphql-event-stream-token': token };
@@ -253,7 +253,7 @@ describe('reserved streams', () => {
     expect(await start('{ hello }', 'a')).toMatchObject({ status: 202 });
   });
 
-  it('let an id be used again while the operation that had it still waits to be heard', async () => {
+  it('accept a reused id while the stopped operation with the same id is not yet sent', async () => {
     const { token, start } = await withStoppedOperation('a');
     expect((await start('subscription { silent { value } }', 'a')).status).toBe(202);
     await start('{ hello }', 'b');
@@ -265,7 +265,7 @@ describe('reserved streams', () => {
     expect(frames).toEqual([expect.stringMatching(/^next .*"id":"b"/), 'complete {"id":"b"}']);
   });
 
-  it('keep the operation that uses an id again', async () => {
+  it('keep the operation that reuses an id', async () => {
     const { token, start } = await withStoppedOperation('a');
     await start('subscription { silent { value } }', 'a');
     const frames = frame.client('all').sse('GET', `/graphql/stream?token=${token}`);

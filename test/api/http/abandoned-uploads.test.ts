@@ -14,15 +14,15 @@ import { startService, type TestService } from '../../support/service.ts';
 
 const leavingCount = 8;
 const boundary = 'parley-test-boundary';
-/** More than is kept in memory: it goes to a temporary file. */
+/** More than the service keeps in memory, so it writes a temporary file. */
 const mebibyte = Buffer.alloc(1024 * 1024, 'x');
 
 let service: TestService;
-/** Gives silent clients up soon. */
+/** A service that disconnects silent clients soon. */
 let impatient: TestService;
 let timers: LiveTimers;
 const lines: string[] = [];
-/** Where this process keeps temporary files. */
+/** The folder of this process's temporary files. */
 let folder: string;
 const usualFolder = process.env.TMPDIR;
 beforeAll(async () => {
@@ -44,11 +44,11 @@ interface UploadOperation {
   readonly name: string;
   readonly method: string;
   readonly path: string;
-  /** How the file travels. */
+  /** How the file is sent. */
   readonly form: 'raw' | 'multipart' | 'graphql';
 }
 
-/** Every operation that takes a file, whichever API it is on. */
+/** Every operation that accepts a file, on both APIs. */
 function uploadOperations(): UploadOperation[] {
   const rest = allRoutes.flatMap(({ operationId, method, path, upload }): UploadOperation[] => {
     if (upload === undefined) return [];
@@ -79,7 +79,7 @@ const field = (name: string, content: string) => part(`name="${name}"`, content)
 const file = (name: string, content = mebibyte) => part(`name="${name}"; filename="a.bin"`, content);
 const end = Buffer.from(`--${boundary}--\r\n`);
 
-/** A form up to its file; a GraphQL form names the operation first. */
+/** The form up to its file; a GraphQL form begins with the operation. */
 function formHead({ form, name }: UploadOperation): Buffer {
   if (form !== 'graphql') return Buffer.alloc(0);
   const query = `mutation ($file: File!) { ${name.split(' ')[1]}(file: $file) { id } }`;
@@ -105,7 +105,7 @@ function request(operation: UploadOperation, body: Buffer, missingBytes = 0): Ra
   };
 }
 
-/** Begins an upload that stops behind its first mebibyte. */
+/** Begins an upload that stops after its first mebibyte. */
 function begin({ url }: TestService, operation: UploadOperation, requestId = 'test'): RawClient {
   const client = new RawClient(url);
   const start = operation.form === 'raw' ? mebibyte : Buffer.concat([formHead(operation), file('file').subarray(0, -2)]);
@@ -114,7 +114,7 @@ function begin({ url }: TestService, operation: UploadOperation, requestId = 'te
   return client;
 }
 
-/** What the access log says of the requests with this id. */
+/** The lines of the access log for requests with this id. */
 function repliesTo(requestId: string): { readonly status: number; readonly aborted?: string }[] {
   const logged = lines
     .join('')
@@ -123,7 +123,7 @@ function repliesTo(requestId: string): { readonly status: number; readonly abort
   return logged.map((line) => JSON.parse(line));
 }
 
-/** Temporary files of uploads that this process holds open; their names are gone. */
+/** The number of open temporary files of uploads; they have no names any more. */
 function openFiles(): number {
   return readdirSync('/proc/self/fd').filter((descriptor) => {
     try {
@@ -210,13 +210,13 @@ const faults: readonly (readonly [string, () => Buffer])[] = [
   ['no boundary at all', () => mebibyte],
 ];
 describe.each(forms.map((operation) => [operation.name, operation] as const))('%s', (_name, operation) => {
-  it('refuses forms that are no good, and keeps nothing of them', async () => {
+  it('refuses invalid forms, and keeps nothing of them', async () => {
     const timersBefore = timers.count;
     await Promise.all(
       faults.map(async ([fault, body]) => {
         const reply = await answerTo(operation, Buffer.concat([formHead(operation), body()]));
         const status = statusOf(reply) ?? 0;
-        // GraphQL answers 200 where it could read the form: what it ran has errors then.
+        // GraphQL answers 200 when it could read the form; the result then has errors.
         const isRefused = (status >= 400 && status < 500) || (operation.form === 'graphql' && reply.includes('"errors":['));
         expect(isRefused, `${fault}: ${status}`).toBe(true);
       }),

@@ -10,7 +10,7 @@ import type { Reply, TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
-// What holds for every row, also for those not written yet: nothing here names one.
+// Rules for every route, also for future ones: no route is named here.
 
 const routes = compileRoutes(buildSchema(), allRoutes);
 const table = routes.map((route) => [route.row.operationId, route] as const);
@@ -40,7 +40,7 @@ function keyWithout(missing: string | null): Promise<Person> {
   return made;
 }
 
-/** Nobody's id, of no kind: whatever comes after the reading of a request finds nothing. */
+/** A path with ids that do not exist: a request that passes its checks finds nothing. */
 function pathOf({ row }: Route, value = 'x'): string {
   return row.path.replace(/\{[^}]*\}/g, value);
 }
@@ -49,7 +49,7 @@ function call(who: TestClient, route: Route, body?: unknown, headers: Readonly<R
 }
 const json = { 'content-type': 'application/json' };
 
-/** The one error shape, and a fault of the caller's. */
+/** Expects the one shape of errors, and a fault of the caller. */
 function expectRefusal(reply: Reply, what: string): void {
   expect(reply.status, what).toBeGreaterThanOrEqual(400);
   expect(reply.status, what).toBeLessThan(500);
@@ -60,7 +60,7 @@ function expectRefusal(reply: Reply, what: string): void {
   expect(reply.headers.get('x-request-id'), what).toMatch(/./);
 }
 
-/** A few at a time: the service is one process, and so is the test. */
+/** Runs a few at a time: the service is one process, and so is the test. */
 async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
   await Promise.all(
@@ -76,12 +76,12 @@ function inputType(route: Route): GraphQLInputObjectType {
   return type;
 }
 
-it('no two rows are the same operation', () => {
+it('no two routes are the same operation', () => {
   expect(new Set(table.map(([name]) => name)).size).toBe(table.length);
 });
 
 describe.each(table)('%s', (_name, route) => {
-  it('refuses a call without a key, whatever it holds', async () => {
+  it('refuses a call without a key before it reads the body', async () => {
     const reply = await call(
       nobody,
       route,
@@ -102,7 +102,7 @@ describe.each(table.filter(([, { scope }]) => scope !== null))('%s', (_name, rou
 });
 
 describe.each(table.filter(([, { pathNames }]) => pathNames.length > 0))('%s', (_name, route) => {
-  it('finds nothing under ids that are none', async () => {
+  it('finds nothing under invalid ids', async () => {
     const ids = [
       'x',
       '%00',
@@ -164,7 +164,7 @@ describe.each(withBody)('the body of %s', (_name, route) => {
     expectRefusal(await call(ann, route, body, json), 'body');
   });
   it.each(['text/plain', 'multipart/form-data; boundary=x', 'application/xml'])('is refused as %s', async (type) => {
-    // A row that takes either a form or JSON reads the form, and finds it broken.
+    // A route that accepts a form or JSON reads the form, and finds it malformed.
     const isForm = route.row.upload?.orJson === true && type.startsWith('multipart/');
     expect((await call(ann, route, '{}', { 'content-type': type })).status).toBe(isForm ? 400 : 415);
   });
@@ -198,7 +198,7 @@ describe.each(withBody)('the body of %s', (_name, route) => {
       const reply = await call(ann, route, { ...route.row.example, [member]: value });
       let isWrong = false;
       coerceInputValue(value, field.type, (_path, _value, error) => {
-        // REST ignores what it does not know; GraphQL does not.
+        // REST ignores unknown members; GraphQL does not.
         if (!error.message.includes('is not defined by type')) isWrong = true;
       });
       if (isWrong || reply.status >= 400) expectRefusal(reply, what);
@@ -213,7 +213,7 @@ describe.each(withBody)('the body of %s', (_name, route) => {
     });
   });
 
-  it('is answered or refused, whatever it is', async () => {
+  it('is answered or refused without a server error', async () => {
     const { wire } = memberNames(route.row);
     const members = Object.keys(inputType(route).getFields()).map(wire);
     const anything = fc.oneof(

@@ -46,7 +46,7 @@ describe('admission', () => {
     await until(() => service.admission.activeCount === 1);
     expect((await post(service, streamed)).status).toBe(200);
   });
-  it('refuses before it has read a body, after the door, and keeps the connection', async () => {
+  it('refuses after authentication and before it has read a body, and keeps the connection', async () => {
     const service = await start(
       oneThenWait(() => undefined),
       { RUNS_ACTIVE_MAX: '1' },
@@ -66,7 +66,7 @@ describe('admission', () => {
     expect(received).toMatch(/^HTTP\/1\.1 503 [\s\S]*\r\nx-request-id: req_[\s\S]*\r\nretry-after: 1\r\n/);
     socket.write(`${body}${head('nobody')}${body}`);
     await until(() => received.includes('HTTP/1.1 401'));
-    // Readers lack the scope of this row: that is said before, too.
+    // The key `reader` lacks the scope of this route: that is also answered before the body.
     socket.write(`${head('reader')}${body}`);
     await until(() => received.includes('HTTP/1.1 403'));
     running.abort();
@@ -75,7 +75,7 @@ describe('admission', () => {
     await until(() => received.includes('HTTP/1.1 200'));
     socket.destroy();
   });
-  it('cuts off who is refused and goes on sending more than may be uploaded', async () => {
+  it('disconnects a refused client that sends more than the upload limit', async () => {
     const service = await start(
       oneThenWait(() => undefined),
       { RUNS_ACTIVE_MAX: '1', UPLOAD_MAX_BYTES: '100000' },

@@ -34,7 +34,7 @@ function until(isTrue: () => boolean, timeoutMs?: number): Promise<void> {
   }, timeoutMs);
 }
 
-/** A client that sends one streaming request over a bare socket, so that the test sees writes and decides when to read. */
+/** A client that sends one streaming request over a bare socket, so that the test sees single writes and decides when to read. */
 async function rawStream({ server }: Frame): Promise<Socket> {
   const address = server.address();
   const socket = connect(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1');
@@ -187,11 +187,11 @@ describe('a reader that stops reading', () => {
     socket.pause();
     await until(() => taken > 0);
     await until(() => service.admission.activeCount === 0);
-    // What is taken fits the buffers of two sockets, some megabytes at most: 13 KB are one batch.
+    // The accepted batches fit the buffers of two sockets, some megabytes at most: a batch has 13 KB.
     expect(taken).toBeLessThan(1_500);
     socket.destroy();
   });
-  it('goes on where it stopped when it reads again in time', async () => {
+  it('continues where it stopped when it reads again in time', async () => {
     const count = 600;
     const service = await start(
       () =>

@@ -4,7 +4,7 @@ import { eventOf, type Frame, type FrameOptions, startFrame, streamOf } from '..
 
 const seen: Record<string, unknown>[] = [];
 let frame: Frame;
-/** Gives a body up at once. */
+/** A service that gives up slow bodies soon. */
 let impatient: Frame;
 
 beforeAll(async () => {
@@ -78,7 +78,7 @@ async function call(
   return answer;
 }
 
-describe('the door', () => {
+describe('authentication', () => {
   it.each([
     ['no header', {}],
     ['another scheme', { authorization: 'Basic YWxsOg==' }],
@@ -115,7 +115,7 @@ describe('every reply', () => {
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
-  it('hides what went wrong inside', async () => {
+  it('hides internal errors', async () => {
     const reply = await call('GET', '/api/v1/things/broken');
     expect(reply).toMatchObject({ status: 500, body: { error: { code: 'server_error', type: 'server_error' } } });
     expect(JSON.stringify(reply.body)).not.toContain('secret');
@@ -123,7 +123,7 @@ describe('every reply', () => {
 });
 
 describe('paths and methods', () => {
-  it('answers 404 in the one shape where there is nothing', async () => {
+  it('answers 404 in the common shape for a missing path', async () => {
     expect(await call('GET', '/api/v1/nothing')).toMatchObject({
       status: 404,
       body: { error: { code: 'not_found', param: null } },
@@ -161,7 +161,7 @@ describe('paths and methods', () => {
 });
 
 describe('replies', () => {
-  it('leave out null members only where the row says so', async () => {
+  it('leave out null members only where the route says so', async () => {
     const reply = await call('GET', '/api/v1/things/a');
     expect(reply.body).toEqual({ id: 'a', name: 'Ada', color: 'RED', count: 3, tags: [] });
   });
@@ -200,7 +200,7 @@ describe('bodies', () => {
     await call('POST', '/api/v1/things', { body: { name: 'x', isLoud: false } });
     expect(seen.at(-1)).toEqual({ input: { name: 'x', isLoud: false, count: 1 } });
   });
-  it('have members that the row keeps in camel case', async () => {
+  it('have members that the route keeps in camel case', async () => {
     await call('POST', '/api/v1/runs', { body: { prompt: 'p', metaData: 1 } });
     expect(seen.at(-1)).toEqual({ prompt: 'p', metaData: 1 });
     await call('POST', '/api/v1/runs', { body: { prompt: 'p', meta_data: 2 } });
@@ -281,7 +281,7 @@ describe('bodies', () => {
     expect(await call('POST', '/api/v1/things', { body: body(2001) })).toMatchObject(tooLarge);
     expect(await call('POST', '/api/v1/things', { body: chunked(body(2001)) })).toMatchObject(tooLarge);
   });
-  it.each(['/api/v1/things', '/api/v1/things/t1/file'])('that stop arriving are given up: %s', async (path) => {
+  it.each(['/api/v1/things', '/api/v1/things/t1/file'])('that stop arriving are refused in time: %s', async (path) => {
     const never = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('--b\r\n')) });
     const type = path.endsWith('file') ? 'multipart/form-data; boundary=b' : 'application/json';
     const reply = await call('POST', path, { body: never, headers: { 'content-type': type }, at: impatient });
@@ -360,7 +360,7 @@ describe('bare files', () => {
     expect(await put('x', { 'content-encoding': 'gzip' })).toMatchObject({ status: 415 });
     expect(await put('x', {}, '?color=BLUE')).toMatchObject({ status: 400, body: { error: { param: 'color' } } });
   });
-  it('that stop arriving are given up', async () => {
+  it('that stop arriving are refused in time', async () => {
     const never = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(10)) });
     expect(await put(never, undefined, '', impatient)).toMatchObject({
       status: 408,

@@ -24,7 +24,7 @@ async function groupsNamed(name: string): Promise<number> {
   return (body as { name: string }[]).filter((found) => found.name === name).length;
 }
 
-/** What the domain does under a key, without a request in front: the first call hangs until the test lets it go on. */
+/** Calls the domain function directly: the first call waits until the test continues it. */
 function request(idempotencyKey: string, body = 'body') {
   return { keyId: 'key_test', secret: 'secret of the key', idempotencyKey, request: body };
 }
@@ -126,7 +126,7 @@ describe('Idempotency-Key', () => {
       `update idempotency_records set "createdAt" = "createdAt" - interval '25 hours' where "idempotencyKey" = $1`,
       [key],
     );
-    // A sweep of the service's own may have been first.
+    // A sweep of the service itself may have run before.
     await service.deps.storage.idempotency.sweep(86_400_000);
     const left = await pool.query('select 1 from idempotency_records where "idempotencyKey" = $1', [key]);
     expect(left.rowCount).toBe(0);

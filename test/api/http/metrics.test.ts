@@ -89,7 +89,7 @@ describe('/metrics', () => {
     );
   });
 
-  it('tells of open streams and active runs while they last', async () => {
+  it('counts open streams and active runs while they last', async () => {
     const gate = Promise.withResolvers<void>();
     upstream.next({ text: 'Late', gate: gate.promise });
     const reply = ann.post('/api/v1/chat/completions', completion);
@@ -108,7 +108,7 @@ describe('/metrics', () => {
     });
   });
 
-  it('has no label that a caller can choose the value of', async () => {
+  it('has no label whose value a caller can choose', async () => {
     const chosen = ['zzChosenPath', 'zzChosenModel', 'zzChosenName', 'zzChosenMethod'];
     await ann.get(`/api/v1/${chosen[0]}`);
     await ann.get(`/api/v1/ais/${chosen[0]}`);

@@ -21,7 +21,7 @@ describe('openapi.json', () => {
   const schema = buildSchema();
   const printed = printOpenApi(schema, compileRoutes(schema, allRoutes), packageJson.version);
 
-  it('is what the rows and the schema print (rewrite with: npm run openapi)', async () => {
+  it('is what the routes and the schema print (rewrite with: npm run openapi)', async () => {
     await expect(`${JSON.stringify(printed, null, 2)}\n`).toMatchFileSnapshot('../../../openapi.json');
   });
   it('is valid OpenAPI 3.1', async () => {
@@ -34,7 +34,7 @@ describe('openapi.json', () => {
     const missing = references.filter((reference) => at(printed, ...reference.split('/')) === undefined);
     expect(missing).toEqual([]);
   });
-  it('leaves no member of the common formats and of chats to guessing', () => {
+  it('types every member of the common formats and of chats', () => {
     const tags = ['Responses', 'Completions', 'Chats'];
     const operations = Object.values(printed.paths as Record<string, Record<string, Node>>).flatMap((place) =>
       Object.values(place),
@@ -73,16 +73,16 @@ describe('openapi.json', () => {
     const bare = allRoutes.filter(({ stream }) => stream !== undefined && stream.event === undefined);
     expect(bare.map(({ operationId }) => operationId)).toEqual([]);
   });
-  it('tells the scope of every operation', () => {
+  it('names the scope of every operation', () => {
     const routes = compileRoutes(schema, allRoutes);
     const told = routes.map(({ row }) => at(printed, 'paths', row.path, row.method, 'security'));
-    // The ticket of a signed link stands for a key: `{}` says that none need be sent.
+    // The ticket of a signed link replaces a key: `{}` says that no key is needed.
     const orNone = (ticket: string | undefined) => (ticket === undefined ? [] : [{}]);
     expect(told).toEqual(routes.map(({ scope, row }) => [{ apiKey: scope === null ? [] : [scope] }, ...orNone(row.ticket)]));
   });
 });
 
-describe('the description of a row', () => {
+describe('the description of a route', () => {
   const schema = frameSchema({ runEvents: () => undefined });
   const printed = printOpenApi(schema, compileRoutes(schema, frameRows, frameScopes, noDeclarations), '1.2.3', noDeclarations);
   const operation = (method: string, path: string) => at(printed, 'paths', path, method);
@@ -107,7 +107,7 @@ describe('the description of a row', () => {
     const reply = at(operation('get', '/api/v1/things'), 'responses', '200', 'content', 'application/json', 'schema');
     expect(at(reply, 'required')).toEqual(['data', 'pagination']);
   });
-  it('keeps the members in camel case that the row keeps', () => {
+  it('keeps the members in camel case that the route keeps', () => {
     const body = named(at(operation('post', '/api/v1/runs'), 'requestBody', 'content', 'application/json', 'schema'));
     expect(Object.keys(at(body, 'properties') as Node)).toEqual(['prompt', 'max_tokens', 'stream', 'metaData']);
   });

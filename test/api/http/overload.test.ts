@@ -6,13 +6,13 @@ import { withService } from '../../support/service.ts';
 
 const runsMax = 4;
 const load = runsMax * 10;
-/** One organization alone leaves a place for another tenant. */
+/** One organization alone leaves one place for another tenant. */
 const share = 3;
 const { make, upstream } = await withService('model', { env: { RUNS_ACTIVE_MAX: String(runsMax) } });
 let noisy: Person;
 let quiet: Person;
 let late: Person;
-/** What runs goes on once it is opened. */
+/** Runs wait at this gate. */
 let gate: PromiseWithResolvers<void>;
 
 beforeAll(async () => {
@@ -64,7 +64,7 @@ const apis: readonly (readonly [string, (who: TestClient) => Promise<Response>, 
   ],
 ];
 
-/** Takes every place. First the one that has many: beside another it may have fewer. */
+/** Takes every place, first for the organization that takes many: beside another one it may get fewer. */
 async function fill(send: (who: TestClient) => Promise<Response>): Promise<readonly Promise<Outcome>[]> {
   const begin = async (who: Person) => outcomeOf(await send(who));
   const running = Array<Person>(share).fill(noisy).map(begin);
@@ -79,7 +79,7 @@ async function outcomeOf(response: Response): Promise<Outcome> {
 }
 
 describe('a full process', () => {
-  it('still gives the reply again that a key has had', async () => {
+  it('still replays the stored reply of an idempotency key', async () => {
     upstream.otherwise({ text: 'Said once' });
     const once = () => late.fetch('POST', '/api/v1/chat/completions', completion, { 'idempotency-key': 'asked-before' });
     const first = await outcomeOf(await once());
@@ -94,7 +94,7 @@ describe('a full process', () => {
   });
 });
 
-describe('runs that go on without a reader', () => {
+describe('runs without a reader', () => {
   it('count for their organization: one cannot fill the process with them', async () => {
     const begin = async (who: TestClient) => {
       const reply = await who.post('/api/v2/responses', { model: 'openai/test-model', input: 'Hi', background: true });
@@ -120,12 +120,12 @@ describe('runs that go on without a reader', () => {
 });
 
 describe.each(apis)('ten times the load over %s', (_api, send, whole) => {
-  it('refuses what is too much while the good ones run, which all end well, and keeps room for another tenant', async () => {
+  it('refuses the excess, completes all admitted requests, and keeps room for another tenant', async () => {
     const order: Outcome[] = [];
     const flood = Array.from({ length: load }, async () => {
       order.push(await outcomeOf(await send(noisy)));
     });
-    // No good one can end yet: what comes back meanwhile did not wait for them.
+    // No admitted request can end yet, so the refusals did not wait for them.
     await eventually(() => expect(order.length).toBe(load - share));
     const other = send(quiet);
     await upstream.until(({ openStreams }) => openStreams === runsMax);

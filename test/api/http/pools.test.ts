@@ -18,8 +18,8 @@ import { copyOf } from '../../support/storage/databases.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
 
 /**
- * Every pool of a running service against one tenant that makes itself keys and organizations: another tenant still gets its first place.
- * The pools are those that the service has opened, so a new one fails here until it has a scenario.
+ * Every pool of a running service against one tenant that makes many keys and organizations: another tenant still gets its first place. The pools are
+ * read from the service, so a new pool fails here until it has a scenario.
  */
 let upstream: Upstream;
 let site: Server & { url: string };
@@ -78,7 +78,7 @@ it('every job queue begins the first job of another tenant beside those of a gre
   for (const queue of queues) await jobsOfAnother(queue as JobName);
 });
 
-/** Any queue: its jobs of one tenant, which never end, beside the first of another. */
+/** For any job queue: jobs of one tenant, which never end, beside the first job of another tenant. */
 async function jobsOfAnother(name: JobName): Promise<void> {
   const place = await copyOf(inject('template'));
   const db = await openDatabase(loadSettings(place.env), { onError: () => {} });
@@ -105,7 +105,7 @@ async function jobsOfAnother(name: JobName): Promise<void> {
     await queue('next', 'org_next');
     await eventually(() => expect(begun).toContain('next org_next'));
     expect(begun.length).toBe(3);
-    // Then organizations take turns.
+    // After that, organizations take turns.
     gate.resolve();
     await eventually(() => expect(begun.length).toBe(31));
     expect(new Set(begun.filter((who) => who.startsWith('greedy')).slice(0, 4)).size).toBe(3);

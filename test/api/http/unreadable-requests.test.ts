@@ -9,7 +9,7 @@ const { service } = await withService();
 
 const head = 'GET /healthz HTTP/1.1\r\nhost: x\r\n';
 
-/** What a server says to these bytes until it closes the connection. */
+/** Sends bytes, and returns what the server sends until it closes the connection. */
 async function say(port: number, ...pieces: readonly string[]): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   for (const piece of pieces) socket.write(piece);
@@ -48,14 +48,14 @@ describe('a request that cannot be read is answered in the common form, and the 
     expect(errorOf(await tell(text))).toEqual([status, code]);
   });
 
-  it('chunks that are none, before the reply has begun', async () => {
+  it('malformed chunks, before the reply has begun', async () => {
     const post = 'POST /api/v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
     const authorization = `authorization: Bearer ${service.adminKey}\r\n`;
     const reply = await tell(`${post}${authorization}transfer-encoding: chunked\r\n\r\n`, 'zz\r\n');
     expect(errorOf(reply)).toEqual([400, 'malformed_request']);
   });
 
-  it('behind a good one that was answered, each with its own reply', async () => {
+  it('after a valid one that was answered, each with its own reply', async () => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.write(`${head}\r\n`);
     let text = '';
@@ -70,13 +70,13 @@ describe('a request that cannot be read is answered in the common form, and the 
     expect(errorOf(text.slice(second))).toEqual([400, 'malformed_request']);
   });
 
-  it('an offer or an expectation that is not known is no fault', async () => {
+  it('an unknown Upgrade or Expect header is no fault', async () => {
     expect(await tell(`${head}expect: wonders\r\nconnection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
     expect(await tell('GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 
-describe('of a server with short patience', () => {
+describe('of a server with short time limits', () => {
   it('a head that does not come in time is told so; a reply that has begun gets nothing mixed into it', async () => {
     const server = createServer({ headersTimeout: 50, requestTimeout: 100, connectionsCheckingInterval: 10 }, (_req, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -87,7 +87,7 @@ describe('of a server with short patience', () => {
     const { port } = server.address() as AddressInfo;
     expect(errorOf(await say(port, 'GET / HTTP/1.1\r\n'))).toEqual([408, 'request_timeout']);
     const cut = await say(port, `${head}\r\n`, 'nonsense\r\n\r\n').catch((error: NodeJS.ErrnoException) => error.code);
-    // Cut in the middle: nothing, or the reply as far as it came.
+    // Interrupted: no reply, or the reply so far.
     expect(cut === 'ECONNRESET' || !String(cut).includes('malformed')).toBe(true);
     server.closeAllConnections();
     server.close();

@@ -90,7 +90,7 @@ describe('a stored connection', () => {
 });
 
 describe('who sees a connection', () => {
-  it('is its owner, and administrators see what it is called and no more', async () => {
+  it('is its owner; administrators see only its existence and name', async () => {
     const { id } = await stored();
     for (const who of [colleague, stranger]) {
       expect((await who.get(`${path}/${id}`)).status).toBe(404);
@@ -108,7 +108,7 @@ describe('who sees a connection', () => {
   });
 });
 
-describe('a connection is refused, and the member named', () => {
+describe('an invalid connection is refused naming the member', () => {
   it.each<[string, string, object, string]>([
     ['a provider that is none', '', { ...token, provider: 'REPO_HOST' }, 'provider'],
     ['a blank name', '', { ...token, accountName: ' ' }, 'accountName'],

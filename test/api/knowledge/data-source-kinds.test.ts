@@ -137,7 +137,7 @@ describe("a connection that is not the caller's own looks missing", () => {
     const missing = await add(kind, { ...body(), [param]: 'oat_01jd0000000000000000000000' });
     expect(missing).toMatchObject({ status: 400, body: { error: { param } } });
     const wrongKind = tokens[provider === 'WIKI' ? 'TRACKER' : 'WIKI'];
-    // The colleague administers the organization, and still may not have knowledge read with it.
+    // The colleague is an administrator of the organization, and still must not use the connection.
     for (const id of [await tokenOf(colleague, provider), await tokenOf(stranger, provider), wrongKind, 'x']) {
       expect((await add(kind, { ...body(), [param]: id })).body).toEqual(missing.body);
     }

@@ -11,10 +11,10 @@ import { egressPlaces, someOwner } from '../../support/sharing/pools.ts';
 
 const model = 'openai/test-model';
 const timeoutMs = 700;
-/** For a call that has `timeoutMs`, on a busy machine. */
+/** The longest time for a call that has `timeoutMs`, on a busy machine. */
 const patienceMs = 30_000;
 const bytesMax = 1_000_000;
-/** What a server may get rid of: twice the body, a little for frames, and what stands in the buffers of six sockets. */
+/** The most bytes that a server may send: twice the body limit, a little for frames, and the buffers of six sockets. */
 const trafficMax = 2 * bytesMax + 48_000_000;
 
 const { make, upstream } = await withService('model', {
@@ -61,7 +61,7 @@ const item = (path: string) => ({
   ...{ name: path, type: 'FILE_UPLOAD', uniqueId: path, filename: 'a.txt', mimeType: 'text/plain', blobUrl: server.url + path },
 });
 
-/** Everything that fetches what others name. Each gives the words of the error; undefined when there was none. */
+/** Everything that fetches URLs of others. Each returns the text of its error; undefined without one. */
 const consumers: Readonly<Record<string, (path: string) => Promise<string | undefined>>> = {
   'egress, as a whole': (path) => egress.send(request(path), never).then(() => undefined, clear),
   'egress, as a stream': (path) =>
@@ -115,7 +115,7 @@ describe.each(Object.keys(consumers))('%s', (name) => {
     expect(words).toEqual(expect.stringMatching(/\w+ \w+/));
     expect(words).not.toContain('unknown');
     expect(server.sentBytes).toBeLessThan(trafficMax);
-    // What is given up is closed.
+    // The service closes the connection of an abandoned call.
     await eventually(() => expect(server.openSockets).toBe(0));
   });
 });
@@ -144,7 +144,7 @@ describe('egress', () => {
     await expect(egress.send(unhurried, never)).rejects.toMatchObject({ code });
   });
 
-  it('refuses what decodes to far more than it is, also where that would have room', async () => {
+  it('refuses a body that decodes to far more bytes, also within the byte limit', async () => {
     const roomy = { ...request('/brotli-bomb'), bytesMax: 1_000_000_000, timeoutMs: patienceMs };
     await expect(egress.send(roomy, never)).rejects.toMatchObject({ code: 'BAD_ENCODING' });
   });

@@ -24,7 +24,7 @@ const added = async (content = 'The heron stands in the shallow water.') =>
 const itemOf = async (sourceId: string) => (await itemsOf(ann, sourceId))[0];
 const blobsFolder = () => join(service.deps.settings.DATA_DIR, 'blobs');
 
-/** The item as it looks when its worker died in the middle, the given number of tries ago. */
+/** Sets the item to the state after its worker died in the given attempt. */
 async function abandon(sourceId: string, attempt: number): Promise<void> {
   await sql(
     `update knowledge_items set "indexStatus" = 'INDEXING', "leaseOwner" = 'a dead process', "leaseUntil" = now() - interval '1 second',
@@ -59,13 +59,13 @@ describe('a worker that died', () => {
 });
 
 describe('a failure that may pass', () => {
-  it('is tried five times, then given up with a reason a person can act on', async () => {
+  it('is tried five times, then fails with a reason that a person can act on', async () => {
     const sourceId = await added();
     await indexed(ann, sourceId);
     const { rows } = await sql('select "contentBlobKey" as key from knowledge_items where "dataSourceId" = $1', [sourceId]);
     const path = join(blobsFolder(), rows[0].key);
     const { blobs } = service.deps.storage;
-    // What stands where the content was can be opened, yet not read: neither missing nor readable.
+    // A folder in place of the content can be opened and not read: neither missing nor readable.
     await blobs.delete(rows[0].key);
     mkdirSync(path);
     await sql(`update knowledge_items set attempt = 3, "isForced" = true, "indexStatus" = 'QUEUED' where "dataSourceId" = $1`, [
@@ -74,7 +74,7 @@ describe('a failure that may pass', () => {
     const { rows: items } = await sql('select id from knowledge_items where "dataSourceId" = $1', [sourceId]);
     const itemId = items[0].id as string;
     await service.deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: someOwner, key: itemId });
-    // The fourth try goes back to the queue for 2⁴ s, the fifth is the last.
+    // The fourth attempt returns to the queue for 2⁴ s, the fifth is the last.
     await eventually(async () => {
       const { rows: tried } = await sql(`select attempt, "indexStatus" as status from knowledge_items where id = $1`, [itemId]);
       expect(tried).toEqual([{ attempt: 4, status: 'QUEUED' }]);
@@ -89,7 +89,7 @@ describe('a failure that may pass', () => {
       return found;
     });
     expect(JSON.stringify(failed)).toContain('refresh the source to try again');
-    // What answered before goes on answering.
+    // The earlier generation still answers.
     const limits = { passagesMax: 3, tokensMax: 1_000 };
     const signal = AbortSignal.timeout(60_000);
     expect(await service.deps.knowledge.search(ann.orgId, [sourceId], 'heron', limits, signal)).toHaveLength(1);
@@ -113,7 +113,7 @@ describe('a refresh period', () => {
     await checked(28);
     expect(await due()).toContain(sourceId);
     await sql(`update data_sources set "createdAt" = now() - interval '1 year' where id = $1`, [sourceId]);
-    // What looks after sources runs when a process begins.
+    // The upkeep of sources runs at the start of a process.
     await service.restart();
     await eventually(async () => {
       const { rows } = await sql(
@@ -131,7 +131,7 @@ describe('a source that is deleted while it is indexed', () => {
     const sourceId = await added(longText(400));
     await eventually(async () => {
       const { indexStatus } = await itemOf(sourceId);
-      // Ready before anybody looked: it is indexed once more.
+      // It was indexed before the test looked: index it once more.
       if (indexStatus === 'INDEXED') await ann.post(`/api/v1/data-sources/${sourceId}/refresh?forceRefresh=true`);
       expect(indexStatus).toMatch(/PARSING|INDEXING/);
     });
@@ -147,7 +147,7 @@ describe('a source that is deleted while it is indexed', () => {
   });
 });
 
-describe('bytes without a row', () => {
+describe('blobs without a row', () => {
   it('are deleted when they are older than an hour, or than the start of an embedded database; what has a row stays', async () => {
     const sourceId = await added();
     await indexed(ann, sourceId);
@@ -174,7 +174,7 @@ describe('bytes without a row', () => {
           ),
         ),
       );
-      // Only one process ever wrote into an embedded database: what has no row when it starts will never have one.
+      // Only one process ever writes to an embedded database: at its start, a blob without a row will never get one.
       expect(left).toEqual([undefined, testServerUrl === undefined ? undefined : young, undefined, other]);
     });
     expect(String(await service.deps.storage.blobs.read(kept))).toContain('heron');

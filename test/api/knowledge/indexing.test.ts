@@ -25,7 +25,7 @@ async function added(filename: string, content: string | Uint8Array) {
 }
 
 describe('from bytes to passages', () => {
-  it('Markdown: the passage is exactly what stands between its offsets, under its headings', async () => {
+  it('Markdown: the passage is exactly the text between its offsets, under its headings', async () => {
     const text = `# Handbook\n\nWelcome.\n\n## Leave\n\n${'Everybody has holidays. '.repeat(20)}\n\n### Parental leave\n\nA parent may stay at home for fourteen months.\n\n## Travel\n\nTrains before planes.\n`;
     const source = await added('handbook.md', text);
     const [best] = await search([source.id], 'How long may a parent stay at home?');
@@ -71,13 +71,13 @@ describe('from bytes to passages', () => {
     expect((await search([source.id], 'opening on monday'))[0]?.text).toContain('nine to five');
   });
 
-  it('a typing error is forgiven', async () => {
+  it('a typing error still finds passages', async () => {
     const source = await added('birds.txt', 'The cormorant dries its wings in the wind.');
     expect(await search([source.id], 'comorant')).toHaveLength(1);
     expect(await search([source.id], 'zyzzyva')).toEqual([]);
   });
 
-  it('Japanese, which writes no spaces, is found by a part of a sentence', async () => {
+  it('Japanese, which has no spaces, is found by a part of a sentence', async () => {
     const source = await added('inu.txt', '東京の犬は公園で遊んでいます。\n\n猫は家で寝ています。');
     expect((await search([source.id], '公園の犬'))[0]?.text).toContain('公園');
   });
@@ -147,7 +147,7 @@ describe('while indexing', () => {
       expect(percentages).toEqual(percentages.toSorted((a, b) => a - b));
       expect(percentages.at(-1)).toBe(100);
       if (percentages.some((percentage) => percentage > 0 && percentage < 100)) break;
-      // It was ready before anybody looked.
+      // It was indexed before the test looked.
       await ann.post(`/api/v1/data-sources/${source.id}/refresh?forceRefresh=true`);
       percentages = [];
     }
@@ -155,7 +155,7 @@ describe('while indexing', () => {
 
   it('the old generation answers until the new one is complete, and no passage comes twice', async () => {
     const source = await added('stable.txt', `${longText(150)}\n\nThe albatross never lands.`);
-    // Once more where it was ready before anybody looked.
+    // Once more if it was indexed before the test looked.
     for (let searches = 0; searches <= 1; ) {
       searches = 0;
       await ann.post(`/api/v1/data-sources/${source.id}/refresh?forceRefresh=true`);
@@ -180,7 +180,7 @@ describe('while indexing', () => {
       const { indexStatus } = data.dataSourceUpdated;
       seen.push(indexStatus);
       if (indexStatus !== 'INDEXED') continue;
-      // It may have been ready before it was followed.
+      // It may have been indexed before the test followed it.
       if (new Set(seen).size > 1) await ann.delete(`/api/v1/data-sources/${source.id}`);
       else await ann.post(`/api/v1/data-sources/${source.id}/refresh?forceRefresh=true`);
     }
@@ -211,7 +211,7 @@ describe('refreshing', () => {
   it('many refreshes at once end well', async () => {
     const source = await added('busy.txt', longText(40));
     await Promise.all(Array.from({ length: 5 }, () => ann.post(`/api/v1/data-sources/${source.id}/refresh?forceRefresh=true`)));
-    // One follows the other: in between it is indexed, too.
+    // One status follows the other: the source is INDEXED in between.
     await eventually(async () => {
       const [item] = await itemsOf(ann, source.id);
       expect(item).toMatchObject({ indexStatus: 'INDEXED' });
@@ -226,7 +226,7 @@ async function chunkRows(itemId: string): Promise<number> {
   return rows[0].n;
 }
 
-/** The counts that rank are those of the chunks that are there: they are kept, so they could drift. */
+/** The stored counts must equal the counts of the chunks. */
 async function expectExactCounts(dataSourceId: string): Promise<void> {
   const { rows } = await service.deps.storage.db.pool.query(
     `select (select count(*)::int from chunks where data_source_id = $1) as chunks,

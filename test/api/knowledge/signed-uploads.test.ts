@@ -45,7 +45,7 @@ describe('a signed link', () => {
     await indexed(ann, reply.body.id);
   });
 
-  it('works once, also when two come at the same time', async () => {
+  it('works once, also for two requests at the same time', async () => {
     const path = await link();
     const replies = await Promise.all([put(path), put(path), put(path)]);
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
@@ -63,7 +63,7 @@ describe('a signed link', () => {
     });
   });
 
-  it('opens nothing when it was changed, has expired, or belongs to another agent or upload', async () => {
+  it('is refused when it was changed, has expired, or belongs to another agent or upload', async () => {
     const path = await link();
     const refused = { status: 401, body: { error: { code: 'invalid_api_key' } } };
     expect(await put(path.replace('ticket=', 'ticket=A'))).toMatchObject(refused);
@@ -80,7 +80,7 @@ describe('a signed link', () => {
     expect((await put(path)).status).toBe(200);
   });
 
-  it('is good for nothing else, and for nobody with another key', async () => {
+  it('allows nothing else, and is refused with another key', async () => {
     const path = await link();
     const ticket = path.split('?')[1];
     expect((await nobody.get(`/api/v1/ais/${aiId}?${ticket}`)).status).toBe(401);
@@ -116,7 +116,7 @@ describe('a link is refused, and the member named', () => {
   ])('%s', async (_case, body, status, param) => {
     expect(await ask(body)).toMatchObject({ status, body: { error: { param } } });
   });
-  it('to whoever may not edit the agent', async () => {
+  it('of a caller who may not edit the agent', async () => {
     expect((await ask(file, await make.person())).status).toBe(404);
   });
   it('and other names of the members are taken', async () => {

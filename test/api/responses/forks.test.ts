@@ -5,7 +5,7 @@ import type { WireEvent } from '../../support/runs/response-walk.ts';
 import { withService } from '../../support/service.ts';
 import { heldAnswer, never } from '../../support/upstream.ts';
 
-/** Going on from a response: from one that its thread does not have as a whole, and from a pause. */
+/** Continuing a response that its thread does not contain completely, and one that is paused. */
 const { make, upstream } = await withService('model');
 let ann: Person;
 const path = '/api/v2/responses';
@@ -33,7 +33,7 @@ const transcript = async (chatId: string) =>
     ({ role, content }: { role: string; content: string }) => `${role}: ${content}`,
   );
 
-describe('going on from a response that was cut by force', () => {
+describe('continuing a response that was cut by force', () => {
   it('sees what it said, in a thread of its own; the thread that lost it stays as it is', async () => {
     upstream.next(heldAnswer({ text }).script);
     const cut = await create('A', { background: true });
@@ -80,7 +80,7 @@ describe('going on from a response that was cut by force', () => {
   });
 });
 
-it('going on from a response that never began sees what it was given, behind what it waited for', async () => {
+it('continuing a response that never began sees its input, after the response that it waited for', async () => {
   const { script, goOn } = heldAnswer({ text });
   upstream.next(script);
   const { id, conversation } = await create('A', { background: true });

@@ -7,7 +7,7 @@ import { heldAnswer } from '../../support/upstream.ts';
 const { make, upstream } = await withService('model');
 let ann: Person;
 const model = 'openai/test-model';
-/** Says a word, and then nothing more. */
+/** Sends one word and then nothing. */
 const endless = heldAnswer({ text: ['one ', 'two '] }).script;
 
 beforeAll(async () => {
@@ -103,7 +103,7 @@ describe('answers as JSON', () => {
   }
   const said = (seen: readonly { delta?: string }[]) => seen.map(({ delta }) => delta ?? '').join('');
 
-  it.each([{}, { store: false }, { background: true }])('leave as they come to who subscribes, unasked: %j', async (members) => {
+  it.each([{}, { store: false }, { background: true }])('are streamed to a subscription by default: %j', async (members) => {
     const { script, goOn } = heldAnswer({ text: ['{"a":', '1}'] });
     upstream.next(script);
     const read = events(members);
@@ -112,20 +112,20 @@ describe('answers as JSON', () => {
       const { value, done } = await read.next();
       if (done === true) break;
       seen.push(value.data.newResponseEvents);
-      // The rest of the text is not said before its beginning was seen.
+      // Send the rest of the text only after its beginning arrived.
       if (seen.at(-1)?.delta === '{"a":') goOn();
     }
     expect(said(seen)).toBe('{"a":1}');
     expect(seen.at(-1)).toMatchObject({ type: 'response.completed', run: { status: 'completed' } });
   });
 
-  it('that do not fit end what was seen as failed', async () => {
+  it('that do not fit the schema fail the response after its text was sent', async () => {
     upstream.otherwise({ text: 'No.' });
     expect((await all({})).at(-1)).toMatchObject({ run: { status: 'failed' } });
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('wait until they fit for who says that nothing is to stream', async () => {
+  it('are buffered until they fit when the request says stream false', async () => {
     upstream.next({ text: 'No.' }, { text: '{}' });
     const seen = await all({ stream: false });
     expect([said(seen), seen.at(-1).run.status, upstream.requests.length]).toEqual(['{}', 'completed', 2]);

@@ -57,7 +57,7 @@ describe('a parameter', () => {
       const { status, body } = await create({ ...request, ...members });
       expect([status, body.status]).toEqual([200, 'completed']);
       const { tools: _tools, ...rest } = asked();
-      // Nothing else changes on the way to the model.
+      // Nothing else of the request changes on the way to the model.
       expect(rest).toEqual({ ...plain, ...wanted });
       expect(body).toMatchObject(answer);
     }
@@ -98,7 +98,7 @@ describe('the class of service', () => {
     expect(data.response.serviceTier).toBe('flex');
   });
 
-  it('stays what the model said before a pause, and is the last one said behind it', async () => {
+  it('keeps its value from before a pause, and changes with the next answer', async () => {
     upstream.next({ text: 'One ', serviceTier: 'flex', hangAtByte: 600 }, { text: 'two', serviceTier: 'priority' });
     const { id } = (await create({ background: true })).body;
     await eventually(async () => expect((await ann.get(`${path}/${id}`)).body.output).toHaveLength(1));
@@ -118,7 +118,7 @@ describe('the class of service', () => {
   });
 });
 
-describe('how likely tokens were', () => {
+describe('log probabilities of tokens', () => {
   const token = (text: string, logprob: number) => ({ token: text, logprob, bytes: [...Buffer.from(text)] });
   const logprobs = [
     { ...token('It', -0.1), top_logprobs: [token('It', -0.1), token('He', -2)] },
@@ -140,7 +140,7 @@ describe('how likely tokens were', () => {
     expect(of('response.completed').response.output[0].content[0].logprobs).toEqual(logprobs);
   });
 
-  it('is read past what a provider leaves out or gets wrong', async () => {
+  it('tolerates missing and malformed entries of a provider', async () => {
     upstream.next({
       text: ['It', ' is', '.'],
       logprobs: [{ token: 'It', logprob: -1, bytes: null }, { token: 7 }, { logprob: 1 }],
@@ -149,7 +149,7 @@ describe('how likely tokens were', () => {
     expect(body.output[0].content[0].logprobs).toEqual([{ token: 'It', logprob: -1, bytes: [], top_logprobs: [] }]);
   });
 
-  it('is told with the next piece where a mark of a citation may begin', async () => {
+  it('comes with the next piece where a citation marker may begin', async () => {
     const agent = await make.agent({ owner: ann, modelId: model });
     const { body } = await addFile(ann, agent.id, 'prices.md', '# Prices\n\nA repair costs 15 euros.', 'text/markdown');
     await indexed(ann, body.id);

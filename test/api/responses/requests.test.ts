@@ -134,12 +134,12 @@ describe('tools of the service', () => {
     { type: 'python', container: { type: 'auto' } },
   ];
 
-  it('are taken with their members and repeated as they came', async () => {
+  it('are accepted with their members and repeated unchanged', async () => {
     const { status, body } = await create({ tools: good });
     expect([status, body.status, body.tools]).toEqual([200, 'completed', good]);
   });
 
-  it('never repeat what only the server of a tool may know', async () => {
+  it('are repeated without the credentials of the server of a tool', async () => {
     const secrets = { authorization: 'CANARY-1', headers: { 'x-api-key': 'CANARY-2' } };
     const { body } = await create({ tools: [{ type: 'mcp_server', server_id: 'mcp_1', ...secrets }] });
     expect(body.tools).toEqual([{ type: 'mcp_server', server_id: 'mcp_1' }]);
@@ -165,8 +165,8 @@ describe('tools of the service', () => {
   });
 });
 
-describe('a request with more faults than anybody reads', () => {
-  it('is answered in a moment, with some of them', async () => {
+describe('a request with very many faults', () => {
+  it('is answered quickly, with some of them', async () => {
     const { status, body } = await create({ include: Array.from({ length: 200_000 }, () => 'nothing') });
     expect(status).toBe(400);
     expect(body.error.param).toBe('include[0]');

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
-/** What Parley makes of a request. What the format says of requests, responses, items, events and errors: test/contract/open-responses/. */
+/** How Parley turns a request into a run. test/contract/open-responses/ tests the format's rules for requests, responses, items, events and errors. */
 const logs: string[] = [];
 const { service, make, upstream } = await withService('model', { env: { LOG_LEVEL: 'debug' }, onLog: (line) => logs.push(line) });
 let ann: Person;
@@ -136,7 +136,7 @@ describe('every form of input', () => {
   });
 });
 
-describe('what is asked of the model', () => {
+describe('the request to the model', () => {
   it('follows the request, and the response repeats it', async () => {
     const tools = [{ type: 'function', name: 'add', description: 'Adds', parameters: { type: 'object' }, strict: true }];
     const schema = { type: 'object', properties: { n: { type: 'number' } } };
@@ -161,7 +161,7 @@ describe('what is asked of the model', () => {
     expect(body).toMatchObject({ ...same, reasoning: { effort: 'xhigh', summary: null }, text: members.text });
   });
 
-  it('a plan is asked for as a plan: nothing can be called', async () => {
+  it('in plan mode nothing can be called', async () => {
     const tools = [{ type: 'function', name: 'add', parameters: { type: 'object' } }];
     await create({ tools, chat_mode: 'plan' });
     expect(asked()).not.toHaveProperty('tools');
@@ -170,7 +170,7 @@ describe('what is asked of the model', () => {
     expect(asked()).toHaveProperty('tools');
   });
 
-  it('an agent answers as it is set up, on every API', async () => {
+  it('an agent answers with its own settings, on every API', async () => {
     const agent = await make.agent({ owner: ann, instructions: 'Answer as Ada.', modelId: model });
     const chat = await make.chat({ owner: ann, agentId: agent.id });
     const text = async () => {
@@ -190,7 +190,7 @@ describe('what is asked of the model', () => {
 });
 
 describe('a tool of the service', () => {
-  it('runs, shows itself as items, and stands in the history of the next turn on every API', async () => {
+  it('runs, appears as items, and is in the history of the next turn on every API', async () => {
     const tools = [{ type: 'python' }];
     const code = JSON.stringify({ code: 'print(6 * 7)' });
     upstream.next({ toolCalls: [{ id: 'call_1', name: 'python', arguments: code }] }, { text: 'It is 42.' });
@@ -199,7 +199,7 @@ describe('a tool of the service', () => {
     const [call, output, message] = body.output;
     expect(call).toMatchObject({ type: 'server_tool_call', call_id: 'call_1', name: 'python', arguments: code });
     expect(message.content[0].text).toBe('It is 42.');
-    // A machine without a box answers an error in the item; the run goes on either way.
+    // A machine without a sandbox gives an error in the item; the run continues either way.
     const told = output.error === null ? output.output : `Error: ${output.error.message}`;
     expect(told).toMatch(/^42\n$|not available/);
     const exchange = [
@@ -235,7 +235,7 @@ describe('a tool of the service', () => {
 });
 
 describe('threads', () => {
-  it('a response is a turn of a chat, which v1 goes on with', async () => {
+  it('a response is a turn of a chat, which v1 continues', async () => {
     const { body } = await create({});
     const chatId = body.conversation.id;
     expect((await ann.get('/api/v1/chats')).body.data.map(({ id }: { id: string }) => id)).toContain(chatId);
@@ -245,7 +245,7 @@ describe('threads', () => {
     expect((await ann.get(`/api/v1/chats/${chatId}`)).body.messages).toHaveLength(6);
   });
 
-  it('going on from an older response forks', async () => {
+  it('continuing an older response forks', async () => {
     const first = (await create({ input: 'One' })).body;
     const second = (await create({ input: 'Two', previous_response_id: first.id })).body;
     const fork = (await create({ input: 'Other', previous_response_id: first.id })).body;
@@ -370,7 +370,7 @@ describe('refusals', () => {
     expect(upstream.requests).toHaveLength(0);
   });
 
-  it('what another may not see is not there', async () => {
+  it('a response of another user looks missing', async () => {
     const { body } = await create({});
     for (const way of ['cancel', 'pause', 'resume']) expect((await bob.post(`${path}/${body.id}/${way}`)).status).toBe(404);
     expect((await bob.get(`${path}/${body.id}`)).status).toBe(404);

@@ -7,7 +7,7 @@ import { scriptResearch } from '../../support/runs/research.ts';
 import { type WireEvent, walk } from '../../support/runs/response-walk.ts';
 import { endlessAnswer, responsesBench } from '../../support/runs/responses.ts';
 
-/** What the format leaves open about its WebSocket transport; what it says is in test/contract/open-responses/conformance-socket.test.ts. */
+/** What the format leaves open about its WebSocket transport. test/contract/open-responses/conformance-socket.test.ts tests the format's own rules. */
 const bench = await responsesBench({ BODY_MAX_BYTES: '100000', SOCKETS_PER_KEY_MAX: '8' });
 
 async function refusedSocket(key: string) {
@@ -30,7 +30,7 @@ describe('responses over a socket', () => {
     connection.close();
   });
 
-  it('tells what is wrong and stays open', async () => {
+  it('reports errors and stays open', async () => {
     const connection = await bench.socket();
     connection.socket.send('nonsense');
     expect(await connection.ended()).toMatchObject([{ type: 'error', code: 'invalid_json' }]);
@@ -80,7 +80,7 @@ describe('responses over a socket', () => {
     await bench.upstream.until(({ openStreams }) => openStreams === 0);
   });
 
-  it('lets requests wait up to the size of one', async () => {
+  it('lets requests wait, together as large as one body at most', async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     bench.upstream.next({ text: 'Late.', gate });
     const connection = await bench.socket();
@@ -96,7 +96,7 @@ describe('responses over a socket', () => {
     connection.close();
   });
 
-  it('remembers what could be sent again, and no more', async () => {
+  it('remembers at most a conversation that fits a request', async () => {
     const connection = await bench.socket();
     const turn = (input: string, previous?: string) =>
       connection.ask({
@@ -114,7 +114,7 @@ describe('responses over a socket', () => {
     connection.close();
   });
 
-  it('keeps nothing that waits for its end, of responses that are over', async () => {
+  it('keeps no listeners of ended responses', async () => {
     const isAlone = vi.spyOn(bench.service.deps.storage.responses, 'isAlone');
     const connection = await bench.socket();
     for (const input of ['One', 'Two', 'Three']) await connection.answered({ input });
@@ -130,7 +130,7 @@ describe('responses over a socket', () => {
     isAlone.mockRestore();
   });
 
-  it('takes text that speaks of a NUL character', async () => {
+  it('accepts text that mentions a NUL character', async () => {
     const connection = await bench.socket();
     expect((await connection.answered({ input: 'In C, "\\u0000" ends a text.' })).status).toBe('completed');
     expect(await connection.ask({ input: 'a\u0000b' })).toMatchObject([{ type: 'error', code: 'invalid_value', param: 'input' }]);

@@ -58,7 +58,7 @@ describe.each<[string, Record<string, unknown>]>([
     expect(asked(0)).toMatchObject({ response_format: { type: 'json_schema', json_schema: { name: 'order', schema } } });
   });
 
-  it('that does not fit is asked for once more, with the place; nobody sees the first one', async () => {
+  it('that does not fit is requested once more, with the place of the fault; the first one is not shown', async () => {
     upstream.next({ text: bad }, { text: good });
     const body = await answer();
     expect([body.status, textOf(body)]).toEqual(['completed', [good]]);
@@ -67,7 +67,7 @@ describe.each<[string, Record<string, unknown>]>([
       { role: 'assistant', content: bad },
       { role: 'user', content: expect.stringContaining(fault) },
     ]);
-    // Both were paid for.
+    // Both model calls count.
     expect(body.usage.input_tokens).toBe(20);
   });
 
@@ -84,7 +84,7 @@ describe.each<[string, Record<string, unknown>]>([
 });
 
 describe('an answer that streams', () => {
-  it('leaves as it comes', async () => {
+  it('is sent as it arrives', async () => {
     upstream.next({ text: ['{"items":', '[]}'], chunkDelayMs: 5 });
     const events = await streamed();
     expect(events.filter(({ type }) => type === 'response.output_text.delta').map(({ delta }) => delta)).toEqual([
@@ -107,7 +107,7 @@ describe('an answer that streams', () => {
     expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_event, index) => index));
   });
 
-  it('of which others want the whole may be joined', async () => {
+  it('may be joined by requests that do not stream', async () => {
     upstream.next({ text: bad }, { text: good });
     const { body } = await create();
     const frames = await Array.fromAsync(ann.sse('GET', `${path}/${body.id}?stream=true`));
@@ -134,7 +134,7 @@ describe('what is an answer', () => {
     ]);
   });
 
-  it('is none while the caller is to answer calls; the next turn is', async () => {
+  it('is not the text beside calls of the caller; it is that of the next turn', async () => {
     const tools = [{ type: 'function', name: 'find', parameters: { type: 'object' } }];
     upstream.next(
       { text: 'Asking.', toolCalls: [{ id: 'call_1', name: 'find', arguments: '{}' }] },
@@ -180,7 +180,7 @@ describe('what is an answer', () => {
     },
   );
 
-  it.each(['length', 'content_filter'])('is none that was cut: %s', async (finish) => {
+  it.each(['length', 'content_filter'])('is not a cut text: %s', async (finish) => {
     upstream.next({ text: '{"items":[', finish });
     const { body } = await create();
     expect([body.status, body.error]).toEqual(['incomplete', null]);
@@ -237,7 +237,7 @@ describe('schemas', () => {
     expect(body.error.message).toContain(place);
   });
 
-  it('one that is too long is refused', async () => {
+  it('a too long one is refused', async () => {
     const { status, body } = await withSchema({ enum: ['a'.repeat(500_000)] });
     expect([status, body.error.param]).toEqual([400, 'text.format.schema']);
     expect(body.error.message).toContain('more than 500000 characters');
@@ -251,7 +251,7 @@ describe('schemas', () => {
     expect([status, body.error.type]).toEqual([400, 'invalid_request']);
   });
 
-  it('may lead back to themselves, and hold patterns that only models judge', async () => {
+  it('may be recursive, and may have patterns that only the model checks', async () => {
     const node = {
       type: 'object',
       properties: { mail: { type: 'string', pattern: '^(?!\\.).+@.+$' }, next: { $ref: '#' } },
@@ -270,7 +270,7 @@ describe('schemas', () => {
 });
 
 describe('a schema', () => {
-  it('of many values is read in a moment', async () => {
+  it('of many values is checked quickly', async () => {
     const many = { enum: Array.from({ length: 30_000 }, (_, index) => ({ place: index })) };
     const startedMs = process.cpuUsage().user;
     const { body } = await create({ text: { format: { ...format, schema: many } }, background: true });

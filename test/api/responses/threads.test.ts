@@ -6,12 +6,12 @@ import { eventsOf, type WireEvent, walk } from '../../support/runs/response-walk
 import { withService } from '../../support/service.ts';
 import { heldAnswer, type UpstreamRequest } from '../../support/upstream.ts';
 
-/** Requests that meet on one thread, and the states a response goes through. */
+/** Concurrent requests on one thread, and the states of a response. */
 const { make, upstream } = await withService('model');
 let ann: Person;
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
-/** THREAD_WAITING_MAX where nobody sets it. */
+/** The default of THREAD_WAITING_MAX. */
 const waitingMax = 20;
 const text = ['one ', 'two ', 'three ', 'four ', 'five ', 'six ', 'seven ', 'eight'];
 
@@ -22,7 +22,7 @@ beforeEach(() => {
   upstream.otherwise({ text: 'Done.' });
 });
 
-/** Begins a response on a thread of its own and comes back once it says something. The rest it says when it is told to go on. */
+/** Begins a response on a new thread and resolves once its first text arrived. The model sends the rest after `goOn`. */
 async function busyThread() {
   const { script, goOn } = heldAnswer({ text });
   upstream.next(script);
@@ -89,7 +89,7 @@ describe('collect', () => {
     expect(said(walk(events))).toBe('Done.');
   });
 
-  it('refuses what is too much to wait', async () => {
+  it('refuses more requests than may wait', async () => {
     const { a, conversation } = await busyThread();
     const waiting = (await send(conversation, 'B', { background: true })).body;
     for (let n = 1; n < 20; n += 1) {
@@ -106,7 +106,7 @@ describe('collect', () => {
 });
 
 describe('steer', () => {
-  it('puts so many messages into one response, and lets what is more wait', async () => {
+  it('adds a limited number of messages to one response; further ones wait', async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     upstream.next({ text: 'Late.', gate });
     const { body: a } = await ann.post(path, { model, input: 'A', background: true });
@@ -238,7 +238,7 @@ describe('pause and resume', () => {
   });
 
   it('goes on behind a long log that is read in parts', async () => {
-    // With what closes it, the pause is the 5,000th event: where the first part of the log ends.
+    // With its closing events, the pause is the 5,000th event: the end of the first page of the log.
     const chunk = 'data: {"choices":[{"index":0,"delta":{"content":"w"}}]}\n\n';
     const raw = `${chunk.repeat(4_994)}: the rest never comes`;
     upstream.next({ raw, hangAtByte: raw.length - 4 });
@@ -292,7 +292,7 @@ describe('pause and resume', () => {
     for (const request of upstream.requests) expectAccepted(request);
   });
 
-  it('waits in number like others do: one too many stays paused, and goes on later', async () => {
+  it('counts among the waiting: beyond the limit it stays paused, and continues later', async () => {
     const { a, conversation, goOn } = await busyThread();
     const paused: string[] = [];
     for (let index = 0; index <= waitingMax; index += 1) {

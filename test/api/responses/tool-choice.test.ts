@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 import { addCall, addTool, noAnswer, responsesBench, responsesPath, testModel } from '../../support/runs/responses.ts';
 import type { UpstreamScript } from '../../support/upstream.ts';
 
-/** A choice that forces a call, in front of providers that do not keep to it. */
+/** A tool choice that forces a call, with providers that ignore it. */
 const bench = await responsesBench();
 const subTool = { type: 'function', name: 'sub', parameters: { type: 'object' } };
 const tools = [addTool, subTool];
@@ -36,7 +36,7 @@ describe.each<[string, unknown, string]>([
       expect(asked(1).messages.at(-1)).toMatchObject({ role: 'user', content: expect.stringContaining(wanted) });
       expect(asked(1).messages.at(-2)).toEqual({ role: 'assistant', content: 'It is 3.' });
       expect(asked(1).tool_choice).toEqual(asked(0).tool_choice);
-      // Both were paid for.
+      // Both model calls count.
       expect(body.usage.input_tokens).toBe(20);
       if (members.store) expect((await bench.get(body.id)).body).toEqual(body);
     },
@@ -72,12 +72,12 @@ describe.each<[string, unknown, string]>([
 });
 
 describe('one function that must be called', () => {
-  it('is the only one that is: calls of others are left out', async () => {
+  it('is the only one called: calls of others are left out', async () => {
     bench.upstream.next({ toolCalls: [subCall, addCall] });
     expect(kinds((await bench.created({ tools, tool_choice: named })).output)).toEqual(['add']);
   });
 
-  it('is asked for once more when another one is called', async () => {
+  it('is requested once more when another one is called', async () => {
     bench.upstream.next({ toolCalls: [subCall] }, { toolCalls: [addCall] });
     expect(kinds((await bench.created({ tools, tool_choice: named })).output)).toEqual(['add']);
     bench.upstream.next({ toolCalls: [subCall] }, { toolCalls: [subCall] });
@@ -129,7 +129,7 @@ describe('where tools of the service are called', () => {
     expect([body.status, bench.upstream.requests.length]).toEqual(['completed', 2]);
   });
 
-  it('nothing is forced again behind a pause', async () => {
+  it('nothing is forced again after a pause', async () => {
     bench.upstream.next({ toolCalls: [python] }, noAnswer, { text: 'It is 3.' });
     const { id } = (await bench.create({ tools: [{ type: 'python' }], tool_choice: 'required', background: true })).body;
     await bench.upstream.until(({ requests }) => requests.length === 2);
@@ -139,7 +139,7 @@ describe('where tools of the service are called', () => {
     expect(asked(2).tool_choice).toBe('auto');
   });
 
-  it('a text instead of the first call is asked for once more', async () => {
+  it('a text instead of the first call leads to one more request', async () => {
     bench.upstream.next({ text: 'It is 4.' }, { toolCalls: [python] }, { text: 'It is 3.' });
     const { body } = await bench.create({ tools: [{ type: 'python' }], tool_choice: 'required' });
     expect(kinds(body.output)).toEqual(['python', 'server_tool_call_output', 'message']);
@@ -147,7 +147,7 @@ describe('where tools of the service are called', () => {
   });
 });
 
-it('text leaves as it comes where a call is only possible', async () => {
+it('text is sent as it arrives where a call is optional', async () => {
   bench.upstream.next({ text: Array.from({ length: 50 }, () => 'word '), chunkDelayMs: 1, hangAtByte: 3_000 });
   const { id } = await bench.created({ tools, tool_choice: 'auto', background: true });
   await eventually(async () => expect((await bench.get(id)).body.output).toHaveLength(1));
@@ -186,7 +186,7 @@ describe('completions', () => {
     expect([finish, message?.content, message?.tool_calls?.length]).toEqual(['tool_calls', null, 1]);
   });
 
-  it('a stream ends with the error when the second answer is none either', async () => {
+  it('a stream ends with the error when the second answer has no call either', async () => {
     bench.upstream.otherwise({ text: 'It is 3.' });
     const frames = await bench.ann.stream('/api/v1/chat/completions', {
       ...completing,

@@ -119,7 +119,7 @@ describe('tools of the service', () => {
       .split('\n\n')
       .filter((block) => block !== '');
     const written = blocks.map((block) => JSON.parse(block.slice(block.indexOf('data: ') + 6)));
-    // The head of this run is bare: its response objects lack what a request gives.
+    // The response objects of this run lack members that only a request gives.
     for (const event of written.filter((one) => one.response === undefined)) expectComponent(event, 'ResponseStreamEvent');
     return written;
   }
@@ -146,7 +146,7 @@ describe('tools of the service', () => {
     expect(response.output[2]).toMatchObject({ call_id: 'call_1', status: 'completed', output: 'noon', error: null });
   });
 
-  it('tell their failure in the item', async () => {
+  it('report their failure in the item', async () => {
     const events = project(await log('{"fail":1}'), true);
     expect(walk(events).output[2]).toMatchObject({ status: 'failed', output: '', error: { code: 'tool_failed' } });
     expect(events.some((event) => event.type === 'response.server_tool_call.failed')).toBe(true);
@@ -197,7 +197,7 @@ describe('a compaction', () => {
 });
 
 describe('a response in the background', () => {
-  it('is the same stream to whoever begins it and to whoever follows it, at any time', async () => {
+  it('is the same stream for the client that begins it and for clients that follow it, at any time', async () => {
     const gate = Promise.withResolvers<void>();
     upstream.otherwise({ text: ['It ', 'is ', '3.'], chunkDelayMs: 5, gate: gate.promise });
     const begun = ann.stream(path, { ...request, background: true, stream: true });
@@ -260,7 +260,7 @@ describe('the extension switch', () => {
   });
 });
 
-/** An agent that knows what a puncture repair costs. */
+/** An agent with knowledge of the price of a puncture repair. */
 async function knowing(): Promise<string> {
   const { id } = await make.agent({ owner: ann, modelId: request.model, generateCitations: true });
   const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
@@ -273,7 +273,7 @@ async function frames(of: string) {
   return Array.fromAsync(ann.sse('GET', of));
 }
 
-/** Without what differs from run to run. */
+/** Without the members that differ from run to run. */
 function bare(response: Record<string, unknown>): unknown {
   const text = JSON.stringify(response, (name, value) =>
     ['id', 'created_at', 'completed_at', 'first_token_ms', 'queue_ms'].includes(name) ? null : value,

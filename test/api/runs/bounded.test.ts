@@ -8,14 +8,14 @@ import { toolsOf } from '../../support/runs/research.ts';
 import { noAnswer } from '../../support/runs/responses.ts';
 import { withService } from '../../support/service.ts';
 
-/** A model that never comes to an end by itself: whatever it calls, on whichever API, its run does. */
+/** A model that never stops by itself: its run ends, whatever it calls and on every API. */
 const roundsMax = 2;
 const timeoutMs = 1_500;
 const model = 'openai/test-model';
 let api: ApiServer;
 const { make, upstream } = await withService('model', { env: { TOOL_ROUNDS_MAX: String(roundsMax) } });
 const hasty = await withService('model', { env: { RUN_TIMEOUT_MS: String(timeoutMs) } });
-/** Where max_tool_calls ends a run before TOOL_ROUNDS_MAX does. */
+/** A service where max_tool_calls ends a run before TOOL_ROUNDS_MAX does. */
 const usual = await withService('model');
 let ann: Person;
 let agentId: string;
@@ -40,7 +40,7 @@ async function agentOf(owner: Person, make: ReturnType<typeof makeFor>): Promise
   return agent.id;
 }
 
-/** From now on the model answers nothing but this call. */
+/** From now on the model answers with this call only. */
 function alwaysCalls(name: string, args: string): void {
   let count = 0;
   upstream.otherwise(() => {
@@ -78,7 +78,7 @@ describe.each(everyWay)('%s of a model that always calls', (_name, way) => {
       alwaysCalls(called, args);
       const ended = await way.ask(ann, { model: agentId, tools });
       expect(upstream.requests.length).toBeLessThanOrEqual(roundsMax);
-      // What does not run here is for the client to answer: the run is over with the call.
+      // A function is run by the client: the run ends with the call.
       const runsHere = toolsOf(upstream.requests[0]).includes(called);
       expect(ended).toEqual(
         runsHere
@@ -98,7 +98,7 @@ describe.each(choosing)('%s with tool_choice none', (name, way) => {
     alwaysCalls(called, args);
     const { status, reason, calls } = await way.ask(ann, { model: agentId, tools, toolChoice: 'none' });
     expect([upstream.requests.length, api.requests.length, calls]).toEqual([1, 0, []]);
-    // Responses take such a call for a failure of the model; where there is no such status, the answer is one that was cut.
+    // Responses treat such a call as a failure of the model; APIs without that status answer with a cut answer.
     expect([status, reason]).toEqual(name.startsWith('a response') ? ['failed', null] : ['incomplete', 'max_tool_calls']);
   });
 });
@@ -108,7 +108,7 @@ it.each(counting)('%s makes as many calls as max_tool_calls says, and ends', asy
   alwaysCalls('pay', '{"n":1}');
   const ended = await way.ask(cleo, { model: freeAgentId, tools: [], toolCallsMax: 1 });
   expect(ended).toEqual({ status: 'incomplete', reason: 'max_tool_calls', calls: [] });
-  // The model is told that no call is left, and may answer once.
+  // The model is told that no calls are left, and may answer once.
   expect([api.requests.length, upstream.requests.length]).toEqual([1, 2]);
   expect(upstream.requests[1]?.body?.tool_choice).toBe('none');
 });

@@ -33,7 +33,7 @@ describe('events of runs', () => {
     expect((await followed(old)).status).toBe(200);
     await age(old.runId, 8);
     await age(young.runId, 6);
-    // The sweep runs a moment after a process began; the first one may just be at it, too.
+    // The sweep runs soon after the start of a process; another sweep may be running.
     await service.restart();
     await eventually(async () => expect((await followed(old)).status).toBe(404));
     expect((await followed(old)).body.error.message).toContain('no longer kept');

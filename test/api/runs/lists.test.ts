@@ -11,7 +11,7 @@ let bob: Person;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  // Statements are counted: none of a worker's polling among them.
+  // Statements are counted, so the service runs no background jobs.
   service = await startService({ env: { OPENAI_BASE_URL: upstream.url, ROLE: 'web' } });
   const make = makeFor(service);
   const organization = await make.organization();
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const fields = 'userMessage: messages { content } message { content } toolCalls { id } citations { index }';
 
-/** Runs that only have to be in the list of those at work. */
+/** Runs that only have to be in the list of active runs. */
 async function beginRuns(person: Person, count: number) {
   for (let made = 0; made < count; made += 1) {
     const reply = await person.post('/api/v2/responses', { model: 'openai/test-model', input: `Question ${made}` });
@@ -34,7 +34,7 @@ async function beginRuns(person: Person, count: number) {
   await service.deps.storage.db.pool.query(`update runs set status = 'in_progress', "leaseUntil" = now() + interval '1 hour'`);
 }
 
-/** Without the statements of the audit log, which is written behind the reply. */
+/** Without the statements of the audit log, which is written after the reply. */
 function readsOf(statements: readonly string[]): readonly string[] {
   return statements.filter((text) => !/audit_entries|is not true/.test(text));
 }

@@ -31,7 +31,7 @@ const endedOf = (events: readonly WireEvent[]): readonly WireEvent[] =>
   events.flatMap(({ type, subagent }) => (type === 'response.subagent.completed' ? [subagent] : []));
 const outputOf = (response: WireEvent): WireEvent =>
   response.output.find((item: WireEvent) => item.type === 'server_tool_call_output');
-/** Every call that a model is told of has its output. */
+/** The calls in a model request that have no output. */
 const openCalls = (messages: readonly WireEvent[]) => {
   const made = messages.flatMap((message) => (message.tool_calls ?? []).map((call: WireEvent) => call.id));
   const answered = messages.flatMap((message) => (message.role === 'tool' ? [message.tool_call_id] : []));
@@ -58,13 +58,13 @@ describe('a response with deep_research', () => {
     expect(await get(response.id)).toEqual(response);
   });
 
-  it('counts what its subagents cost, in its usage and once in the ledger', async () => {
+  it('counts the tokens of its subagents, in its usage and once in the ledger', async () => {
     const bob = await make.person();
     const events = eventsOf(await bob.stream(path, { ...request, stream: true }));
     const { usage } = walk(events);
     const own = endedOf(events).map((subagent) => tokens(subagent.usage));
     expect(own).toEqual([11, 11]);
-    // Two calls of its own, of ten tokens in and one out each, besides those of the subagents.
+    // Two model calls of the run, with ten tokens in and one out each, in addition to those of the subagents.
     expect(usage).toMatchObject({ total_tokens: tokens(usage), input_tokens: 40 });
     await eventually(async () => {
       const { body } = await bob.get('/api/v1/usage');
@@ -72,7 +72,7 @@ describe('a response with deep_research', () => {
     });
   });
 
-  it('starts nobody whom the limit of the organization has no tokens for', async () => {
+  it('starts no subagent without tokens left in the limit of the organization', async () => {
     const organization = await make.organization();
     const bob = await make.person({ organization });
     await service.client().patch(`/api/v1/admin/organizations/${organization.id}`, { apiUsageTokenLimit: 10_000 });
@@ -116,7 +116,7 @@ describe('a response with deep_research', () => {
     expect(outputOf(body).output).toContain('About: What is green?');
   });
 
-  it('lives on when one subagent fails, and when all do', async () => {
+  it('continues when one subagent fails, and when all do', async () => {
     scriptResearch(upstream, questions, (question) => (question === questions[0] ? { status: 400 } : { text: 'Green.' }));
     const one = eventsOf(await ann.stream(path, { ...request, stream: true }));
     const partly = walk(one);
@@ -204,7 +204,7 @@ describe('the knowledge of a subagent', () => {
     expect((await stranger.post(path, { ...request, model: agent.id })).status).toBe(404);
   });
 
-  it('is there in a turn that asks nothing itself', async () => {
+  it('is there in a turn without a question of its own', async () => {
     const agent = await make.agent({ owner: ann });
     const data = { services: [{ name: 'Puncture repair', priceEuro: 15 }] };
     await indexed(ann, (await make.apiDataSource({ owner: ann, agentId: agent.id, name: 'Prices', data })).id);
@@ -226,7 +226,7 @@ describe('the knowledge of a subagent', () => {
 });
 
 describe('while a subagent works', () => {
-  /** A response in the background whose first subagent waits for the test. */
+  /** A background response whose first subagent waits for the test. */
   async function begun() {
     const held = gate();
     scriptResearch(upstream, questions, (question) => {
@@ -235,14 +235,14 @@ describe('while a subagent works', () => {
     });
     const { body } = await ann.post(path, { ...request, background: true });
     await upstream.until(({ requests }) => requests.some(isSubagent));
-    // What is not written when a run is cut off is not told.
+    // Events that are not yet written when a run is cut are lost.
     for await (const { event } of ann.sse('GET', `${path}/${body.id}?stream=true`)) {
       if (event === 'response.subagent.started') break;
     }
     return { id: body.id as string, conversation: body.conversation.id as string, ...held };
   }
   const researched = () => upstream.requests.map(questionOf).filter((question) => question !== undefined);
-  /** The next turn is one that a provider takes. */
+  /** Checks that a provider would accept the next turn. */
   async function nextTurn(conversation: string): Promise<void> {
     const { body } = await ann.post(path, { model, input: 'Go on', conversation });
     expect(body.status).toBe('completed');
@@ -305,7 +305,7 @@ describe('while a subagent works', () => {
     );
   });
 
-  it('steer is taken in when it is over, before the next question', async () => {
+  it('steer is read when the subagent is over, before the next question', async () => {
     const { id, conversation, open } = await begun();
     await ann.post(path, { ...request, conversation, input: 'Only red matters', thread_mode: 'steer', background: true });
     open();
@@ -398,7 +398,7 @@ describe('other APIs', () => {
     expect(body.messages.map(({ role }: WireEvent) => role)).toEqual(['user', 'assistant']);
   });
 
-  it.each([true, false])('a completion answers as if nothing was (stream %s)', async (stream) => {
+  it.each([true, false])('a completion shows nothing of it (stream %s)', async (stream) => {
     const body = { model, messages: [{ role: 'user', content: 'Find out' }], tools, stream };
     if (!stream) {
       const reply = await ann.post('/api/v1/chat/completions', body);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 beforeEach(() => api.reset());
 afterAll(() => api.close());
 
-/** Holds back every write that begins a call. `isHeld` says whether one waits. */
+/** Delays every write that begins a call. `isHeld` says whether one waits. */
 function holdAppends() {
   const { runs } = service.deps.storage as unknown as { runs: { append: RunStore['append'] } };
   const { append } = runs;
@@ -70,14 +70,14 @@ it.each(everyTool)('%s waits until its call is stored', async (_what, { name, to
       return body;
     });
   await upstream.until(({ requests }) => requests.length === 1);
-  // A tool that has nothing behind it is not offered: its call is the client's.
+  // A tool without an implementation is not offered: its call goes to the client.
   if (!toolsOf(upstream.requests[0]).includes(name)) {
     held.release();
     expect((await end()).status).toBe('completed');
     return;
   }
   await eventually(() => expect(held.state.isHeld).toBe(true));
-  // Whatever the tool would have begun is begun by now: a turn of another run passes through all that it would pass through.
+  // By now the tool would have started: another run has passed all the same steps.
   expect((await ann.post('/api/v1/chat/completions', { model, messages: [{ role: 'user', content: 'x' }] })).status).toBe(200);
   expect([api.requests.length, upstream.requests.length]).toEqual([0, 2]);
   expect((await ann.get(`${path}/${id}`)).body.output).toEqual([]);

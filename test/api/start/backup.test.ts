@@ -11,7 +11,7 @@ describe('a backup', () => {
   });
   afterEach(() => place.remove());
 
-  /** Starts Parley on a folder, lets somebody work with it, and stops it. */
+  /** Starts Parley on a folder, runs `work`, and stops it. */
   async function session<T>(folder: string, work: (admin: TestClient) => Promise<T>): Promise<T> {
     const service = await startService({ env: { DATA_DIR: folder } });
     try {

@@ -16,10 +16,10 @@ const script = fileURLToPath(new URL('../../../scripts/parley.ts', import.meta.u
 const commands = commandsOf(buildSchema());
 
 const argumentsOf = (words: string) => words.split(' ').filter((word) => word !== '');
-/** Runs `parley <words>` with this environment and nothing else. */
+/** Runs `parley <words>` with only this environment. */
 const parley = (words: string, env: Readonly<Record<string, string>> = {}) => runCommand(argumentsOf(words), env);
 
-/** The same in a process of its own. */
+/** The same in another process. */
 function parleyProcess(words: string, env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
   return new Promise((resolve) => {
     const options = { env: { PATH: process.env.PATH ?? '', ...env }, cwd: fileURLToPath(new URL('../../..', import.meta.url)) };
@@ -60,7 +60,7 @@ describe('the command line', () => {
     expect(err).not.toContain('    at ');
   });
 
-  // Without a process each: what is wrong is found before anything is asked.
+  // Without a process each: these mistakes are found before a request is sent.
   it.each<[string, string, RegExp]>([
     ['an unknown verb', 'keys paint', /^keys cannot "paint"\. It can list, create, revoke\./],
     ['no verb', 'keys', /^keys needs a verb/],
@@ -133,7 +133,7 @@ describe('the command line without a service', () => {
     await place.remove();
   });
 
-  it('puts secrets under a new master key, and says when the old one is not needed', async () => {
+  it('wraps data keys with a new master key, and reports when the old one is not needed', async () => {
     const place = await copyOf(inject('template'));
     const both = { ...place.env, PARLEY_MASTER_KEY: 'the new master key,the old master key' };
     const rotated = await parley('secrets rotate', both);
@@ -154,7 +154,7 @@ describe('the command line without a service', () => {
     await place.remove();
   });
 
-  it('fills no empty folder', async () => {
+  it('makes no database in an empty folder', async () => {
     const { code, err } = await parley('users list --local', { DATA_DIR: '/nowhere/at/all' });
     expect([code, err]).toEqual([3, 'There is nothing here yet. Start Parley once: npm start\n']);
   });

@@ -58,7 +58,7 @@ describe('a folder that a setting names', () => {
     });
   }
 
-  it('is made nowhere in a way that may never end', () => {
+  it('is never made by a call that may hang', () => {
     const recursive = /mkdir(?:Sync)?\([^;]*recursive/s;
     expect(filesWith(recursive)).toEqual([]);
   });

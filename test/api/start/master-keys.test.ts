@@ -22,7 +22,7 @@ describe('a change of the master key', () => {
   });
   afterAll(() => service.close());
 
-  /** What a start with these keys does to what is stored. @throws StartRefusal */
+  /** Starts with these keys on the stored data. @throws StartRefusal */
   async function start(keys: string): Promise<Vault> {
     const { db } = service.deps.storage;
     const settings = { PARLEY_MASTER_KEY: keys, DATABASE_URL: undefined, DATA_DIR: service.deps.settings.DATA_DIR };
@@ -52,7 +52,7 @@ describe('a change of the master key', () => {
     expect(await rotation(both)).toEqual({ changed: 0, total: 2, needOlder: 0 });
   });
 
-  it('lets instances go on that know the old key only, until the new one is alone', async () => {
+  it('keeps instances with only the old key working until the new key is alone', async () => {
     const text = await sealed(oldKey);
     await rotation(both);
     await opens(oldKey, text);
@@ -69,7 +69,7 @@ describe('a change of the master key', () => {
     await opens(oldKey, text);
   });
 
-  it('is not done when it was cut off in the middle, and may be repeated', async () => {
+  it('is incomplete after an interruption, and may be repeated', async () => {
     const text = await sealed(oldKey, 0);
     await sealed(oldKey, 1);
     const { pool } = service.deps.storage.db;

@@ -21,7 +21,7 @@ describe('a start that would lose something is refused', () => {
   });
   afterEach(() => place.remove());
 
-  /** Opens everything that is stored, as a start does, and closes it again. */
+  /** Opens all stores as a start does, and closes them. */
   async function opened<T>(env: Env, work: (storage: Storage) => Promise<T>): Promise<T> {
     const onError = (error: Error) => {
       throw error;
@@ -45,7 +45,7 @@ describe('a start that would lose something is refused', () => {
     await expect(start).rejects.toBeInstanceOf(StartRefusal);
   };
 
-  it('with a master key that opens nothing, and done with the right one', async () => {
+  it('with a wrong master key, and accepted with the right one', async () => {
     await seal(onlyOld);
     await refused(onlyNew, /PARLEY_MASTER_KEY is not the key that opens them\. Nothing was changed\./);
     await opened(onlyOld, async () => undefined);
@@ -58,7 +58,7 @@ describe('a start that would lose something is refused', () => {
 
   if (testServerUrl !== undefined) return;
 
-  it('without the master key that was made, and makes no other one', async () => {
+  it('without the generated master key, and makes no other one', async () => {
     await seal({});
     const [path, aside] = [join(folder, 'master.key'), join(folder, 'master.key.aside')];
     renameSync(path, aside);
@@ -110,7 +110,7 @@ describe('a start that would lose something is refused', () => {
     await refused({}, 'was in use before');
   });
 
-  it('by a process that says so without a stack, and ends', async () => {
+  it('by a process that prints the reason without a stack, and ends', async () => {
     await seal({});
     rmSync(join(folder, 'database', 'PG_VERSION'));
     const parley = startProcess({ ...place.env, LOG_LEVEL: 'error' });

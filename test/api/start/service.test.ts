@@ -16,7 +16,7 @@ describe('a service', () => {
     });
   });
 
-  it('logs one line for each reply: who, what, how it went; no query, header or body', async () => {
+  it('logs one line for each reply: key, operation, outcome; no query, header or body', async () => {
     const lines: string[] = [];
     const talkative = await startService({ env: { LOG_LEVEL: 'info' }, onLog: (text) => lines.push(...text.trim().split('\n')) });
     const admin = talkative.client();

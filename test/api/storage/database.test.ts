@@ -4,7 +4,7 @@ import type { Database } from '../../../src/storage/database/database.ts';
 import { openDatabase } from '../../../src/storage/database/open.ts';
 import { copyOf, type Place, testServerUrl } from '../../support/storage/databases.ts';
 
-/** What the pool promises must hold on both databases; the embedded one shares a single session among all connections. */
+/** Rules for the pool on both databases; the embedded one has a single session for all connections. */
 describe(`the database (${testServerUrl === undefined ? 'embedded' : 'server'})`, () => {
   let place: Place;
   let db: Database;
@@ -60,9 +60,9 @@ describe(`the database (${testServerUrl === undefined ? 'embedded' : 'server'})`
     expect((await db.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 
-  it('takes the locks from a process that stops in the middle of a transaction', async () => {
+  it('releases the locks of a process that stops in the middle of a transaction', async () => {
     const { rows } = await db.pool.query('SHOW idle_in_transaction_session_timeout');
-    // The embedded database has one process: it ends with it.
+    // The embedded database needs no such limit: it ends with its only process.
     expect(rows).toEqual([{ idle_in_transaction_session_timeout: testServerUrl === undefined ? '0' : '10s' }]);
   });
 

@@ -20,7 +20,7 @@ describe('the embedded database', () => {
     expect(existsSync(templatePath)).toBe(true);
   });
 
-  it('begins anew when its first start was cut off half-way', async () => {
+  it('starts anew when its first start was interrupted', async () => {
     mkdirSync(`${folder}/database.unfinished`);
     writeFileSync(`${folder}/database.unfinished/PG_VERSION`, 'half');
     const server = await startEmbedded(folder, loadSettings({}), () => {});
@@ -33,7 +33,7 @@ describe('the embedded database', () => {
     expect(readdirSync(folder)).not.toContain('database.unfinished');
   });
 
-  it('keeps its log small, without anybody who asks for a checkpoint', async () => {
+  it('keeps its log small without a checkpoint from outside', async () => {
     const server = await startEmbedded(folder, loadSettings({}), () => {});
     const client = new Client(server.connection);
     await client.connect();

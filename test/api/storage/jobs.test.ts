@@ -26,7 +26,7 @@ describe('jobs', () => {
     await place.remove();
   });
 
-  it('run once, with what they carry', async () => {
+  it('run once, with their data', async () => {
     jobs.work('knowledge.index-item', worker, async ({ itemId }) => void seen.push(itemId));
     await jobs.start();
     await jobs.enqueue('knowledge.index-item', { itemId: 'a' }, { owner: someOwner });
@@ -71,7 +71,7 @@ describe('jobs', () => {
     await eventually(() => expect(seen).toEqual(['a', 'a']));
   });
 
-  it('are kept by a process that only queues, and begun by the next that works', async () => {
+  it('are kept by a process that only queues them, and run by a worker process', async () => {
     await jobsWithQueue();
     await jobs.enqueue('knowledge.index-item', { itemId: 'kept' }, { owner: someOwner });
     await restartWorking();

@@ -8,7 +8,7 @@ import type { Signals } from '../../../src/storage/database/signals/signals.ts';
 import { eventually } from '../../support/eventually.ts';
 import { copyOf, type Place, testServerUrl } from '../../support/storage/databases.ts';
 
-it('in one process: listeners of a topic hear at once, until they stop listening', () => {
+it('in one process: listeners of a topic are called at once, until they stop listening', () => {
   const signals = createInProcessSignals();
   const heard: string[] = [];
   const stop = signals.subscribe('key-changed', (payload) => heard.push(payload));
@@ -42,7 +42,7 @@ function betweenProcesses() {
     await place.remove();
   });
 
-  it('the other process hears, and the own one hears once', async () => {
+  it('reach the other process, and the own process once', async () => {
     const own: string[] = [];
     const other: string[] = [];
     first.subscribe('run-changed', (payload) => own.push(payload));
@@ -56,7 +56,7 @@ function betweenProcesses() {
     });
   });
 
-  it('tells of a gap after its connection was lost, and hears again', async () => {
+  it('report a gap after a lost connection, and arrive again', async () => {
     let gaps = 0;
     const heard: string[] = [];
     second.onGap(() => {

@@ -74,7 +74,7 @@ if (testServerUrl === undefined) {
       expect((await db.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
     });
 
-    it('that gets no connection in time is refused as busy', async () => {
+    it('that gets no connection in time is refused with OVERLOADED', async () => {
       const held = [0, 1].map(() => db.runAs('background', () => db.pool.query(sleep(2))));
       expect(publicError(await failureOf(db.pool.query('SELECT 1')))).toMatchObject(overloaded);
       await Promise.all(held);

@@ -54,7 +54,7 @@ describe('the vault', () => {
     expect(await both.rotate()).toEqual({ changed: 0, total: 1, needOlder: 0 });
     const first = createVault(db, keys('the first master key'));
     const second = createVault(db, keys('the second master key'));
-    // An instance that was not restarted yet goes on.
+    // An instance that has not restarted yet still works.
     expect(await first.open(place('one'), sealed)).toBe('kept');
     expect(await second.open(place('one'), sealed)).toBe('kept');
     expect(await second.rotate()).toEqual({ changed: 1, total: 1, needOlder: 0 });

@@ -192,12 +192,12 @@ describe('a limit of an organization', () => {
     expect((await ann.get(`/api/v1/chats/${chat.id}`)).body.messages).toEqual([]);
   });
 
-  it('lets calls in until it is used up, one after the other, and not beyond', async () => {
+  it('admits calls until it is used up, one after the other, and not beyond', async () => {
     await limit({ apiUsageTokenLimit: 200 });
     const statuses: number[] = [];
     for (let call = 0; call < 20; call += 1) statuses.push((await ask(ann, { max_tokens: 5 })).status);
     const good = statuses.filter((status) => status === 200).length;
-    // Each costs 15, and is let in while 15 and a little for the estimate of the prompt are left.
+    // Each call costs 15 and is admitted while 15 and the estimate of the prompt are left.
     expect(good).toBeGreaterThanOrEqual(11);
     expect(good * 15).toBeLessThanOrEqual(200);
     expect(statuses.slice(good).every((status) => status === 429)).toBe(true);
@@ -225,7 +225,7 @@ describe('a limit of an organization', () => {
     expect(most).toBeLessThan(100);
   });
 
-  it('of another organization, or for indexing, stands in no run’s way', async () => {
+  it('of another organization, or for indexing, does not affect a run', async () => {
     await limit({ dataUsageTokenLimit: 0 });
     await limit({ apiUsageTokenLimit: 0 }, (await make.organization()).id);
     expect((await ask(ann)).status).toBe(200);
@@ -252,7 +252,7 @@ describe('a limit of an organization', () => {
     await eventually(async () => expect((await ask(ann, { max_tokens: 100 })).status).toBe(200));
   });
 
-  it('that a process holds and cannot give back is free again after its lease', async () => {
+  it('reserved by a process that died is free again after its lease', async () => {
     const store = service.deps.storage.usageLimits;
     const release = () => Promise.reject(new Error('the connection broke'));
     const parts = { logger: silent, leaseMs: 300, blockTokens: 100, now: () => new Date() };
@@ -273,13 +273,13 @@ describe('a limit of an organization', () => {
     await limits.stop();
   });
 
-  it('costs a warm completion no statement, with or without one', async () => {
+  it('costs a completion with everything cached no statement, with or without a limit', async () => {
     const statementsOf = async () => {
       await ask(ann);
       const { statements } = await countStatements(service, () => ask(ann));
       return statements.filter((text) => !/usage_entries|lastUsedAt|pgboss|select 1/i.test(text));
     };
-    // What a worker asks by itself may come in between; what a completion costs, it costs every time.
+    // A background job may run statements in between; a statement of the completion itself would be there every time.
     await eventually(async () => expect(await statementsOf()).toEqual([]));
     await limit({ apiUsageTokenLimit: 100_000_000 });
     await eventually(async () => expect(await statementsOf()).toEqual([]));

@@ -105,7 +105,7 @@ describe.each(administrators)('%s is shown what others have', (who) => {
   });
 });
 
-it('was asked about something: lists, single things, their parts, files, exports and streams are among the entries', () => {
+it('there are entries about lists, single things, their parts, files, exports and streams', () => {
   expect([...entered]).toEqual(
     expect.arrayContaining([
       ...['agents', 'agent', 'agentBundle', 'agentTools', 'skills', 'flows', 'agentSecrets', 'modelCatalog'],
@@ -127,7 +127,7 @@ it.each(queries.map(({ name, field }) => [name, field] as const))(
   },
 );
 
-it('a mutation shows no more of others than its own entry names', async () => {
+it('a mutation shows no more of other users than its own entry names', async () => {
   const requestId = nextId();
   const admin = new Numbered(people.orgAdmin, requestId);
   const rate = (selected: string) =>

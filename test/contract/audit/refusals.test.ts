@@ -51,7 +51,7 @@ describe('a refused call is an entry', () => {
     ]);
   });
 
-  it('of somebody who may not do that with what they see', async () => {
+  it('of a caller who sees the thing and may not do that', async () => {
     const agent = await make.agent({ owner: admin, visibility: 'ORGANIZATION' });
     expect((await ann.patch(`/api/v1/ais/${agent.id}`, { name: 'Mine' })).status).toBe(403);
     expect((await ann.delete('/api/v1/ais/ai_0')).status).toBe(404);
@@ -80,7 +80,7 @@ describe('refusals do not fill the log', () => {
     expect(found.map(({ count }) => count).toSorted()).toEqual([1, 1, 1, 10 - perMinuteMax]);
   });
 
-  it('an organization that makes more keys has no more than ten keys have', async () => {
+  it('an organization with more keys gets no more entries than one with ten keys', async () => {
     const keys = await Promise.all(Array.from({ length: 25 }, () => make.withKey(ann, { scopes: ['GROUPS:READ'] })));
     await Promise.all(
       keys.map(async (key) => {
@@ -93,7 +93,7 @@ describe('refusals do not fill the log', () => {
     expect(found.reduce((sum, { count }) => sum + count, 0)).toBe(25 * (perMinuteMax + 2));
   });
 
-  it('calls without a good key are counted in the log of the process, and are no entries', async () => {
+  it('calls without a valid key are counted in the log of the process, and make no entries', async () => {
     await service.deps.audit.flush();
     logs.length = 0;
     const before = await service.deps.storage.db.pool.query('select count(*)::int as count from audit_entries');

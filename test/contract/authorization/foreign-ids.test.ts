@@ -36,7 +36,7 @@ async function idsOf(world: World): Promise<readonly string[]> {
 }
 
 describe('the comparison', () => {
-  it('tells what the caller may see from what is missing', async () => {
+  it('tells a visible thing from a missing one', async () => {
     const names = ['Query.agent', 'GET /api/v1/chats/{chatId}', 'Mutation.updateDataSource', 'PATCH /api/v1/groups/{groupId}'];
     for (const call of calls.filter(({ title }) => names.includes(title))) {
       const base = await lineOf(call).given(setting);
@@ -73,7 +73,7 @@ describe('an id of another organization looks like a missing one', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('whoever asks, and whatever kind of id stands there', async () => {
+  it('for every caller and every kind of id', async () => {
     const anyCall = fc.constantFrom(...calls.map(({ title }) => title));
     const anyone = fc.constantFrom('owner', 'admin', 'tenantKey');
     await fc.assert(

@@ -47,13 +47,13 @@ describe('the table', () => {
         .toSorted(),
     );
   });
-  it('names rows of REST as they are', () => {
+  it('names only routes that exist', () => {
     const titles = calls.map(({ title }) => title);
     expect(Object.keys(table).filter((name) => !titles.includes(name))).toEqual([]);
   });
 });
 
-describe('what everybody gets is what the table says', () => {
+describe('every principal gets the outcome in the table', () => {
   it.each(calls.map((call) => [call.title, call] as const))('%s', async (title, { operation, takesTicket, call }) => {
     const line = table[title] ?? table[operation];
     if (line === undefined) throw new Error(`${operation} has no line in test/contract/authorization/table.ts`);

@@ -58,7 +58,7 @@ describe('a key with the scope of a query alone', () => {
     ).toEqual([]);
   });
 
-  it('was asked about something: with every scope, other nouns are shown', () => {
+  it('with every scope, other nouns are shown', () => {
     expect([...seenPlaces]).toEqual(
       expect.arrayContaining([
         'Agent.groups',

@@ -58,9 +58,9 @@ const newChat = async () => (await ann.post(`/api/v1/ais/${agentId}/chats`, {}))
 const tell = (chatId: string, prompt: unknown) => ann.post(`/api/v1/chats/${chatId}/messages`, { prompt });
 
 describe.each(Object.keys(apis))('an image by address, over %s', (name) => {
-  const ask = apis[name];
+  const send = apis[name];
   const ask = async (image: string) => {
-    const answers = await ask?.(ann, { model, agentOfModel: agentId, text: 'What is it?', image }).catch(() => undefined);
+    const answers = await send?.(ann, { model, agentOfModel: agentId, text: 'What is it?', image }).catch(() => undefined);
     return answers?.[0];
   };
 
@@ -164,7 +164,7 @@ describe('an image by address', () => {
     expect(reply.body.error.message).toContain('5000000 bytes together');
   });
 
-  it('that an older version kept in a chat is named to the model, not given', async () => {
+  it('stored in a chat by an older version is named to the model, and not sent', async () => {
     const chatId = await newChat();
     await tell(chatId, [{ type: 'url', url: pictureUrl }]);
     const parts = JSON.stringify([{ type: 'url', url: 'http://169.254.169.254/old.png' }]);

@@ -9,7 +9,7 @@ const page = readFileSync('docs/operations.md', 'utf8');
 const lines = operationLines(buildSchema(), allRoutes, '.');
 
 describe('operations', () => {
-  it('docs/operations.md lists what the rows and the schema have (rewrite with: npm run operations)', () => {
+  it('docs/operations.md lists the operations of the routes and the schema (rewrite with: npm run operations)', () => {
     expect(withoutTests(page)).toEqual(withoutTests(operationsPage(lines, missingOperations)));
   });
 
@@ -20,7 +20,7 @@ describe('operations', () => {
     expect([...named].filter((path) => !existsSync(path))).toEqual([]);
   });
 
-  it('of the contract all have a row, or a reason', () => {
+  it('of the contract all have a route, or a reason', () => {
     const named = new Set(lines.map(({ contract }) => contract));
     expect(contractOperations.filter((name) => !named.has(name))).toEqual(Object.keys(missingOperations));
   });

@@ -65,7 +65,7 @@ describe('the type of an error, and its status', () => {
     expect((await bench.get(id)).body.status).toBe('cancelled');
   });
 
-  it('server_error, 500: what is broken on our side, told without what it is', async () => {
+  it('server_error, 500: an internal failure, without its details', async () => {
     const { pool } = bench.service.deps.storage.db;
     const { id } = await bench.created();
     await pool.query('alter table response_items rename to response_items_gone');

@@ -145,7 +145,7 @@ describe('references', () => {
     expect(bench.asked.messages).toMatchObject([{ role: 'assistant', content: 'Let me see' }]);
   });
 
-  it('find nothing of another owner, and say so as of what is not there', async () => {
+  it('find nothing of another owner, with the same error as for a missing item', async () => {
     const { output } = await bench.created();
     const reply = (id: string) => bench.create({ input: [{ type: 'item_reference', id }] }, bench.bob);
     const [stolen, missing] = [await reply(output[0].id), await reply('msg_none')];
@@ -168,7 +168,7 @@ describe('references', () => {
   });
 });
 
-it('what compacting gives is taken, kept and listed', async () => {
+it('the item of a compaction is accepted, stored and listed', async () => {
   const { body } = await bench.ann.post(`${responsesPath}/compact`, { model: testModel, input: 'I am Ada' });
   expect((await listed([...body.output, question])).slice(0, -1)).toEqual(body.output);
 });

@@ -27,7 +27,7 @@ function errorOf({ status, headers, body }: Reply) {
   return [status, type, code];
 }
 
-describe('a request that reaches no row, or whose body is not taken', () => {
+describe('a request that reaches no route, or whose body is refused', () => {
   it.each<[string, (who: TestClient) => Promise<Reply>, unknown[]]>([
     ['the root', call('GET', '/api/v2'), [404, 'not_found', 'not_found']],
     ['a path of nothing', call('POST', '/api/v2/nothing', {}), [404, 'not_found', 'not_found']],
@@ -81,7 +81,7 @@ describe('a request that reaches no row, or whose body is not taken', () => {
     expect([error.type, error.code]).toEqual(['invalid_request', 'request_timeout']);
   });
 
-  it('a key that may do nothing, at every row', async () => {
+  it('a key without scopes, at every route', async () => {
     const idle = await bench.make.withKey(bench.ann, { scopes: ['GROUPS:READ'] });
     const rows = allRoutes.filter(({ path }) => path.startsWith('/api/v2/'));
     expect(rows.length).toBeGreaterThan(7);
@@ -97,7 +97,7 @@ it.each(['/api/v1', '/api/v1/nothing', '/api/v20/responses'])('%s keeps the word
   expect(error).toMatchObject({ type: 'invalid_request_error', code: 'invalid_api_key' });
 });
 
-describe('a service that has enough to do', () => {
+describe('a busy service', () => {
   const ask = (who: Person, members = {}) => bench.create({ store: false, ...members }, who);
 
   it.each([false, true])('429 for the key that has its share, 503 for all when it is full (stream %s)', async (stream) => {
@@ -150,7 +150,7 @@ describe('a request that offers another protocol', () => {
     expect(await offer(one, bench.ann.key)).toEqual([404, 'not_found', 'not_found']);
   });
 
-  it('is answered like any other when the protocol is none that is spoken here: some clients offer h2c each time', async () => {
+  it('is answered normally when the protocol is not supported: some clients offer h2c each time', async () => {
     const { hostname, port } = new URL(bench.service.url);
     const socket = connect(Number(port), hostname);
     const body = JSON.stringify({ model: testModel, input: 'Hi', store: false });

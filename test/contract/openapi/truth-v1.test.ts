@@ -132,7 +132,7 @@ async function cancelSoon(place: string): Promise<void> {
   });
   await client.post(`${place}/runs/${runId}/cancel`);
 }
-it('a completion that the upstream refuses is as described', async () => {
+it('a completion refused by the upstream is as described', async () => {
   upstream.otherwise({ status: 500 });
   expect((await client.post(completions, completion)).status).toBe(502);
 });

@@ -211,7 +211,7 @@ it('every event that is described was seen', () => {
   expect(types.filter((type) => !client.seen.has(type) && type !== 'error')).toEqual([]);
 });
 
-it('what is marked as an extension is sent, but not to those who take none', async () => {
+it('members marked as extensions are sent, except to clients that turned them off', async () => {
   const ask = { ...request, tools: [{ type: 'python' }], stream: true };
   upstream.next({ toolCalls: python });
   const frames = await client.stream('POST', path, ask);

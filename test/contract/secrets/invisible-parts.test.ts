@@ -100,7 +100,7 @@ const inputs: readonly (readonly [string, readonly object[]])[] = [
   ['a part of an output', [user(seen), call, { type: 'function_call_output', call_id: 'call_1', output: [seen, hidden(text)] }]],
 ];
 
-it.each(giving)('what is hidden of a request on %s goes to the model, and no operation shows it', async (api, give) => {
+it.each(giving)('hidden parts of a request on %s go to the model, and no operation shows them', async (api, give) => {
   // Over REST, test every input; over the other APIs, only the inputs for which their own code matters.
   for (const [what, input] of api === 'REST' ? inputs : inputs.filter(([name]) => /alone|output/.test(name))) {
     upstream.reset();

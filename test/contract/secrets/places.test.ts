@@ -70,7 +70,7 @@ const ended = (id: string) =>
     return body as WireEvent;
   });
 
-it('secrets of callers are taken in every place', async () => {
+it('secrets of callers are accepted in every place', async () => {
   const wrong = service.client(plant('a wrong key'));
   note('a refusal', (await wrong.get('/api/v1/groups')).body);
   note('a refusal', (await ann.get(`/api/v1/ais?cursor=${plant('a query')}`)).body);
@@ -211,7 +211,7 @@ it('secrets of callers are taken in every place', async () => {
   note('the data folder', filesOf(service.deps.settings.DATA_DIR));
 });
 
-it('and come out of none', () => {
+it('and revealed in none', () => {
   expect([...planted.values()].every((value) => value.length > 12)).toBe(true);
   expect(planted.size).toBeGreaterThanOrEqual(25);
   expect([...seen.keys()].sort()).toMatchInlineSnapshot(`

@@ -81,7 +81,7 @@ const bigOf = (address: string) => {
 };
 
 describe('an address of the public internet', () => {
-  it.each(specialV4)('is none in %s', (cidr) => {
+  it.each(specialV4)('is not in %s', (cidr) => {
     const { first, last } = rangeV4(cidr);
     const inside = [first, last, Math.floor((first + last) / 2), Math.min(first + 1, last)];
     for (const v4 of inside) {
@@ -91,7 +91,7 @@ describe('an address of the public internet', () => {
     }
   });
 
-  it.each(specialV6)('is none in %s', (cidr) => {
+  it.each(specialV6)('is not in %s', (cidr) => {
     const [address = '', bits = '128'] = cidr.split('/');
     const first = bigOf(address);
     const size = 1n << BigInt(128 - Number(bits));

@@ -173,7 +173,7 @@ describe('a compiled operation', () => {
     }
   });
 
-  it('tells what is wrong with variables before anything runs', async () => {
+  it('reports invalid variables before anything runs', async () => {
     const { document, compiled } = runnable('query ($n: Int!) { echo(must: $n) }') ?? expect.fail();
     const variableValues = { n: 'seven' };
     const contextValue = { seed: 1, waits: false, calls: [] };

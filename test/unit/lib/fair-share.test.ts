@@ -69,7 +69,7 @@ describe('places that are shared', () => {
   });
 });
 
-describe('a line for places', () => {
+describe('a queue for places', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const never = new AbortController().signal;
 
@@ -80,7 +80,7 @@ describe('a line for places', () => {
     return entered;
   }
 
-  it('goes round between tenants, and within a tenant between organizations', async () => {
+  it('alternates between tenants, and within a tenant between organizations', async () => {
     const queue = new FairQueue({ max: 2, tenantPercent: 90 });
     await queue.take(owner('x'), never);
     await queue.take(owner('y'), never);
@@ -107,7 +107,7 @@ describe('a line for places', () => {
     expect([entered.length, queue.waitingCount, queue.share.count]).toEqual([2, 998, 3]);
   });
 
-  it('forgets who gives up, and holds nobody up for it', async () => {
+  it('drops owners that stop waiting, and delays nobody', async () => {
     const queue = new FairQueue({ max: 1, tenantPercent: 90 });
     await queue.take(owner('a'), never);
     const leaving = new AbortController();

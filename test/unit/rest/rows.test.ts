@@ -15,14 +15,14 @@ const compile = (...rows: DeclaredRoute[]) => compileRoutes(schema, rows, frameS
 
 const query = (selection: string) => `query ($thingId: ID!) { ${selection} }`;
 
-describe('a row that lies cannot start', () => {
+describe('an invalid route prevents the start', () => {
   const get = row('getThing');
   const list = row('listThings');
   const create = row('createThing');
   const run = row('run');
   const upload = row('uploadThing');
 
-  it('and the true ones do', () => {
+  it('and the real routes do not', () => {
     expect(compile(...frameRows)).toHaveLength(frameRows.length);
   });
 
@@ -100,7 +100,7 @@ describe('a row that lies cannot start', () => {
       'getThing: Query.thing is not in domain/access/policy.ts',
     );
   });
-  it('two rows at one place, or of one name', () => {
+  it('two routes with one path, or with one name', () => {
     expect(() => compile(get, { ...get, operationId: 'again', path: '/api/v1/things/{thingId}' })).toThrow('again');
     expect(() => compile(get, { ...get, path: '/api/v1/others/{thingId}' })).toThrow('getThing');
   });

@@ -72,7 +72,7 @@ describe('the usage ledger', () => {
     await eventually(() => expect(kept.rows.size).toBe(1));
   });
 
-  it('takes numbers that an upstream made up', async () => {
+  it('accepts implausible token counts of an upstream', async () => {
     const kept = store(0);
     const ledger = ledgerOn(kept);
     ledger.note(plan.charge, 'run', 'test/model', {

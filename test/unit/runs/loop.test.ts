@@ -59,7 +59,7 @@ function folded(events: readonly RunEvent[]): RunFold {
 }
 
 describe('a run', () => {
-  it('says what the model said, in order, and ends once', async () => {
+  it('emits the output of the model in order, and ends once', async () => {
     const ledger = recordingLedger();
     const model = scriptedModel([
       [text('Hel'), text('lo')],
@@ -275,7 +275,7 @@ describe('a run that goes wrong', () => {
     expect(hidden.some((event) => event.type === 'parley.step')).toBe(false);
   });
 
-  it('in retrieval goes on without passages', async () => {
+  it('in retrieval continues without passages', async () => {
     const retrieve = () => Promise.reject(new Error('no database'));
     const events = await runPlan(withKnowledge, loopDeps(scriptedModel([[text('Hi [1]'), finish()]]), { retrieve }));
     expectWellFormed(events);

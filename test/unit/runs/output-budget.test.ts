@@ -112,7 +112,7 @@ describe('an answer that is longer than a run keeps', () => {
     expect(run.output).toMatchObject([{ type: 'message', text: 'aaaa' }]);
   });
 
-  it('is not kept at all where nobody asks for it as a whole, and has no end', async () => {
+  it('is not buffered for a client that reads deltas only, and may be endless', async () => {
     const model = readsOf([text('0123456')], [text('789abc')], [finish()]);
     const streamed = { ...plan, serverTools: [], forgetsText: true };
     expect(outcome(await runPlan(streamed, loopDeps(model, { answerCharsMax }))).status).toBe('completed');
@@ -120,7 +120,7 @@ describe('an answer that is longer than a run keeps', () => {
   });
 });
 
-it('a body that is longer than any answer is given up, and not asked for again', async () => {
+it('a body that is longer than any answer is aborted, and not requested again', async () => {
   const upstream = await startUpstream();
   const models = makeRouter({ OPENAI_BASE_URL: upstream.url, ANSWER_MAX_CHARS: '1000', MODEL_RETRIES_MAX: '2' });
   upstream.otherwise({ text: 'x'.repeat(1_100_000) });

@@ -62,7 +62,7 @@ function writerOn(store: ReturnType<typeof table>) {
   return { log, lost, writer };
 }
 
-describe('the writer of a log', () => {
+describe('the writer of an event log', () => {
   it('gathers what comes while it writes, shows nothing before it is written, and ends in one write', async () => {
     const store = table();
     const { log, writer } = writerOn(store);
@@ -73,7 +73,7 @@ describe('the writer of a log', () => {
     expect(log.isOver).toBe(true);
   });
 
-  it('takes an empty batch for nothing, also as the first', async () => {
+  it('ignores an empty batch, also as the first', async () => {
     const store = table();
     const { writer } = writerOn(store);
     await writer.add([]);
@@ -117,7 +117,7 @@ describe('the writer of a log', () => {
   });
 });
 
-describe('the readers of a log', () => {
+describe('the readers of an event log', () => {
   it('get every event exactly once, whenever they come and whatever they have', async () => {
     const batches = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 10 });
     await fc.assert(

@@ -23,8 +23,8 @@ function start(sizeMax = 100) {
   return { feed, rows, reads, cache, find: (key: string, nowMs = 0) => cache.find(key, nowMs, load) };
 }
 
-describe('what is remembered until there is news', () => {
-  it('answers a known thing without a promise and without a read', async () => {
+describe('a cache entry', () => {
+  it('answers without a promise and without a read', async () => {
     const { rows, reads, find } = start();
     rows.set('a', 'one');
     await find('a');
@@ -32,14 +32,14 @@ describe('what is remembered until there is news', () => {
     expect(reads).toEqual(['a']);
   });
 
-  it('is read once for all who ask at one time', async () => {
+  it('is read once for concurrent calls', async () => {
     const { rows, reads, find } = start();
     rows.set('a', 'one');
     expect(await Promise.all([find('a'), find('a'), find('a')])).toEqual(['one', 'one', 'one']);
     expect(reads).toEqual(['a']);
   });
 
-  it('is never older than a second while the news are not healthy, and may be while they are', async () => {
+  it('is never older than a second while announcements are not healthy, and may be while they are', async () => {
     const { feed, rows, find } = start();
     rows.set('a', 'one');
     await find('a', 0);
@@ -50,7 +50,7 @@ describe('what is remembered until there is news', () => {
     expect(await find('a', 1_001)).toBe('two');
   });
 
-  it('forgets what the news name, and everything after a gap', async () => {
+  it('is dropped when an announcement names it, and after a gap', async () => {
     const { feed, rows, reads, cache, find } = start();
     for (const key of ['a', 'b']) {
       rows.set(key, key);
@@ -65,7 +65,7 @@ describe('what is remembered until there is news', () => {
     expect(reads).toEqual(['a', 'b', 'a', 'b']);
   });
 
-  it('does not remember what was read before the news came', async () => {
+  it('does not keep a value that was read before an announcement', async () => {
     const { rows, cache, find } = start();
     rows.set('a', 'old');
     const reading = find('a');
@@ -75,7 +75,7 @@ describe('what is remembered until there is news', () => {
     expect(await find('a')).toBe('new');
   });
 
-  it('includes that a thing is missing, until there is any news', async () => {
+  it('may say that a thing is missing, until any announcement', async () => {
     const { rows, reads, cache, find } = start();
     expect(await find('a')).toBeUndefined();
     expect(find('a')).toBeUndefined();
@@ -85,7 +85,7 @@ describe('what is remembered until there is news', () => {
     expect(await find('a')).toBe('made');
   });
 
-  it('is bounded: the oldest is forgotten', async () => {
+  it('is dropped when it is the oldest of too many', async () => {
     const { rows, reads, find } = start(2);
     for (const key of ['a', 'b', 'c']) {
       rows.set(key, key);
@@ -96,7 +96,7 @@ describe('what is remembered until there is news', () => {
     expect(reads).toEqual(['a', 'b', 'c', 'a']);
   });
 
-  it('does not remember a failure', async () => {
+  it('is not made for a failure', async () => {
     const { cache, rows, find } = start();
     rows.set('a', 'one');
     await expect(cache.find('a', 0, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
