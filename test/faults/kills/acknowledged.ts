@@ -4,23 +4,20 @@ import { eventually } from '../../support/eventually.ts';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
 import { eventsOf, walk } from '../../support/runs/response-walk.ts';
 
-/** Something the service said yes to, and how to see that it is still so. */
+/** A write that the service acknowledged, and a check that it is still there. */
 interface Promised {
   readonly what: string;
-  /** Asked behind the last kill. @throws what is wrong. */
+  /** Called after the last kill. @throws what is wrong. */
   readonly check: (ann: TestClient) => Promise<void>;
 }
 
 /** Tokens of one call, as the upstream reports them. */
 export const tokensOfCall = 15;
 
-/**
- * Writes of every kind, and what was acknowledged of them. A write that the kill cut off promises nothing: it may be there or not, but
- * never half.
- */
+/** Writes of every kind, with checks of the acknowledged ones. A write that the kill interrupted may be there or not, but never half. */
 export class Acknowledged {
   readonly promises: Promised[] = [];
-  /** Model calls whose whole answer a client has seen. */
+  /** Model calls whose complete answer a client has received. */
   calls = 0;
   private made = 0;
   private readonly modelId: string;
@@ -31,7 +28,7 @@ export class Acknowledged {
     this.agentId = agentId;
   }
 
-  /** What each of the clients does in turn, until the process is gone. */
+  /** The writes that each client makes in turn until the process is killed. */
   readonly writes: readonly ((ann: TestClient) => Promise<void>)[] = [
     (ann) => this.completion(ann, false),
     (ann) => this.completion(ann, true),
@@ -102,7 +99,7 @@ export class Acknowledged {
     const { status, body: agent } = await ann.post('/api/v1/ais', body);
     expect(status).toBe(200);
     const name = this.name();
-    /** The second write may be cut off: then either name is right. */
+    /** The second write may be interrupted: then both names are valid. */
     let names = [first, name];
     this.promises.push({
       what: `agent ${agent.id}`,
@@ -141,7 +138,7 @@ export class Acknowledged {
       what: `source ${body.id}`,
       check: async (later) => {
         if ((await indexed(later, body.id)).indexStatus === 'FAILED') {
-          // An item that several processes died on is given up, because it may be what kills them; a refresh tries again.
+          // An item on which several processes died fails, because it may have caused their deaths; a refresh tries again.
           const { data: items } = (await later.get(`/api/v1/data-sources/${body.id}/knowledge`)).body;
           expect(items).toMatchObject([{ indexStatus: 'FAILED', errorCode: 'INTERRUPTED' }]);
           expect((await later.post(`/api/v1/data-sources/${body.id}/refresh`)).status).toBe(200);

@@ -15,7 +15,7 @@ afterAll(() => place.close());
 
 const box = await findBox();
 
-/** Has a document indexed, so that a process that reads documents is there. */
+/** Indexes a document, so that a process that reads documents exists. */
 async function readDocument(ann: TestClient): Promise<void> {
   const content = Buffer.from('# Hours\n\nThe workshop is open from nine to five.\n').toString('base64');
   const item = { name: 'a.md', uniqueId: 'a', blobUrl: `data:text/markdown;base64,${content}`, filename: 'a.md' };
@@ -33,7 +33,7 @@ it('a service that is killed leaves no reader of documents behind, not one that 
   await readDocument(ann);
   const readers = processesBelow(parley.pid);
   expect(readers.length).toBeGreaterThan(0);
-  // The one that worked reads; it is stuck for good from now on.
+  // The process that used the processor is the reader; it hangs for ever from now on.
   const [reader] = [...readers].sort((one, other) => other.cpuSeconds - one.cpuSeconds);
   if (reader === undefined) throw new Error('no process reads');
   process.kill(reader.id, 'SIGSTOP');
@@ -43,12 +43,12 @@ it('a service that is killed leaves no reader of documents behind, not one that 
 
 it.runIf(box !== undefined)('a service that is killed leaves no program of a model behind, not one that never ends', async () => {
   const { parley, ann } = await place.launch({ PYTHON_TIMEOUT_MS: '600000' });
-  // A machine that is too busy to try its boxes answers an error at first: the model calls again.
+  // A busy machine may fail to try its sandboxes in time and answer with an error: the model then calls again.
   const call = { toolCalls: [{ id: 'call_1', name: 'python', arguments: JSON.stringify({ code: 'while True: pass' }) }] };
   place.upstream.next(...Array.from({ length: 8 }, () => call));
   const run = { model: 'openai/test-model', input: 'Hi', tools: [{ type: 'python' }], background: true };
   expect((await ann.post('/api/v2/responses', run)).status).toBe(200);
-  // The box is tried before, which takes less than this.
+  // The sandbox is tried before, which takes less time than this.
   const programs = await eventually(() => {
     const below = processesBelow(parley.pid);
     expect(Math.max(0, ...below.map(({ cpuSeconds }) => cpuSeconds))).toBeGreaterThan(3);

@@ -27,7 +27,7 @@ describe('a process killed in the middle of indexing', () => {
     const { body: source } = await addFile(before, agent.id, 'large.txt', longText(3_000));
     await eventually(async () => {
       const [item] = await itemsOf(before, source.id);
-      // Ready before anybody looked: it is indexed once more.
+      // It was indexed before the test looked: index it once more.
       if (item.indexStatus === 'INDEXED') await before.post(`/api/v1/data-sources/${source.id}/refresh?forceRefresh=true`);
       expect(item.indexStatus).toBe('INDEXING');
       expect(Number(item.indexPercentage)).toBeGreaterThan(30);

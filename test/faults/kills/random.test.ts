@@ -9,7 +9,7 @@ import { Acknowledged, tokensOfCall } from './acknowledged.ts';
 /** `.ci/run` kills more often. KILLS=300 PROPERTY_SEED=7 looks for rare faults. */
 const kills = Number(process.env.KILLS ?? 8);
 const seed = Number(process.env.PROPERTY_SEED ?? 20_261_122);
-/** What is acknowledged before a process is killed, however fast the machine is, and how much longer it may live. */
+/** The most acknowledged writes before a process is killed, and the longest time that it may live after them. */
 const acknowledgedMax = 6;
 const restMsMax = 200;
 const clients = 4;
@@ -48,7 +48,7 @@ it(`${kills} kills at random moments lose nothing that was acknowledged, and lea
   }
 
   const ann = await world.recover();
-  // Before the checks, which make calls of their own.
+  // Read this before the checks, which make calls of their own.
   const charged = await eventually(async () => {
     expect((await ann.graphql('{ activeRuns { id } }')).data.activeRuns).toEqual([]);
     return (await ann.get('/api/v1/usage')).body.orgUsage.apiTokensUsed;
@@ -59,7 +59,7 @@ it(`${kills} kills at random moments lose nothing that was acknowledged, and lea
   for (const { what, check } of acknowledged.promises) await check(ann).catch((error: unknown) => fail(what, error));
 });
 
-/** What a kill breaks off is no fault; what the service refuses is. */
+/** An interrupted request is no fault; a refused one is. */
 async function writeUntilGone(acknowledged: Acknowledged, ann: TestClient, from: number): Promise<void> {
   for (let turn = from; ; turn += 1) {
     const write = acknowledged.writes[turn % acknowledged.writes.length];

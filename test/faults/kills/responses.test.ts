@@ -9,7 +9,7 @@ import { never, type Upstream } from '../../support/upstream.ts';
 
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
-/** Nothing is in progress for longer than this after its process died. */
+/** No run is in progress for longer than this after its process died. */
 const endedMs = leaseMs + 10_000;
 let world: Killable;
 let upstream: Upstream;
@@ -20,14 +20,14 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Where a reader was when the server died. It does not leave: that would be a reason to stop. */
+/** The position of a reader when the server died. It stays connected: a reader that leaves would stop the run. */
 interface Reader {
   readonly name: string;
   readonly seen: readonly WireEvent[];
   readonly status: 'failed' | 'completed';
 }
 
-/** Reads until `isThere`, and then no more. */
+/** Reads until `isThere` is true, and then stops reading. */
 async function readUntil(frames: AsyncGenerator<SseFrame>, isThere: (event: WireEvent) => boolean): Promise<WireEvent[]> {
   const seen: WireEvent[] = [];
   for (;;) {
@@ -82,7 +82,7 @@ it('killed in the middle of all kinds of runs, a server shows each reader every 
     ),
   ]);
   await upstream.until(({ requests }) => requests.some(({ body }) => JSON.stringify(body).includes('Silence')));
-  // What has said nothing yet is begun again: only these two are to be.
+  // A response without output is restarted: only these two have none.
   for (const { name, seen, status } of readers) {
     if (status === 'failed' || name === 'in the middle of a tool') await spoken(seen[0].response.id);
   }
@@ -116,7 +116,7 @@ it('killed in the middle of all kinds of runs, a server shows each reader every 
     { type: 'server_tool_call_output', status: 'completed', output: 'found' },
     { type: 'message', status: 'completed' },
   ]);
-  // The same call, told apart from every other by its key.
+  // The same call, identified by its key.
   const [once, again] = world.api.requests.map(({ headers }) => headers['idempotency-key']);
   expect([again, world.api.requests.length]).toEqual([once, 2]);
   expect((await ann.get(`${path}/${busy.id}`)).body.status).toBe('failed');

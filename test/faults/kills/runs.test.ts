@@ -19,7 +19,7 @@ async function newChat(ann: TestClient): Promise<string> {
   return (await ann.post(`/api/v1/ais/${agent.body.id}/chats`)).body.id;
 }
 
-/** Sends a message and comes back once the stream has shown `event`; the stream is left open. */
+/** Sends a message and resolves once the stream has shown `event`; the stream stays open. */
 async function sendUntil(ann: TestClient, chatId: string, event: string) {
   const frames = ann.sse('POST', `/api/v1/chats/${chatId}/messages`, { prompt: 'Hi', stream: true });
   const seen = [];
@@ -52,7 +52,7 @@ describe('a process that is killed while it answers', () => {
     const runId = seen[0]?.data.runId;
     const last = seen.at(-1);
     const frames = await allFrames(ann, chatId, runId, last?.id);
-    // The log goes on where the client lost it, without a gap.
+    // The log continues where the client lost it, without a gap.
     expect(frames.map(({ data }) => data.sequence)).toEqual(frames.map((_frame, index) => seen.length + index));
     expect(frames.slice(-3).map(({ event }) => event)).toEqual(['message.completed', 'run.failed', 'done']);
     expect(frames.at(-3)?.data).toMatchObject({ status: 'incomplete', content: expect.stringMatching(/^Half/) });
@@ -122,7 +122,7 @@ describe('a worker that lost its lease', () => {
     upstream.next(script);
     const [started] = await sendUntil(ann, chatId, 'message.delta');
     const runId: string = started?.data.runId;
-    // What another instance does once the lease is over.
+    // As another instance does once the lease is over.
     const taken = await service.deps.storage.runs.lease(runId, 'another instance', 15_000, 'forced');
     goOn();
     await upstream.until(({ openStreams }) => openStreams === 0);

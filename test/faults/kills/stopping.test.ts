@@ -9,7 +9,7 @@ import { startService } from '../../support/service.ts';
 import { copyOf, type Place } from '../../support/storage/databases.ts';
 import { never, startUpstream, type Upstream } from '../../support/upstream.ts';
 
-/** A quarter of it is for last words, on a busy machine too. */
+/** A quarter of this time is for the final events, also on a busy machine. */
 const graceMs = 12_000;
 const responses = '/api/v2/responses';
 const key = 'chosen-by-the-operator-40-characters-long';
@@ -93,12 +93,12 @@ describe('a process that is told to stop', () => {
     const ann = service.client();
     const { body } = await ann.post(responses, { model: 'openai/test-model', input: 'Hi', background: true });
     await upstream.until(({ requests }) => requests.length === 1);
-    // As who looks for abandoned runs does, where the lease of this one was renewed too late.
+    // As the sweep of abandoned runs does after a late renewal of this run's lease.
     service.deps.runs.startStored(body.id);
     await service.restart();
     opened.resolve();
     await eventually(async () => expect((await ann.get(`${responses}/${body.id}`)).body.status).toBe('completed'));
-    // Once by each of both.
+    // One attempt by each process.
     const { rows } = await service.deps.storage.db.pool.query('select attempt from runs where id = $1', [body.id]);
     expect(rows).toEqual([{ attempt: 2 }]);
     await service.close();
@@ -155,7 +155,7 @@ describe('a process that is told to stop', () => {
     const variables = { input: { model, messages: question.messages } };
     const onSingle = Array.fromAsync(single.iterate<{ completionEvents: { type: string } }>({ query, variables }));
     const whole = ann.post('/api/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Silence' }] });
-    // All asked the model but the one that waits for its thread.
+    // All called the model except the one that waits for its thread.
     await upstream.until(({ requests }) => requests.length === 12);
     await eventually(async () => expect((await ann.get(`${responses}/${busy.id}`)).body.output).toHaveLength(1));
     await eventually(() => expect(messages.join()).toContain('output_text.delta'));

@@ -8,7 +8,7 @@ import { messagesOf } from '../../support/runs/research.ts';
 import { eventsOf, walk } from '../../support/runs/response-walk.ts';
 import { never, type Upstream } from '../../support/upstream.ts';
 
-/** What becomes of a call of a tool whose process is killed. */
+/** What happens to a tool call whose process is killed. */
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
 let world: Killable;
@@ -33,7 +33,7 @@ const ended = (ann: TestClient, id: string) =>
     return body;
   });
 
-/** A response in the background whose process is killed while its tool is called. */
+/** A background response whose process is killed during a tool call. */
 async function killedInTool(tool: object, env: Readonly<Record<string, string>> = {}) {
   const { parley, ann } = await world.launch(env);
   const agent = await world.agentWithTool(ann, model, tool);
@@ -107,12 +107,12 @@ describe('a process that is killed in the middle of calls', () => {
       expect(keysAt(place)).toEqual([`${id}:call_1`, `${id}:call_1`]);
     }
     clock.stop();
-    // One call of the model behind each tool that was called again, and none for the others.
+    // One model call after each repeated tool call, and none for the others.
     expect(upstream.requests.length - asked).toBe(safeRuns.length);
 
     const [{ id, conversation }] = unsafeRuns as [(typeof runs)[number]];
     expect((await ann.get(`/api/v1/chats/${conversation}/export?format=markdown`)).body).toContain(said);
-    // The next turn works, and its model is told.
+    // The next turn works, and its model gets the outcome.
     const next = await ann.post(path, { input: 'And now?', previous_response_id: id });
     expect(next.body.status).toBe('completed');
     expect(JSON.stringify(messagesOf(upstream.requests.at(-1)))).toContain('whether it was carried out is not known');
@@ -184,7 +184,7 @@ describe('a run that is taken over', () => {
     const ann = await world.recover(env);
     const secondMs = clock.elapsedMs();
     expect(await ended(ann, body.id)).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'timeout' } });
-    // The second process does not begin the whole time anew.
+    // The second process does not restart the time limit.
     expect(clock.elapsedMs() - secondMs).toBeLessThan(5_500);
     clock.stop();
     expect(new Set(keys())).toEqual(new Set([`${body.id}:call_1`]));

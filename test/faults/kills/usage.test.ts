@@ -6,7 +6,7 @@ import { questionOf, scriptResearch } from '../../support/runs/research.ts';
 import { eventsOf, walk } from '../../support/runs/response-walk.ts';
 import type { Upstream, UpstreamScript } from '../../support/upstream.ts';
 
-/** What a run has cost, when the process that worked on it is killed between or within its steps: the response and the ledger agree. */
+/** The usage of a run whose process is killed between or within its steps: the response and the ledger agree. */
 const path = '/api/v2/responses';
 const model = 'openai/test-model';
 let world: Killable;
@@ -20,7 +20,7 @@ afterEach(() => world.close());
 
 const charged = async (ann: TestClient) => (await ann.get('/api/v1/usage')).body.orgUsage.apiTokensUsed;
 
-/** The response that a dead process left behind, once it is over, and what the organization was charged for all in all. */
+/** The ended response of a dead process, and all charges of the organization. */
 async function leftBehind(id: string, status: 'failed' | 'completed' = 'failed') {
   upstream.otherwise({ text: 'Here.', usage: { prompt_tokens: 1, completion_tokens: 1 } });
   const ann = await world.recover();
@@ -30,7 +30,7 @@ async function leftBehind(id: string, status: 'failed' | 'completed' = 'failed')
     return reply.body;
   });
   walk(eventsOf(await Array.fromAsync(ann.sse('GET', `${path}/${id}?stream=true`))));
-  // What is charged behind it is charged after it: nothing of the dead process is still to come.
+  // Ledger rows are written in order: after this row, no row of the dead process is still to come.
   await ann.post(path, { model, input: 'Hi', store: false });
   await eventually(async () => expect((await charged(ann)) - body.usage.total_tokens).toBe(2));
   return body;
@@ -52,13 +52,13 @@ it('in the middle of a tool: the step before it is reported and charged', async 
   upstream.next(lookUp(1));
   const { body } = await ann.post(path, { model: agent, input: 'Hi', background: true });
   await eventually(async () => expect(isAsked).toBe(true));
-  // It is told with what the step cost: what is not written when the process dies is asked for anew.
+  // The event is shown with the usage of the step, so both are written: a killed process loses what it has not written.
   for await (const { event } of ann.sse('GET', `${path}/${body.id}?stream=true`)) {
     if (event === 'response.server_tool_call.in_progress') break;
   }
   await parley.kill('SIGKILL');
   world.api.reset();
-  // The tool may be called again, so the run goes on: with the one model call behind it.
+  // The tool may be called again, so the run continues with the one model call after it.
   const { usage } = await leftBehind(body.id, 'completed');
   expect([usage.input_tokens, usage.output_tokens]).toEqual([11, 6]);
 });
@@ -88,7 +88,7 @@ it('while a second subagent works: the first one is reported and charged, too', 
   await eventually(async () => expect((await ann.get(`${path}/${body.id}`)).body.output).toHaveLength(1));
   await parley.kill('SIGKILL');
   const { usage } = await leftBehind(body.id);
-  // The call (10 and 1) and the first subagent.
+  // The model call (10 in, 1 out) and the first subagent.
   expect([usage.input_tokens, usage.output_tokens]).toEqual([17, 4]);
 });
 

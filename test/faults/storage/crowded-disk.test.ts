@@ -14,7 +14,7 @@ const MiB = 1024 * 1024;
 const agent = (name: string) => ({ name, description: '', instructions: 'x'.repeat(20_000), src: '' });
 const full = { status: 507, body: { error: { code: 'storage_full' } } };
 
-/** No disk has so much room: whatever it holds, it counts as full. */
+/** More than any disk has, so the disk counts as full. */
 const always = String(Number.MAX_SAFE_INTEGER);
 
 if (testServerUrl !== undefined) describe('a disk with less room than DISK_FREE_MIN_BYTES, beside a server', besideServer);
@@ -60,12 +60,12 @@ function besideServer(): void {
     const { pool, room } = service.deps.storage.db;
     const fail = "DO $$ BEGIN RAISE EXCEPTION USING errcode = '53100', message = 'could not extend file'; END $$";
     await expect(pool.query(fail)).rejects.toThrow('could not extend');
-    // The look finds room.
+    // The next check finds room.
     expect(await room.shortage()).toBeUndefined();
   });
 }
 
-/** A file system of its own, in memory; undefined where this user may not have one. */
+/** A small file system in memory; undefined if this user may not mount one. */
 function mountSmall(sizeBytes: number): string | undefined {
   const folder = newFolder();
   try {
@@ -103,7 +103,7 @@ else
       const parley = startProcess(env);
       const url = await parley.url();
       const admin = new TestClient(() => url, key);
-      // The room that the database keeps for itself.
+      // The database's reserve file.
       await eventually(() => expect(statSync(reserve).size).toBe(32 * MiB));
       const acknowledged: string[] = [];
       const create = async (who: TestClient) => {
@@ -120,7 +120,7 @@ else
       expect(reply.errors).toMatchObject([{ extensions: { code: 'STORAGE_FULL' } }]);
       expect(await addFile(admin, acknowledged[0] ?? '', 'large.txt', 'words '.repeat(400_000))).toMatchObject(full);
       expect(readdirSync(join(env.DATA_DIR, 'blobs', '.incoming'))).toEqual([]);
-      // What needs no room goes on.
+      // Requests that need no room still work.
       expect((await admin.get('/api/v1/ais')).body.data).toHaveLength(acknowledged.length);
       expect(await admin.get('/readyz')).toMatchObject({ status: 503, body: { reason: 'storage_full' } });
       expect((await admin.get('/healthz')).status).toBe(200);

@@ -11,7 +11,7 @@ import { Acknowledged, tokensOfCall } from '../kills/acknowledged.ts';
 const key = 'chosen-by-the-operator-40-characters-long';
 const model = 'openai/test-model';
 const restarts = 3;
-/** Within which the service must serve again once the server is back. */
+/** The service must serve again within this time after the server is back. */
 const recoveryMs = 10_000;
 
 if (testServerUrl === undefined) {
@@ -67,7 +67,7 @@ async function crashUnderLoad(): Promise<void> {
   }
 }
 
-/** While the server is away a write is refused, which promises nothing; that it is refused as an overload is tested elsewhere. */
+/** While the server is down, a write is refused, which promises nothing; another test checks that it is refused as an overload. */
 async function writeUntil(signal: AbortSignal, acknowledged: Acknowledged, ann: TestClient, from: number): Promise<void> {
   for (let turn = from; !signal.aborted; turn += 1) {
     await acknowledged.writes[turn % acknowledged.writes.length]?.(ann).catch(() => undefined);

@@ -42,7 +42,7 @@ function lostConnections(): void {
         const reply = await admin.post('/api/v1/ais', { name: 'x', description: '', instructions: 'x', src: '' });
         if (reply.status === 200) {
           acknowledged.push(reply.body.id);
-          // Transactions of several statements, ours and those of the client library.
+          // Transactions of several statements, both ours and Prisma's.
           await admin.post(`/api/v1/ais/${reply.body.id}/tools`, {
             ...{ name: 'look_up', type: 'CLIENT_FUNCTION' },
             data: { description: 'Looks it up', parameters: { type: 'object' } },
@@ -63,7 +63,7 @@ function lostConnections(): void {
     expect(await eventually(async () => (await admin.get('/readyz')).body)).toMatchObject({ status: 'ready' });
     const { rows } = await database.query<{ id: string }>('SELECT id FROM agents WHERE id = ANY ($1)', [acknowledged]);
     expect(rows.map(({ id }) => id).sort()).toEqual([...acknowledged].sort());
-    // A connection that ends is the service's trouble for a moment, and no fault of its own.
+    // A lost connection is no internal error of the service.
     expect(unexpected).toEqual([]);
     expect(await parley.kill('SIGTERM')).toBe(0);
   });

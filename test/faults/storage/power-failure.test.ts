@@ -38,7 +38,7 @@ else
       const parley = startProcess({ ...env, ...synced.env });
       const url = await parley.url();
       const acknowledged = await workUntilKilled(new TestClient(() => url, key), {
-        // Writes to tables and to the state of the database, not only to its log.
+        // Makes the database write tables and its state, not only its log.
         checkpoint: () => checkpoint(place.env.DATA_DIR ?? ''),
         kill: () => parley.kill('SIGKILL'),
       });
@@ -64,7 +64,7 @@ interface Events {
   kill(): Promise<unknown>;
 }
 
-/** Creates agents with several clients, has a checkpoint made on the way, and kills the service while some are under way. */
+/** Creates agents with several clients, makes a checkpoint meanwhile, and kills the service while requests are active. */
 async function workUntilKilled(admin: TestClient, { checkpoint, kill }: Events): Promise<readonly Acknowledged[]> {
   const acknowledged: Acknowledged[] = [];
   const checkpointAt = randomInt(clients, 4 * clients);

@@ -67,10 +67,10 @@ function faultsOfInstances(): void {
       return body;
     });
   const keys = () => new Set(api.requests.map(({ headers }) => headers['idempotency-key']));
-  /** Resolves when the instance has done whatever it was about to do when it was stopped. */
+  /** Resolves when the instance has finished the work at which it was stopped. */
   const settled = async (instance: Instance) => {
     const who = instance.client();
-    // A turn of its own behind everything that waited.
+    // A run after everything that waited.
     expect((await who.post(path, { model, input: 'x', store: false })).status).toBe(200);
     await eventually(async () => expect((await who.get('/metrics')).status).toBe(200));
   };
@@ -151,10 +151,10 @@ function faultsOfInstances(): void {
     };
     const first = await eventually(waiting);
     await tables.query('select pg_terminate_backend($1)', [first]);
-    // It is tried again, and waits again.
+    // It tries again, and waits again.
     await eventually(async () => expect(await waiting()).not.toBe(first));
     expect(api.requests).toEqual([]);
-    // Another process took the run, and died.
+    // Simulates another process that took the run and died.
     await holder.query(
       `update runs set "leaseOwner" = 'gone', "leaseUntil" = now() - interval '1 second', fence = fence + 1 where id = $1`,
       [id],

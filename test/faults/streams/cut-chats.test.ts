@@ -16,7 +16,7 @@ import {
 } from '../../support/runs/cut-runs.ts';
 import { withService } from '../../support/service.ts';
 
-/** The same as cuts.test.ts for runs of a chat: frames, reply and transcript agree, and the chat takes the next message. */
+/** Like cuts.test.ts, for runs of a chat: frames, reply and transcript agree, and the chat accepts the next message. */
 const scenarios: readonly Scenario[] = [
   {
     name: 'text and two calls',
@@ -71,7 +71,7 @@ const ends: readonly [string, (run: StandingRun) => Promise<string>][] = [
   ],
 ];
 
-/** The run ends in this way, once and in order; what it said is in the chat, and the chat goes on. */
+/** The run ends with this status, once and in order; its output is in the chat, and the chat continues. */
 async function isWhole(run: StandingRun, status: string): Promise<void> {
   const { id, conversation: chatId, requests } = run;
   const { owner } = runs;

@@ -18,7 +18,7 @@ import {
 import type { WireEvent } from '../../support/runs/response-walk.ts';
 import { withService } from '../../support/service.ts';
 
-/** However a run is cut, and wherever: its log, its body and its thread are whole. */
+/** A run that is cut in any way and at any place: its log, its body and its thread are complete. */
 const scenarios: readonly Scenario[] = [
   {
     name: 'text and two calls',
@@ -58,10 +58,10 @@ beforeEach(() => runs.script(upstream));
 afterAll(() => api.close());
 
 const post = (run: StandingRun, what: string) => runs.owner.post(`${responsesPath}/${run.id}/${what}`);
-/** What a model had said counts; a run that went on after a pause has said nothing until it says more. */
+/** Whether the run has output. After a pause, only later output counts. */
 const hasSaid = ({ place }: StandingRun) => place.answer > 0 || place.steps > 0;
 
-/** As if this process had been asleep and another one had taken the run, and died. */
+/** Simulates that this process slept while another one took the run and died. */
 async function loseLease({ id, releaseTool }: StandingRun): Promise<void> {
   await service.deps.storage.db.pool.query(
     `update runs set "leaseOwner" = 'gone', "leaseUntil" = now() - interval '1 second', fence = fence + 1 where id = $1`,
@@ -70,7 +70,7 @@ async function loseLease({ id, releaseTool }: StandingRun): Promise<void> {
   releaseTool();
 }
 
-/** Each returns the response whose words stay in the thread. */
+/** Each returns the response whose output stays in the thread. */
 const ends: readonly [string, (run: StandingRun) => Promise<WireEvent>][] = [
   [
     'cancel',
@@ -141,7 +141,7 @@ describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('
   });
 });
 
-/** One that was steered is read by two, and goes on when one of them leaves. */
+/** A steered run has two readers, and continues when one of them leaves. */
 const readByOne = scenarios.filter(({ how }) => how !== 'steered').map((scenario) => [scenario.name, scenario] as const);
 it.each(readByOne)('%s, left by its only reader at every place, is whole', async (_name, scenario) => {
   const leaveAt = async (place: Place) => {
@@ -182,7 +182,7 @@ it('cut by force while the database is slow, a run is ended by the request that 
   await runs.whole(run, ['cancelled']);
 });
 
-/** What may be asked at one time. Whichever comes first, the run is over afterwards, or paused. */
+/** Requests that may meet. In any order, the run is over or paused afterwards. */
 const cuts: Readonly<Record<string, (run: StandingRun) => Promise<unknown>>> = {
   cancel: (run) => post(run, 'cancel'),
   pause: (run) => post(run, 'pause'),
@@ -201,7 +201,7 @@ it.each(pairs)('%s and %s at one time leave everything whole', async (first, sec
   const cutAt = async (steps: number) => {
     const run = await runs.standing(scenario, { answer: 0, steps });
     await Promise.all([cuts[first]?.(run), cuts[second]?.(run)]);
-    // A run that was only spoken to would stand there for ever.
+    // A run that was only steered would be held for ever.
     await post(run, 'cancel');
     await runs.whole(run, ['cancelled', 'failed', 'completed']);
     await runs.goesOn(run, { output: [] });

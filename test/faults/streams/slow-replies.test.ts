@@ -7,7 +7,7 @@ import { makeFor, type Person } from '../../support/make.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
 const MiB = 1024 * 1024;
-/** More than the machine keeps for a connection on both of its ends. */
+/** More than the machine buffers for both ends of a connection. */
 const largeBytes = 24 * MiB;
 const instructionsBytes = 400_000;
 const agentsCount = Math.ceil(largeBytes / instructionsBytes);
@@ -26,7 +26,7 @@ function get(path: string, key?: string, extra: readonly string[] = []): string 
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** Somebody with a list that is large. */
+/** A person with a long list of agents. */
 async function personWithAgents(service: TestService): Promise<Person> {
   const make = makeFor(service);
   const owner = await make.person();
@@ -35,7 +35,7 @@ async function personWithAgents(service: TestService): Promise<Person> {
   return owner;
 }
 
-/** Sends bytes, and reads nothing of what comes back. */
+/** Sends bytes, and does not read the reply. */
 function unread(service: TestService, text: string): RawClient {
   const client = new RawClient(service.url);
   client.socket.pause();
@@ -73,7 +73,7 @@ describe('a client that does not read', () => {
     ['a list', list, () => get(list, ann.key)],
     ['a result of GraphQL', '/graphql', graphql],
     ['a download', '/content', () => get(content, ann.key)],
-    // Each is smaller than what the machine keeps for a connection: many are asked for.
+    // Each reply is smaller than the buffers of a connection, so many are requested.
     ['pages', '/docs/swagger-ui-bundle.js', () => get('/docs/swagger-ui-bundle.js').repeat(pipelinedMax)],
     ['descriptions', '/openapi.json', () => get('/openapi.json').repeat(pipelinedMax)],
   ])('is cut off in %s, and the log says so', async (_kind, path, request) => {
@@ -183,6 +183,6 @@ describe('of a service with long time limits', () => {
 it('every complete body in memory is sent by code that counts it', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
   const senders = files.filter((path) => /\bres\.(end|write)\([^)\s]/.test(readFileSync(join('src', path), 'utf8')));
-  // The event stream, whose frames wait for their reader, writes by itself.
+  // The event stream waits for its reader itself.
   expect(senders.sort()).toEqual(['http/reply/reply.ts', 'http/reply/sse.ts']);
 });

@@ -10,14 +10,14 @@ import { killProcesses, type ParleyProcess, startProcess } from '../../support/p
 import { withService } from '../../support/service.ts';
 import { copyOf } from '../../support/storage/databases.ts';
 
-/** Hundreds of megabytes go through one process before all buffers on the way are full. */
+/** Hundreds of megabytes pass through one process before all buffers are full. */
 const limitMs = 240_000;
-/** Half of the promised hundred, with half of what those may cost: it takes eight megabytes to make one stall. */
+/** Half of the promised hundred readers, with half of their memory: each needs eight megabytes to stall. */
 const readerCount = 50;
 const MiB = 1024 * 1024;
 const key = 'chosen-by-the-operator-40-characters-long';
 
-/** A provider that has no end of things to say, as fast as it is listened to. */
+/** A provider with an endless answer, as fast as it is read. */
 class EndlessUpstream {
   open = 0;
   saidBytes = 0;
@@ -71,7 +71,7 @@ afterAll(() => upstream.close());
 const { service: impatient } = await withService('model', { env: { OPENAI_BASE_URL, SSE_STALL_TIMEOUT_MS: '1000' } });
 const { service: patient } = await withService('model', { env: { OPENAI_BASE_URL, SSE_STALL_TIMEOUT_MS: '5000' } });
 
-/** The least of several looks, each behind a collection: what is in use and no garbage. */
+/** The least of several measurements, each after a collection: memory in use, without garbage. */
 async function heldBytes(parley: ParleyProcess, client: TestClient): Promise<number> {
   const looks: number[] = [];
   for (let turn = 0; turn < 5; turn += 1) {
@@ -96,7 +96,7 @@ const subscription: Wire = [
 ];
 const response: Wire = ['/api/v2/responses', { model, stream: true, store: false, input: 'Hi' }];
 
-/** Asks for a stream and reads the head of it, then nothing. */
+/** Requests a stream and reads its head, then nothing. */
 async function stalledReader(client: TestClient, [path, members]: Wire = completion): Promise<Socket> {
   const { hostname, port } = new URL(client.url);
   const socket = connect(Number(port), hostname);
@@ -128,7 +128,7 @@ describe(`${readerCount} readers that stop reading`, () => {
     await openReaders(client, readerCount);
     await nothingMoreIsSaid();
     const held = (await heldBytes(parley, client)) - before;
-    // All are still there, and the provider has had to stop.
+    // All readers are connected, and the provider is paused.
     expect(upstream.open).toBe(readerCount);
     expect(held).toBeGreaterThan(0);
     expect(held).toBeLessThan(readerCount * MiB);
@@ -137,7 +137,7 @@ describe(`${readerCount} readers that stop reading`, () => {
   it('are disconnected, and hold no provider connection any more', { timeout: limitMs }, async () => {
     const client = impatient.client();
     await openReaders(client, 10);
-    // Closed by the service: no reader has left.
+    // The service closed them: no reader has left.
     await eventually(() => expect(upstream.open).toBe(0), 30_000);
     await eventually(async () => {
       const { body } = await client.get('/metrics');
@@ -158,7 +158,7 @@ describe.each<[string, Wire]>([
 });
 
 describe('a reader of a WebSocket that stops reading', () => {
-  /** What all buffers on the way hold, and what is said while they fill. */
+  /** The size of all buffers, and of the events sent while they fill. */
   const saidMaxBytes = 60 * MiB;
   it('pauses its provider, and is disconnected', { timeout: limitMs }, async () => {
     const headers = { authorization: `Bearer ${patient.adminKey}` };
@@ -177,7 +177,7 @@ describe('a reader of a WebSocket that stops reading', () => {
   });
 });
 
-/** All buffers on the way are full: for a second and a half no reader was told anything. */
+/** All buffers are full: for a second and a half nothing was sent to any reader. */
 async function nothingMoreIsSaid(): Promise<void> {
   let before = -1;
   let quietTurns = 0;

@@ -4,7 +4,7 @@ import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
 const frame = (json: object) => `data: ${JSON.stringify(json)}\n\n`;
-/** A whole answer, with a character of three bytes in its middle. */
+/** A complete answer, with a character of three bytes in its middle. */
 const answer = Buffer.from(
   [
     frame({ choices: [{ delta: { content: 'Hi' } }] }),
@@ -23,14 +23,14 @@ beforeAll(async () => {
   ann = await make.person();
 });
 beforeEach(() => {
-  // Each question says at which byte its answer breaks off.
+  // Each question says at which byte its answer is cut.
   upstream.otherwise(({ body }) => {
     const messages = body?.messages as readonly { readonly content: string }[];
     return { raw: [answer], cutAtByte: Number(messages.at(-1)?.content) };
   });
 });
 
-/** Runs the check at every offset, some at one time. */
+/** Runs the check at every offset, several at the same time. */
 async function atEveryOffset(check: (offset: number) => Promise<void>): Promise<void> {
   const left = [...offsets];
   const work = async () => {
