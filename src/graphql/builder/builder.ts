@@ -52,3 +52,6 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   defaultFieldNullability: false,
   defaultInputFieldRequiredness: true,
 });
+
+/** The types of the schema, for functions that make fields. */
+export type BuilderTypes = typeof builder.$inferSchemaTypes;

@@ -6,7 +6,7 @@ import {
   type SelectionMetadata,
   type Usage,
 } from '../../entities/runs/event.ts';
-import { builder } from '../builder/builder.ts';
+import { type BuilderTypes, builder } from '../builder/builder.ts';
 import { CitationType } from '../chats/messages.ts';
 import { wireEnumOf } from '../types/enums.ts';
 
@@ -109,10 +109,11 @@ export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
   }),
 });
 
-export const RunSnapshotType = builder.objectRef<RunSnapshot>('RunSnapshot').implement({
-  description: 'A run as it is at one of its events.',
-  fields: (t) => ({
-    runId: t.exposeID('runId', { description: 'The id of the run.' }),
+type RunOutcome = Pick<RunSnapshot, 'status' | 'incompleteReason' | 'error' | 'usage' | 'selection'>;
+
+/** The fields that a run and a snapshot of it share. */
+export function outcomeFields(t: PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, RunOutcome>) {
+  return {
     status: t.expose('status', { type: RunStatusType, description: 'How far it is.' }),
     incompleteReason: t.exposeString('incompleteReason', {
       nullable: true,
@@ -132,6 +133,14 @@ export const RunSnapshotType = builder.objectRef<RunSnapshot>('RunSnapshot').imp
       description: 'Which model answered; null until its end.',
       resolve: (run) => run.selection,
     }),
+  };
+}
+
+export const RunSnapshotType = builder.objectRef<RunSnapshot>('RunSnapshot').implement({
+  description: 'A run as it is at one of its events.',
+  fields: (t) => ({
+    runId: t.exposeID('runId', { description: 'The id of the run.' }),
+    ...outcomeFields(t),
     output: t.field({
       type: [RunItemType],
       description: 'Its output: messages, thinking and calls.',

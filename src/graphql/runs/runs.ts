@@ -9,7 +9,7 @@ import { ToolInput } from '../completions/inputs.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { NodeType, registerNode } from '../types/node.ts';
 import { RunEventType } from './events.ts';
-import { RunErrorType, RunStatusType, SelectionType, UsageType } from './parts.ts';
+import { outcomeFields } from './parts.ts';
 
 /** One loader for all fields that show messages, so that a list of runs costs one statement, whichever of the fields are selected. */
 const messagesOfRuns = createContextCache(
@@ -29,25 +29,7 @@ export const RunType = builder.objectRef<Run>('Run').implement({
     chatId: t.exposeID('chatId', { nullable: true, description: 'The chat it answers in.' }),
     agentId: t.exposeID('agentId', { nullable: true, description: 'The agent that answers.' }),
     modelId: t.exposeString('modelId', { description: 'The model that was asked for.' }),
-    status: t.expose('status', { type: RunStatusType, description: 'How far it is.' }),
-    incompleteReason: t.exposeString('incompleteReason', {
-      nullable: true,
-      description:
-        'Why it was cut: `max_output_tokens`, `content_filter`, `paused`, `max_tool_calls` (its model asked for more calls of tools than a run may make) or `timeout`.',
-    }),
-    error: t.field({ type: RunErrorType, nullable: true, description: 'Why it failed.', resolve: (run) => run.error }),
-    usage: t.field({
-      type: UsageType,
-      nullable: true,
-      description: 'What it cost; null until its end.',
-      resolve: (run) => run.usage,
-    }),
-    selection: t.field({
-      type: SelectionType,
-      nullable: true,
-      description: 'Which model answered; null until its end.',
-      resolve: (run) => run.selection,
-    }),
+    ...outcomeFields(t),
     messages: t.field({
       type: [MessageType],
       description:

@@ -17,7 +17,7 @@ export interface Written {
 /** Requests whose id begins with this text cannot write their audit entry. */
 export const entryFails = 'entry-fails';
 
-/** Tables of the service itself; entries cover all others. */
+/** Tables of the service itself; entries cover all others. Stated apart from src/storage/audit/change-statements.ts, so that a table added there by mistake fails. */
 const ownTables = [
   'cache_invalidations',
   'idempotency_records',
