@@ -17,7 +17,7 @@ interface PageInfo {
 }
 
 const PageInfoType = builder.objectRef<PageInfo>('PageInfo').implement({
-  description: 'Where a page stands in its list.',
+  description: 'The cursors of a page, and whether more items follow.',
   fields: (t) => ({
     hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether items follow this page.' }),
     hasPreviousPage: t.exposeBoolean('hasPreviousPage', { description: 'Whether this page was asked for with `after`.' }),
@@ -52,7 +52,7 @@ export function connectionOf<T>(node: OutputRef<T>, name: string, items: string)
     description: `One of ${items.toLowerCase()} and its place in the list.`,
     fields: (t) => ({
       cursor: t.string({
-        description: 'Hand it to `after` to read on from here. Opaque.',
+        description: 'An opaque cursor: pass it as `after` to get the items after this one.',
         resolve: ({ page, node: item }) => encodeCursor(page.keyOf(item)),
       }),
       node: t.field({ type: node, description: 'The item.', resolve: (edge) => edge.node as never }),
@@ -67,7 +67,11 @@ export function connectionOf<T>(node: OutputRef<T>, name: string, items: string)
         description: 'The items of this page with their cursors.',
         resolve: (page) => page.items.map((item) => ({ page, node: item })),
       }),
-      pageInfo: t.field({ type: PageInfoType, description: 'Where this page stands.', resolve: pageInfo }),
+      pageInfo: t.field({
+        type: PageInfoType,
+        description: 'The cursors of this page, and whether more items follow.',
+        resolve: pageInfo,
+      }),
       totalCount: t.int({
         description: 'How many items the whole list has. Costs a count; leave it out when it is not shown.',
         resolve: (page) => page.countAll(),

@@ -55,9 +55,9 @@ import './runs/subagent-events.ts';
 import './responses/responses.ts';
 
 const roots = {
-  Query: () => builder.queryType({ description: 'What can be read.' }),
-  Mutation: () => builder.mutationType({ description: 'What can be changed.' }),
-  Subscription: () => builder.subscriptionType({ description: 'What can be followed while it happens.' }),
+  Query: () => builder.queryType({ description: 'All queries.' }),
+  Mutation: () => builder.mutationType({ description: 'All mutations.' }),
+  Subscription: () => builder.subscriptionType({ description: 'All subscriptions.' }),
 };
 
 /**

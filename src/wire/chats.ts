@@ -25,8 +25,8 @@ const date = (description: string) => text(description).meta({ format: 'date-tim
 const messageId = text('The id of the message.');
 const role = constant('assistant');
 const usage = object('Tokens, as the models counted them.', {
-  inputTokens: integer('Tokens read.'),
-  outputTokens: integer('Tokens written.'),
+  inputTokens: integer('Input tokens.'),
+  outputTokens: integer('Output tokens.'),
   cachedTokens: integer('Of those read: those the model had read before.'),
   reasoningTokens: integer('Of those written: those spent on thinking.'),
   totalTokens: integer('Both together; in a reply in one piece.').optional(),
@@ -73,7 +73,7 @@ const events: Readonly<Record<string, readonly [name: string, description: strin
   step: [
     'ChatStepEvent',
     'Work between calls of the model; only where the AI shows intermediate steps.',
-    { name: text('What is done, such as `retrieve`.'), detail: record('How it went.') },
+    { name: text('What is done, such as `retrieve`.'), detail: record('The outcome of the call.') },
   ],
   'message.started': ['ChatMessageStartedEvent', 'A message begins.', { messageId, role, createdAt: date('When it began.') }],
   'message.delta': ['ChatMessageDeltaEvent', 'A piece of a message.', { messageId, delta: text('What is added.') }],
@@ -86,7 +86,7 @@ const events: Readonly<Record<string, readonly [name: string, description: strin
       role,
       content: text('Its whole text.'),
       status: oneOfTexts('`incomplete` when the run was cut while it was being said.', ['completed', 'incomplete']),
-      citations: list('The passages it rests on, in the order of its text.', reference('Citation')),
+      citations: list('The cited passages, in the order of its text.', reference('Citation')),
     },
   ],
   'tool.started': [
@@ -104,7 +104,7 @@ const events: Readonly<Record<string, readonly [name: string, description: strin
     'A tool of the service is done.',
     {
       toolCallId: text('Joins its two events.'),
-      status: oneOfTexts('How it went.', ['completed', 'failed']),
+      status: oneOfTexts('The outcome of the call.', ['completed', 'failed']),
       output: text('What it gave; empty when it failed.'),
       error: object('Why it failed.', { code: text('For programs.'), message: text('For a person to read.') }).nullable(),
     },
@@ -151,7 +151,7 @@ component('ChatReply', 'How a run answered a message.', {
   }).nullable(),
   systemMessageId: systemMessageId.optional(),
   toolCalls: toolCalls.optional(),
-  citations: list('The passages it rests on, in the order of its text.', reference('Citation')).optional(),
+  citations: list('The cited passages, in the order of its text.', reference('Citation')).optional(),
   incompleteReason: incompleteReason.optional(),
   error: failure.optional(),
   usage: usage.nullable(),

@@ -124,7 +124,7 @@ describeMembers('CompletionChoice', { logprobs: z.null() });
 
 const callDelta = object('A piece of a call. The first of a call names it; the others add to its arguments.', {
   index: integer('The place of the call, from 0.'),
-  id: text('What the output refers to.').optional(),
+  id: text('The id that the output refers to.').optional(),
   type: constant('function').optional(),
   function: object('What is called.', {
     name: text('The name of the function.').optional(),
@@ -142,7 +142,7 @@ const chunk = component('CompletionChunk', 'A piece of a streamed reply.', {
   id: text('The same in all chunks.'),
   object: constant('chat.completion.chunk'),
   created: integer('Seconds since 1970; the same in all chunks.'),
-  model: text('As the request named it.'),
+  model: text('The model as the request named it.'),
   chatId: text('Names this exchange for logs; nothing can be fetched by it.'),
   choices: list(
     'One, but for the chunk that tells the usage, which has none.',

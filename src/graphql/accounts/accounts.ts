@@ -4,14 +4,14 @@ import { accessLevels, type Caller, memberRoles, scopes } from '../../entities/a
 import { builder } from '../builder/builder.ts';
 import { enumOf } from '../types/enums.ts';
 
-export const AccessLevelType = enumOf('AccessLevel', 'How far a key reaches.', accessLevels, {
+export const AccessLevelType = enumOf('AccessLevel', 'The reach of a key.', accessLevels, {
   ORGANIZATION: 'Its own organization.',
   TENANT: 'All organizations of its tenant.',
   INSTANCE: 'All tenants of this installation.',
 });
 
-export const MemberRoleType = enumOf('MemberRole', 'What a user is in an organization.', memberRoles, {
-  MEMBER: 'Works with what is shared with them.',
+export const MemberRoleType = enumOf('MemberRole', 'The role of a user in an organization.', memberRoles, {
+  MEMBER: 'Uses the things that are shared with the organization or with the user.',
   ADMIN: 'Also administers the organization.',
 });
 
@@ -27,7 +27,7 @@ export const UserType = builder.objectRef<User>('User').implement({
 });
 
 export const OrganizationType = builder.objectRef<Organization>('Organization').implement({
-  description: 'The home of agents, chats and knowledge.',
+  description: 'The organization holds agents, chats and knowledge.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the organization.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the organization was added.' }),
@@ -61,10 +61,10 @@ const ViewerType = builder.objectRef<Caller>('Viewer').implement({
       resolve: (_caller, _args, { deps, caller }) => callerOrganization(deps, caller),
     }),
     scopes: t.stringList({
-      description: 'What the key may be used for, `RESOURCE:READ` or `RESOURCE:WRITE`.',
+      description: 'The scopes of the key, `RESOURCE:READ` or `RESOURCE:WRITE`.',
       resolve: (caller) => scopes.filter((scope) => caller.scopes.has(scope)),
     }),
-    level: t.expose('level', { type: AccessLevelType, description: 'How far the key reaches.' }),
+    level: t.expose('level', { type: AccessLevelType, description: 'The reach of the key.' }),
     role: t.expose('role', { type: MemberRoleType, description: "The user's role in the organization." }),
   }),
 });

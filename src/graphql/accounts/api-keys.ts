@@ -25,10 +25,10 @@ const ApiKeyType = builder.objectRef<ApiKey | CreatedApiKey>('ApiKey').implement
     }),
     name: t.exposeString('name', { description: 'What it is for.' }),
     scopes: t.stringList({
-      description: 'What it may be used for: `AGENTS:READ`, `CHATS:WRITE`, …',
+      description: 'The scopes of the key: `AGENTS:READ`, `CHATS:WRITE`, …',
       resolve: ({ scopes }) => [...scopes],
     }),
-    level: t.expose('level', { type: AccessLevelType, description: 'How far it reaches.' }),
+    level: t.expose('level', { type: AccessLevelType, description: 'The reach of the key.' }),
     prefix: t.exposeString('prefix', { description: 'The first characters of the secret.' }),
     createdByUserId: t.exposeID('createdByUserId', {
       nullable: true,
@@ -72,7 +72,7 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
       required: false,
       description: 'Default: the caller. Others need an administrator with the scope ADMIN:WRITE.',
     }),
-    level: t.field({ type: AccessLevelType, required: false, description: 'How far it reaches. Default ORGANIZATION.' }),
+    level: t.field({ type: AccessLevelType, required: false, description: 'The reach of the key. Default ORGANIZATION.' }),
     expiresAt: t.field({
       type: 'DateTime',
       required: false,
@@ -85,7 +85,7 @@ builder.mutationFields((t) => ({
   createApiKey: t.field({
     type: ApiKeyType,
     description: 'Makes a key for the caller, or for a given user and organization within its reach. The secret is shown once.',
-    args: { input: t.arg({ type: CreateApiKeyInput, description: 'What it may do.' }) },
+    args: { input: t.arg({ type: CreateApiKeyInput, description: 'The members of the new key.' }) },
     resolve: (_root, { input }, { deps, caller }) => createApiKey(deps, caller, input),
   }),
   revokeApiKey: t.field({

@@ -84,7 +84,7 @@ builder.mutationFields((t) => ({
   createGroup: t.field({
     type: GroupType,
     description: "Makes a group of the caller's organization; the caller owns it.",
-    args: { input: t.arg({ type: CreateGroupInput, description: 'What it is.' }) },
+    args: { input: t.arg({ type: CreateGroupInput, description: 'The members of the new group.' }) },
     resolve: (_root, { input }, { deps, caller }) => createGroup(deps, caller, input),
   }),
   updateGroup: t.field({
@@ -92,7 +92,7 @@ builder.mutationFields((t) => ({
     description: 'Changes a group, for its owner and administrators.',
     args: {
       id: t.arg.id({ description: 'The id of the group.' }),
-      input: t.arg({ type: UpdateGroupInput, description: 'What changes.' }),
+      input: t.arg({ type: UpdateGroupInput, description: 'The members to change.' }),
     },
     resolve: (_root, { id, input }, { deps, caller }) => updateGroup(deps, caller, id, input),
   }),

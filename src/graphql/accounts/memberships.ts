@@ -15,10 +15,10 @@ const MembershipType = builder.objectRef<Membership>('Membership').implement({
   description: 'A user in an organization.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the membership.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Since when.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user became a member.' }),
     orgId: t.exposeID('orgId', { description: 'The id of the organization.' }),
     userId: t.exposeID('userId', { description: 'The id of the user.' }),
-    role: t.expose('role', { type: MemberRoleType, description: 'What the user is in it.' }),
+    role: t.expose('role', { type: MemberRoleType, description: 'The role of the user.' }),
     user: t.loadable({
       type: UserType,
       description: 'The user.',
@@ -67,14 +67,14 @@ const CreateMembershipInput = builder.inputType('CreateMembershipInput', {
 
 const UpdateMembershipInput = builder.inputType('UpdateMembershipInput', {
   description: 'Changes of a membership.',
-  fields: (t) => ({ role: t.field({ type: MemberRoleType, description: 'What the user is from now on.' }) }),
+  fields: (t) => ({ role: t.field({ type: MemberRoleType, description: 'The new role of the user.' }) }),
 });
 
 builder.mutationFields((t) => ({
   createMembership: t.field({
     type: MembershipType,
     description: 'Makes a user a member of an organization of the same tenant.',
-    args: { input: t.arg({ type: CreateMembershipInput, description: 'Who, and where.' }) },
+    args: { input: t.arg({ type: CreateMembershipInput, description: 'The user, the organization and the role.' }) },
     resolve: (_root, { input }, { deps, caller }) => createMembership(deps, caller, input),
   }),
   updateMembership: t.field({
@@ -82,7 +82,7 @@ builder.mutationFields((t) => ({
     description: "Changes a role; the user's keys follow within a second. The last administrator stays one.",
     args: {
       id: t.arg.id({ description: 'The id of the membership.' }),
-      input: t.arg({ type: UpdateMembershipInput, description: 'What changes.' }),
+      input: t.arg({ type: UpdateMembershipInput, description: 'The members to change.' }),
     },
     resolve: (_root, { id, input }, { deps, caller }) => updateMembership(deps, caller, id, input),
   }),

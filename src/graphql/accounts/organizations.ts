@@ -55,7 +55,7 @@ builder.mutationFields((t) => ({
   createOrganization: t.field({
     type: OrganizationType,
     description: 'Adds an organization, for TENANT and INSTANCE keys.',
-    args: { input: t.arg({ type: CreateOrganizationInput, description: 'What it is.' }) },
+    args: { input: t.arg({ type: CreateOrganizationInput, description: 'The members of the new organization.' }) },
     resolve: (_root, { input }, { deps, caller }) => createOrganization(deps, caller, input),
   }),
   updateOrganization: t.field({
@@ -64,7 +64,7 @@ builder.mutationFields((t) => ({
       'Renames an organization or sets its limits, for TENANT and INSTANCE keys. Limits hold for the calls that begin from then on.',
     args: {
       id: t.arg.id({ description: 'The id of the organization.' }),
-      input: t.arg({ type: UpdateOrganizationInput, description: 'What changes.' }),
+      input: t.arg({ type: UpdateOrganizationInput, description: 'The members to change.' }),
     },
     resolve: (_root, { id, input }, { deps, caller }) => updateOrganization(deps, caller, id, input),
   }),

@@ -44,7 +44,7 @@ builder.mutationFields((t) => ({
   createTenant: t.field({
     type: TenantType,
     description: 'Adds a tenant, for INSTANCE keys.',
-    args: { input: t.arg({ type: CreateTenantInput, description: 'What it is.' }) },
+    args: { input: t.arg({ type: CreateTenantInput, description: 'The members of the new tenant.' }) },
     resolve: (_root, { input }, { deps, caller }) => createTenant(deps, caller, input),
   }),
   updateTenant: t.field({
@@ -52,7 +52,7 @@ builder.mutationFields((t) => ({
     description: 'Renames a tenant, for INSTANCE keys.',
     args: {
       id: t.arg.id({ description: 'The id of the tenant.' }),
-      input: t.arg({ type: UpdateTenantInput, description: 'What changes.' }),
+      input: t.arg({ type: UpdateTenantInput, description: 'The members to change.' }),
     },
     resolve: (_root, { id, input }, { deps, caller }) => updateTenant(deps, caller, id, input),
   }),

@@ -51,7 +51,7 @@ builder.mutationFields((t) => ({
     type: UserType,
     description:
       'Adds a person to an organization, for its administrators. A user of the tenant with this e-mail becomes a member and keeps the name.',
-    args: { input: t.arg({ type: CreateUserInput, description: 'Who it is.' }) },
+    args: { input: t.arg({ type: CreateUserInput, description: 'The members of the new user.' }) },
     resolve: (_root, { input }, { deps, caller }) => createUser(deps, caller, input),
   }),
   updateUser: t.field({
@@ -59,7 +59,7 @@ builder.mutationFields((t) => ({
     description: 'Changes a user. Members of several organizations need a TENANT or INSTANCE key.',
     args: {
       id: t.arg.id({ description: 'The id of the user.' }),
-      input: t.arg({ type: UpdateUserInput, description: 'What changes.' }),
+      input: t.arg({ type: UpdateUserInput, description: 'The members to change.' }),
     },
     resolve: (_root, { id, input }, { deps, caller }) => updateUser(deps, caller, id, input),
   }),

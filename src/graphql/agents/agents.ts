@@ -76,7 +76,7 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
     listInPublicCatalog: t.exposeBoolean('listInPublicCatalog', { description: 'Whether the public catalog lists it.' }),
     listInTenantCatalog: t.exposeBoolean('listInTenantCatalog', { description: "Whether the tenant's catalog lists it." }),
     chatLogsVisible: t.exposeBoolean('chatLogsVisible', { description: 'Whether its editors may read the chats held with it.' }),
-    generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite the passages they rest on.' }),
+    generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite passages.' }),
     intermediateStepsVisible: t.exposeBoolean('intermediateStepsVisible', {
       description: 'Whether users see the steps between question and answer.',
     }),
@@ -205,7 +205,7 @@ builder.mutationFields((t) => ({
   createAgent: t.field({
     type: AgentType,
     description: "Makes an agent of the caller's organization; the caller owns it.",
-    args: { input: t.arg({ type: CreateAgentInput, description: 'What it is.' }) },
+    args: { input: t.arg({ type: CreateAgentInput, description: 'The members of the new agent.' }) },
     resolve: (_root, { input }, { deps, caller }) => createAgent(deps, caller, input),
   }),
   updateAgent: t.field({

@@ -3,7 +3,7 @@ import { enumOf } from '../types/enums.ts';
 
 export const AgentVisibilityType = enumOf('AgentVisibility', 'Who may use an agent.', agentVisibilities, {
   PRIVATE: 'Its owner and editors.',
-  GROUP: 'Also the members of its groups.',
+  GROUP: "Also members of the agent's groups.",
   ORGANIZATION: 'Everyone in its organization.',
   ANYONE_WITH_LINK: 'Every caller that has its id, also of other organizations.',
 });
@@ -15,7 +15,7 @@ export const AgentListScopeType = enumOf('AgentListScope', 'Which agents a list 
   SHARED: 'Those shared with the caller: as editor, through a group, or used by it in a chat.',
   ORGANIZATION: 'Those visible to the organization.',
   PUBLIC: 'Those that the public catalog lists.',
-  ALL: 'Everything the caller may see, but for what only a link opens.',
+  ALL: 'All agents that the caller may see, except those that are visible by link only.',
 });
 
 export const PublicCategoryType = enumOf('PublicCategory', 'Where the public catalog lists an agent.', publicCategories, {
@@ -29,5 +29,5 @@ export const PublicCategoryType = enumOf('PublicCategory', 'Where the public cat
   PRODUCTIVITY: 'Productivity.',
   SALES: 'Sales.',
   ADVISOR: 'Advisors.',
-  FEATURED: 'Shown first.',
+  FEATURED: 'Agents that a catalog shows first.',
 });

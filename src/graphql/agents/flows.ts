@@ -6,8 +6,8 @@ const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').i
   description: 'One version of a flow.',
   fields: (t) => ({
     version: t.exposeInt('version', { description: 'Its number.' }),
-    active: t.exposeBoolean('active', { description: 'Whether it is the one that runs; one at most is.' }),
-    description: t.exposeString('description', { description: 'What is new in it.' }),
+    active: t.exposeBoolean('active', { description: 'Whether this version is the active one; at most one is.' }),
+    description: t.exposeString('description', { description: 'What changed in this version.' }),
     data: t.field({
       type: 'JSON',
       description:
@@ -18,14 +18,14 @@ const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').i
 });
 
 const FlowResource = builder.objectRef<PartView<AgentFlow>>('AgentFlow').implement({
-  description: 'A fixed order of steps that answers instead of a single model call.',
+  description: 'A fixed sequence of steps that produces an answer.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the flow.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
     name: t.exposeString('name', { description: 'Unique in its agent.' }),
-    enabled: t.exposeBoolean('enabled', { description: 'Whether it may run.' }),
+    enabled: t.exposeBoolean('enabled', { description: 'Whether the flow is enabled.' }),
     versions: t.field({
       type: [FlowVersionResource],
       nullable: true,
@@ -39,7 +39,7 @@ export const FlowVersionInput = builder.inputType('FlowVersionInput', {
   description: 'One version of a flow.',
   fields: (t) => ({
     version: t.int({ description: 'From 1; each number once.' }),
-    active: t.boolean({ required: false, description: 'Whether it is the one that runs. Default false.' }),
+    active: t.boolean({ required: false, description: 'Whether this version is the active one. Default false.' }),
     description: t.string({ required: false, description: 'At most 20,000 characters.' }),
     data: t.field({ type: 'JSON', description: '`{steps: [{id, type, …}]}`: at most 200 steps, 64,000 bytes.' }),
   }),
@@ -48,7 +48,7 @@ const CreateFlowInput = builder.inputType('CreateFlowInput', {
   description: 'A new flow of an agent.',
   fields: (t) => ({
     name: t.string({ description: 'Unique in its agent; 1 to 200 characters.' }),
-    enabled: t.boolean({ required: false, description: 'Whether it may run. Default true.' }),
+    enabled: t.boolean({ required: false, description: 'Whether the flow is enabled. Default true.' }),
     versions: t.field({ type: [FlowVersionInput], required: false, description: 'At most 100, one active at most.' }),
   }),
 });
@@ -56,7 +56,7 @@ const UpdateFlowInput = builder.inputType('UpdateFlowInput', {
   description: 'Changes of a flow: absent members are kept.',
   fields: (t) => ({
     name: t.string({ required: false, description: 'Unique in its agent; 1 to 200 characters.' }),
-    enabled: t.boolean({ required: false, description: 'Whether it may run.' }),
+    enabled: t.boolean({ required: false, description: 'Whether the flow is enabled.' }),
     versions: t.field({ type: [FlowVersionInput], required: false, description: 'Replaced whole; null removes them.' }),
   }),
 });
@@ -92,7 +92,7 @@ builder.mutationFields((t) => ({
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       id: t.arg.id({ description: 'The id of the flow.' }),
-      input: t.arg({ type: UpdateFlowInput, description: 'What changes.' }),
+      input: t.arg({ type: UpdateFlowInput, description: 'The members to change.' }),
     },
     resolve: (_root, { agentId, id, input }, { deps, caller }) => updateFlow(deps, caller, agentId, id, input),
   }),

@@ -19,17 +19,17 @@ export const AgentOptionsInput = builder.inputType('AgentOptionsInput', {
 const FeatureInput = builder.inputType('AgentProfileFeatureInput', {
   description: 'Something an agent is good at.',
   fields: (t) => ({
-    title: t.string({ description: 'In a few words.' }),
-    description: t.string({ description: 'In a sentence.' }),
+    title: t.string({ description: 'The feature in a few words.' }),
+    description: t.string({ description: 'The feature in a sentence.' }),
   }),
 });
 
 export const AgentProfileInput = builder.inputType('AgentProfileInput', {
   description: 'How an agent is presented. The profile is replaced whole.',
   fields: (t) => ({
-    headline: t.string({ required: false, description: 'One line.' }),
-    description: t.string({ required: false, description: 'A paragraph.' }),
-    trainingDescription: t.string({ required: false, description: 'What it was taught.' }),
+    headline: t.string({ required: false, description: 'A headline of one line.' }),
+    description: t.string({ required: false, description: 'A description of one paragraph.' }),
+    trainingDescription: t.string({ required: false, description: 'A description of its knowledge.' }),
     features: t.field({ type: [FeatureInput], required: false, description: 'What it is good at; at most 50.' }),
     showCharacter: t.boolean({ required: false, description: 'Whether its character is shown.' }),
     showTraining: t.boolean({ required: false, description: 'Whether its training is shown.' }),
@@ -41,12 +41,12 @@ export const AgentProfileInput = builder.inputType('AgentProfileInput', {
       required: false,
       description: 'Sample conversations, each an object; at most 100.',
     }),
-    socialImage: t.string({ required: false, description: 'A picture for links.' }),
-    idleVideo: t.string({ required: false, description: 'A video for the time it waits.' }),
+    socialImage: t.string({ required: false, description: 'The preview image of links.' }),
+    idleVideo: t.string({ required: false, description: 'A video shown while the agent waits.' }),
     idleVideoError: t.string({ required: false, description: 'Why that video could not be made.' }),
     voice: t.string({ required: false, description: 'The voice it speaks with.' }),
-    voiceEngine: t.string({ required: false, description: 'What makes that voice.' }),
-    videoModel: t.string({ required: false, description: 'What makes its videos.' }),
+    voiceEngine: t.string({ required: false, description: 'The engine that makes the voice.' }),
+    videoModel: t.string({ required: false, description: 'The model that makes its videos.' }),
   }),
 });
 
@@ -71,7 +71,7 @@ function optionalFields(t: InputFields) {
     listInTenantCatalog: t.boolean({ required: false, description: "Whether the tenant's catalog lists it." }),
     generateCitations: t.boolean({
       required: false,
-      description: 'Whether answers cite the passages they rest on. Default true.',
+      description: 'Whether answers cite passages. Default true.',
     }),
     chatLogsVisible: t.boolean({ required: false, description: 'Whether its editors may read the chats held with it.' }),
     intermediateStepsVisible: t.boolean({
@@ -101,7 +101,7 @@ export const CreateAgentInput = builder.inputType('CreateAgentInput', {
     src: t.string({ description: 'Its picture: an address, or a data URL.' }),
     name: t.string({ description: 'Shown to users; 1 to 200 characters.' }),
     description: t.string({ description: 'What it is for; at most 10,000 characters.' }),
-    instructions: t.string({ description: 'What the model is told first; at most 400,000 characters.' }),
+    instructions: t.string({ description: 'The instructions for the model; at most 400,000 characters.' }),
     ...optionalFields(t),
   }),
 });
@@ -112,7 +112,7 @@ export const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
     src: t.string({ required: false, description: 'Its picture: an address, or a data URL.' }),
     name: t.string({ required: false, description: 'Shown to users; 1 to 200 characters.' }),
     description: t.string({ required: false, description: 'What it is for; at most 10,000 characters.' }),
-    instructions: t.string({ required: false, description: 'What the model is told first; at most 400,000 characters.' }),
+    instructions: t.string({ required: false, description: 'The instructions for the model; at most 400,000 characters.' }),
     ...optionalFields(t),
   }),
 });
@@ -120,13 +120,13 @@ export const UpdateAgentInput = builder.inputType('UpdateAgentInput', {
 export const ApproveAgentInput = builder.inputType('ApproveAgentInput', {
   description: 'Whether an organization has approved an agent.',
   fields: (t) => ({
-    isApproved: t.boolean({ required: false, description: 'False takes the approval back. Default true.' }),
+    isApproved: t.boolean({ required: false, description: 'False removes the approval. Default true.' }),
   }),
 });
 
 export const RateAgentInput = builder.inputType('RateAgentInput', {
   description: 'What a user thinks of an agent.',
   fields: (t) => ({
-    rating: t.int({ required: false, description: '1 to 5; null takes an earlier rating back.' }),
+    rating: t.int({ required: false, description: '1 to 5; null removes an earlier rating.' }),
   }),
 });

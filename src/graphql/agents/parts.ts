@@ -24,8 +24,8 @@ type Feature = NonNullable<AgentProfile['features']>[number];
 const FeatureType = builder.objectRef<Feature>('AgentProfileFeature').implement({
   description: 'Something an agent is good at.',
   fields: (t) => ({
-    title: t.exposeString('title', { description: 'In a few words.' }),
-    description: t.exposeString('description', { description: 'In a sentence.' }),
+    title: t.exposeString('title', { description: 'The feature in a few words.' }),
+    description: t.exposeString('description', { description: 'The feature in a sentence.' }),
   }),
 });
 
@@ -33,10 +33,10 @@ const FeatureType = builder.objectRef<Feature>('AgentProfileFeature').implement(
 export const AgentProfileType = builder.objectRef<AgentProfile>('AgentProfile').implement({
   description: 'How an agent is presented. Unset members are empty or false.',
   fields: (t) => ({
-    headline: t.string({ description: 'One line.', resolve: (profile) => profile.headline ?? '' }),
-    description: t.string({ description: 'A paragraph.', resolve: (profile) => profile.description ?? '' }),
+    headline: t.string({ description: 'A headline of one line.', resolve: (profile) => profile.headline ?? '' }),
+    description: t.string({ description: 'A description of one paragraph.', resolve: (profile) => profile.description ?? '' }),
     trainingDescription: t.string({
-      description: 'What it was taught.',
+      description: 'A description of its knowledge.',
       resolve: (profile) => profile.trainingDescription ?? '',
     }),
     features: t.field({
@@ -63,14 +63,14 @@ export const AgentProfileType = builder.objectRef<AgentProfile>('AgentProfile').
       description: 'Sample conversations, each an object.',
       resolve: (profile) => [...(profile.conversations ?? [])],
     }),
-    socialImage: t.string({ description: 'A picture for links.', resolve: (profile) => profile.socialImage ?? '' }),
-    idleVideo: t.string({ description: 'A video for the time it waits.', resolve: (profile) => profile.idleVideo ?? '' }),
+    socialImage: t.string({ description: 'The preview image of links.', resolve: (profile) => profile.socialImage ?? '' }),
+    idleVideo: t.string({ description: 'A video shown while the agent waits.', resolve: (profile) => profile.idleVideo ?? '' }),
     idleVideoError: t.string({
       description: 'Why that video could not be made.',
       resolve: (profile) => profile.idleVideoError ?? '',
     }),
     voice: t.string({ description: 'The voice it speaks with.', resolve: (profile) => profile.voice ?? '' }),
-    voiceEngine: t.string({ description: 'What makes that voice.', resolve: (profile) => profile.voiceEngine ?? '' }),
-    videoModel: t.string({ description: 'What makes its videos.', resolve: (profile) => profile.videoModel ?? '' }),
+    voiceEngine: t.string({ description: 'The engine that makes the voice.', resolve: (profile) => profile.voiceEngine ?? '' }),
+    videoModel: t.string({ description: 'The model that makes its videos.', resolve: (profile) => profile.videoModel ?? '' }),
   }),
 });

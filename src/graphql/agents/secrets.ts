@@ -23,9 +23,9 @@ const AgentSecretResource = builder.objectRef<AgentSecret>('AgentSecret').implem
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
-    key: t.exposeString('key', { description: 'What tools call it.' }),
+    key: t.exposeString('key', { description: 'The name by which tools refer to it.' }),
     description: t.exposeString('description', { description: 'What it is for.' }),
-    secretType: t.expose('secretType', { type: SecretTypeType, description: 'What it is.' }),
+    secretType: t.expose('secretType', { type: SecretTypeType, description: 'The kind of credential.' }),
     hasValue: t.exposeBoolean('hasValue', { description: 'Whether it has a value.' }),
     origins: t.exposeStringList('origins', {
       description:
@@ -39,7 +39,7 @@ const CreateAgentSecretInput = builder.inputType('CreateAgentSecretInput', {
   fields: (t) => ({
     key: t.string({ description: 'Unique in its agent: a letter, then at most 99 letters, digits, _, . or -.' }),
     description: t.string({ required: false, description: 'What it is for; at most 2,000 characters.' }),
-    secretType: t.field({ type: SecretTypeType, description: 'What it is.' }),
+    secretType: t.field({ type: SecretTypeType, description: 'The kind of credential.' }),
     value: t.string({ required: false, description: 'At most 4,096 bytes. Written, never read back.' }),
     origins: t.stringList({
       required: false,
@@ -52,8 +52,8 @@ const UpdateAgentSecretInput = builder.inputType('UpdateAgentSecretInput', {
   description: 'Changes of a secret: absent members are kept.',
   fields: (t) => ({
     description: t.string({ required: false, description: 'At most 2,000 characters; null empties it.' }),
-    secretType: t.field({ type: SecretTypeType, required: false, description: 'What it is.' }),
-    value: t.string({ required: false, description: 'At most 4,096 bytes; null takes it away.' }),
+    secretType: t.field({ type: SecretTypeType, required: false, description: 'The kind of credential.' }),
+    value: t.string({ required: false, description: 'At most 4,096 bytes; null removes it.' }),
     origins: t.stringList({
       required: false,
       description:
@@ -93,13 +93,13 @@ builder.mutationFields((t) => ({
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       id: t.arg.id({ description: 'The id of the secret.' }),
-      input: t.arg({ type: UpdateAgentSecretInput, description: 'What changes.' }),
+      input: t.arg({ type: UpdateAgentSecretInput, description: 'The members to change.' }),
     },
     resolve: (_root, { agentId, id, input }, { deps, caller }) => updateAgentSecret(deps, caller, agentId, id, input),
   }),
   deleteAgentSecret: t.field({
     type: AgentSecretResource,
-    description: 'Forgets a secret of an agent. Answers what it was, without its value.',
+    description: 'Deletes a secret of an agent. Returns the deleted secret, without its value.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the secret.' }) },
     resolve: (_root, { agentId, id }, { deps, caller }) => deleteAgentSecret(deps, caller, agentId, id),
   }),

@@ -10,13 +10,13 @@ const SkillResource = builder.objectRef<PartView<AgentSkill>>('AgentSkill').impl
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
     name: t.exposeString('name', { description: 'Unique in its agent.' }),
-    description: t.exposeString('description', { description: 'When it is taken up.' }),
+    description: t.exposeString('description', { description: 'When the agent should use the skill.' }),
     content: t.string({
       nullable: true,
       description: 'The instructions. Null for callers who may use the agent but not edit it.',
       resolve: ({ content, isWhole }) => (isWhole ? content : null),
     }),
-    enabled: t.exposeBoolean('enabled', { description: 'Whether the agent has it now.' }),
+    enabled: t.exposeBoolean('enabled', { description: 'Whether the skill is enabled.' }),
   }),
 });
 
@@ -24,9 +24,9 @@ const CreateSkillInput = builder.inputType('CreateSkillInput', {
   description: 'A new skill of an agent.',
   fields: (t) => ({
     name: t.string({ description: 'Unique in its agent; 1 to 200 characters.' }),
-    description: t.string({ required: false, description: 'When it is taken up; at most 10,000 characters.' }),
+    description: t.string({ required: false, description: 'When the agent should use the skill; at most 10,000 characters.' }),
     content: t.string({ description: 'The instructions; at most 200,000 characters.' }),
-    enabled: t.boolean({ required: false, description: 'Whether the agent has it now. Default true.' }),
+    enabled: t.boolean({ required: false, description: 'Whether the skill is enabled. Default true.' }),
   }),
 });
 const UpdateSkillInput = builder.inputType('UpdateSkillInput', {
@@ -35,7 +35,7 @@ const UpdateSkillInput = builder.inputType('UpdateSkillInput', {
     name: t.string({ required: false, description: 'Unique in its agent; 1 to 200 characters.' }),
     description: t.string({ required: false, description: 'At most 10,000 characters; null empties it.' }),
     content: t.string({ required: false, description: 'At most 200,000 characters.' }),
-    enabled: t.boolean({ required: false, description: 'Whether the agent has it now.' }),
+    enabled: t.boolean({ required: false, description: 'Whether the skill is enabled.' }),
   }),
 });
 
@@ -70,13 +70,13 @@ builder.mutationFields((t) => ({
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       id: t.arg.id({ description: 'The id of the skill.' }),
-      input: t.arg({ type: UpdateSkillInput, description: 'What changes.' }),
+      input: t.arg({ type: UpdateSkillInput, description: 'The members to change.' }),
     },
     resolve: (_root, { agentId, id, input }, { deps, caller }) => updateSkill(deps, caller, agentId, id, input),
   }),
   deleteSkill: t.field({
     type: SkillResource,
-    description: 'Takes a skill away from its agent. Answers what it was.',
+    description: 'Removes a skill from its agent. Returns the removed skill.',
     args: { agentId: t.arg.id({ description: 'The id of the agent.' }), id: t.arg.id({ description: 'The id of the skill.' }) },
     resolve: (_root, { agentId, id }, { deps, caller }) => deleteSkill(deps, caller, agentId, id),
   }),

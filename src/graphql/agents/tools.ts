@@ -21,7 +21,7 @@ export const AgentToolResource = builder.objectRef<PartView<AgentTool>>('AgentTo
       description: 'What it does; empty when it does not say.',
       resolve: ({ data }) => descriptionOf(data),
     }),
-    type: t.expose('type', { type: AgentToolTypeType, description: 'What it is.' }),
+    type: t.expose('type', { type: AgentToolTypeType, description: 'Its type.' }),
     data: t.field({
       type: 'JSON',
       nullable: true,
@@ -36,7 +36,7 @@ const CreateAgentToolInput = builder.inputType('CreateAgentToolInput', {
   description: 'A new tool of an agent.',
   fields: (t) => ({
     name: t.string({ description: 'Unique in its agent: a letter or _, then at most 63 letters, digits, _ or -.' }),
-    type: t.field({ type: AgentToolTypeType, description: 'What it is.' }),
+    type: t.field({ type: AgentToolTypeType, description: 'Its type.' }),
     data: t.field({
       type: 'JSON',
       description:
@@ -83,7 +83,7 @@ builder.mutationFields((t) => ({
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       id: t.arg.id({ description: 'The id of the tool.' }),
-      input: t.arg({ type: UpdateAgentToolInput, description: 'What changes.' }),
+      input: t.arg({ type: UpdateAgentToolInput, description: 'The members to change.' }),
     },
     resolve: (_root, { agentId, id, input }, { deps, caller }) => updateAgentTool(deps, caller, agentId, id, input),
   }),

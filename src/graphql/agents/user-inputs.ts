@@ -9,7 +9,7 @@ import { type AgentUserInput, type PartView, userInputTypes } from '../../entiti
 import { builder } from '../builder/builder.ts';
 import { enumOf } from '../types/enums.ts';
 
-export const UserInputTypeType = enumOf('UserInputType', 'What a user input takes.', userInputTypes, {
+export const UserInputTypeType = enumOf('UserInputType', "The type of a user input's value.", userInputTypes, {
   SHORT_TEXT: 'One line of text.',
   LONG_TEXT: 'Text.',
   NUMBER: 'A number.',
@@ -26,7 +26,7 @@ export const UserInputResource = builder.objectRef<PartView<AgentUserInput>>('Ag
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     agentId: t.exposeID('agentId', { description: 'The agent it belongs to.' }),
     variableName: t.exposeString('variableName', { description: 'Its name in the instructions.' }),
-    type: t.expose('type', { type: UserInputTypeType, description: 'What it takes.' }),
+    type: t.expose('type', { type: UserInputTypeType, description: 'The type of its value.' }),
     label: t.exposeString('label', { description: 'What the user is asked.' }),
     configuration: t.field({
       type: 'JSON',
@@ -34,7 +34,7 @@ export const UserInputResource = builder.objectRef<PartView<AgentUserInput>>('Ag
       resolve: ({ configuration }) => configuration,
     }),
     showOnChatCreate: t.exposeBoolean('showOnChatCreate', { description: 'Whether it is asked when a chat is created.' }),
-    orderIndex: t.exposeInt('orderIndex', { description: 'Lower is asked first.' }),
+    orderIndex: t.exposeInt('orderIndex', { description: 'Its position: lower numbers are asked first.' }),
   }),
 });
 
@@ -42,7 +42,7 @@ const CreateUserInputInput = builder.inputType('CreateUserInputInput', {
   description: 'A new variable of an agent.',
   fields: (t) => ({
     variableName: t.string({ description: 'Unique in its agent: a letter or _, then at most 63 letters, digits or _.' }),
-    type: t.field({ type: UserInputTypeType, description: 'What it takes.' }),
+    type: t.field({ type: UserInputTypeType, description: 'The type of its value.' }),
     label: t.string({ description: 'What the user is asked; 1 to 500 characters.' }),
     configuration: t.field({
       type: 'JSON',
@@ -57,7 +57,7 @@ const UpdateUserInputInput = builder.inputType('UpdateUserInputInput', {
   description: 'Changes of a variable: absent members are kept.',
   fields: (t) => ({
     variableName: t.string({ required: false, description: 'Unique in its agent.' }),
-    type: t.field({ type: UserInputTypeType, required: false, description: 'What it takes.' }),
+    type: t.field({ type: UserInputTypeType, required: false, description: 'The type of its value.' }),
     label: t.string({ required: false, description: '1 to 500 characters.' }),
     configuration: t.field({ type: 'JSON', required: false, description: 'Replaced whole; null empties it.' }),
     showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created.' }),
@@ -89,7 +89,7 @@ builder.mutationFields((t) => ({
     description: 'Gives an agent a variable, for who may edit it.',
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
-      input: t.arg({ type: CreateUserInputInput, description: 'What it asks.' }),
+      input: t.arg({ type: CreateUserInputInput, description: 'The members of the new user input.' }),
     },
     resolve: (_root, { agentId, input }, { deps, caller }) => createUserInput(deps, caller, agentId, input),
   }),
@@ -99,13 +99,13 @@ builder.mutationFields((t) => ({
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       id: t.arg.id({ description: 'The id of the user input.' }),
-      input: t.arg({ type: UpdateUserInputInput, description: 'What changes.' }),
+      input: t.arg({ type: UpdateUserInputInput, description: 'The members to change.' }),
     },
     resolve: (_root, { agentId, id, input }, { deps, caller }) => updateUserInput(deps, caller, agentId, id, input),
   }),
   deleteUserInput: t.field({
     type: UserInputResource,
-    description: 'Takes a variable away from its agent. Answers what it was.',
+    description: 'Removes a variable from its agent. Returns the removed variable.',
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       id: t.arg.id({ description: 'The id of the user input.' }),

@@ -34,19 +34,25 @@ const AuditEntryType = builder.objectRef<AuditEntry>('AuditEntry').implement({
   description: 'One call: who did what to what, when, and from where.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the entry.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was done.' }),
-    orgId: t.exposeID('orgId', { description: 'The organization it was done in.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'The time of the call.' }),
+    orgId: t.exposeID('orgId', { description: 'The organization in which it was done.' }),
     actorUserId: t.exposeID('actorUserId', { description: 'The user who did it.' }),
     actorEmail: t.exposeString('actorEmail', { description: 'The e-mail of that user at the time.' }),
-    actorKeyId: t.exposeID('actorKeyId', { description: 'The key it was done with.' }),
+    actorKeyId: t.exposeID('actorKeyId', { description: 'The key of the call.' }),
     action: t.exposeString('action', { description: 'The operation: `createAgent`.' }),
     kind: t.expose('kind', { type: AuditKindType, description: 'The kind of the entry.' }),
     outcome: t.expose('outcome', { type: AuditOutcomeType, description: 'How the call ended.' }),
     count: t.exposeInt('count', {
       description: 'How many calls the entry stands for: more than one where a key was refused very often within a minute.',
     }),
-    targetKind: t.exposeString('targetKind', { nullable: true, description: 'What it was done to: `agent`, `group`, …' }),
-    targetId: t.exposeID('targetId', { nullable: true, description: 'The id of that; it may be gone by now.' }),
+    targetKind: t.exposeString('targetKind', {
+      nullable: true,
+      description: 'The kind of the changed thing: `agent`, `group`, …',
+    }),
+    targetId: t.exposeID('targetId', {
+      nullable: true,
+      description: 'The id of the changed thing, which may be deleted by now.',
+    }),
     targetIds: t.idList({
       description: 'Everything that the call named, made or showed, the target first; at most 100.',
       resolve: ({ targetIds }) => [...targetIds],
@@ -74,8 +80,8 @@ builder.queryField('auditLog', (t) =>
       targetId: t.arg.id({ required: false, description: 'Only what was done to this.' }),
       action: t.arg.string({ required: false, description: 'Only this operation.' }),
       kind: t.arg({ type: AuditKindType, required: false, description: 'Only entries of this kind.' }),
-      from: t.arg({ type: 'DateTime', required: false, description: 'From this moment on.' }),
-      to: t.arg({ type: 'DateTime', required: false, description: 'Before this moment.' }),
+      from: t.arg({ type: 'DateTime', required: false, description: 'Entries from this moment on.' }),
+      to: t.arg({ type: 'DateTime', required: false, description: 'Entries before this moment.' }),
       ...pageArgs(t.arg),
     },
     resolve: (_root, { first, after, ...filter }, context) =>

@@ -25,7 +25,7 @@ const BundledAgentResource = builder.objectRef<AgentBundle['agent']>('BundledAge
     name: t.exposeString('name', { description: 'Its name.' }),
     introduction: t.exposeString('introduction', { nullable: true, description: 'How it greets.' }),
     description: t.exposeString('description', { description: 'What it is for.' }),
-    instructions: t.exposeString('instructions', { description: 'What the model is told first.' }),
+    instructions: t.exposeString('instructions', { description: 'The instructions for the model.' }),
     seed: t.exposeString('seed', { description: 'Text that new chats begin from.' }),
     src: t.exposeString('src', { description: 'Its picture.' }),
     modelId: t.exposeString('modelId', { description: 'The model that answers.' }),
@@ -45,8 +45,8 @@ const BundledToolResource = builder.objectRef<BundledTool>('BundledTool').implem
   description: 'A tool, its secrets replaced by references.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name the model calls it by.' }),
-    type: t.expose('type', { type: AgentToolTypeType, description: 'What it is.' }),
-    data: t.field({ type: 'JSON', description: 'How it works.', resolve: ({ data }) => data }),
+    type: t.expose('type', { type: AgentToolTypeType, description: 'Its type.' }),
+    data: t.field({ type: 'JSON', description: 'The configuration of the tool.', resolve: ({ data }) => data }),
   }),
 });
 
@@ -54,11 +54,15 @@ const BundledUserInputResource = builder.objectRef<BundledUserInput>('BundledUse
   description: 'A variable of the instructions.',
   fields: (t) => ({
     variableName: t.exposeString('variableName', { description: 'Its name in the instructions.' }),
-    type: t.expose('type', { type: UserInputTypeType, description: 'What it takes.' }),
+    type: t.expose('type', { type: UserInputTypeType, description: 'The type of its value.' }),
     label: t.exposeString('label', { description: 'What the user is asked.' }),
-    configuration: t.field({ type: 'JSON', description: 'How it is asked.', resolve: ({ configuration }) => configuration }),
+    configuration: t.field({
+      type: 'JSON',
+      description: 'The settings of the question.',
+      resolve: ({ configuration }) => configuration,
+    }),
     showOnChatCreate: t.exposeBoolean('showOnChatCreate', { description: 'Whether it is asked when a chat is created.' }),
-    orderIndex: t.exposeInt('orderIndex', { description: 'Lower is asked first.' }),
+    orderIndex: t.exposeInt('orderIndex', { description: 'Its position: lower numbers are asked first.' }),
   }),
 });
 
@@ -67,8 +71,8 @@ const BundledFlowVersionResource = builder.objectRef<Flow['versions'][number]>('
   description: 'One version of a flow.',
   fields: (t) => ({
     version: t.exposeInt('version', { description: 'Its number.' }),
-    active: t.exposeBoolean('active', { description: 'Whether it is the one that runs.' }),
-    description: t.exposeString('description', { description: 'What is new in it.' }),
+    active: t.exposeBoolean('active', { description: 'Whether this version is the active one.' }),
+    description: t.exposeString('description', { description: 'What changed in this version.' }),
     data: t.field({ type: 'JSON', description: 'Its steps.', resolve: ({ data }) => data }),
   }),
 });
@@ -76,8 +80,12 @@ const BundledFlowResource = builder.objectRef<Flow>('BundledFlow').implement({
   description: 'A flow with its versions.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
-    enabled: t.exposeBoolean('enabled', { description: 'Whether it may run.' }),
-    versions: t.field({ type: [BundledFlowVersionResource], description: 'By number.', resolve: ({ versions }) => versions }),
+    enabled: t.exposeBoolean('enabled', { description: 'Whether the flow is enabled.' }),
+    versions: t.field({
+      type: [BundledFlowVersionResource],
+      description: 'Its versions, by number.',
+      resolve: ({ versions }) => versions,
+    }),
   }),
 });
 
@@ -86,7 +94,7 @@ const BundledItemResource = builder.objectRef<BundledDataSource['knowledgeItems'
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its title.' }),
     type: t.exposeString('type', { description: 'The type of its source.' }),
-    uniqueId: t.exposeString('uniqueId', { description: 'Names it within its source.' }),
+    uniqueId: t.exposeString('uniqueId', { description: 'Unique in its source.' }),
     blobUrl: t.exposeString('blobUrl', {
       description:
         'Its content: for uploaded files a data URL, as far as there is room; empty when the bundle does not carry it.',
@@ -100,8 +108,8 @@ const BundledSourceResource = builder.objectRef<BundledDataSource>('BundledDataS
   fields: (t) => ({
     originalId: t.exposeString('originalId', { description: 'Its id where the bundle comes from.' }),
     name: t.exposeString('name', { description: 'Its name.' }),
-    type: t.expose('type', { type: DataSourceKind, description: 'What it is.' }),
-    refreshPeriod: t.expose('refreshPeriod', { type: RefreshPeriodType, description: 'How often it is read anew.' }),
+    type: t.expose('type', { type: DataSourceKind, description: 'Its type.' }),
+    refreshPeriod: t.expose('refreshPeriod', { type: RefreshPeriodType, description: 'How often it is refreshed.' }),
     data: t.field({ type: 'JSON', description: 'The payload itself, or how it is read.', resolve: ({ data }) => data }),
     knowledgeItems: t.field({
       type: [BundledItemResource],
@@ -115,18 +123,18 @@ const BundledSkillResource = builder.objectRef<AgentBundle['skills'][number]>('B
   description: 'A skill.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
-    description: t.exposeString('description', { description: 'When it is taken up.' }),
+    description: t.exposeString('description', { description: 'When the agent should use the skill.' }),
     content: t.exposeString('content', { description: 'The instructions.' }),
-    enabled: t.exposeBoolean('enabled', { description: 'Whether the agent has it now.' }),
+    enabled: t.exposeBoolean('enabled', { description: 'Whether the skill is enabled.' }),
   }),
 });
 
 const RequiredSecretResource = builder.objectRef<AgentBundle['requiredSecrets'][number]>('RequiredSecret').implement({
   description: 'A credential that the importer of the bundle supplies.',
   fields: (t) => ({
-    key: t.exposeString('key', { description: 'What tools call it.' }),
+    key: t.exposeString('key', { description: 'The name by which tools refer to it.' }),
     description: t.exposeString('description', { description: 'What it is for.' }),
-    secretType: t.expose('secretType', { type: SecretTypeType, description: 'What it is.' }),
+    secretType: t.expose('secretType', { type: SecretTypeType, description: 'The kind of credential.' }),
   }),
 });
 
@@ -135,7 +143,11 @@ const AgentBundleResource = builder.objectRef<AgentBundle>('AgentBundle').implem
   fields: (t) => ({
     version: t.exposeString('version', { description: 'The version of the format: `1.0`.' }),
     exportedAt: t.expose('exportedAt', { type: 'DateTime', description: 'When it was made.' }),
-    source: t.field({ type: SourceResource, description: 'Where it comes from.', resolve: ({ source }) => source }),
+    source: t.field({
+      type: SourceResource,
+      description: 'The installation that exported the bundle.',
+      resolve: ({ source }) => source,
+    }),
     agent: t.field({ type: BundledAgentResource, description: 'The agent itself.', resolve: ({ agent }) => agent }),
     tools: t.field({ type: [BundledToolResource], description: 'Its tools, by name.', resolve: ({ tools }) => tools }),
     userInputs: t.field({
@@ -163,7 +175,7 @@ const AgentBundleResource = builder.objectRef<AgentBundle>('AgentBundle').implem
 });
 
 const ImportAgentPayload = builder.objectRef<ImportResult>('ImportAgentPayload').implement({
-  description: 'What became of a bundle.',
+  description: 'The result of an import.',
   fields: (t) => ({
     agentId: t.exposeID('agentId', { nullable: true, description: 'The new agent; null for a dry run.' }),
     agent: t.field({

@@ -20,7 +20,7 @@ const BundledAgentInput = builder.inputType('BundledAgentInput', {
     name: t.string({ description: '1 to 200 characters.' }),
     introduction: t.string({ required: false, description: 'How it greets.' }),
     description: t.string({ description: 'What it is for.' }),
-    instructions: t.string({ description: 'What the model is told first.' }),
+    instructions: t.string({ description: 'The instructions for the model.' }),
     seed: t.string({ required: false, description: 'Text that new chats begin from.' }),
     src: t.string({ description: 'Its picture.' }),
     modelId: t.string({ required: false, description: 'The model that answers; one that is not here is substituted.' }),
@@ -39,26 +39,26 @@ const BundledToolInput = builder.inputType('BundledToolInput', {
   description: 'A tool.',
   fields: (t) => ({
     name: t.string({ description: 'The name the model calls it by.' }),
-    type: t.field({ type: AgentToolTypeType, description: 'What it is.' }),
-    data: t.field({ type: 'JSON', description: 'How it works; secrets in it are moved into the vault.' }),
+    type: t.field({ type: AgentToolTypeType, description: 'Its type.' }),
+    data: t.field({ type: 'JSON', description: 'The configuration of the tool. Secrets in it are moved into the vault.' }),
   }),
 });
 const BundledUserInputInput = builder.inputType('BundledUserInputInput', {
   description: 'A variable of the instructions.',
   fields: (t) => ({
     variableName: t.string({ description: 'Its name in the instructions.' }),
-    type: t.field({ type: UserInputTypeType, description: 'What it takes.' }),
+    type: t.field({ type: UserInputTypeType, description: 'The type of its value.' }),
     label: t.string({ description: 'What the user is asked.' }),
-    configuration: t.field({ type: 'JSON', required: false, description: 'How it is asked.' }),
+    configuration: t.field({ type: 'JSON', required: false, description: 'The settings of the question.' }),
     showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created.' }),
-    orderIndex: t.int({ required: false, description: 'Lower is asked first.' }),
+    orderIndex: t.int({ required: false, description: 'Its position: lower numbers are asked first.' }),
   }),
 });
 const BundledFlowInput = builder.inputType('BundledFlowInput', {
   description: 'A flow with its versions.',
   fields: (t) => ({
     name: t.string({ description: 'Its name.' }),
-    enabled: t.boolean({ required: false, description: 'Whether it may run.' }),
+    enabled: t.boolean({ required: false, description: 'Whether the flow is enabled.' }),
     versions: t.field({ type: [FlowVersionInput], required: false, description: 'One active at most.' }),
   }),
 });
@@ -67,7 +67,7 @@ const BundledItemInput = builder.inputType('BundledKnowledgeItemInput', {
   fields: (t) => ({
     name: t.string({ required: false, description: 'Its title.' }),
     type: t.string({ required: false, description: 'Not used: its source says.' }),
-    uniqueId: t.string({ required: false, description: 'Names it within its source.' }),
+    uniqueId: t.string({ required: false, description: 'Unique in its source.' }),
     blobUrl: t.string({ required: false, description: 'Its content: a data URL, or a public address to fetch it from.' }),
     filename: t.string({ required: false, description: 'The name of the file.' }),
     mimeType: t.string({ required: false, description: 'What kind of file it is.' }),
@@ -78,8 +78,8 @@ const BundledSourceInput = builder.inputType('BundledDataSourceInput', {
   fields: (t) => ({
     originalId: t.string({ required: false, description: 'Its id where the bundle comes from; not used.' }),
     name: t.string({ description: 'Its name.' }),
-    type: t.field({ type: DataSourceKind, description: 'What it is.' }),
-    refreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: 'How often it is read anew.' }),
+    type: t.field({ type: DataSourceKind, description: 'Its type.' }),
+    refreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: 'How often it is refreshed.' }),
     data: t.field({ type: 'JSON', required: false, description: 'The payload itself, or how it is read.' }),
     knowledgeItems: t.field({ type: [BundledItemInput], required: false, description: 'Its documents.' }),
   }),
@@ -88,15 +88,15 @@ const BundledSkillInput = builder.inputType('BundledSkillInput', {
   description: 'A skill.',
   fields: (t) => ({
     name: t.string({ description: 'Its name.' }),
-    description: t.string({ required: false, description: 'When it is taken up.' }),
+    description: t.string({ required: false, description: 'When the agent should use the skill.' }),
     content: t.string({ description: 'The instructions.' }),
-    enabled: t.boolean({ required: false, description: 'Whether the agent has it now.' }),
+    enabled: t.boolean({ required: false, description: 'Whether the skill is enabled.' }),
   }),
 });
 const RequiredSecretInput = builder.inputType('RequiredSecretInput', {
   description: 'A credential that the tools need.',
   fields: (t) => ({
-    key: t.string({ description: 'What tools call it.' }),
+    key: t.string({ description: 'The name by which tools refer to it.' }),
     description: t.string({ required: false, description: 'What it is for.' }),
     secretType: t.field({ type: SecretTypeType, required: false, description: 'What it is. Default apiKey.' }),
   }),

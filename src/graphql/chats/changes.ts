@@ -18,21 +18,21 @@ const ChatExportFormatType = wireEnumOf('ChatExportFormat', 'How an exported cha
 });
 
 const ChatSummaryType = builder.objectRef<{ readonly summary: string }>('ChatSummary').implement({
-  description: 'What a chat is about.',
+  description: 'The summary of a chat.',
   fields: (t) => ({ summary: t.exposeString('summary', { description: 'A few sentences.' }) }),
 });
 
 const ChatCompressionType = builder.objectRef<Compression>('ChatCompression').implement({
-  description: 'What models are given of a chat.',
+  description: 'The part of a chat that models get.',
   fields: (t) => ({
     summary: t.exposeString('summary', {
       nullable: true,
       description: 'What they are given in place of the older turns; null while there are none.',
     }),
     compressedCount: t.exposeInt('compressedCount', {
-      description: 'Messages that it replaces for the model; they stay in the transcript.',
+      description: 'Messages that the summary replaces for models; they stay in the transcript.',
     }),
-    keptCount: t.exposeInt('keptCount', { description: 'Messages that models are still given as they are.' }),
+    keptCount: t.exposeInt('keptCount', { description: 'Messages that models still get unchanged.' }),
   }),
 });
 

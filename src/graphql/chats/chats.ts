@@ -26,12 +26,12 @@ export const ChatType = builder.objectRef<Chat>('Chat').implement({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When something was last said or changed in it.' }),
     name: t.exposeString('name', { description: 'Empty until the first exchange names it.' }),
-    userId: t.exposeID('userId', { description: 'Who talks in it.' }),
+    userId: t.exposeID('userId', { description: 'The user of the chat.' }),
     pinPosition: t.int({
       description: 'Lower stands higher, from 1; 0 when it is not pinned.',
       resolve: ({ pinPosition }) => pinPosition ?? 0,
     }),
-    agent: t.field({ type: ChatAgentType, description: 'Who answers in it.', resolve: ({ agent }) => agent }),
+    agent: t.field({ type: ChatAgentType, description: 'The agent that answers in the chat.', resolve: ({ agent }) => agent }),
     activeRunId: t.exposeID('activeRunId', { nullable: true, description: 'The run that answers now; null when none does.' }),
     userInputs: t.field({
       type: 'JSON',
@@ -45,7 +45,7 @@ export const ChatType = builder.objectRef<Chat>('Chat').implement({
     summary: t.loadable({
       type: 'String',
       nullable: true,
-      description: 'What it is about, as it was last summarized; null before that.',
+      description: 'The last summary of the chat; null without one.',
       load: (chatIds: string[], { deps }) => listSummaries(deps, chatIds),
       resolve: ({ id }) => id,
     }),

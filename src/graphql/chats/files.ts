@@ -13,16 +13,16 @@ import { builder } from '../builder/builder.ts';
 import { enumOf } from '../types/enums.ts';
 import { ChatType } from './chats.ts';
 
-const ChatFileSourceType = enumOf('ChatFileSource', 'Who brought a file.', chatFileSources, {
+const ChatFileSourceType = enumOf('ChatFileSource', 'The origin of a file.', chatFileSources, {
   USER: 'The user.',
   SYSTEM: 'The service, or a program that acts for it.',
 });
 
-const ChatFileStatusType = enumOf('ChatFileStatus', 'What has become of a file.', chatFileStatuses, {
-  PENDING: 'Announced; its content is awaited for a day.',
-  UPLOADED: 'Complete.',
-  FAILED: 'Its content could not be kept.',
-  DELETED: 'Gone.',
+const ChatFileStatusType = enumOf('ChatFileStatus', 'The state of a file.', chatFileStatuses, {
+  PENDING: 'The record exists; its content must arrive within a day.',
+  UPLOADED: 'The content is stored.',
+  FAILED: 'Its content could not be stored.',
+  DELETED: 'The file is deleted.',
 });
 
 const ChatFileType = builder.objectRef<ChatFile>('ChatFile').implement({
@@ -30,7 +30,7 @@ const ChatFileType = builder.objectRef<ChatFile>('ChatFile').implement({
   fields: (t) => ({
     id: t.exposeID('id', { description: 'What content parts name: `{type: "id", id}`.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    source: t.expose('source', { type: ChatFileSourceType, description: 'Who brought it.' }),
+    source: t.expose('source', { type: ChatFileSourceType, description: 'Whether the user or a tool added the file.' }),
     filename: t.exposeString('filename', { description: 'Its name, without any path.' }),
     size: t.exposeInt('sizeBytes', { description: 'Its bytes; while it is pending, as announced.' }),
     mimeType: t.exposeString('mimeType', { description: 'Its media type as it was declared.' }),
@@ -40,7 +40,7 @@ const ChatFileType = builder.objectRef<ChatFile>('ChatFile').implement({
     }),
     metadata: t.field({
       type: 'JSON',
-      description: 'What was said of it when it was announced.',
+      description: 'The metadata of its record.',
       resolve: (file) => file.metadata,
     }),
     deletedAt: t.expose('deletedAt', { type: 'DateTime', nullable: true, description: 'When it was deleted.' }),
@@ -92,7 +92,7 @@ builder.mutationFields((t) => ({
     args: {
       chatId: t.arg.id(chatId),
       file: t.arg({ type: 'File', description: 'The file; at most CHAT_FILE_MAX_BYTES of the service.' }),
-      source: t.arg({ type: ChatFileSourceType, defaultValue: 'USER', description: 'Who brings it.' }),
+      source: t.arg({ type: ChatFileSourceType, defaultValue: 'USER', description: 'Whether the user or a tool adds the file.' }),
     },
     resolve: (_root, args, { deps, caller }) => uploadChatFile(deps, caller, args.chatId, args.file, args.source),
   }),

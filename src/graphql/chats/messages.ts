@@ -6,20 +6,20 @@ import { wireEnumOf } from '../types/enums.ts';
 export const ToolOutputStatusType = wireEnumOf('ToolOutputStatus', 'How a call of a tool went.', toolOutputStatuses, {
   success: 'It gave the output.',
   error: 'It failed; the output says why.',
-  cancelled: 'It was not made.',
+  cancelled: 'The call was not made.',
 });
 
 export const MessageRoleType = wireEnumOf('MessageRole', 'Who says a message.', messageRoles, {
   user: 'The user.',
   assistant: 'The agent.',
   system: 'The service.',
-  tool: 'A tool: its output.',
+  tool: 'The output of a tool.',
 });
 
 export const CitationType = builder.objectRef<Citation>('Citation').implement({
-  description: 'A passage that an answer rests on.',
+  description: 'A passage that an answer cites.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Names the passage.' }),
+    id: t.exposeID('id', { description: 'The id of the passage.' }),
     index: t.exposeInt('index', { description: 'The number in its `[n]` marker, in order of first use.' }),
     knowledgeItemId: t.exposeID('knowledgeItemId', { description: 'The document it is from.' }),
     dataSourceId: t.exposeID('dataSourceId', { description: 'The data source of that document.' }),
@@ -33,27 +33,27 @@ export const CitationType = builder.objectRef<Citation>('Citation').implement({
     charEnd: t.exposeInt('charEnd', { description: 'Where it ends.' }),
     score: t.exposeFloat('score', { description: 'How close it is to the question; higher is closer.' }),
     answerStart: t.exposeInt('answerStart', { description: 'Where the marker starts in the answer, UTF-16 code units.' }),
-    answerEnd: t.exposeInt('answerEnd', { description: 'Where the marker ends.' }),
+    answerEnd: t.exposeInt('answerEnd', { description: 'Where the marker ends, UTF-16 code units.' }),
   }),
 });
 
 export const ToolCallType = builder.objectRef<ToolCall>('ToolCall').implement({
   description: 'A call that the caller is asked to make.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'What the output refers to.' }),
+    id: t.exposeID('id', { description: 'The id that the output refers to.' }),
     name: t.exposeString('name', { description: 'The name of the function.' }),
     arguments: t.exposeString('arguments', { description: 'Its arguments as JSON text.' }),
   }),
 });
 
 export const MessageType = builder.objectRef<ChatMessage>('Message').implement({
-  description: 'Something said in a chat.',
+  description: 'A message of a chat.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Unique; sorts by time.' }),
     chatId: t.exposeID('chatId', { description: 'The chat it stands in.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it began.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
-    role: t.expose('role', { type: MessageRoleType, description: 'Who says it.' }),
+    role: t.expose('role', { type: MessageRoleType, description: "The role of the message's author." }),
     content: t.exposeString('content', { description: 'Its text; empty for a message that only asks for calls.' }),
     parts: t.field({
       type: 'JSON',
@@ -75,10 +75,10 @@ export const MessageType = builder.objectRef<ChatMessage>('Message').implement({
     }),
     citations: t.field({
       type: [CitationType],
-      description: 'The passages it rests on, in the order of its text.',
+      description: 'The cited passages, in the order of its text.',
       resolve: ({ citations }) => citations ?? [],
     }),
-    runId: t.exposeID('runId', { nullable: true, description: 'The run that it began, or that said it.' }),
+    runId: t.exposeID('runId', { nullable: true, description: 'The run that it began, or whose output it is.' }),
     isComplete: t.boolean({
       description: 'False when the run was cut while it was being said.',
       resolve: ({ status }) => status === 'completed',

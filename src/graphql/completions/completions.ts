@@ -25,30 +25,35 @@ type ToolCall = Completion['toolCalls'][number];
 const UsageType = builder.objectRef<Usage>('CompletionUsage').implement({
   description: 'Tokens, as the model counted them.',
   fields: (t) => ({
-    promptTokens: t.int({ description: 'Tokens read.', resolve: (usage) => usage.inputTokens }),
-    completionTokens: t.int({ description: 'Tokens written.', resolve: (usage) => usage.outputTokens }),
-    totalTokens: t.int({ description: 'Both together.', resolve: (usage) => usage.inputTokens + usage.outputTokens }),
+    promptTokens: t.int({ description: 'Input tokens.', resolve: (usage) => usage.inputTokens }),
+    completionTokens: t.int({ description: 'Output tokens.', resolve: (usage) => usage.outputTokens }),
+    totalTokens: t.int({
+      description: 'Input and output tokens together.',
+      resolve: (usage) => usage.inputTokens + usage.outputTokens,
+    }),
     promptTokensDetails: t.field({
       type: PromptTokensDetailsType,
-      description: 'What the tokens read consist of.',
+      description: 'Details of the input tokens.',
       resolve: (usage) => usage,
     }),
     completionTokensDetails: t.field({
       type: CompletionTokensDetailsType,
-      description: 'What the tokens written consist of.',
+      description: 'Details of the output tokens.',
       resolve: (usage) => usage,
     }),
   }),
 });
 
 const PromptTokensDetailsType = builder.objectRef<Usage>('CompletionPromptTokensDetails').implement({
-  description: 'What the tokens read consist of.',
-  fields: (t) => ({ cachedTokens: t.exposeInt('cachedTokens', { description: 'Those the model had read before.' }) }),
+  description: 'Details of the input tokens.',
+  fields: (t) => ({
+    cachedTokens: t.exposeInt('cachedTokens', { description: 'Tokens that the provider read from its cache.' }),
+  }),
 });
 
 const CompletionTokensDetailsType = builder.objectRef<Usage>('CompletionTokensDetails').implement({
-  description: 'What the tokens written consist of.',
-  fields: (t) => ({ reasoningTokens: t.exposeInt('reasoningTokens', { description: 'Those spent on thinking.' }) }),
+  description: 'Details of the output tokens.',
+  fields: (t) => ({ reasoningTokens: t.exposeInt('reasoningTokens', { description: 'Tokens spent on thinking.' }) }),
 });
 
 const FunctionType = builder.objectRef<ToolCall>('CompletionFunction').implement({
@@ -62,17 +67,17 @@ const FunctionType = builder.objectRef<ToolCall>('CompletionFunction').implement
 const ToolCallType = builder.objectRef<ToolCall>('CompletionToolCall').implement({
   description: 'A call that the client is asked to make.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'What the output refers to.' }),
+    id: t.exposeString('id', { description: 'The id that the output refers to.' }),
     type: t.string({ description: 'Always `function`.', resolve: () => 'function' }),
     function: t.field({ type: FunctionType, description: 'What to call.', resolve: (call) => call }),
   }),
 });
 
 const UrlCitationType = builder.objectRef<Citation>('CompletionUrlCitation').implement({
-  description: 'A place in the answer and what it rests on.',
+  description: 'A place in the answer and the passage that it cites.',
   fields: (t) => ({
     startIndex: t.exposeInt('answerStart', { description: 'Where the marker starts in the text, UTF-16 code units.' }),
-    endIndex: t.exposeInt('answerEnd', { description: 'Where the marker ends.' }),
+    endIndex: t.exposeInt('answerEnd', { description: 'Where the marker ends, UTF-16 code units.' }),
     title: t.exposeString('name', { description: 'The title of the passage’s document.' }),
     url: t.exposeString('url', { description: 'Where to read it.' }),
   }),
@@ -87,12 +92,15 @@ const AnnotationType = builder.objectRef<Citation>('CompletionAnnotation').imple
 });
 
 const MessageType = builder.objectRef<Completion>('CompletionMessage').implement({
-  description: 'What the model answered.',
+  description: "The model's answer.",
   fields: (t) => ({
     role: t.string({ description: 'Always `assistant`.', resolve: () => 'assistant' }),
     content: t.exposeString('content', { nullable: true, description: 'The text; null when there are only calls.' }),
     refusal: t.string({ nullable: true, description: 'Always null: a refusal is text.', resolve: () => null }),
-    reasoningContent: t.exposeString('reasoning', { nullable: true, description: 'What the model thought, where it tells.' }),
+    reasoningContent: t.exposeString('reasoning', {
+      nullable: true,
+      description: "The model's thinking, if the model reports it.",
+    }),
     toolCalls: t.field({
       type: [ToolCallType],
       nullable: true,
@@ -119,7 +127,7 @@ const ChoiceType = builder.objectRef<Completion>('CompletionChoice').implement({
 });
 
 const CompletionIncompleteType = builder.objectRef<IncompleteDetails>('CompletionIncompleteDetails').implement({
-  description: 'Which bound cut an answer that finishes with `length`.',
+  description: 'The limit that cut an answer whose finish reason is `length`.',
   fields: (t) => ({
     reason: t.exposeString('reason', {
       description:
@@ -131,24 +139,24 @@ const CompletionIncompleteType = builder.objectRef<IncompleteDetails>('Completio
 const CompletionType = builder.objectRef<CompletionReply>('Completion').implement({
   description: 'The reply to a stateless completion: nothing of it is kept.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Names this reply, for logs.' }),
+    id: t.exposeString('id', { description: 'The id of this reply, for logs.' }),
     object: t.string({ description: 'Always `chat.completion`.', resolve: () => 'chat.completion' }),
     created: t.exposeInt('createdSeconds', { description: 'Seconds since 1970.' }),
-    model: t.exposeString('model', { description: 'As the request named it.' }),
+    model: t.exposeString('model', { description: 'The model as the request named it.' }),
     resolvedModel: t.string({
       nullable: true,
       description: 'The model that answered, `provider/name`.',
       resolve: ({ completion }) => completion.resolvedModel,
     }),
     choices: t.field({ type: [ChoiceType], description: 'The answer.', resolve: ({ completion }) => [completion] }),
-    usage: t.field({ type: UsageType, description: 'What it cost.', resolve: ({ completion }) => completion.usage }),
+    usage: t.field({ type: UsageType, description: 'The tokens used.', resolve: ({ completion }) => completion.usage }),
     incompleteDetails: t.field({
       type: CompletionIncompleteType,
       nullable: true,
-      description: 'Which bound cut the answer; null when none did.',
+      description: 'The limit that cut the answer; null when none did.',
       resolve: ({ completion }) => completion.incompleteDetails,
     }),
-    chatId: t.exposeString('chatId', { description: 'Opaque; different in every reply; names nothing that can be fetched.' }),
+    chatId: t.exposeString('chatId', { description: 'Opaque and different in every reply; nothing can be fetched by it.' }),
   }),
 });
 
@@ -175,14 +183,14 @@ interface ToolCallDelta {
 const ToolCallDeltaType = builder.objectRef<ToolCallDelta>('CompletionToolCallDelta').implement({
   description: 'A piece of a call that the client is asked to make. Calls come one after the other.',
   fields: (t) => ({
-    id: t.exposeString('id', { nullable: true, description: 'Given where the call begins.' }),
-    name: t.exposeString('name', { nullable: true, description: 'Given where the call begins.' }),
+    id: t.exposeString('id', { nullable: true, description: 'Only in the first delta of the call.' }),
+    name: t.exposeString('name', { nullable: true, description: 'Only in the first delta of the call.' }),
     arguments: t.exposeString('arguments', { description: 'The next piece of its arguments.' }),
   }),
 });
 
 const EventErrorType = builder.objectRef<{ readonly code: string; readonly message: string }>('CompletionError').implement({
-  description: 'Why a completion broke off.',
+  description: 'Why a completion failed.',
   fields: (t) => ({
     code: t.exposeString('code', { description: 'As in `extensions.code` of errors.' }),
     message: t.exposeString('message', { description: 'For a person to read.' }),
@@ -193,7 +201,7 @@ const EventType = builder.objectRef<RunEvent>('CompletionEvent').implement({
   description: 'One step of a completion while it happens.',
   fields: (t) => ({
     sequence: t.exposeInt('sequence', { description: 'Grows by one with every event, from 0.' }),
-    type: t.exposeString('type', { description: 'What happened, in the words of the responses format.' }),
+    type: t.exposeString('type', { description: 'The type of the event, as in the responses format.' }),
     delta: t.string({
       nullable: true,
       description: 'The next piece of the text.',
@@ -201,7 +209,7 @@ const EventType = builder.objectRef<RunEvent>('CompletionEvent').implement({
     }),
     reasoningDelta: t.string({
       nullable: true,
-      description: 'The next piece of what the model thinks, where it tells.',
+      description: "The next piece of the model's thinking, if the model reports it.",
       resolve: (event) => (event.type === 'response.reasoning_text.delta' ? (JSON.parse(event.json) as string) : null),
     }),
     toolCall: t.field({
@@ -227,7 +235,7 @@ const EventType = builder.objectRef<RunEvent>('CompletionEvent').implement({
     incompleteDetails: t.field({
       type: CompletionIncompleteType,
       nullable: true,
-      description: 'With the last event: which bound cut the answer.',
+      description: 'In the last event: the limit that cut the answer.',
       resolve: (event) => {
         const run = endOf(event);
         return run?.status === 'incomplete' ? incompleteDetailsOf(run) : null;
@@ -236,13 +244,13 @@ const EventType = builder.objectRef<RunEvent>('CompletionEvent').implement({
     usage: t.field({
       type: UsageType,
       nullable: true,
-      description: 'With the last event: what it cost.',
+      description: 'In the last event: the tokens used.',
       resolve: (event) => endOf(event)?.usage ?? null,
     }),
     error: t.field({
       type: EventErrorType,
       nullable: true,
-      description: 'With the last event: why it broke off.',
+      description: 'In the last event: why it failed.',
       resolve: (event) => endOf(event)?.error ?? null,
     }),
   }),
@@ -257,7 +265,7 @@ builder.subscriptionField('completionEvents', (t) =>
       inOnePiece: t.arg.boolean({
         required: true,
         defaultValue: false,
-        description: 'Asks the model for its answer in one piece: fewer, larger events.',
+        description: "Requests the model's answer in one piece: fewer, larger events.",
       }),
     },
     subscribe: (_root, { input, inOnePiece }, { deps, caller, signal }) => runCompletion(deps, caller, input, inOnePiece, signal),

@@ -11,9 +11,9 @@ const ToolCallFunctionInput = builder.inputType('CompletionToolCallFunctionInput
 const ToolCallInput = builder.inputType('CompletionToolCallInput', {
   description: 'A call that an earlier assistant message asked for.',
   fields: (t) => ({
-    id: t.string({ required: true, description: 'What the message with its output refers to.' }),
+    id: t.string({ required: true, description: 'The id that the message with its output refers to.' }),
     type: t.string({ required: false, description: 'Always `function`.' }),
-    function: t.field({ type: ToolCallFunctionInput, required: true, description: 'What was called.' }),
+    function: t.field({ type: ToolCallFunctionInput, required: true, description: 'The called function.' }),
   }),
 });
 
@@ -86,7 +86,7 @@ export const CompletionInputType = builder.inputType('CompletionInput', {
       required: false,
       description: '`"auto"` (the default), `"none"`, `"required"`, or `{type: "function", function: {name}}`.',
     }),
-    parallelToolCalls: t.boolean({ required: false, description: 'Whether the model may call several functions at once.' }),
+    parallelToolCalls: t.boolean({ required: false, description: 'Whether one turn of the model may have several calls.' }),
     generateCitations: t.boolean({
       required: false,
       description: "Whether the answer cites the passages it rests on. Default: the agent's setting; false for a plain model.",

@@ -13,7 +13,7 @@ import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { enumOf } from '../types/enums.ts';
 
-const KindType = enumOf('LinkedServiceKind', 'What a connection opens.', connectionKinds, {
+const KindType = enumOf('LinkedServiceKind', 'Kinds of connections.', connectionKinds, {
   OAUTH_TOKEN: "A user's account, by an OAuth token.",
   REPO_HOST_INSTALLATION: 'An installation of the app at a repository host.',
   MCP_SERVER: 'An MCP server.',
@@ -38,12 +38,12 @@ const LinkedServiceType = builder.objectRef<Connection>('LinkedService').impleme
   description:
     'Access of one user to a service elsewhere. Its secrets are kept sealed and shown to nobody. Administrators see whose it is and what it is called; the rest is null to them.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'What `oauthTokenId` of a data source names.' }),
+    id: t.exposeID('id', { description: 'An OAuth token, which `oauthTokenId` of a data source names.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     orgId: t.exposeID('orgId', { description: 'The organization it is used in.' }),
     ownerUserId: t.exposeID('ownerUserId', { description: 'The user it belongs to.' }),
-    kind: t.expose('kind', { type: KindType, description: 'What it opens.' }),
+    kind: t.expose('kind', { type: KindType, description: 'The kind of connection.' }),
     provider: t.expose('provider', { type: ProviderType, description: 'The service at the other end.' }),
     accountName: t.exposeString('name', { description: 'The name of the account or the server, for people.' }),
     baseUrl: t.string({
@@ -58,7 +58,7 @@ const LinkedServiceType = builder.objectRef<Connection>('LinkedService').impleme
     }),
     scopes: t.stringList({
       nullable: true,
-      description: 'What the provider granted.',
+      description: 'The scopes that the provider granted.',
       resolve: (connection, _args, { caller }) => (ownsConnection(caller, connection) ? [...connection.scopes] : null),
     }),
     expiresAt: t.field({
@@ -111,7 +111,7 @@ const StoreOauthTokenInput = builder.inputType('StoreOauthTokenInput', {
       description: 'At most 20,000 characters; without one the access ends with its token.',
     }),
     expiresAt: t.field({ type: 'DateTime', required: false, description: 'When the access token ends.' }),
-    scopes: t.stringList({ required: false, description: 'What the provider granted; at most 100.' }),
+    scopes: t.stringList({ required: false, description: 'The scopes that the provider granted; at most 100.' }),
     baseUrl: t.string({ required: false, description: 'The address of a self-hosted service.' }),
   }),
 });
@@ -146,7 +146,7 @@ const UpdateConnectionInput = builder.inputType('UpdateConnectionInput', {
     accessToken: t.string({ required: false, description: 'A new access token.' }),
     refreshToken: t.string({ required: false, description: 'A new refresh token.' }),
     expiresAt: t.field({ type: 'DateTime', required: false, description: 'When the new access token ends.' }),
-    scopes: t.stringList({ required: false, description: 'What the provider granted; at most 100.' }),
+    scopes: t.stringList({ required: false, description: 'The scopes that the provider granted; at most 100.' }),
   }),
 });
 
@@ -174,7 +174,7 @@ builder.mutationFields((t) => ({
     description: 'Renames a connection or renews its token, for its owner.',
     args: {
       id: t.arg.id({ description: 'The id of the connection.' }),
-      input: t.arg({ type: UpdateConnectionInput, description: 'What changes.' }),
+      input: t.arg({ type: UpdateConnectionInput, description: 'The members to change.' }),
     },
     resolve: (_root, { id, input }, { deps, caller }) => updateConnection(deps, caller, id, input),
   }),

@@ -40,7 +40,7 @@ const KnowledgeItemType = builder.objectRef<KnowledgeItem>('KnowledgeItem').impl
       resolve: ({ parentUniqueId }) => parentUniqueId ?? '',
     }),
     type: t.exposeString('type', { description: 'The type of its source.' }),
-    indexStatus: t.expose('indexStatus', { type: IndexStatusType, description: 'How far indexing is.' }),
+    indexStatus: t.expose('indexStatus', { type: IndexStatusType, description: 'The progress of indexing.' }),
     indexPercentage: t.string({
       description: 'Whole percent from "0" to "100".',
       resolve: ({ indexPercentage }) => String(indexPercentage),
@@ -54,7 +54,7 @@ const KnowledgeItemType = builder.objectRef<KnowledgeItem>('KnowledgeItem').impl
     }),
     metadata: t.field({
       type: 'JSON',
-      description: 'What is known of it besides; its title, if it has one.',
+      description: 'Further properties of the document, such as its title.',
       resolve: ({ metadata }) => metadata,
     }),
     isBlobStorageDeleted: t.exposeBoolean('isBlobStorageDeleted', { description: 'Whether its bytes were removed.' }),
@@ -65,7 +65,7 @@ const KnowledgeItemType = builder.objectRef<KnowledgeItem>('KnowledgeItem').impl
       description: 'Why it failed or was skipped, and what may help.',
     }),
     isRetryable: t.exposeBoolean('isRetryable', { description: 'Whether another try of the same content may succeed.' }),
-    lastCheckedAt: t.expose('lastCheckedAt', { type: 'DateTime', nullable: true, description: 'When it was last read.' }),
+    lastCheckedAt: t.expose('lastCheckedAt', { type: 'DateTime', nullable: true, description: 'When it was last fetched.' }),
     indexedAt: t.expose('indexedAt', { type: 'DateTime', nullable: true, description: 'When it was last indexed anew.' }),
   }),
 });
@@ -110,7 +110,7 @@ builder.mutationField('updateKnowledgeItem', (t) =>
     args: {
       dataSourceId: t.arg.id({ description: 'The id of the source.' }),
       id: t.arg.id({ description: 'The id of the item.' }),
-      input: t.arg({ type: UpdateKnowledgeItemInput, description: 'What changes.' }),
+      input: t.arg({ type: UpdateKnowledgeItemInput, description: 'The members to change.' }),
     },
     resolve: (_root, { dataSourceId, id, input }, { deps, caller }) => updateKnowledgeItem(deps, caller, dataSourceId, id, input),
   }),

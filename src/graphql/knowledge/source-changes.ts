@@ -14,7 +14,7 @@ const AddApiDataSourceInput = builder.inputType('AddApiDataSourceInput', {
 const UpdateDataSourceInput = builder.inputType('UpdateDataSourceInput', {
   description: 'Changes of a source: absent members are kept, null gives back the default.',
   fields: (t) => ({
-    refreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: 'How often it is read again by itself.' }),
+    refreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: 'How often it is refreshed automatically.' }),
     cite: t.boolean({ required: false, description: 'Whether answers may cite it.' }),
     ais: t.idList({
       required: false,
@@ -65,7 +65,7 @@ builder.mutationFields((t) => ({
     description: 'Adds a source with a JSON payload to an agent, and has it indexed.',
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
-      input: t.arg({ type: AddApiDataSourceInput, description: 'What it is.' }),
+      input: t.arg({ type: AddApiDataSourceInput, description: 'The members of the new source.' }),
     },
     resolve: (_root, { agentId, input }, { deps, caller }) => addApiDataSource(deps, caller, agentId, input),
   }),
@@ -93,7 +93,7 @@ builder.mutationFields((t) => ({
     description: 'Changes a source, for its owner and administrators.',
     args: {
       id: t.arg.id({ description: 'The id of the source.' }),
-      input: t.arg({ type: UpdateDataSourceInput, description: 'What changes.' }),
+      input: t.arg({ type: UpdateDataSourceInput, description: 'The members to change.' }),
     },
     resolve: (_root, { id, input }, { deps, caller }) => updateDataSource(deps, caller, id, input),
   }),
@@ -108,7 +108,7 @@ builder.mutationFields((t) => ({
     description: 'Deletes sources of an agent, all or none.',
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
-      input: t.arg({ type: BulkDeleteDataSourcesInput, description: 'Which.' }),
+      input: t.arg({ type: BulkDeleteDataSourcesInput, description: 'The sources to delete.' }),
     },
     resolve: (_root, { agentId, input }, { deps, caller }) => bulkDeleteDataSources(deps, caller, agentId, input.dataSourceIds),
   }),
@@ -117,7 +117,7 @@ builder.mutationFields((t) => ({
     description: 'Has a source read again. What is indexed goes on answering until the new state is complete.',
     args: {
       id: t.arg.id({ description: 'The id of the source.' }),
-      forceRefresh: t.arg.boolean({ required: false, defaultValue: false, description: 'Also when the content is unchanged.' }),
+      forceRefresh: t.arg.boolean({ required: false, defaultValue: false, description: 'Index unchanged content too.' }),
     },
     resolve: (_root, { id, forceRefresh }, { deps, caller }) => refreshDataSource(deps, caller, id, forceRefresh ?? false),
   }),

@@ -22,8 +22,8 @@ const WebUrlFileTypeType = enumOf('WebUrlFileType', 'Files that a web source may
 });
 
 const RepoHostModeType = wireEnumOf('RepoHostMode', 'Which repositories a source takes.', repoHostModes, {
-  repos: 'Those that are named.',
-  all: 'All that the installation reaches, also those made later.',
+  repos: 'The named repositories.',
+  all: 'All repositories that the installation can read, also future ones.',
 });
 
 const refresh = 'How often it is read again by itself. Default NEVER.';
@@ -34,7 +34,7 @@ const AddWebUrlDataSourceInput = builder.inputType('AddWebUrlDataSourceInput', {
   description: 'A web site, read from one address on.',
   fields: (t) => ({
     url: t.string({ description: 'Where reading begins: an http or https address.' }),
-    dataRefreshPeriod: t.field({ type: RefreshPeriodType, description: 'How often it is read again by itself.' }),
+    dataRefreshPeriod: t.field({ type: RefreshPeriodType, description: 'How often it is refreshed automatically.' }),
     includeFiles: t.boolean({ description: 'Whether files are taken as well as pages.' }),
     includedFileTypes: t.field({ type: [WebUrlFileTypeType], description: 'Which files, where files are taken.' }),
     includeUrlGlobs: t.stringList({
@@ -135,37 +135,37 @@ builder.mutationFields((t) => {
     addWebUrlDataSource: t.field({
       type: DataSourceType,
       description: 'Adds a web site to an agent.',
-      args: { agentId, input: t.arg({ type: AddWebUrlDataSourceInput, description: 'What it is.' }) },
+      args: { agentId, input: t.arg({ type: AddWebUrlDataSourceInput, description: 'The members of the new source.' }) },
       resolve: (_root, args, { deps, caller }) => addWebUrlSource(deps, caller, args.agentId, args.input),
     }),
     addDriveADataSources: t.field({
       type: [DataSourceType],
       description: 'Adds files of a drive of the first kind to an agent, all or none.',
-      args: { agentId, input: t.arg({ type: AddDriveADataSourcesInput, description: 'What they are.' }) },
+      args: { agentId, input: t.arg({ type: AddDriveADataSourcesInput, description: 'The members of the new sources.' }) },
       resolve: async (_root, args, { deps, caller }) => [...(await addDriveASources(deps, caller, args.agentId, args.input))],
     }),
     addDriveBDataSource: t.field({
       type: DataSourceType,
       description: 'Adds a file of a drive of the second kind to an agent.',
-      args: { agentId, input: t.arg({ type: AddDriveBDataSourceInput, description: 'What it is.' }) },
+      args: { agentId, input: t.arg({ type: AddDriveBDataSourceInput, description: 'The members of the new source.' }) },
       resolve: (_root, args, { deps, caller }) => addDriveBSource(deps, caller, args.agentId, args.input),
     }),
     addWikiDataSource: t.field({
       type: DataSourceType,
       description: 'Adds a wiki, or a part of it, to an agent.',
-      args: { agentId, input: t.arg({ type: AddWikiDataSourceInput, description: 'What it is.' }) },
+      args: { agentId, input: t.arg({ type: AddWikiDataSourceInput, description: 'The members of the new source.' }) },
       resolve: (_root, args, { deps, caller }) => addWikiSource(deps, caller, args.agentId, args.input),
     }),
     addTrackerDataSource: t.field({
       type: DataSourceType,
       description: 'Adds a project of an issue tracker to an agent.',
-      args: { agentId, input: t.arg({ type: AddTrackerDataSourceInput, description: 'What it is.' }) },
+      args: { agentId, input: t.arg({ type: AddTrackerDataSourceInput, description: 'The members of the new source.' }) },
       resolve: (_root, args, { deps, caller }) => addTrackerSource(deps, caller, args.agentId, args.input),
     }),
     addRepoHostDataSource: t.field({
       type: DataSourceType,
       description: 'Adds repositories to an agent.',
-      args: { agentId, input: t.arg({ type: AddRepoHostDataSourceInput, description: 'What they are.' }) },
+      args: { agentId, input: t.arg({ type: AddRepoHostDataSourceInput, description: 'The members of the new sources.' }) },
       resolve: (_root, args, { deps, caller }) => addRepoHostSource(deps, caller, args.agentId, args.input),
     }),
   };

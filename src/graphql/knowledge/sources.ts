@@ -40,23 +40,23 @@ export const DataSourceKind = enumOf('DataSourceType', 'Where the knowledge of a
   REPO_HOST: 'A repository host.',
 });
 
-export const RefreshPeriodType = enumOf('RefreshPeriod', 'How often a source is read again by itself.', refreshPeriods, {
+export const RefreshPeriodType = enumOf('RefreshPeriod', 'How often a source is refreshed automatically.', refreshPeriods, {
   NEVER: 'Only when asked.',
   DAILY: 'Every day.',
   WEEKLY: 'Every week.',
   MONTHLY: 'Every 30 days.',
 });
 
-export const IndexStatusType = enumOf('IndexStatus', 'How far indexing is.', indexStatuses, {
+export const IndexStatusType = enumOf('IndexStatus', 'The progress of indexing.', indexStatuses, {
   INITIALIZED: 'It exists; nothing is planned yet.',
   QUEUED: 'It waits for a worker.',
   FETCHING: 'Its content is fetched.',
-  PARSING: 'Its text is taken out.',
-  INDEXING: 'Its passages are written; of a source: something is at work.',
-  INDEXED: 'It answers questions; of a source: at least one item does.',
+  PARSING: 'Its text is being extracted.',
+  INDEXING: 'Its passages are being written; for a source: at least one item is being indexed.',
+  INDEXED: 'Its passages are searched; for a source: those of at least one item.',
   FAILED: 'It could not be indexed, with a reason; of a source: none of its items is indexed.',
-  SKIPPED: 'There is nothing in it to index, with a reason.',
-  CANCELLED: 'Somebody stopped it.',
+  SKIPPED: 'It has nothing to index; the item says why.',
+  CANCELLED: 'It was cancelled.',
   DELETING: 'It is being removed.',
 });
 
@@ -65,9 +65,9 @@ const IndexingStatisticsType = builder.objectRef<IndexingStatistics>('IndexingSt
   fields: (t) => ({
     doneCount: t.exposeInt('doneCount', { description: 'Indexed, or skipped with a reason.' }),
     failedCount: t.exposeInt('failedCount', { description: 'Failed with a reason, or cancelled.' }),
-    pendingCount: t.exposeInt('pendingCount', { description: 'Waiting.' }),
-    indexingCount: t.exposeInt('indexingCount', { description: 'At work.' }),
-    totalCount: t.exposeInt('totalCount', { description: 'All.' }),
+    pendingCount: t.exposeInt('pendingCount', { description: 'Items that wait for a worker.' }),
+    indexingCount: t.exposeInt('indexingCount', { description: 'Items that are being indexed.' }),
+    totalCount: t.exposeInt('totalCount', { description: 'The number of items.' }),
   }),
 });
 
@@ -97,11 +97,14 @@ export const DataSourceType = builder.objectRef<DataSource>('DataSource').implem
     ownerUserId: t.exposeID('ownerUserId', { description: 'Who added it.' }),
     name: t.exposeString('name', { description: 'Never blank.' }),
     type: t.expose('type', { type: DataSourceKind, description: 'Where its knowledge comes from.' }),
-    refreshPeriod: t.expose('refreshPeriod', { type: RefreshPeriodType, description: 'How often it is read again by itself.' }),
+    refreshPeriod: t.expose('refreshPeriod', {
+      type: RefreshPeriodType,
+      description: 'How often it is refreshed automatically.',
+    }),
     indexStatus: t.field({
       extensions: reads('counts', 'isDeleting', 'errorCode'),
       type: IndexStatusType,
-      description: 'How far indexing is, from its items.',
+      description: 'The progress of indexing, computed from the items.',
       resolve: sourceIndexStatus,
     }),
     indexPercentage: t.string({

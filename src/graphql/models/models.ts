@@ -6,7 +6,7 @@ const ModelType = builder.objectRef<ModelInfo>('Model').implement({
   description: 'A model that runs may use.',
   fields: (t) => ({
     id: t.exposeString('id', { description: '`provider/name`.' }),
-    provider: t.exposeString('provider', { description: 'Who runs it.' }),
+    provider: t.exposeString('provider', { description: 'The provider that runs the model.' }),
     createdAt: t.field({
       type: 'DateTime',
       description: 'When the provider published it, where it tells.',

@@ -4,10 +4,10 @@ import { builder } from '../builder/builder.ts';
 import { identifiers } from '../completions/inputs.ts';
 import { wireEnumOf } from '../types/enums.ts';
 
-const ChatModeType = wireEnumOf('ChatMode', 'How far a response may act.', chatModes, {
+const ChatModeType = wireEnumOf('ChatMode', 'Which tools a response may call.', chatModes, {
   execute: 'The model may call every tool of the request.',
   chat: 'No tools of the service; functions of the caller stay.',
-  plan: 'Nothing is carried out: the answer is a plan.',
+  plan: 'Only tools that read: the answer is a plan.',
 });
 
 const ResponseThreadModeType = wireEnumOf(
@@ -16,7 +16,7 @@ const ResponseThreadModeType = wireEnumOf(
   threadModes,
   {
     collect: 'It waits; requests that are equal but for their input are answered together.',
-    steer: 'It joins the response at work, which sees it before its next step.',
+    steer: 'It becomes part of the active response, whose model sees it at its next call.',
     interrupt: 'The active response is stopped at its next boundary; its output stays.',
     force: 'The active response and all waiting ones are cut off at once; their output leaves the thread.',
   },
@@ -46,7 +46,7 @@ export const ResponseInputType = builder.inputType('ResponseInput', {
       required: false,
       description: 'auto, none, required, one tool, or `{type: "allowed_tools", mode, tools}`: a hard limit.',
     }),
-    parallelToolCalls: t.boolean({ required: false, description: 'Whether several functions may be called at once.' }),
+    parallelToolCalls: t.boolean({ required: false, description: 'Whether one turn may have several calls.' }),
     text: t.field({
       type: 'JSON',
       required: false,

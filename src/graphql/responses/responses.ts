@@ -86,7 +86,11 @@ builder.mutationFields((t) => ({
     description: 'Continues a paused response under the same id. Answers at once; RESPONSE_NOT_PAUSED when it is not paused.',
     args: {
       id: t.arg.id({ description: idArg }),
-      input: t.arg({ type: ResumeResponseInputType, required: false, description: 'How it goes on.' }),
+      input: t.arg({
+        type: ResumeResponseInputType,
+        required: false,
+        description: 'The members of the request that continues it.',
+      }),
     },
     resolve: async (_root, { id, input }, context) => {
       const { deps, caller, signal } = context;
@@ -151,7 +155,11 @@ builder.subscriptionFields((t) => ({
     description: 'Continues a paused response and shows its new events. Leaving cancels it, unless it is in the background.',
     args: {
       id: t.arg.id({ description: idArg }),
-      input: t.arg({ type: ResumeResponseInputType, required: false, description: 'How it goes on.' }),
+      input: t.arg({
+        type: ResumeResponseInputType,
+        required: false,
+        description: 'The members of the request that continues it.',
+      }),
       wholeLog: t.arg.boolean({
         required: true,
         defaultValue: false,

@@ -41,19 +41,19 @@ const ConversationType = builder.objectRef<WireObject>('ResponseConversation').i
 const UsageType = builder.objectRef<WireObject>('ResponseUsage').implement({
   description: 'Tokens, as the models counted them.',
   fields: (t) => ({
-    inputTokens: t.int({ description: 'Tokens read.', resolve: (usage) => Number(usage.input_tokens) }),
+    inputTokens: t.int({ description: 'Input tokens.', resolve: (usage) => Number(usage.input_tokens) }),
     inputTokensDetails: t.field({
       type: 'JSON',
-      description: '`cached_tokens`: those the model had read before.',
+      description: '`cached_tokens`: input tokens that the provider read from its cache.',
       resolve: (usage) => usage.input_tokens_details,
     }),
-    outputTokens: t.int({ description: 'Tokens written.', resolve: (usage) => Number(usage.output_tokens) }),
+    outputTokens: t.int({ description: 'Output tokens.', resolve: (usage) => Number(usage.output_tokens) }),
     outputTokensDetails: t.field({
       type: 'JSON',
-      description: '`reasoning_tokens`: those spent on thinking.',
+      description: '`reasoning_tokens`: output tokens spent on thinking.',
       resolve: (usage) => usage.output_tokens_details,
     }),
-    totalTokens: t.int({ description: 'Both together.', resolve: (usage) => Number(usage.total_tokens) }),
+    totalTokens: t.int({ description: 'Input and output tokens together.', resolve: (usage) => Number(usage.total_tokens) }),
   }),
 });
 
@@ -69,13 +69,13 @@ export const ResponseType = builder.objectRef<ResponseView>('Response').implemen
     const seconds = (name: string, description: string) =>
       t.int({ nullable: true, description, resolve: ({ wire }) => wire[name] as number | null });
     return {
-      id: t.id({ description: 'Names the response.', resolve: ({ wire }) => String(wire.id) }),
+      id: t.id({ description: 'The id of the response.', resolve: ({ wire }) => String(wire.id) }),
       object: t.string({ description: 'Always `response`.', resolve: () => 'response' }),
       createdAt: t.int({ description: 'Seconds since 1970.', resolve: ({ wire }) => Number(wire.created_at) }),
       completedAt: seconds('completed_at', 'Seconds since 1970; null unless it completed.'),
       status: t.field({
         type: RunStatusType,
-        description: 'How far it is.',
+        description: 'Its status.',
         resolve: ({ state }) => state.run.status,
       }),
       error: t.field({
@@ -93,7 +93,7 @@ export const ResponseType = builder.objectRef<ResponseView>('Response').implemen
       instructions: text('instructions', 'Of this response only; null when the request had none.'),
       maxOutputTokens: seconds('max_output_tokens', 'Most tokens of one answer of the model; null for no limit.'),
       maxToolCalls: seconds('max_tool_calls', 'Most calls of tools of the service; null for no limit.'),
-      model: said('model', 'As the request named it.'),
+      model: said('model', 'The model as the request named it.'),
       output: t.field({
         type: ['JSON'],
         description: 'The output items in the form of the format.',
@@ -104,7 +104,7 @@ export const ResponseType = builder.objectRef<ResponseView>('Response').implemen
         description: 'The same items, typed.',
         resolve: ({ state }): RunItem[] => [...state.run.output],
       }),
-      parallelToolCalls: flag('parallel_tool_calls', 'Whether several functions may be called at once.'),
+      parallelToolCalls: flag('parallel_tool_calls', 'Whether one turn may have several calls.'),
       previousResponseId: text('previous_response_id', 'The response that it continues, as the request named it.'),
       conversation: t.field({
         type: ConversationType,
@@ -129,13 +129,13 @@ export const ResponseType = builder.objectRef<ResponseView>('Response').implemen
       truncation: said('truncation', '`disabled` refuses what is too long, `auto` leaves out the oldest turns.'),
       serviceTier: said('service_tier', 'The class of service that the provider reported; `default` while it reported none.'),
       metadata: json('metadata', 'Texts by name, as the request gave them.'),
-      user: text('user', 'As the request gave it.'),
-      safetyIdentifier: text('safety_identifier', 'As the request gave it.'),
-      promptCacheKey: text('prompt_cache_key', 'As the request gave it.'),
+      user: text('user', 'The value of the request.'),
+      safetyIdentifier: text('safety_identifier', 'The value of the request.'),
+      promptCacheKey: text('prompt_cache_key', 'The value of the request.'),
       usage: t.field({
         type: UsageType,
         nullable: true,
-        description: 'What it cost; null until its end.',
+        description: 'The tokens used; null until the end.',
         resolve: ({ wire }) => wire.usage as WireObject | null,
       }),
       selectionMetadata: t.field({
@@ -170,7 +170,7 @@ export const ItemListType = builder.objectRef<ItemList>('ResponseItemList').impl
 export const DeletedType = builder.objectRef<string>('DeletedResponse').implement({
   description: 'A response that was deleted.',
   fields: (t) => ({
-    id: t.id({ description: 'What it was called.', resolve: (id) => id }),
+    id: t.id({ description: 'The id of the deleted response.', resolve: (id) => id }),
     object: t.string({ description: 'Always `response`.', resolve: () => 'response' }),
     deleted: t.boolean({ description: 'Always true.', resolve: () => true }),
   }),
@@ -179,7 +179,7 @@ export const DeletedType = builder.objectRef<string>('DeletedResponse').implemen
 export const CompactionType = builder.objectRef<Compaction>('Compaction').implement({
   description: 'A conversation in short: items that a new chain of responses can begin with.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Names it, for logs.' }),
+    id: t.exposeID('id', { description: 'The id for logs.' }),
     object: t.string({ description: 'Always `response.compaction`.', resolve: () => 'response.compaction' }),
     createdAt: t.exposeInt('createdAt', { description: 'Seconds since 1970.' }),
     output: t.field({
@@ -187,7 +187,7 @@ export const CompactionType = builder.objectRef<Compaction>('Compaction').implem
       description: 'The messages of the user, and one item that summarizes the rest.',
       resolve: ({ output }) => [...output],
     }),
-    usage: t.field({ type: UsageType, description: 'What it cost.', resolve: ({ usage }) => usageOf(usage) }),
+    usage: t.field({ type: UsageType, description: 'The tokens used.', resolve: ({ usage }) => usageOf(usage) }),
   }),
 });
 

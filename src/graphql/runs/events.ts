@@ -8,10 +8,10 @@ export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonl
 
 /** An event of a run's log. All runs share these kinds of events. */
 export const RunEventType = builder.interfaceRef<RunEvent>('RunEvent').implement({
-  description: 'Something that happened in a run.',
+  description: 'An event of a run.',
   fields: (t) => ({
     sequence: t.exposeInt('sequence', { description: 'Grows by one with every event of a run, from 0, without gaps.' }),
-    type: t.exposeString('type', { description: 'What happened, in the words of the responses format.' }),
+    type: t.exposeString('type', { description: 'The type of the event, as in the responses format.' }),
   }),
   resolveType: (event) => eventTypes[event.type],
 });
@@ -59,9 +59,9 @@ builder.objectRef<EventOf<'response.output_item.added'>>('ItemAddedEvent').imple
   interfaces: [RunEventType],
   fields: (t) => ({
     outputIndex: t.exposeInt('outputIndex', { description: 'Its place in the output, from 0.' }),
-    item: t.field({ type: RunItemType, description: 'The part, still empty.', resolve: ({ item }) => item }),
+    item: t.field({ type: RunItemType, description: 'The item, still empty.', resolve: ({ item }) => item }),
     statusHints: t.stringList({
-      description: 'Short texts for a user interface to show meanwhile.',
+      description: 'Short texts that a user interface may show meanwhile.',
       resolve: ({ statusHints }) => statusHints ?? [],
     }),
   }),
@@ -82,7 +82,7 @@ builder.objectRef<EventOf<'response.output_text.delta'>>('TextDeltaEvent').imple
   fields: (t) => ({
     outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
     itemId: t.exposeID('itemId', { description: itemId }),
-    delta: t.string({ description: 'The piece.', resolve: ({ json }) => JSON.parse(json) as string }),
+    delta: t.string({ description: 'The next piece of text.', resolve: ({ json }) => JSON.parse(json) as string }),
   }),
 });
 
@@ -107,12 +107,12 @@ builder.objectRef<EventOf<'response.output_text.done' | 'response.content_part.d
 });
 
 builder.objectRef<EventOf<'response.reasoning_text.delta'>>('ReasoningDeltaEvent').implement({
-  description: 'The next piece of what the model thinks, where it tells.',
+  description: "The next piece of the model's thinking, if the model reports it.",
   interfaces: [RunEventType],
   fields: (t) => ({
     outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
     itemId: t.exposeID('itemId', { description: itemId }),
-    delta: t.string({ description: 'The piece.', resolve: ({ json }) => JSON.parse(json) as string }),
+    delta: t.string({ description: 'The next piece of text.', resolve: ({ json }) => JSON.parse(json) as string }),
   }),
 });
 
@@ -122,7 +122,7 @@ builder.objectRef<EventOf<'response.function_call_arguments.delta'>>('ArgumentsD
   fields: (t) => ({
     outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
     itemId: t.exposeID('itemId', { description: itemId }),
-    delta: t.string({ description: 'The piece.', resolve: ({ json }) => JSON.parse(json) as string }),
+    delta: t.string({ description: 'The next piece of text.', resolve: ({ json }) => JSON.parse(json) as string }),
   }),
 });
 
@@ -149,7 +149,7 @@ builder.objectRef<EventOf<'parley.usage'>>('UsageEvent').implement({
   description: 'What a run has cost until now, between its steps. Its last event has the whole.',
   interfaces: [RunEventType],
   fields: (t) => ({
-    usage: t.field({ type: UsageType, description: 'All of it so far.', resolve: ({ usage }) => usage }),
+    usage: t.field({ type: UsageType, description: 'The tokens of the run so far.', resolve: ({ usage }) => usage }),
   }),
 });
 
@@ -168,7 +168,7 @@ builder.objectRef<EventOf<'response.output_item.done'>>('ItemDoneEvent').impleme
   interfaces: [RunEventType],
   fields: (t) => ({
     outputIndex: t.exposeInt('outputIndex', { description: 'Its place in the output, from 0.' }),
-    item: t.field({ type: RunItemType, description: 'The part.', resolve: ({ item }) => item }),
+    item: t.field({ type: RunItemType, description: 'The complete item.', resolve: ({ item }) => item }),
   }),
 });
 

@@ -10,22 +10,25 @@ import { type BuilderTypes, builder } from '../builder/builder.ts';
 import { CitationType } from '../chats/messages.ts';
 import { wireEnumOf } from '../types/enums.ts';
 
-export const RunStatusType = wireEnumOf('RunStatus', 'How far a run is.', runStatuses, {
-  in_progress: 'It is being worked on.',
-  completed: 'It came to its end; calls that it asks for wait for their outputs.',
-  failed: 'It broke off.',
+export const RunStatusType = wireEnumOf('RunStatus', 'The status of a run.', runStatuses, {
+  in_progress: 'It is in progress.',
+  completed: "It completed. Function calls in its output wait for the caller's outputs.",
+  failed: 'It failed.',
   incomplete: 'It was cut: see `incompleteReason`.',
-  cancelled: 'Somebody stopped it.',
+  cancelled: 'It was cancelled.',
 });
 
 export const UsageType = builder.objectRef<Usage>('Usage').implement({
   description: 'Tokens of a run, as its models counted them.',
   fields: (t) => ({
-    inputTokens: t.exposeInt('inputTokens', { description: 'Tokens read.' }),
-    outputTokens: t.exposeInt('outputTokens', { description: 'Tokens written.' }),
-    totalTokens: t.int({ description: 'Both together.', resolve: (usage) => usage.inputTokens + usage.outputTokens }),
-    cachedTokens: t.exposeInt('cachedTokens', { description: 'Those of the tokens read that the model had read before.' }),
-    reasoningTokens: t.exposeInt('reasoningTokens', { description: 'Those of the tokens written that were spent on thinking.' }),
+    inputTokens: t.exposeInt('inputTokens', { description: 'Input tokens.' }),
+    outputTokens: t.exposeInt('outputTokens', { description: 'Output tokens.' }),
+    totalTokens: t.int({
+      description: 'Input and output tokens together.',
+      resolve: (usage) => usage.inputTokens + usage.outputTokens,
+    }),
+    cachedTokens: t.exposeInt('cachedTokens', { description: 'Input tokens that the provider read from its cache.' }),
+    reasoningTokens: t.exposeInt('reasoningTokens', { description: 'Output tokens that the model spent on thinking.' }),
   }),
 });
 
@@ -58,7 +61,7 @@ export const SelectionType = builder.objectRef<SelectionMetadata>('SelectionMeta
     model: t.exposeString('model', { description: 'Its name.' }),
     fallbackChain: t.field({
       type: [FallbackType],
-      description: 'What was tried before, in order.',
+      description: 'The models that were tried before, in order.',
       resolve: (it) => it.fallbackChain,
     }),
     queueMs: t.float({ description: 'Milliseconds until the request left.', resolve: (it) => it.latencyHints.queueMs }),
@@ -88,12 +91,12 @@ export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
     }),
     citations: t.field({
       type: [CitationType],
-      description: 'The passages a message rests on.',
+      description: 'The passages that a message cites.',
       resolve: (item) => (item.type === 'message' ? item.citations : []),
     }),
     callId: t.string({
       nullable: true,
-      description: 'What the output of a call refers to.',
+      description: 'The id that the output of the call refers to.',
       resolve: (item) => ('callId' in item ? item.callId : null),
     }),
     name: t.string({
@@ -114,7 +117,7 @@ type RunOutcome = Pick<RunSnapshot, 'status' | 'incompleteReason' | 'error' | 'u
 /** The fields that a run and a snapshot of it share. */
 export function outcomeFields(t: PothosSchemaTypes.ObjectFieldBuilder<BuilderTypes, RunOutcome>) {
   return {
-    status: t.expose('status', { type: RunStatusType, description: 'How far it is.' }),
+    status: t.expose('status', { type: RunStatusType, description: 'Its status.' }),
     incompleteReason: t.exposeString('incompleteReason', {
       nullable: true,
       description:
@@ -124,7 +127,7 @@ export function outcomeFields(t: PothosSchemaTypes.ObjectFieldBuilder<BuilderTyp
     usage: t.field({
       type: UsageType,
       nullable: true,
-      description: 'What it cost; null until its end.',
+      description: 'The tokens used; null until the end.',
       resolve: (run) => run.usage,
     }),
     selection: t.field({

@@ -39,7 +39,7 @@ export const RunType = builder.objectRef<Run>('Run').implement({
     message: t.field({
       type: MessageType,
       nullable: true,
-      description: 'The last message it said; null until it is over, and when it said nothing.',
+      description: 'The last message of its output; null until it is over, and when it has none.',
       resolve: async (run, _args, context) => lastSaid(await messagesOfRuns(context).load(run)) ?? null,
     }),
     toolCalls: t.field({
@@ -49,7 +49,7 @@ export const RunType = builder.objectRef<Run>('Run').implement({
     }),
     citations: t.field({
       type: [CitationType],
-      description: 'The passages its last message rests on.',
+      description: 'The passages that its last message cites.',
       resolve: async (run, _args, context) => lastSaid(await messagesOfRuns(context).load(run))?.citations ?? [],
     }),
   }),
@@ -70,12 +70,17 @@ builder.queryField('run', (t) =>
   }),
 );
 
-const ThreadModeType = wireEnumOf('ThreadMode', 'What becomes of a message while another run answers in the chat.', threadModes, {
-  collect: 'It is refused with RUN_ACTIVE.',
-  steer: 'As collect.',
-  interrupt: 'The other run is cancelled first; what it said stays.',
-  force: 'As collect.',
-});
+const ThreadModeType = wireEnumOf(
+  'ThreadMode',
+  'What happens to a message while another run is active in the chat.',
+  threadModes,
+  {
+    collect: 'It is refused with RUN_ACTIVE.',
+    steer: 'As collect.',
+    interrupt: 'The other run is cancelled first; its output stays.',
+    force: 'As collect.',
+  },
+);
 
 const secretsDescription = 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.';
 
@@ -103,8 +108,8 @@ const ToolOutputInput = builder.inputType('ToolOutputInput', {
   description: 'The output of one call.',
   fields: (t) => ({
     toolCallId: t.string({ description: 'The call.' }),
-    status: t.field({ type: ToolOutputStatusType, description: 'How it went.' }),
-    output: t.string({ description: 'What it gave.' }),
+    status: t.field({ type: ToolOutputStatusType, description: 'The outcome of the call.' }),
+    output: t.string({ description: 'The output of the call.' }),
   }),
 });
 

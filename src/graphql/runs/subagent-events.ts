@@ -4,10 +4,10 @@ import { wireEnumOf } from '../types/enums.ts';
 import { type EventOf, RunEventType } from './events.ts';
 import { UsageType } from './parts.ts';
 
-const SubagentStatusType = wireEnumOf('SubagentStatus', 'How far a subagent is.', subagentStatuses, {
+const SubagentStatusType = wireEnumOf('SubagentStatus', 'The status of a subagent.', subagentStatuses, {
   in_progress: 'It works on its task.',
-  completed: 'It came to its end.',
-  failed: 'It broke off; others of the same call go on.',
+  completed: 'It completed.',
+  failed: 'It failed; other subagents of the same call continue.',
   cancelled: 'Its run was stopped.',
 });
 
@@ -18,18 +18,18 @@ const SubagentType = builder.objectRef<Subagent | EndedSubagent>('Subagent').imp
     name: t.exposeString('name', { description: 'What it is, for people.' }),
     agentId: t.exposeID('agentId', { nullable: true, description: 'The agent whose knowledge it has; null for a bare model.' }),
     parentId: t.exposeID('parentId', { nullable: true, description: 'The subagent that started it; null: the run itself.' }),
-    task: t.exposeString('task', { description: 'What it is to find out.' }),
-    status: t.expose('status', { type: SubagentStatusType, description: 'How far it is.' }),
+    task: t.exposeString('task', { description: 'The question that it works on.' }),
+    status: t.expose('status', { type: SubagentStatusType, description: 'Its status.' }),
     depth: t.exposeInt('depth', { description: '1 below the run itself.' }),
     summary: t.string({
       nullable: true,
-      description: 'What it found out, or why it did not; null until its end.',
+      description: 'Its findings, or the reason why it has none; null until its end.',
       resolve: (subagent) => ('summary' in subagent ? subagent.summary : null),
     }),
     usage: t.field({
       type: UsageType,
       nullable: true,
-      description: 'What it cost, as part of the usage of its run; null until its end.',
+      description: 'The tokens used, a part of the usage of its run; null until its end.',
       resolve: (subagent) => ('usage' in subagent ? subagent.usage : null),
     }),
   }),
@@ -55,12 +55,12 @@ builder.objectRef<EventOf<'response.subagent.progress'>>('SubagentProgressEvent'
     outputIndex: t.exposeInt('outputIndex', { description: outputIndex }),
     itemId: t.exposeID('itemId', { description: itemId }),
     subagentId: t.exposeID('subagentId', { description: 'The subagent.' }),
-    message: t.exposeString('message', { description: 'What it does, for a user interface to show.' }),
+    message: t.exposeString('message', { description: 'A description of the work, for a user interface to show.' }),
     progress: t.exposeFloat('progress', { nullable: true, description: '0 to 1; null where it cannot be told.' }),
     usage: t.field({
       type: UsageType,
       nullable: true,
-      description: 'What it cost so far; null where that is not known yet.',
+      description: 'The tokens used so far; null while they are not known.',
       resolve: ({ usage }) => usage,
     }),
   }),

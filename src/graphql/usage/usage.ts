@@ -3,7 +3,7 @@ import type { AgentUsage, UsageDay, UsageReport } from '../../entities/usage.ts'
 import { builder } from '../builder/builder.ts';
 
 const OrganizationUsageType = builder.objectRef<UsageReport>('OrganizationUsage').implement({
-  description: 'What an organization used, in tokens.',
+  description: 'The tokens that an organization used.',
   fields: (t) => ({
     orgId: t.exposeID('orgId', { description: 'The id of the organization.' }),
     dataTokensUsed: t.expose('dataTokensUsed', { type: 'Count', description: 'Tokens of embedding and indexing.' }),
@@ -22,16 +22,16 @@ const OrganizationUsageType = builder.objectRef<UsageReport>('OrganizationUsage'
 });
 
 const AgentUsageType = builder.objectRef<AgentUsage>('AgentUsage').implement({
-  description: 'What one agent used, in tokens.',
+  description: 'The tokens that one agent used.',
   fields: (t) => ({
-    agentId: t.exposeID('agentId', { description: 'The id of the agent; it may be gone by now.' }),
+    agentId: t.exposeID('agentId', { description: 'The id of the agent, which may be deleted by now.' }),
     dataTokensUsed: t.expose('dataTokensUsed', { type: 'Count', description: 'Tokens of embedding and indexing.' }),
     apiTokensUsed: t.expose('apiTokensUsed', { type: 'Count', description: 'Tokens of runs.' }),
   }),
 });
 
 const UsageReportType = builder.objectRef<UsageReport>('UsageReport').implement({
-  description: 'What an organization and its agents used: the sum of the ledger.',
+  description: 'The tokens that an organization and its agents used: the sum of the ledger.',
   fields: (t) => ({
     organization: t.field({
       type: OrganizationUsageType,
@@ -47,7 +47,7 @@ const UsageReportType = builder.objectRef<UsageReport>('UsageReport').implement(
 });
 
 const UsageDayType = builder.objectRef<UsageDay>('UsageDay').implement({
-  description: 'What was used on one day.',
+  description: 'The tokens used on one day.',
   fields: (t) => ({
     day: t.exposeString('day', { description: 'The UTC day: `2026-01-31`.' }),
     dataTokensUsed: t.expose('dataTokensUsed', { type: 'Count', description: 'Tokens of embedding and indexing.' }),
@@ -58,7 +58,7 @@ const UsageDayType = builder.objectRef<UsageDay>('UsageDay').implement({
 builder.queryFields((t) => ({
   usage: t.field({
     type: UsageReportType,
-    description: "What the caller's organization used, all of it or of a period.",
+    description: "The tokens that the caller's organization used, in total or in a period.",
     args: {
       from: t.arg({ type: 'DateTime', required: false, description: 'From this moment on. Default: the beginning.' }),
       to: t.arg({ type: 'DateTime', required: false, description: 'Before this moment. Default: now.' }),

@@ -33,7 +33,7 @@ const subagent = {
   name: text('What it is, for people.'),
   agent_id: text('The agent whose knowledge it has; null for a bare model.').nullable(),
   parent_id: text('The subagent that started it; null: the run itself.').nullable(),
-  task: text('What it is to find out.'),
+  task: text('The question that it works on.'),
 };
 const depth = integer('1 below the run itself.', 1);
 const usage = (description: string) => reference('ResponseUsage', description).nullable();
@@ -125,7 +125,7 @@ const events: Readonly<Record<string, readonly [description: string, members: z.
     {
       ...ofItem,
       subagent_id: text('The id of the subagent.'),
-      message: text('What it does, for a user interface to show.'),
+      message: text('A description of the work, for a user interface to show.'),
       progress: number('How far it is; null where it cannot be told.').min(0).max(1).nullable(),
       usage: usage('What it cost so far.'),
     },

@@ -143,7 +143,7 @@ const webSearchCallParam = component(
   {
     type: constant('web_search_call'),
     id: givenId,
-    status: text('How it went.').optional(),
+    status: text('The outcome of the call.').optional(),
     action: record('What was searched for: `type`, `query`, `sources`.').optional(),
   },
 );
@@ -198,7 +198,7 @@ const serverToolCall = component(
   {
     id,
     type: constant('server_tool_call'),
-    status: oneOfTexts('How far it is.', [...statuses, 'failed']),
+    status: oneOfTexts('Its status.', [...statuses, 'failed']),
     call_id: callId,
     name,
     arguments: text('The arguments as JSON text; empty when the item is announced.'),
@@ -233,7 +233,7 @@ export const inputMessage = component('InputMessage', 'What a user or the develo
   id,
   type: constant('message'),
   status,
-  role: oneOfTexts('Who says it.', ['user', 'system', 'developer']),
+  role: oneOfTexts("The role of the message's author.", ['user', 'system', 'developer']),
   content: list('What is said.', inputContent),
 });
 const assistantMessage = component('AssistantMessage', 'What an assistant said.', {

@@ -60,10 +60,10 @@ describeMembers('ResponseIncompleteDetails', {
 });
 describeMembers('ResponseUsage', {
   inputTokensDetails: component('InputTokensDetails', 'Of the tokens read.', {
-    cached_tokens: integer('Those the model had read before.'),
+    cached_tokens: integer('Tokens that the provider read from its cache.'),
   }),
   outputTokensDetails: component('OutputTokensDetails', 'Of the tokens written.', {
-    reasoning_tokens: integer('Those spent on thinking.'),
+    reasoning_tokens: integer('Tokens spent on thinking.'),
   }),
 });
 describeMembers('ResponseItemList', { data: z.array(inputItem) });

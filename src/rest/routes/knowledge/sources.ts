@@ -143,7 +143,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     document: `mutation ($dataSourceId: ID!, $forceRefresh: Boolean) {
       refreshDataSource(id: $dataSourceId, forceRefresh: $forceRefresh) { ${sourceFields} }
     }`,
-    query: { forceRefresh: 'Also when the content is unchanged.' },
+    query: { forceRefresh: 'Index unchanged content too.' },
   },
   {
     operationId: 'getIndexingStatistics',
