@@ -31,7 +31,7 @@ export interface VariableReaders {
   readonly body: Reader | undefined;
   /** Text fields of a form: variables of their own, or members of the body's variable. */
   readonly form: readonly FormField[];
-  /** Defaults that the document gives; filled in here only where graphql-js does not. */
+  /** Defaults of the document's variables; filled in here only where graphql-js does not do it. */
   readonly defaults: readonly (readonly [name: string, value: unknown])[];
 }
 
@@ -56,10 +56,10 @@ export interface Route {
 }
 
 /**
- * Checks every row against the schema, the policy table and the declared schemas, and makes what its handler needs.
+ * Checks every route against the schema, the policy table and the declared schemas, and makes what its handler needs.
  *
  * @param declarations  null leaves the wire schemas unchecked: they never change, so tests check them.
- * @throws Error naming each row that lies and why: such a row cannot start the server.
+ * @throws Error naming each invalid route and the reason: the server does not start with such a route.
  */
 export function compileRoutes(
   schema: GraphQLSchema,

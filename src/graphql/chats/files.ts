@@ -30,7 +30,7 @@ const ChatFileType = builder.objectRef<ChatFile>('ChatFile').implement({
   fields: (t) => ({
     id: t.exposeID('id', { description: 'What content parts name: `{type: "id", id}`.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    source: t.expose('source', { type: ChatFileSourceType, description: 'Whether the user or a tool added the file.' }),
+    source: t.expose('source', { type: ChatFileSourceType, description: 'Whether the user or the service added the file.' }),
     filename: t.exposeString('filename', { description: 'Its name, without any path.' }),
     size: t.exposeInt('sizeBytes', { description: 'Its bytes; while it is pending, as announced.' }),
     mimeType: t.exposeString('mimeType', { description: 'Its media type as it was declared.' }),
@@ -92,7 +92,7 @@ builder.mutationFields((t) => ({
     args: {
       chatId: t.arg.id(chatId),
       file: t.arg({ type: 'File', description: 'The file; at most CHAT_FILE_MAX_BYTES of the service.' }),
-      source: t.arg({ type: ChatFileSourceType, defaultValue: 'USER', description: 'Whether the user or a tool adds the file.' }),
+      source: t.arg({ type: ChatFileSourceType, defaultValue: 'USER', description: 'Whether the user or the service adds the file.' }),
     },
     resolve: (_root, args, { deps, caller }) => uploadChatFile(deps, caller, args.chatId, args.file, args.source),
   }),

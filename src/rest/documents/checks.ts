@@ -25,7 +25,7 @@ export function checkShape(row: DeclaredRoute, pathNames: readonly string[]): vo
   if (row.upload?.isRaw === true && row.body !== undefined) throw new Error('a body is either a file or JSON');
 }
 
-/** Every name is a variable, and every variable is fed. */
+/** Every name of the path and the query is a variable, and every variable gets a value. */
 export function checkVariables(row: DeclaredRoute, main: RowDocument, pathNames: readonly string[]): void {
   const fed = new Map<string, string>();
   const feed = (name: string, from: string) => {
@@ -64,7 +64,7 @@ export function checkSchemas({ reply, fold, stream, socket }: DeclaredRoute, { s
   if (reply !== undefined && fold === undefined) throw new Error('reply needs a fold: other replies follow the document');
 }
 
-/** What the reply is made from must be selected. */
+/** The members that make the reply must be selected. */
 export function checkReply(row: DeclaredRoute, main: RowDocument): void {
   const type = isNonNullType(main.rootField.type) ? main.rootField.type.ofType : main.rootField.type;
   const selected = selectedKeys(main.rootNode.selectionSet);

@@ -39,7 +39,7 @@ class ChatEventEncoder implements StreamEncoder {
     return '';
   }
 
-  /** The run goes on: this frame only says why the stream does not. It takes no number, so a reader resumes behind the last real frame. */
+  /** The run continues: this frame only says why the stream ends. It takes no number, so a reader resumes after the last numbered frame. */
   fail(error: unknown): string {
     return `event: error\ndata: ${JSON.stringify({ type: 'error', runId: this.#runId, chatId: this.#chatId, ...errorBody(publicError(error)) })}\n\n`;
   }
@@ -112,7 +112,7 @@ class ChatEventEncoder implements StreamEncoder {
   }
 }
 
-/** The reply of a message in one piece. A run that failed is told by `status` and `error`: the message itself was taken. */
+/** The reply of a message in one piece. `status` and `error` report a failed run: the message itself was accepted. */
 export function chatReplyFold(document: string): RunFold {
   return {
     document,

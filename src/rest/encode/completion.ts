@@ -8,7 +8,7 @@ import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '..
 const done = 'data: [DONE]\n\n';
 const chunkEnd = '}\n\n';
 
-/** Frames of the common completions format. What all chunks of a stream share is written once; text passes as the literal it came as. */
+/** Frames of the chat completions format. The shared part of all chunks is made once; text is inserted as the JSON literal in which it came. */
 export const completionEncoder: StreamEncoderFactory = (variables, { nowMs }) => new CompletionEncoder(variables, nowMs);
 
 class CompletionEncoder implements StreamEncoder {
@@ -21,7 +21,7 @@ class CompletionEncoder implements StreamEncoder {
   readonly #includesUsage: boolean;
   #hasRole = false;
   #calls = 0;
-  /** Why it was cancelled is for whoever ends the stream to say: a stream has one error at most. */
+  /** The end of the stream reports why the run was cancelled: a stream has one error at most. */
   #cancelled: RunSnapshot | undefined;
 
   constructor(variables: Variables, nowMs: number) {
@@ -195,7 +195,7 @@ function wantsUsage(variables: Variables): boolean {
   return inputOf(variables).streamOptions?.includeUsage === true;
 }
 
-/** The same random part names the reply and its chat that never was. */
+/** The same random part makes the id of the reply and its chat id; a completion has no chat. */
 function namesOf(variables: Variables, nowMs: number): { id: string; chatId: string; model: string; created: number } {
   const id = makeId('completion', nowMs);
   return {
@@ -206,7 +206,7 @@ function namesOf(variables: Variables, nowMs: number): { id: string; chatId: str
   };
 }
 
-/** Model names are the provider's; a header takes only plain ASCII. */
+/** Model names come from the provider; a header allows only plain ASCII. */
 function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
 }

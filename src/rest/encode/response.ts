@@ -145,7 +145,7 @@ export class ResponseProjection {
     );
   }
 
-  /** Whether the open item is what a model says in place of an answer. */
+  /** Whether the open item is a refusal. */
   get #refuses(): boolean {
     return this.#open !== undefined && isRefusal(this.#open.item);
   }
@@ -245,7 +245,7 @@ export const responseEncoder: StreamEncoderFactory = (variables, context) => {
 /** Where a resolver notes which events of the log the caller knows. */
 export const seenSequenceNote = 'seen-sequence';
 
-/** The reply in one piece: the fold of the same events. A run that failed is told by `status` and `error`. */
+/** The reply in one piece: the fold of the same events. `status` and `error` report a failed run. */
 export function responseFold(document: string): RowFold {
   return {
     document,
@@ -267,7 +267,7 @@ export function responseFold(document: string): RowFold {
   };
 }
 
-/** Some stock clients fail on what the format does not know: `x-parley-extensions: off`, or `stream_options.include_extensions: false`. */
+/** Some stock clients fail on members outside the format: `x-parley-extensions: off` or `stream_options.include_extensions: false` leaves them out. */
 function showsExtensions(variables: Variables, context: EncoderContext): boolean {
   if (!takesExtensions(context.header?.bind(context))) return false;
   const { streamOptions } = (variables.input ?? {}) as {

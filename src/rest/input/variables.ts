@@ -76,7 +76,7 @@ function missing(name: string, faults: Faults): void {
   faults.path.pop();
 }
 
-/** `stream` asks the adapter, not the resolver, so the input type may not know it. */
+/** The REST adapter reads `stream`, not the resolver, so the input type need not have it. */
 function checkStreamMember(route: Route, body: unknown, faults: Faults): void {
   if (route.row.stream === undefined || route.row.body === undefined || route.row.stream.when === 'always') return;
   const asked = streamMember(body);
@@ -87,7 +87,7 @@ function checkStreamMember(route: Route, body: unknown, faults: Faults): void {
   faults.path.pop();
 }
 
-/** What the body says under `stream`. */
+/** The value of `stream` in the body. */
 export function streamMember(body: unknown): unknown {
   return typeof body === 'object' && body !== null && Object.hasOwn(body, 'stream') && 'stream' in body ? body.stream : undefined;
 }

@@ -25,7 +25,7 @@ export interface Declarations {
 export const noDeclarations: Declarations = { schemas: {}, members: {} };
 
 const referencePrefix = '#/components/schemas/';
-/** What may be added to a type that GraphQL tells already. */
+/** The keywords that may be added to a type of GraphQL. */
 const refinements: Readonly<Record<string, readonly string[]>> = {
   String: ['enum', 'minLength', 'maxLength', 'pattern'],
   ID: ['pattern'],
@@ -33,7 +33,7 @@ const refinements: Readonly<Record<string, readonly string[]>> = {
   Float: ['minimum', 'maximum'],
 };
 
-/** What a declared member may repeat. */
+/** The keywords that a declared member may repeat. */
 const jsonTypes: Readonly<Record<string, string>> = {
   String: 'string',
   ID: 'string',
@@ -64,7 +64,7 @@ export function checkDeclarations(schema: GraphQLSchema, { schemas, members }: D
   if (problems.length > 0) throw new Error(`OpenAPI declarations that do not hold\n  ${problems.join('\n  ')}`);
 }
 
-/** Keywords that a declared member must not have: what GraphQL says of it stands. */
+/** Keywords that a declared member must not have: GraphQL's type decides them. */
 function surplus(field: Field, declared: JsonSchema): readonly string[] {
   const { name } = getNamedType(field.type);
   if (name === 'JSON') return [];

@@ -18,8 +18,8 @@ import { errorResponses, errorSchema, errorsOf, replyHeaders } from './responses
 import { SchemaPrinter, type SelectionContext } from './schemas.ts';
 
 /**
- * Prints the OpenAPI 3.1 description of the REST API from its rows and the schema: requests follow the input types, replies what the
- * rows' documents select, so it cannot say anything else than what happens.
+ * Prints the OpenAPI 3.1 description of the REST API from its routes and the schema: requests follow the input types, replies the selections of the
+ * routes' documents, so the description is always true.
  */
 export function printOpenApi(
   schema: GraphQLSchema,
@@ -207,13 +207,13 @@ function exampleOf(example: unknown): JsonSchema {
   return example === undefined ? {} : { example };
 }
 
-/** OpenAPI 3.1 has no `itemSchema`: the schema under an event stream is that of the `data` of one event, as the field has it. */
+/** OpenAPI 3.1 has no `itemSchema`: the schema of an event stream is that of the `data` of one event, as other services do it. */
 function eventMedia(printer: SchemaPrinter, name: string | undefined): JsonSchema {
   if (name === undefined) return { schema: { type: 'string', description: 'Server-sent events.' } };
   return { schema: printer.declared(name) };
 }
 
-/** OpenAPI has no words for WebSockets. */
+/** OpenAPI cannot describe WebSockets. */
 function socketOf(printer: SchemaPrinter, { request, event }: NonNullable<Route['row']['socket']>): JsonSchema {
   return {
     description: 'The same path as a WebSocket: every message is one JSON text.',

@@ -2,7 +2,7 @@ import { responseError } from '../../domain/responses/wire.ts';
 import { DomainError, errorBody, errorCodes, type PublicError, publicError } from '../../entities/errors.ts';
 import type { Route } from '../compile.ts';
 
-/** Of both APIs, and of the responses format. */
+/** Statuses of both APIs, and of the responses format. */
 const errorTypes = [
   ...new Set([
     ...Object.values(errorCodes).map(({ type }) => type),
@@ -47,7 +47,7 @@ export const errorSchema = {
   },
 } as const;
 
-/** What a status means, with a failure that has it. Statuses that say the same to a client stand together. */
+/** The meaning of a status, with an example failure. Statuses with the same meaning for a client are together. */
 const failures = {
   '400': [
     'The request is wrong; `error.param` names the member, `error.errors` each one when there are several.',
@@ -124,7 +124,7 @@ export function errorsOf(route: Route): Readonly<Record<string, unknown>> {
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${prefix}${status}` }]));
 }
 
-/** On every reply. */
+/** Headers of every reply. */
 export function replyHeaders() {
   const limited = (description: string) => ({ description, schema: { type: 'integer' } });
   return {

@@ -23,7 +23,7 @@ import { type JsonSchema, orNull } from '../../wire/json-schema.ts';
 import type { MemberNames } from '../input/member-names.ts';
 import { type Declarations, reference, referredNames } from './declarations.ts';
 
-/** What a document's fragments are, and which members its row leaves out. */
+/** A document's fragments, and the members that its route leaves out. */
 export interface SelectionContext {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** Left out when null. */
@@ -33,8 +33,8 @@ export interface SelectionContext {
 }
 
 /**
- * JSON Schemas of what the rows send and take. Equal ones share a component, named after the GraphQL type; a second selection of the
- * same type is numbered. The order of the rows decides, so the names are stable.
+ * JSON Schemas of the routes' requests and replies. Equal ones share a component, named after the GraphQL type; a second selection of the same type
+ * is numbered. The order of the routes decides, so the names are stable.
  */
 export class SchemaPrinter {
   readonly components: Record<string, JsonSchema> = {};
@@ -63,7 +63,7 @@ export class SchemaPrinter {
     }
   }
 
-  /** What GraphQL says of a member, and what is declared beyond that. */
+  /** The schema of a member: from GraphQL, with its declaration. */
   #member(coordinate: string, shown: JsonSchema, isNullable: boolean, description: string | null | undefined): JsonSchema {
     const declared = this.#declarations.members[coordinate];
     if (declared !== undefined) this.#use(declared);
@@ -71,7 +71,7 @@ export class SchemaPrinter {
     return isNullable ? orNull(whole) : whole;
   }
 
-  /** The schema of a selection: what is not selected is not sent. */
+  /** The schema of a selection: only selected members are sent. */
   output(type: GraphQLOutputType, selection: SelectionSetNode | undefined, context: SelectionContext): JsonSchema {
     if (!isNonNullType(type)) return orNull(this.#output(type, selection, context));
     return this.#output(type.ofType, selection, context);
@@ -145,7 +145,7 @@ export class SchemaPrinter {
     if (known !== undefined) return reference(known);
     const name = this.#freeName(type.name);
     this.#inputs.set(key, name);
-    // Taken before its members are read: an input may hold itself.
+    // Registered before its members are read: an input type may contain itself.
     this.components[name] = {};
     const properties: Record<string, JsonSchema> = {};
     const required: string[] = [];
@@ -161,7 +161,7 @@ export class SchemaPrinter {
       { type: 'object', properties, ...(required.length > 0 ? { required } : {}), ...choice },
       type.description,
     );
-    // Rows that write their members otherwise often write these alike.
+    // Routes with other spellings often write the members of a type alike.
     if (name === type.name || JSON.stringify(this.components[name]) !== JSON.stringify(this.components[type.name])) {
       return reference(name);
     }

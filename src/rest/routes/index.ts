@@ -15,7 +15,7 @@ import { dataSourceRoutes } from './knowledge/sources.ts';
 import { responseRoutes } from './responses.ts';
 import { usageRoutes } from './usage.ts';
 
-/** Every REST operation. A feature adds its rows here, one line each. */
+/** Every REST operation. A feature adds its routes here, one line each. */
 export const allRoutes: readonly DeclaredRoute[] = [
   ...agentRoutes,
   ...agentCatalogRoutes,

@@ -1,6 +1,6 @@
 import type { ShownExample } from '../route.ts';
 
-/** What OpenAPI shows of the responses operations; test/contract/openapi/examples.test.ts tells the same story with a running service. */
+/** The examples of the responses operations in OpenAPI; test/contract/openapi/examples.test.ts compares them with a running service. */
 
 const id = 'resp_01ke2s7d4vfzgv0b4xw2q9a1bc';
 const message = {
@@ -51,7 +51,7 @@ const response = {
     latency_hints: { queue_ms: 0, first_token_ms: 120 },
   },
 };
-/** In the background, before the model was whole. */
+/** A background response whose model has not finished. */
 const cut = {
   ...response,
   completed_at: null,

@@ -1,11 +1,11 @@
 import type { DeclaredRoute } from '../../route.ts';
 
 interface PartRows {
-  /** As paths name the kind: `tools`. */
+  /** The kind in paths: `tools`. */
   readonly path: string;
   /** The path variable of one: `toolId`. */
   readonly idName: string;
-  /** As summaries call it: `tool`. */
+  /** The kind in summaries: `tool`. */
   readonly noun: string;
   readonly tag: string;
   /** GraphQL's name of one (`agentTool`), of the list, and of the noun in mutations and inputs (`AgentTool`). */
@@ -15,7 +15,7 @@ interface PartRows {
   readonly fields: string;
   readonly create: Readonly<Record<string, unknown>>;
   readonly update: Readonly<Record<string, unknown>>;
-  /** What who may only use the agent is not shown. */
+  /** Members that callers who may only use the agent do not see. */
   readonly hides: string;
 }
 
@@ -124,7 +124,7 @@ const kinds: readonly PartRows[] = [
   },
 ];
 
-/** What agents are made of: five kinds of parts, each with the same five operations. */
+/** The parts of agents: five kinds, each with the same five operations. */
 export const agentPartRoutes: readonly DeclaredRoute[] = kinds.flatMap(rowsOf);
 
 function rowsOf(kind: PartRows): readonly DeclaredRoute[] {

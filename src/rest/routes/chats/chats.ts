@@ -11,7 +11,7 @@ const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason
 const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens }';
 const citationFields =
   'citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd }';
-/** For the document alone: the reply is the fold of the run's events. */
+/** Only the document needs it: the reply is the fold of the run's events. */
 const replyFields = `runId: id status message { ${messageFields} } toolCalls { id name arguments } ${citationFields} ${usageFields} incompleteReason error { code message }`;
 
 const exportFormat = (format: unknown) => (format === 'json' ? 'json' : 'markdown');

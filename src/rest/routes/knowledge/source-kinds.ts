@@ -6,7 +6,7 @@ const ofAgent = '/api/v1/ais/{aiId}/data-sources';
 const noConnectorYet =
   'This version keeps the source and says in `errorCode` and `errorMessage` that its connector is not available yet.';
 
-/** The kinds that are read from a service elsewhere, and files sent to a signed link. */
+/** The kinds that a connector reads, and files sent to a signed link. */
 export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
   {
     operationId: 'addWebUrlDataSource',
