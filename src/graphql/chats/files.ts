@@ -92,7 +92,11 @@ builder.mutationFields((t) => ({
     args: {
       chatId: t.arg.id(chatId),
       file: t.arg({ type: 'File', description: 'The file; at most CHAT_FILE_MAX_BYTES of the service.' }),
-      source: t.arg({ type: ChatFileSourceType, defaultValue: 'USER', description: 'Whether the user or the service adds the file.' }),
+      source: t.arg({
+        type: ChatFileSourceType,
+        defaultValue: 'USER',
+        description: 'Whether the user or the service adds the file.',
+      }),
     },
     resolve: (_root, args, { deps, caller }) => uploadChatFile(deps, caller, args.chatId, args.file, args.source),
   }),
