@@ -243,12 +243,6 @@ export function visibleDataSources(caller: Caller): DataSourceFilter {
   });
 }
 
-/** Data sources the caller may change, refresh or delete: owner and administrators. */
-export function editableDataSources(caller: Caller): DataSourceFilter {
-  if (caller.level === 'INSTANCE') return everything;
-  return sourcesAtHome(caller, { any: [administersHome(caller), { dataSource: 'owned-by', userId: caller.userId }] });
-}
-
 /** Whether the caller may change, refresh or delete a data source it sees. */
 export function canEditDataSource(caller: Caller, source: DataSourceFacts): boolean {
   return isAdministrator(caller, source.orgId) || (source.orgId === caller.orgId && source.ownerUserId === caller.userId);

@@ -47,13 +47,6 @@ export async function getAgent(deps: Deps, caller: Caller, id: string): Promise<
   return agent;
 }
 
-/** Agents by id, in the order of `ids`; null for an agent that does not exist or that the caller may not see. Cost: one statement. */
-export async function getAgents(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly (AgentView | null)[]> {
-  const found = await deps.storage.agents.findMany(ids, usableAgents(caller), viewerOf(caller));
-  const byId = new Map(found.map((agent) => [agent.id, agent]));
-  return ids.map((id) => byId.get(id) ?? null);
-}
-
 /**
  * The agent as a run needs it, for the hot path: a cached agent needs no statement and no promise.
  *
