@@ -41,8 +41,6 @@ export interface AgentStore {
   findRunnable(id: string, nowMs: number): RunnableAgent | undefined | Promise<RunnableAgent | undefined>;
   /** The agent if it exists and matches. */
   find(id: string, filter: AgentFilter, viewer: AgentViewer): Promise<AgentView | undefined>;
-  /** The agents with one of the ids that exist and match, in no order. */
-  findMany(ids: readonly string[], filter: AgentFilter, viewer: AgentViewer): Promise<readonly AgentView[]>;
   /** Newest first. One statement for every page size; counting takes a second one, when the count is asked for. */
   list(
     filter: AgentFilter,
@@ -75,7 +73,6 @@ export function createAgentStore(db: Database, signals: Signals): AgentStore {
   return {
     findRunnable: runnable.find,
     find,
-    findMany: (ids, filter, viewer) => findAgents(db, ids, filter, viewer),
     list: (filter, narrow, viewer, page, members) =>
       listAgents(db, { filter, narrow, viewer, page, members, countAll: () => countAgents(db, filter, narrow) }),
     async create({ editorIds = [], groupIds = [], ...agent }, viewer) {
