@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import { leaveMemoryUntouched } from './untouched-memory.ts';
 
 /**
  * How much a function of WebAssembly works before the slow, good compiler takes it: ten times what it is otherwise. What a start passes once
@@ -16,5 +17,5 @@ const tieringBudget = 130_000_000;
 export async function compileProgram(): Promise<WebAssembly.Module> {
   setFlagsFromString(`--wasm-tiering-budget=${tieringBudget}`);
   const folder = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'));
-  return WebAssembly.compile(await readFile(join(folder, 'pglite.wasm')));
+  return WebAssembly.compile(leaveMemoryUntouched(await readFile(join(folder, 'pglite.wasm'))));
 }

@@ -55,8 +55,7 @@ parentPort?.once('message', async () => {
 
 /**
  * PGlite's own switches fsync off. Syncing goes by `fsync`, the only call for it that reaches our files. Little log is kept for reuse: a
- * small disk has better use for the room. PostgreSQL's own 128 MB of buffers would stay resident as a second copy of what the system's file
- * cache has; 16 MB hold the pages of an index walk. Triggers that tell other processes of changes see that there are none.
+ * small disk has better use for the room. Triggers that tell other processes of changes see that there are none.
  */
 function startParams(): string[] {
   const own = PGlite.defaultStartParams.filter((param) => param !== '-F' || !isSynced);
