@@ -39,6 +39,8 @@ export interface Call {
   readonly field: GraphQLField<unknown, unknown>;
   /** A signed link allows the call without a key. */
   readonly takesTicket: boolean;
+  /** It is the root field itself, and no row of REST that runs it. */
+  readonly isRoot: boolean;
   readonly call: (who: TestClient, given: Arguments) => Promise<Answer>;
 }
 
@@ -48,7 +50,7 @@ export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): 
     ...operationsOf(schema).map((operation): Call => {
       const { name, field } = operation;
       const call: Call['call'] = (who, given) => callGraphql(who, operation, given);
-      return { title: name, operation: name, field, takesTicket: false, call };
+      return { title: name, operation: name, field, takesTicket: false, isRoot: true, call };
     }),
     ...compileRoutes(schema, rows).map((route): Call => {
       const { row, main } = route;
@@ -57,6 +59,7 @@ export function callsOf(schema: GraphQLSchema, rows: readonly DeclaredRoute[]): 
         operation: `${main.rootType.name}.${main.rootField.name}`,
         field: main.rootField,
         takesTicket: row.ticket !== undefined,
+        isRoot: false,
         call: (who, given) => callRest(who, route, given),
       };
     }),

@@ -28,6 +28,7 @@ export type Principal = (typeof principals)[number];
 /** Principals with a valid key; for the others the answer does not depend on the thing. */
 export type Standing = Exclude<Principal, 'nobody' | 'revokedKey' | 'expiredKey' | 'keyWithoutScope'>;
 export const standing = principals.slice(4) as readonly Standing[];
+export const isStanding = (who: Principal): who is Standing => (standing as readonly Principal[]).includes(who);
 
 /** 400: a foreign thing named in a body, which the error treats as missing. */
 export type Outcome = 'allowed' | 400 | 401 | 403 | 404;
