@@ -43,8 +43,19 @@ export interface Apis {
   readonly routes: readonly Route[];
 }
 
-/** @throws Error naming everything of the schema that is not complete, and every route that does not hold. */
+let apis: Apis | undefined;
+
+/**
+ * The same for every service of the process: what is served with a request comes with it.
+ *
+ * @throws Error naming everything of the schema that is not complete, and every route that does not hold.
+ */
 export function createApis(): Apis {
+  apis ??= makeApis();
+  return apis;
+}
+
+function makeApis(): Apis {
   const schema = buildSchema();
   // The wire schemas never change: tests check them.
   return { schema, routes: compileRoutes(schema, allRoutes, operationScopes, null) };

@@ -3,9 +3,10 @@ import type { Deps } from '../../src/domain/deps.ts';
 import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { type Service, startService as start } from '../../src/start/service.ts';
+import { compileProgram } from '../../src/storage/database/embedded/program.ts';
 import { TestClient } from './client.ts';
 import { makeFor } from './make.ts';
-import { copyOf } from './storage/databases.ts';
+import { copyOf, testServerUrl } from './storage/databases.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
 export interface ServiceOptions {
@@ -96,12 +97,19 @@ async function startProfile(profile: Profile, { env, ...options }: ServiceOption
   return startService({ ...options, env: { ...log, ...provider, ...profiles[profile], ...env } });
 }
 
+/** PostgreSQL, held for as long as this worker runs: every embedded database of the process then finds it compiled, which halves a start. */
+let program: Promise<WebAssembly.Module> | undefined;
+
 /** Many tests cause warnings and errors on purpose. TEST_LOG_LEVEL shows them. */
 const logLevel = process.env.TEST_LOG_LEVEL ?? 'fatal';
 const adminKey = 'pk-test-administrator-key-of-40-characters';
 const graceMs = 2_000;
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  if (testServerUrl === undefined) {
+    program ??= compileProgram();
+    await program;
+  }
   const place = await copyOf(inject('template'));
   let env: Readonly<Record<string, string>> = {
     PORT: '0',

@@ -36,8 +36,9 @@ export const addCall = (id: string) => ({ id, name: 'add', arguments: '{"a":1,"b
 /** Answers one word and never ends. */
 export const endless: UpstreamScript = { text: ['word ', 'word '], restGate: never };
 export const knowing = 'an agent with knowledge';
-/** No program finishes within 1 ms. */
-export const python = [{ id: 'call_1', name: 'python', arguments: '{"code":"1"}' }];
+/** No program comes to its end in 1 ms. */
+/** Without a program: it fails, and none is run. */
+export const python = [{ id: 'call_1', name: 'python', arguments: '{}' }];
 const research = [{ id: 'call_1', name: 'deep_research', arguments: '{"task":"Compare","questions":["What is it?","Why?"]}' }];
 const likely = {
   text: ['It ', 'is'],
