@@ -1,5 +1,11 @@
 import fc from 'fast-check';
-import { coerceInputValue, type GraphQLInputObjectType, getNullableType, isInputObjectType } from 'graphql';
+import {
+  coerceInputValue,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  getNullableType,
+  isInputObjectType,
+} from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { scopes } from '../../../src/entities/accounts/caller.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
@@ -190,25 +196,37 @@ describe.each(withBody)('the body of %s', (_name, route) => {
       [{}],
       nested(200),
     ];
-    const cases = Object.values(inputType(route).getFields()).flatMap((field) =>
-      values.map((value) => ({ field, member: wire(field.name), value })),
-    );
-    await forEach(cases, async ({ field, member, value }) => {
-      const what = `${member}: ${JSON.stringify(value)?.slice(0, 60)}`;
-      const reply = await call(ann, route, { ...route.row.example, [member]: value });
-      let isWrong = false;
-      coerceInputValue(value, field.type, (_path, _value, error) => {
-        // REST ignores unknown members; GraphQL does not.
-        if (!error.message.includes('is not defined by type')) isWrong = true;
+    const fields = Object.values(inputType(route).getFields()).map((field) => ({ ...field, member: wire(field.name) }));
+    const isWrong = (value: unknown, type: GraphQLInputType) => {
+      let wrong = false;
+      coerceInputValue(value, type, (_path, _value, error) => {
+        // REST ignores what it does not know; GraphQL does not.
+        if (!error.message.includes('is not defined by type')) wrong = true;
       });
-      if (isWrong || reply.status >= 400) expectRefusal(reply, what);
-      if (isWrong) {
-        expect(reply.status, what).toBe(400);
-        const params: string[] = (reply.body.error.errors ?? [reply.body.error]).map(({ param }: { param: string }) => param);
-        expect(
-          params.some((param) => param.startsWith(member)),
-          `${what} → ${params}`,
-        ).toBe(true);
+      return wrong;
+    };
+    const asked = async (members: Readonly<Record<string, unknown>>, what: string) => {
+      const reply = await call(ann, route, { ...route.row.example, ...members });
+      if (reply.status >= 400) expectRefusal(reply, what);
+      return reply;
+    };
+    await forEach(values, async (value) => {
+      const what = JSON.stringify(value)?.slice(0, 60);
+      const wrong = fields.filter(({ type }) => isWrong(value, type)).map(({ member }) => member);
+      // All in one request: each is named.
+      for (const some of inParts(wrong, errorsMax)) {
+        const { status, body } = await asked(Object.fromEntries(some.map((member) => [member, value])), `${some}: ${what}`);
+        expect(status, `${some}: ${what}`).toBe(400);
+        const params: string[] = (body.error.errors ?? [body.error]).map(({ param }: { param: string }) => param);
+        for (const member of some) {
+          expect(
+            params.some((param) => param.startsWith(member)),
+            `${member}: ${what} → ${params}`,
+          ).toBe(true);
+        }
+      }
+      for (const { member } of fields.filter((field) => !wrong.includes(field.member))) {
+        await asked({ [member]: value }, `${member}: ${what}`);
       }
     });
   });
@@ -258,6 +276,12 @@ describe.each(withBareFile)('the file of %s', (_name, route) => {
     expect((await call(ann, route, new Uint8Array([1, 2, 3]), headers)).status).toBe(415);
   });
 });
+
+/** As many as an answer names faults. */
+const errorsMax = 8;
+function inParts<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_part, index) => items.slice(index * size, (index + 1) * size));
+}
 
 function nested(depth: number): unknown {
   let value: unknown = 1;

@@ -10,7 +10,8 @@ import { withService } from '../../support/service.ts';
 
 /** A model that never stops by itself: its run ends, whatever it calls and on every API. */
 const roundsMax = 2;
-const timeoutMs = 1_500;
+/** Long enough for all ways to begin side by side. */
+const timeoutMs = 4_000;
 const model = 'openai/test-model';
 let api: ApiServer;
 const { make, upstream } = await withService('model', { env: { TOOL_ROUNDS_MAX: String(roundsMax) } });

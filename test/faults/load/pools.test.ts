@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from '
 import type { JobName } from '../../../src/engine/jobs/jobs.ts';
 import { createPgBossJobs } from '../../../src/engine/jobs/pg-boss.ts';
 import { loadSettings } from '../../../src/settings.ts';
+import type { Database } from '../../../src/storage/database/database.ts';
 import { openDatabase } from '../../../src/storage/database/open.ts';
 import { type DnsServer, startDnsServer } from '../../support/egress/dns-server.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -75,13 +76,18 @@ it.each(Object.keys(poolScenarios))('the pool %s has a place for another tenant'
 it('every job queue begins the first job of another tenant beside those of a greedy one', async () => {
   const queues = names.filter((name) => name.startsWith('jobs ')).map((name) => name.slice('jobs '.length));
   expect(queues.length).toBeGreaterThan(3);
-  for (const queue of queues) await jobsOfAnother(queue as JobName);
-});
-
-/** For any job queue: jobs of one tenant, which never end, beside the first job of another tenant. */
-async function jobsOfAnother(name: JobName): Promise<void> {
   const place = await copyOf(inject('template'));
   const db = await openDatabase(loadSettings(place.env), { onError: () => {} });
+  try {
+    for (const queue of queues) await jobsOfAnother(db, queue as JobName);
+  } finally {
+    await db.close();
+    await place.remove();
+  }
+});
+
+/** Any queue: its jobs of one tenant, which never end, beside the first of another. */
+async function jobsOfAnother(db: Database, name: JobName): Promise<void> {
   const pools = testPools();
   const jobs = createPgBossJobs({
     pool: db.pool,
@@ -112,7 +118,5 @@ async function jobsOfAnother(name: JobName): Promise<void> {
   } finally {
     gate.resolve();
     await jobs.stop(1_000);
-    await db.close();
-    await place.remove();
   }
 }
