@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Person } from '../../support/make.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { withService } from '../../support/service.ts';
 
 const { make } = await withService();
@@ -279,6 +280,6 @@ it('any input for a part is accepted, or refused naming the member', async () =>
       expect([200, 400, 409], JSON.stringify(reply.body)).toContain(reply.status);
       if (reply.status === 400) expect(reply.body.error.param).toMatch(/./);
     }),
-    { numRuns: 150 },
+    { numRuns: propertyRuns(150) },
   );
 });

@@ -5,6 +5,7 @@ import { timed } from '../../support/clock.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeFor, type Person } from '../../support/make.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { databaseText } from '../../support/storage/dump.ts';
 
@@ -435,7 +436,7 @@ describe('an invalid bundle', () => {
         expect(elapsedMs).toBeLessThan(5_000);
         expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 });

@@ -14,6 +14,7 @@ import { memberNames } from '../../../src/rest/input/member-names.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Reply, TestClient } from '../../support/client.ts';
 import type { Person } from '../../support/make.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { withService } from '../../support/service.ts';
 
 // Rules for every route, also for future ones: no route is named here.
@@ -248,7 +249,7 @@ describe.each(withBody)('the body of %s', (_name, route) => {
         const reply = await call(ann, route, { ...route.row.example, ...body });
         if (reply.status >= 400) expectRefusal(reply, JSON.stringify(body));
       }),
-      { numRuns: 25 },
+      { numRuns: propertyRuns(25) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { kindOfId } from '../../../src/entities/ids.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
 import { allRoutes } from '../../../src/rest/routes/index.ts';
 import type { Person } from '../../support/make.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { withService } from '../../support/service.ts';
 import { type Answer, type Arguments, type Call, callsOf } from './calls.ts';
 import { type IdPosition, idPositions, withId } from './id-positions.ts';
@@ -90,7 +91,7 @@ describe('an id of another organization looks like a missing one', () => {
         if (position === undefined || id === undefined || id === setting.world.home.tenantId) return;
         expect((await difference(people[who], call, base, position, id)).fault).toBeUndefined();
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(150) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createExtractor, type ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
 import { type DocumentFolder, documentFolder, extractLimits, makePdf } from '../../support/knowledge/documents.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 const extractor = createExtractor();
 let folder: DocumentFolder;
@@ -127,6 +128,6 @@ it('whatever the bytes: clean text with fitting blocks, or a failure with a reas
       expect(covered.trim()).not.toBe('');
       expect(text.slice(end).trim()).toBe('');
     }),
-    { numRuns: 40 },
+    { numRuns: propertyRuns(40) },
   );
 });

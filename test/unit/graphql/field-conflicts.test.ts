@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { FieldConflicts } from '../../../src/graphql/server/documents/field-conflicts.ts';
 import { MergedDocument } from '../../../src/graphql/server/documents/merged-fields.ts';
 import { oddSchema } from '../../support/apis/odd-schema.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 /** Mostly the same field under a name; the others conflict in kind, in arguments, or not at all. */
 const often = (text: string) => Array.from({ length: 12 }, () => text);
@@ -73,7 +74,7 @@ describe('the rule of fields that merge', () => {
         expect(hasConflicts(document)).toBe(isRefused);
         seen[isRefused ? 'refused' : 'taken'] += 1;
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     );
     expect(Math.min(seen.refused, seen.taken)).toBeGreaterThan(100);
   });

@@ -15,6 +15,7 @@ import { getVariableValues } from 'graphql/execution/values.js';
 import { describe, expect, it } from 'vitest';
 import { CompiledOperation, type KeptArguments } from '../../../src/lib/compiled-operation/compiled-operation.ts';
 import { leafFields, type OddContext, objectFields, oddSchema, plainFields, sourceOf } from '../../support/apis/odd-schema.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 /** A selection of fields, as text. Two fields of one name in the reply are always the same field with the same arguments. */
 const { selection } = fc.letrec<{ selection: string; item: string }>((tie) => ({
@@ -155,7 +156,7 @@ describe('a compiled operation', () => {
         compared += 1;
         if (expected?.data !== 'null') withData += 1;
       }),
-      { numRuns: 800 },
+      { numRuns: propertyRuns(800) },
     );
     expect(compared).toBeGreaterThan(200);
     expect(withData).toBeGreaterThan(50);

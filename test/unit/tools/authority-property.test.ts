@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apiMethods } from '../../../src/engine/tools/api-function/api-function.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { queryOf, startToolCalls, type ToolCalls, type ToolData } from '../../support/runs/tool-calls.ts';
 
 let api: ToolCalls;
@@ -140,7 +141,7 @@ it('whatever the tool and the arguments, every fixed member arrives as it was wr
         expect(alike).toEqual([]);
       }
     }),
-    { numRuns: 400 },
+    { numRuns: propertyRuns(400) },
   );
   expect(arrived).toBeGreaterThan(100);
 });
