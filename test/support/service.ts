@@ -3,7 +3,6 @@ import type { Deps } from '../../src/domain/deps.ts';
 import { createLogger } from '../../src/http/log/logging.ts';
 import { loadSettings } from '../../src/settings.ts';
 import { type Service, startService as start } from '../../src/start/service.ts';
-import { compileProgram } from '../../src/storage/database/embedded/program.ts';
 import { TestClient } from './client.ts';
 import { makeFor } from './make.ts';
 import { copyOf, testServerUrl } from './storage/databases.ts';
@@ -97,26 +96,22 @@ async function startProfile(profile: Profile, { env, ...options }: ServiceOption
   return startService({ ...options, env: { ...log, ...provider, ...profiles[profile], ...env } });
 }
 
-/** PostgreSQL, held for as long as this worker runs: every embedded database of the process then finds it compiled, which halves a start. */
-let program: Promise<WebAssembly.Module> | undefined;
-
 /** Many tests cause warnings and errors on purpose. TEST_LOG_LEVEL shows them. */
 const logLevel = process.env.TEST_LOG_LEVEL ?? 'fatal';
 const adminKey = 'pk-test-administrator-key-of-40-characters';
 const graceMs = 2_000;
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
-  if (testServerUrl === undefined) {
-    program ??= compileProgram();
-    await program;
-  }
-  const place = await copyOf(inject('template'));
+  const { DATA_DIR, DATABASE_URL } = options.env ?? {};
+  // Who names a whole place has one.
+  const hasPlace = DATA_DIR !== undefined && (testServerUrl === undefined || DATABASE_URL !== undefined);
+  const place = hasPlace ? undefined : await copyOf(inject('template'));
   let env: Readonly<Record<string, string>> = {
     PORT: '0',
     LOG_LEVEL: 'warn',
     PARLEY_ADMIN_KEY: adminKey,
     DATABASE_POOL_MAX: '6',
-    ...place.env,
+    ...place?.env,
     ...options.env,
   };
   let service = await launch(env, options.onLog);
@@ -139,7 +134,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     },
     async close() {
       await service.close(graceMs);
-      await place.remove();
+      await place?.remove();
     },
   };
 }

@@ -54,9 +54,18 @@ describe('a process that is killed in the middle of calls', () => {
   const said =
     'The service stopped while it called the tool "look_up". Whether the call was carried out is not known; it was not repeated.';
 
-  it('leaves runs that repeat repeatable calls, and fail with a reason for the others', async () => {
+  it('leaves runs that call again what may be called again, that fail and say so where it may not, and that go on behind a stored outcome', async () => {
     const { parley, ann: first } = await world.launch();
-    world.api.answer(() => never);
+    const storedPlace = '/tool-stored';
+    world.api.answer((request) => (request.path === storedPlace ? { body: '{"ok":true}' } : never));
+    let isKilled = false;
+    upstream.otherwise((request) => {
+      const messages = messagesOf(request);
+      if (!messages.some(({ role }) => role === 'tool')) {
+        return { text: 'One moment.', toolCalls: [{ id: 'call_1', name: 'look_up', arguments: '{}' }] };
+      }
+      return !isKilled && JSON.stringify(messages).includes('Store it') ? { gate: never } : { text: 'It is done.' };
+    });
     const begin = async (tool: object, index: number) => {
       const url = `${world.api.url}/tool-${index}`;
       const agent = await world.agentWithTool(first, model, { ...tool, url });
@@ -65,8 +74,20 @@ describe('a process that is killed in the middle of calls', () => {
     };
     const runs = await Promise.all([...unsafe, ...safe].map(begin));
     const [unsafeRuns, safeRuns] = [runs.slice(0, unsafe.length), runs.slice(unsafe.length)];
-    await eventually(async () => expect(world.api.requests).toHaveLength(runs.length));
+    // A run whose tool has answered, and whose model has not.
+    const storing = await world.agentWithTool(first, model, { method: 'POST', url: world.api.url + storedPlace });
+    const stored = (await first.post(path, { model: storing, input: 'Store it', background: true })).body;
+    // A message of a chat.
+    const chatPlace = '/tool-chat';
+    const talking = await world.agentWithTool(first, model, { method: 'POST', url: world.api.url + chatPlace });
+    const chat = (await first.post(`/api/v1/ais/${talking}/chats`, {})).body;
+    const sending = 'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }';
+    const sent = (await first.graphql(sending, { chatId: chat.id, input: { prompt: 'Do it' } })).data.sendMessage;
+    await eventually(async () => expect(world.api.requests).toHaveLength(runs.length + 2));
+    await upstream.until(({ requests }) => requests.length === runs.length + 3);
+    await eventually(async () => expect((await first.get(`${path}/${stored.id}`)).body.output).toHaveLength(3));
     await parley.kill('SIGKILL');
+    isKilled = true;
     world.api.answer(() => ({ body: 'found' }));
     const asked = upstream.requests.length;
     const ann = await world.recover();
@@ -107,8 +128,26 @@ describe('a process that is killed in the middle of calls', () => {
       expect(keysAt(place)).toEqual([`${id}:call_1`, `${id}:call_1`]);
     }
     clock.stop();
-    // One model call after each repeated tool call, and none for the others.
-    expect(upstream.requests.length - asked).toBe(safeRuns.length);
+    // A call whose outcome is stored is not made again: its run goes on behind it.
+    expect(await ended(ann, stored.id)).toMatchObject({
+      status: 'completed',
+      output: [
+        { type: 'message' },
+        { type: 'server_tool_call' },
+        { output: '{"ok":true}' },
+        { content: [{ text: 'It is done.' }] },
+      ],
+    });
+    expect(keysAt(storedPlace)).toHaveLength(1);
+    // Every API of the chat is told of the unknown outcome.
+    const frames = await Array.fromAsync(ann.sse('GET', `/api/v1/chats/${chat.id}/runs/${sent.id}/events`));
+    const failed = frames.map(({ data }) => JSON.parse(data)).find(({ type }) => type === 'run.failed');
+    expect(failed.error).toMatchObject({ code: 'tool_outcome_unknown', type: 'server_error' });
+    const { data } = await ann.graphql('query ($id: ID!) { run(id: $id) { status error { code } } }', { id: sent.id });
+    expect(data.run).toEqual({ status: 'failed', error: { code: 'TOOL_OUTCOME_UNKNOWN' } });
+    expect(keysAt(chatPlace)).toHaveLength(1);
+    // One call of the model behind each tool that was called again and behind the stored outcome, and none for the others.
+    expect(upstream.requests.length - asked).toBe(safeRuns.length + 1);
 
     const [{ id, conversation }] = unsafeRuns as [(typeof runs)[number]];
     expect((await ann.get(`/api/v1/chats/${conversation}/export?format=markdown`)).body).toContain(said);
@@ -117,43 +156,8 @@ describe('a process that is killed in the middle of calls', () => {
     expect(next.body.status).toBe('completed');
     expect(JSON.stringify(messagesOf(upstream.requests.at(-1)))).toContain('whether it was carried out is not known');
     for (const request of upstream.requests) expectAccepted(request);
-    expect(world.api.requests).toHaveLength(unsafeRuns.length + 2 * safeRuns.length);
+    expect(world.api.requests).toHaveLength(unsafeRuns.length + 2 * safeRuns.length + 2);
   });
-
-  it('tells every API of the unknown outcome of a chat', async () => {
-    const { parley, ann: first } = await world.launch();
-    const agent = await world.agentWithTool(first, model, { method: 'POST' });
-    world.api.answer(() => never);
-    const chat = (await first.post(`/api/v1/ais/${agent}/chats`, {})).body;
-    const query = 'mutation ($chatId: ID!, $input: SendMessageInput!) { sendMessage(chatId: $chatId, input: $input) { id } }';
-    const { id } = (await first.graphql(query, { chatId: chat.id, input: { prompt: 'Do it' } })).data.sendMessage;
-    await eventually(async () => expect(world.api.requests).toHaveLength(1));
-    await parley.kill('SIGKILL');
-    const ann = await world.recover();
-    const frames = await Array.fromAsync(ann.sse('GET', `/api/v1/chats/${chat.id}/runs/${id}/events`));
-    const failed = frames.map(({ data }) => JSON.parse(data)).find(({ type }) => type === 'run.failed');
-    expect(failed.error).toMatchObject({ code: 'tool_outcome_unknown', type: 'server_error' });
-    const { data } = await ann.graphql('query ($id: ID!) { run(id: $id) { status error { code } } }', { id });
-    expect(data.run).toEqual({ status: 'failed', error: { code: 'TOOL_OUTCOME_UNKNOWN' } });
-    expect(world.api.requests).toHaveLength(1);
-  });
-});
-
-it('a call whose outcome is stored is not repeated: its run continues after it', async () => {
-  const { parley, ann: first } = await world.launch();
-  const agent = await world.agentWithTool(first, model, { method: 'POST' });
-  upstream.next({ toolCalls: [{ id: 'call_1', name: 'look_up', arguments: '{}' }] }, { gate: never });
-  const { body } = await first.post(path, { model: agent, input: 'Do it', background: true });
-  await upstream.until(({ requests }) => requests.length === 2);
-  await eventually(async () => expect((await first.get(`${path}/${body.id}`)).body.output).toHaveLength(2));
-  await parley.kill('SIGKILL');
-  const ann = await world.recover();
-  expect(await ended(ann, body.id)).toMatchObject({
-    status: 'completed',
-    output: [{ type: 'server_tool_call' }, { output: '{"ok":true}' }, { content: [{ text: 'It is done.' }] }],
-  });
-  expect(world.api.requests).toHaveLength(1);
-  for (const request of upstream.requests) expectAccepted(request);
 });
 
 describe('a run that is taken over', () => {

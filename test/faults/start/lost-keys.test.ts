@@ -1,7 +1,7 @@
 import { describe, expect, inject, it } from 'vitest';
-import { TestClient } from '../../support/client.ts';
 import { parley, parleyProcess } from '../../support/processes/command-line.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
+import { startService } from '../../support/service.ts';
 import { copyOf, testServerUrl } from '../../support/storage/databases.ts';
 
 describe('the command line without a service', () => {
@@ -20,14 +20,13 @@ describe('the command line without a service', () => {
     const made = await parleyProcess(recovery, place.env);
     expect([made.code, made.err]).toEqual([0, '']);
     const { key } = JSON.parse(made.out);
-    const second = startProcess(env);
-    const url = await second.url();
-    const admin = new TestClient(() => url, key);
+    const second = await startService({ env });
+    const admin = second.client(key);
     expect((await admin.get('/api/v1/admin/tenants')).status).toBe(200);
     expect((await admin.get('/api/v1/admin/audit-log')).body.data).toMatchObject([
       { action: 'createApiKey', actorKeyId: 'local', actorEmail: 'admin@localhost' },
     ]);
-    await killProcesses();
+    await second.close();
     await place.remove();
   });
 
