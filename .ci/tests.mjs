@@ -1,16 +1,17 @@
-// Runs all tests once. Repeats each failed test file once, alone: one that passes then is printed as flaky, to be mended, and does not fail the run.
-// Usage: node .ci/tests.mjs <result.json> [words for vitest]. Writes {"passed", "failed", "flaky"}. Plain JavaScript: it may run on an old Node.
+// Runs the tests of one npm script once. Repeats each failed test file once, alone: one that passes then is printed as flaky, to be mended, and does not fail the run.
+// Usage: node .ci/tests.mjs <result.json> <npm script> [words for vitest]. Writes {"passed", "failed", "flaky"}. Plain JavaScript: it may run on an old Node.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-ci-tests-'));
-const first = run('all', ...process.argv.slice(3));
+const [, , resultPath, script, ...words] = process.argv;
+const first = run('all', script, ...words);
 const result = { passed: first.passed, failed: 0, flaky: [] };
 for (const { file, failed, isUnknown } of first.broken) {
   console.log(`== again, alone: ${file}`);
-  const again = run('again', file, '--maxWorkers=1');
+  const again = run('again', 'test:all', file, '--maxWorkers=1');
   if (again.broken.length > 0 || isUnknown) result.failed += Math.max(1, failed);
   else {
     result.passed += failed;
@@ -18,13 +19,13 @@ for (const { file, failed, isUnknown } of first.broken) {
   }
 }
 rmSync(folder, { recursive: true, force: true });
-writeFileSync(process.argv[2], JSON.stringify(result));
+writeFileSync(resultPath, JSON.stringify(result));
 
 /** @returns how many tests passed, and the files in which something did not. */
-function run(name, ...words) {
+function run(name, script, ...words) {
   const report = join(folder, `${name}.json`);
   rmSync(report, { force: true });
-  const args = ['run', 'test:all', '--', ...words, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const args = ['run', script, '--', ...words, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const { status } = spawnSync('npm', args, { stdio: 'inherit' });
   // Without a report nobody knows what ran: no repetition makes that good.
   if (!existsSync(report)) return { passed: 0, broken: [{ file: name, failed: 1, isUnknown: true }] };
