@@ -20,6 +20,10 @@ export const errorCodes = {
   DUPLICATE_TOOL_NAME: invalid(400),
   TOOL_NAME_CONFLICT: invalid(400),
   UNKNOWN_TOOL_TYPE: invalid(400),
+  /** A tool that the contract knows and this installation does not serve. */
+  TOOL_NOT_AVAILABLE: invalid(400),
+  /** A value that the contract knows and that would have no effect here. */
+  UNSUPPORTED_VALUE: invalid(400),
   CONTEXT_LENGTH_EXCEEDED: invalid(400),
   MUTUALLY_EXCLUSIVE_PARAMETERS: invalid(400),
   /** The reply would be larger than REPLY_MAX_BYTES. */

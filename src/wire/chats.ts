@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { incompleteReasons } from '../entities/runs/event.ts';
-import { imageUrlRule, kindOfImageUrl } from './image-url.ts';
+import { addressPart, fileIdPart } from './prompt-parts.ts';
 import { chatOptions, secrets } from './responses/request.ts';
 import {
   choiceByType,
@@ -161,13 +161,8 @@ export const promptPart = named(
   'PromptPart',
   choiceByType('A part of a message.', [
     component('PromptTextPart', 'A text.', { type: constant('text'), text: text('The text.') }),
-    component('PromptFilePart', 'A file of the chat.', { type: constant('id'), id: text('The id of the file.') }),
-    component('PromptUrlPart', 'An image.', {
-      type: constant('url'),
-      url: text('An http(s) address, or a data URL with the image in base64.', `must be ${imageUrlRule}`)
-        .max(8_000_000)
-        .refine((url) => kindOfImageUrl(url) !== undefined),
-    }),
+    fileIdPart,
+    addressPart,
   ]),
 );
 

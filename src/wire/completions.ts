@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { incompleteReasons } from '../entities/runs/event.ts';
 import { identifiers } from './identifiers.ts';
 import { imageUrlRule, kindOfImageUrl } from './image-url.ts';
-import { chatOptions } from './responses/request.ts';
-import { serverToolTypes, toolChoiceMode } from './responses/tools.ts';
+import { addressPart, fileIdPart } from './prompt-parts.ts';
+import { inputFileParam, nestedFile } from './responses/parts.ts';
+import { chatOptions, secrets } from './responses/request.ts';
+import { serverToolTypes, toolChoiceMode, toolChoiceServerTool } from './responses/tools.ts';
 import {
   anyOf,
   behaves,
@@ -52,16 +54,33 @@ const imagePart = component('CompletionImagePart', 'An image; for the role user.
     .refine((image) => kindOfImageUrl(typeof image === 'string' ? image : image.url) !== undefined),
   detail,
 });
+const filePart = component(
+  'CompletionFilePart',
+  'A file; for the role user. What is no image is given to the model as the text in it.',
+  {
+    type: constant('file'),
+    file: nestedFile,
+  },
+);
 export const contentPart = named(
   'CompletionContentPart',
-  choiceByType('A part of a message.', [textPart, refusalPart, imagePart]),
+  choiceByType('A part of a message.', [textPart, refusalPart, imagePart, filePart, inputFileParam, fileIdPart, addressPart]),
 );
 
+const toolChoiceFunction = component('CompletionToolChoiceFunction', 'This function must be called.', {
+  type: constant('function'),
+  function: object('The function.', { name: text('One of the functions of the request.') }),
+});
 const toolChoice = z.union([
   toolChoiceMode,
-  component('CompletionToolChoiceFunction', 'This function must be called.', {
-    type: constant('function'),
-    function: object('The function.', { name: text('One of the functions of the request.') }),
+  toolChoiceFunction,
+  toolChoiceServerTool,
+  component('CompletionToolChoiceAllowed', 'Only these tools may be called: a hard limit.', {
+    type: constant('allowed_tools'),
+    allowed_tools: object('The limit.', {
+      mode: oneOfTexts('Whether one of them must be called.', ['auto', 'required', 'none'], { default: 'auto' }).nullish(),
+      tools: list('The tools.', z.union([toolChoiceFunction, toolChoiceServerTool])),
+    }),
   }),
 ]);
 const responseFormat = choiceByType('What the text is.', [
@@ -89,8 +108,18 @@ describeMembers('CompletionFunctionInput', {
   parameters: record('JSON Schema of the arguments; none when absent.'),
   name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
 });
-describeMembers('CompletionToolInput', { type: z.enum(toolTypes) });
-describeMembers('CompletionInput', { messages: described({ minItems: 1 }), toolChoice: toolChoice.meta({ default: 'auto' }) });
+describeMembers('CompletionToolInput', {
+  type: z.enum(toolTypes),
+  container: described({ anyOf: [{ type: 'string' }, { type: 'object' }] }),
+});
+describeMembers('CompletionInput', {
+  messages: described({ minItems: 1 }),
+  toolChoice: toolChoice.meta({ default: 'auto' }),
+  secrets: described({ ...secrets, ...isExtension, ...behaves('user-secrets') }),
+});
+describeMembers('CompletionStreamOptionsInput', {
+  includeExtensions: described({ default: true, ...isExtension, ...behaves('extension-switch') }),
+});
 
 /** A request without its conversation and its tools. */
 export const completionInput = graphqlInput('CompletionInput', {

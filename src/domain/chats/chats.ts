@@ -1,5 +1,6 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
-import type { Chat, ChatMessage } from '../../entities/chats/chat.ts';
+import type { RunnableAgent } from '../../entities/agents/agent.ts';
+import { type Chat, type ChatMessage, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
@@ -85,8 +86,26 @@ export async function createChat(deps: Deps, caller: Caller, agentId: string, in
   faults.throwIfAny();
   const id = deps.newId('chat');
   const { orgId, userId } = caller;
-  await deps.storage.chats.create({ id, createdAt: deps.now(), orgId, userId, agentId: agent.id, name: name ?? '', userInputs });
+  const chat = { id, createdAt: deps.now(), orgId, userId, agentId: agent.id, name: name ?? '', userInputs };
+  await deps.storage.chats.create(chat, introductionOf(deps, agent));
   return getChat(deps, caller, id);
+}
+
+/** The message that a chat with the agent begins with. People read it; models do not get it as a turn. */
+export function introductionOf(deps: Deps, { introduction }: Pick<RunnableAgent, 'introduction'>): readonly NewMessage[] {
+  const content = introduction ?? '';
+  if (content.trim() === '') return [];
+  return [
+    {
+      ...newMessageDefaults,
+      id: deps.newId('message'),
+      createdAt: deps.now(),
+      role: 'assistant',
+      content,
+      runId: null,
+      context: [],
+    },
+  ];
 }
 
 /** Renames or pins. @throws DomainError NOT_FOUND, FORBIDDEN, or with every fault of the input. */

@@ -32,6 +32,12 @@ export interface GivenBytes {
   readonly mimeType: string;
 }
 
+/** The bytes of a data URL in base64. */
+export function bytesOfDataUrl(url: string, filename: string): GivenBytes {
+  const mimeType = /^data:([^;,]*)/i.exec(url)?.[1] ?? '';
+  return { bytes: Buffer.from(url.slice(url.indexOf(',') + 1), 'base64'), filename, mimeType };
+}
+
 export interface GivenLimits {
   /** The reading counts for this owner: its places, look-ups and calls. */
   readonly owner: ShareOwner;

@@ -1,14 +1,14 @@
 import type { ModelTool } from '../../engine/models/port.ts';
 import type { PromptPart, ThreadMode, ToolOutputStatus } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { isObject } from '../../lib/json.ts';
 import { cutText, storableText } from '../../lib/text.ts';
 import type { Settings } from '../../settings.ts';
 import { promptPart } from '../../wire/chats.ts';
 import { readWire } from '../../wire/read.ts';
-import { chatOptions } from '../../wire/responses/request.ts';
 import { type CompletionToolInput, readTools, serverToolNames } from '../completions/input.ts';
 import { Faults } from '../faults.ts';
+import { checkOptions } from './options.ts';
+import { readSecrets } from './secrets.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -48,10 +48,7 @@ export interface ReadMessage {
 }
 
 const partsMax = 100;
-const secretsMax = 50;
-const secretNameMax = 200;
-const secretBytesMax = 4_096;
-/** No id is longer. */
+/** Longer ids name nothing. */
 const idLengthMax = 100;
 const chatNameLength = 60;
 
@@ -62,7 +59,7 @@ export function readMessage(input: SendMessageInput, limits: Pick<Settings, 'TOO
   const given = input.tools ?? [];
   faults.requireCount('tools', given, limits.TOOLS_MAX);
   const tools = given.length > limits.TOOLS_MAX ? [] : readTools(given, faults);
-  readWire(chatOptions.nullish(), input.options, 'options', faults);
+  checkOptions(input.options, faults);
   const secrets = readSecrets(input.secrets, faults);
   faults.throwIfAny();
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
@@ -81,7 +78,7 @@ export function readToolOutputs(input: SubmitToolOutputsInput): {
     if (seen.has(toolCallId)) faults.add(`outputs[${index}].toolCallId`, `outputs[${index}].toolCallId stands there twice`);
     seen.add(toolCallId);
   }
-  readWire(chatOptions.nullish(), input.options, 'options', faults);
+  checkOptions(input.options, faults);
   const secrets = readSecrets(input.secrets, faults);
   faults.throwIfAny();
   return { outputs: input.outputs.map((output) => ({ ...output, output: storableText(output.output) })), secrets };
@@ -127,25 +124,6 @@ function readPart(part: unknown, at: string, faults: Faults): readonly PromptPar
     default:
       return [];
   }
-}
-
-/** Checks names and values; an error message never contains a value. */
-export function readSecrets(secrets: unknown, faults: Faults, param = 'secrets'): Readonly<Record<string, string>> {
-  if (secrets === undefined || secrets === null) return {};
-  if (!isObject(secrets)) {
-    faults.add(param, `${param} must be an object of strings`, 'INVALID_TYPE');
-    return {};
-  }
-  const entries = Object.entries(secrets);
-  if (entries.length > secretsMax) faults.add(param, `${param} must have at most ${secretsMax} members`);
-  for (const [name, value] of entries.slice(0, secretsMax)) {
-    if (name.length > secretNameMax) faults.add(param, `names of secrets must have at most ${secretNameMax} characters`);
-    else if (typeof value !== 'string') faults.add(`${param}.${name}`, `${param}.${name} must be a string`, 'INVALID_TYPE');
-    else if (Buffer.byteLength(value) > secretBytesMax) {
-      faults.add(`${param}.${name}`, `${param}.${name} must have at most ${secretBytesMax} bytes`);
-    }
-  }
-  return secrets as Readonly<Record<string, string>>;
 }
 
 /** @throws DomainError when the outputs are not those of the awaited calls, one each. */

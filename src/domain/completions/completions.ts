@@ -2,20 +2,25 @@ import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelMessage, ModelParameters, ModelPart } from '../../engine/models/port.ts';
 import { RunFold } from '../../engine/runs/fold.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
+import { withFileImages } from '../../engine/runs/stored/file-images.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentOptions, RunnableAgent } from '../../entities/agents/agent.ts';
+import type { ChatFile } from '../../entities/chats/file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { IncompleteReason, RunEventStream, RunSnapshot, Usage } from '../../entities/runs/event.ts';
+import { ownChats } from '../access/access.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
 import { type ContextPart, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
 import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
 import { chargeTo } from '../usage/charges.ts';
-import { type CompletionInput, type CompletionRequest, readCompletion, serverToolNames } from './input.ts';
-import { type ImageAddress, imageAddressesOf, questionOf } from './messages.ts';
+import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
+import { type GivenPart, questionOf } from './messages.ts';
+import { requireForcedTool } from './tool-choice.ts';
 
 export type { CompletionInput } from './input.ts';
 
@@ -26,7 +31,15 @@ export interface IncompleteDetails {
   readonly reason: IncompleteReason;
 }
 
-/** The result of a completion, in the terms of the chat completions format. */
+/** How the reply is sent. */
+export interface CompletionTerms {
+  /** The client reads no deltas, so the model may answer in one piece. */
+  readonly inOnePiece: boolean;
+  /** The client takes what the service adds to the format. */
+  readonly takesExtensions: boolean;
+}
+
+/** The result of a completion, in the words of the common format. */
 export interface Completion {
   readonly content: string | null;
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
@@ -44,28 +57,31 @@ export interface Completion {
  * Runs one stateless completion. `model` names a model, or an agent that the caller may use: then its instructions, model, options
  * and knowledge apply.
  *
- * @param inOnePiece  whether the client reads no deltas, so that the model may answer in one piece.
  * @throws DomainError MODEL_NOT_FOUND, also for an agent that the caller may not see; with every fault of the input; and from the
  * first read of the stream, the refusals of the model.
  *
- * Cost: no promise and no statement while model and agent are cached; images by address are fetched first.
+ * Cost: no promise and no statement while model and agent are cached; files and addresses are read first.
  */
 export function runCompletion(
   deps: Deps,
   caller: Caller,
   input: CompletionInput,
-  inOnePiece: boolean,
+  terms: CompletionTerms,
   signal: AbortSignal,
 ): RunEventStream | Promise<RunEventStream> {
   const request = readCompletion(input, deps.settings);
   const start = (agent: RunnableAgent | undefined) => {
     const run = (model: ModelInfo | undefined) => {
       if (model === undefined) throw missingModel(input.model);
+      requireForcedTool(request.toolChoice, agent);
       const begin = (messages: readonly ModelMessage[]) =>
-        deps.runs.runStateless(planOf(caller, input, { ...request, messages }, model, agent, inOnePiece), signal);
-      const addresses = imageAddressesOf(request.messages);
-      if (addresses.length === 0) return begin(request.messages);
-      return withImages(deps, caller, request.messages, addresses, model, signal).then(begin);
+        deps.runs.runStateless(
+          planOf(caller, input, { ...request, messages, question: questionOf(request.messages) }, model, agent, terms),
+          signal,
+          request.secrets,
+        );
+      if (request.given.length === 0) return begin(request.messages);
+      return withGiven(deps, caller, request, model, agent, signal).then(begin);
     };
     const found = deps.models.find(agent === undefined ? input.model : modelIdOf(deps, agent));
     return found instanceof Promise ? found.then(run) : run(found);
@@ -75,25 +91,52 @@ export function runCompletion(
   return agent instanceof Promise ? agent.then(start) : start(agent);
 }
 
-/** The messages with their images fetched. @throws DomainError naming each image that may not or cannot be fetched. */
-async function withImages(
+/**
+ * The messages with what their files and addresses hold: images as images, everything else as text.
+ *
+ * @throws DomainError naming each file that is not the caller's, and each address that may not or cannot be fetched.
+ */
+async function withGiven(
   deps: Deps,
   owner: Caller,
-  messages: readonly ModelMessage[],
-  addresses: readonly ImageAddress[],
+  { messages, given }: CompletionRequest,
   model: ModelInfo,
+  agent: RunnableAgent | undefined,
   signal: AbortSignal,
 ): Promise<readonly ModelMessage[]> {
-  requireGivenCount('messages', addresses.length);
-  const sources = addresses.map(({ param, part: { url, detail } }): GivenSource => {
-    return { param, from: { url }, isImage: true, ...(detail === undefined ? {} : { detail }) };
+  requireGivenCount('messages', given.length);
+  const files = await filesOf(deps, owner, given);
+  const sources = given.map(({ from, part: _part, ...about }): GivenSource => {
+    const file = 'fileId' in from ? files.get(from.fileId) : from;
+    if (file === undefined) throw new Error('a file that was found is missing');
+    return { ...about, from: file };
   });
-  const read = await readGiven(deps, sources, { owner, model, tokensMax: 0 }, signal);
-  const images = new Map<ModelPart, ContextPart | undefined>(addresses.map(({ part }, index) => [part, read[index]]));
-  return messages.map((message) => {
+  const half = Math.floor((agent?.options.maxInputTokens?.[0] ?? model.contextTokensMax) / 2);
+  const tokensMax = Math.min(deps.settings.CHAT_FILE_TOKENS_MAX, half);
+  const read = await readGiven(deps, sources, { owner, model, tokensMax }, signal);
+  const contents = new Map<ModelPart, ContextPart | undefined>(given.map(({ part }, index) => [part, read[index]]));
+  const filled = messages.map((message) => {
     if (message.role !== 'user' || typeof message.content === 'string') return message;
-    return { ...message, content: message.content.map((part) => (images.get(part) ?? part) as ModelPart) };
+    const content = message.content.map((part) => contents.get(part) ?? part);
+    // A model without images may take texts only as one.
+    if (!content.every((part) => part.type === 'text')) return { ...message, content: content as readonly ModelPart[] };
+    return { ...message, content: content.map(({ text }) => text).join('\n\n') };
   });
+  return withFileImages(filled, { orgId: owner.orgId, acceptsImages: model.acceptsImages }, deps.storage.blobs);
+}
+
+/** The files that are named, in one statement. Another user's file and one without content are answered like a missing file. */
+async function filesOf(deps: Deps, caller: Caller, given: readonly GivenPart[]): Promise<ReadonlyMap<string, ChatFile>> {
+  const named = given.flatMap(({ param, from }) => ('fileId' in from ? [{ param, id: from.fileId }] : []));
+  const ids = named.map(({ id }) => id).filter((id) => isId('chatFile', id));
+  const found = ids.length === 0 ? [] : await deps.storage.chatFiles.findInChats(ids, ownChats(caller));
+  const files = new Map(found.filter(({ blobKey }) => blobKey !== null).map((file) => [file.id, file]));
+  const faults = new Faults();
+  for (const { param, id } of named) {
+    if (!files.has(id)) faults.add(param, `${param} names no file of yours, or one without content`);
+  }
+  faults.throwIfAny();
+  return files;
 }
 
 /** Runs the completion to its end. @throws DomainError also when the run failed in mid-stream. */
@@ -101,9 +144,10 @@ export async function createCompletion(
   deps: Deps,
   caller: Caller,
   input: CompletionInput,
+  takesExtensions: boolean,
   signal: AbortSignal,
 ): Promise<Completion> {
-  const stream = await runCompletion(deps, caller, input, true, signal);
+  const stream = await runCompletion(deps, caller, input, { inOnePiece: true, takesExtensions }, signal);
   const fold = new RunFold();
   for await (const batch of stream.batches()) fold.add(batch);
   return completionOf(fold.snapshot());
@@ -147,36 +191,37 @@ export function incompleteDetailsOf({ incompleteReason }: RunSnapshot): Incomple
   return incompleteReason === null || incompleteReason === 'content_filter' ? null : { reason: incompleteReason };
 }
 
-/** Whether the reply shows citations: the request's setting, else the agent's. */
-function isCiting(input: CompletionInput, agent: RunnableAgent | undefined): boolean {
-  return input.generateCitations ?? agent?.generateCitations ?? false;
+/** Whether the reply shows citations: as the request says, else as the agent is set up, for callers who take additions to the format. */
+function isCiting(input: CompletionInput, agent: RunnableAgent | undefined, takesExtensions: boolean): boolean {
+  return input.generateCitations ?? (takesExtensions && agent?.generateCitations === true);
 }
 
 function planOf(
   caller: Caller,
   input: CompletionInput,
-  request: CompletionRequest,
+  request: CompletionRequest & { readonly question: string },
   model: ModelInfo,
   agent: RunnableAgent | undefined,
-  inOnePiece: boolean,
+  { inOnePiece, takesExtensions }: CompletionTerms,
 ): RunPlan {
-  const { toolChoice, responseFormat } = request;
+  const { responseFormat } = request;
+  const { choice: toolChoice, allowed } = request.toolChoice;
   if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
   const instructions = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, {}).trim();
   const messages: readonly ModelMessage[] =
     instructions === '' ? request.messages : [{ role: 'system', content: instructions }, ...request.messages];
-  const question = agent === undefined || agent.dataSourceIds.length === 0 ? '' : questionOf(messages).trim();
+  const question = agent === undefined || agent.dataSourceIds.length === 0 ? '' : request.question.trim();
   const inputTokensMax = agent?.options.maxInputTokens?.[0];
   if (inputTokensMax !== undefined) requireInputFits(messages, inputTokensMax);
   return {
     modelId: model.id,
     messages,
-    ...withAgentTools(request.tools, agent),
-    serverTools: serverToolNames(input.tools ?? []),
+    ...(allowed === undefined ? withAgentTools(request.tools, agent) : { tools: request.tools, onlyTools: allowed }),
+    serverTools: request.serverTools,
     parameters: agent === undefined ? request.parameters : { ...parametersOf(agent.options), ...request.parameters },
     isStreaming: !inOnePiece,
     forgetsText: !inOnePiece,
-    generateCitations: isCiting(input, agent),
+    generateCitations: isCiting(input, agent, takesExtensions && input.streamOptions?.includeExtensions !== false),
     charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: null }),
     ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
     ...(toolChoice === undefined ? {} : { toolChoice }),

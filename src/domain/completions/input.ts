@@ -1,26 +1,33 @@
-import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../../engine/models/port.ts';
-import { builtinTools } from '../../engine/tools/builtin.ts';
+import type { ModelMessage, ModelParameters, ModelTool, ResponseFormat } from '../../engine/models/port.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
+import type { WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { completionInput, type ReadCompletionInput } from '../../wire/completions.ts';
-import { readWire } from '../../wire/read.ts';
+import { type FaultNotes, readWire } from '../../wire/read.ts';
 import type { Unread } from '../../wire/schema.ts';
+import { checkOptions } from '../chats/options.ts';
+import { readSecrets } from '../chats/secrets.ts';
 import { Faults } from '../faults.ts';
-import { type CompletionMessageInput, type Maybe, readMessages } from './messages.ts';
+import { type CompletionMessageInput, type GivenPart, type Maybe, readMessages } from './messages.ts';
+import { checkServiceTool, isServiceTool, serviceToolNames, unknownToolType } from './service-tools.ts';
+import { type ReadChoice, readToolChoice } from './tool-choice.ts';
 
 /** A request of the chat completions format, as the GraphQL schema accepts it. Absent and null mean the same. */
 export interface CompletionInput extends Unread<ReadCompletionInput> {
   readonly model: string;
   readonly messages: readonly CompletionMessageInput[];
   readonly stream?: Maybe<boolean>;
-  readonly streamOptions?: Maybe<{ readonly includeUsage?: Maybe<boolean> }>;
+  readonly streamOptions?: Maybe<{ readonly includeUsage?: Maybe<boolean>; readonly includeExtensions?: Maybe<boolean> }>;
   readonly tools?: Maybe<readonly CompletionToolInput[]>;
   readonly toolChoice?: unknown;
   readonly parallelToolCalls?: Maybe<boolean>;
   readonly generateCitations?: Maybe<boolean>;
+  readonly secrets?: unknown;
 }
 
+/** A function of the caller, or a tool of the service with its members in camelCase. */
 export interface CompletionToolInput {
   readonly type: string;
   readonly function?: Maybe<{
@@ -29,13 +36,19 @@ export interface CompletionToolInput {
     readonly parameters?: unknown;
     readonly strict?: Maybe<boolean>;
   }>;
+  readonly [member: string]: unknown;
 }
 
 /** The valid request in the terms of a run. */
 export interface CompletionRequest {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
-  readonly toolChoice: ModelRequest['toolChoice'];
+  /** Names of the tools of the service that the model may call. */
+  readonly serverTools: readonly string[];
+  readonly toolChoice: ReadChoice;
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Files and addresses among the messages, which must be read before a model gets them. */
+  readonly given: readonly GivenPart[];
   readonly parameters: ModelParameters;
   readonly responseFormat: ResponseFormat | undefined;
 }
@@ -55,10 +68,19 @@ export function readCompletion(input: CompletionInput, limits: Pick<Settings, 'M
   faults.throwIfAny();
   const tools = readTools(given, faults);
   const read = readWire(completionInput, withFormerNames(input), '', faults) ?? {};
+  checkOptions(input.options, faults);
+  const serverTools = serverToolNames(given);
+  const names = new Set([...tools.map(({ name }) => name), ...serverTools]);
+  const toolChoice = readToolChoice(input.toolChoice, names, isId('agent', input.model), faults);
+  const { allowed } = toolChoice;
+  const isAllowed = (name: string) => allowed === undefined || allowed.includes(name);
+  const said = readMessages(input.messages, faults);
   const request = {
-    messages: readMessages(input.messages, faults),
-    tools,
-    toolChoice: readToolChoice(input.toolChoice, tools, faults),
+    ...said,
+    tools: tools.filter(({ name }) => isAllowed(name)),
+    serverTools: serverTools.filter(isAllowed),
+    toolChoice,
+    secrets: readSecrets(input.secrets, faults),
     parameters: parametersOf(read),
     responseFormat: responseFormatOf(read),
   };
@@ -68,22 +90,20 @@ export function readCompletion(input: CompletionInput, limits: Pick<Settings, 'M
 
 /** Names of the service's own tools that a request enables. */
 export function serverToolNames(given: readonly CompletionToolInput[]): readonly string[] {
-  return [...new Set(given.flatMap(({ type }) => (Object.hasOwn(builtinTools, type) ? (builtinTools[type] ?? []) : [])))];
+  return [...new Set(given.flatMap(({ type }) => serviceToolNames(type)))];
 }
 
 /** Reads the tools of a request, noting every fault. Returns the caller's functions; the service's own tools have no definition here. */
 export function readTools(given: readonly CompletionToolInput[], faults: Faults): readonly ModelTool[] {
-  const reserved = new Set(
-    given.flatMap((tool) => (Object.hasOwn(builtinTools, tool.type) ? (builtinTools[tool.type] ?? []) : [])),
-  );
+  const reserved = new Set(serverToolNames(given));
   const names = new Set<string>();
   const tools: ModelTool[] = [];
-  for (const [index, { type, function: own }] of given.entries()) {
+  for (const [index, tool] of given.entries()) {
+    const { type, function: own } = tool;
     const at = `tools[${index}]`;
     if (type !== 'function') {
-      if (Object.hasOwn(builtinTools, type)) continue;
-      const known = ['function', ...Object.keys(builtinTools)].join(', ');
-      faults.add(`${at}.type`, `${at}.type must be one of ${known}`, 'UNKNOWN_TOOL_TYPE');
+      if (isServiceTool(type)) checkServiceTool(wireForm(tool), at, inCamelCase(faults));
+      else faults.add(`${at}.type`, unknownToolType(at), 'UNKNOWN_TOOL_TYPE');
       continue;
     }
     if (own === undefined || own === null) {
@@ -111,23 +131,33 @@ export function readTools(given: readonly CompletionToolInput[], faults: Faults)
   return tools;
 }
 
-function readToolChoice(choice: unknown, tools: readonly ModelTool[], faults: Faults): ModelRequest['toolChoice'] {
-  if (choice === undefined || choice === null) return undefined;
-  if (choice === 'auto' || choice === 'none') return choice;
-  if (choice === 'required') {
-    if (tools.length === 0) faults.add('toolChoice', 'tool_choice may be "required" only with function tools');
-    return choice;
-  }
-  const inner = isObject(choice) && isObject(choice.function) ? choice.function : choice;
-  const name = isObject(inner) ? inner.name : undefined;
-  const isFunction = !isObject(choice) || choice.type === undefined || choice.type === 'function';
-  if (typeof name !== 'string' || !isFunction) {
-    faults.add('toolChoice', 'tool_choice must be "auto", "none", "required" or {"type":"function","function":{"name":…}}');
-    return undefined;
-  }
-  if (!tools.some((tool) => tool.name === name))
-    faults.add('toolChoice', 'tool_choice names a function that is not among the tools');
-  return { name };
+/** A tool of the service as the responses format writes it. */
+function wireForm(tool: CompletionToolInput): WireObject {
+  return inSnakeCase(Object.fromEntries(Object.entries(tool).filter(([name]) => name !== 'function'))) as WireObject;
+}
+
+/** The members of typed inputs; what is JSON to GraphQL has no camelCase names. */
+function inSnakeCase(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined && member !== null);
+  return Object.fromEntries(members.map(([name, member]) => [snakeCase(name), inSnakeCase(member)]));
+}
+
+function snakeCase(name: string): string {
+  return name === 'includeXSearch' ? name : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Names places as GraphQL has them; REST renames them for its callers. */
+function inCamelCase(faults: Faults): FaultNotes {
+  return {
+    get isFull() {
+      return faults.isFull;
+    },
+    add(param, message, code) {
+      const place = param.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+      faults.add(place, message.startsWith(param) ? place + message.slice(param.length) : message, code);
+    },
+  };
 }
 
 /** Accepts `jsonSchema` for `json_schema`, as GraphQL callers may write it. */

@@ -3,6 +3,7 @@ import type { ModelMessage, ModelPart, ModelToolCall } from '../../engine/models
 import { isObject } from '../../lib/json.ts';
 import { contentPart } from '../../wire/completions.ts';
 import { readWire } from '../../wire/read.ts';
+import { bytesOfDataUrl, type GivenBytes } from '../chats/given-files.ts';
 import type { Faults } from '../faults.ts';
 
 /** Absent and null mean the same. */
@@ -23,30 +24,27 @@ export interface CompletionToolCallInput {
 
 const details = ['auto', 'low', 'high'] as const;
 
-/** Reads a conversation of the chat completions format, noting every fault: spellings of parts, roles, and calls without outputs. */
-export function readMessages(messages: readonly CompletionMessageInput[], faults: Faults): readonly ModelMessage[] {
-  const read = messages.flatMap((message, index) => readMessage(message, `messages[${index}]`, faults));
-  checkCalls(messages, faults);
-  return read;
-}
-
-/** An image given by its address: it must be fetched before the model is called. */
-export interface ImageAddress {
-  /** The member of the request: `messages[0].content[1].image_url`. */
+/** A file or an address among the content parts of a message. A model gets what is read from it. */
+export interface GivenPart {
+  /** As the request has it: `messages[0].content[1].image_url`. */
   readonly param: string;
-  readonly part: Extract<ModelPart, { type: 'image' }>;
+  /** Holds its place among the parts of the message. */
+  readonly part: ModelPart;
+  readonly from: { readonly fileId: string } | { readonly url: string } | GivenBytes;
+  readonly name?: string;
+  readonly isImage?: true;
+  readonly detail?: 'auto' | 'low' | 'high';
 }
 
-/** For messages without a fault: their positions are those of the request. */
-export function imageAddressesOf(messages: readonly ModelMessage[]): readonly ImageAddress[] {
-  const found: ImageAddress[] = [];
-  for (const [index, { content }] of messages.entries()) {
-    if (content === null || typeof content === 'string') continue;
-    for (const [place, part] of content.entries())
-      if (part.type === 'image' && !isInline(part.url))
-        found.push({ param: `messages[${index}].content[${place}].image_url`, part });
-  }
-  return found;
+/** Reads a conversation of the common format, noting every fault: spellings of parts, roles, and calls without outputs. */
+export function readMessages(
+  messages: readonly CompletionMessageInput[],
+  faults: Faults,
+): { readonly messages: readonly ModelMessage[]; readonly given: readonly GivenPart[] } {
+  const given: GivenPart[] = [];
+  const read = messages.flatMap((message, index) => readMessage(message, `messages[${index}]`, given, faults));
+  checkCalls(messages, faults);
+  return { messages: read, given };
 }
 
 /** The text of the last user message: knowledge is searched with it. */
@@ -56,14 +54,16 @@ export function questionOf(messages: readonly ModelMessage[]): string {
   return typeof last.content === 'string' ? last.content : textOf(last.content);
 }
 
-function readMessage(message: CompletionMessageInput, at: string, faults: Faults): readonly ModelMessage[] {
+function readMessage(message: CompletionMessageInput, at: string, given: GivenPart[], faults: Faults): readonly ModelMessage[] {
   switch (message.role) {
     case 'system':
     case 'developer':
       return [{ role: 'system', content: readText(message.content, at, faults) }];
     case 'user': {
-      const parts = readContent(message.content, at, faults);
-      return [{ role: 'user', content: parts.every((part) => part.type === 'text') ? textOf(parts) : parts }];
+      const before = given.length;
+      const parts = readContent(message.content, at, given, faults);
+      const isText = given.length === before && parts.every((part) => part.type === 'text');
+      return [{ role: 'user', content: isText ? textOf(parts) : parts }];
     }
     case 'assistant': {
       const toolCalls = readCalls(message);
@@ -88,9 +88,10 @@ function readCalls(message: CompletionMessageInput): readonly ModelToolCall[] {
 }
 
 function readText(content: unknown, at: string, faults: Faults): string {
-  const parts = readContent(content, at, faults);
-  if (parts.some((part) => part.type === 'image'))
-    faults.add(`${at}.content`, `${at}.content may hold images only for the role user`);
+  const given: GivenPart[] = [];
+  const parts = readContent(content, at, given, faults);
+  if (given.length > 0 || parts.some((part) => part.type === 'image'))
+    faults.add(`${at}.content`, `${at}.content may hold images, files and addresses only for the role user`);
   return textOf(parts);
 }
 
@@ -100,9 +101,10 @@ function textOf(parts: readonly ModelPart[]): string {
     : parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }
 
-function readContent(content: unknown, at: string, faults: Faults): readonly ModelPart[] {
+function readContent(content: unknown, at: string, given: GivenPart[], faults: Faults): readonly ModelPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  if (Array.isArray(content)) return content.flatMap((part: unknown, index) => readPart(part, `${at}.content[${index}]`, faults));
+  if (Array.isArray(content))
+    return content.flatMap((part: unknown, index) => readPart(part, `${at}.content[${index}]`, given, faults));
   const isMissing = content === undefined || content === null;
   faults.add(
     `${at}.content`,
@@ -112,9 +114,13 @@ function readContent(content: unknown, at: string, faults: Faults): readonly Mod
   return [];
 }
 
-function readPart(part: unknown, at: string, faults: Faults): readonly ModelPart[] {
+function readPart(part: unknown, at: string, given: GivenPart[], faults: Faults): readonly ModelPart[] {
   const read = readWire(contentPart, withFormerNames(part), at, faults);
   if (read === undefined) return [];
+  const later = (source: Omit<GivenPart, 'part'>, placeholder: ModelPart = { type: 'text', text: '' }) => {
+    given.push({ ...source, part: placeholder });
+    return [placeholder];
+  };
   switch (read.type) {
     case 'refusal':
       return [{ type: 'text', text: read.refusal }];
@@ -122,11 +128,36 @@ function readPart(part: unknown, at: string, faults: Faults): readonly ModelPart
     case 'input_image': {
       const { url, detail = read.detail } = typeof read.image_url === 'string' ? { url: read.image_url } : read.image_url;
       const known = details.find((name) => name === detail);
-      return [{ type: 'image', url, ...(known === undefined ? {} : { detail: known }) }];
+      const shown = known === undefined ? {} : { detail: known };
+      const image = { type: 'image', url, ...shown } as const;
+      return isInline(url) ? [image] : later({ param: `${at}.image_url`, from: { url }, isImage: true, ...shown }, image);
     }
+    case 'id':
+      return later({ param: `${at}.id`, from: { fileId: read.id } });
+    case 'url':
+      if (isInline(read.url)) return [{ type: 'image', url: read.url }];
+      return later({ param: `${at}.url`, from: { url: read.url } });
+    case 'file':
+      return later(fileSource(read.file, `${at}.file`));
+    case 'input_file':
+      return later(fileSource(read, at));
     default:
       return [{ type: 'text', text: read.text }];
   }
+}
+
+interface FileMembers {
+  readonly file_id?: Maybe<string>;
+  readonly file_url?: Maybe<string>;
+  readonly file_data?: Maybe<string>;
+  readonly filename?: Maybe<string>;
+}
+
+function fileSource({ file_id, file_url, file_data, filename }: FileMembers, at: string): Omit<GivenPart, 'part'> {
+  const name = typeof filename === 'string' ? { name: filename } : {};
+  if (typeof file_id === 'string') return { param: `${at}.file_id`, from: { fileId: file_id }, ...name };
+  if (typeof file_url === 'string') return { param: `${at}.file_url`, from: { url: file_url }, ...name };
+  return { param: `${at}.file_data`, from: bytesOfDataUrl(String(file_data), filename ?? 'file') };
 }
 
 function withFormerNames(part: unknown): unknown {

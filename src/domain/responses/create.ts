@@ -3,13 +3,14 @@ import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
-import type { RunEvent, RunEventStream, RunSnapshot } from '../../entities/runs/event.ts';
+import type { RunEventStream } from '../../entities/runs/event.ts';
 import type { ResponseHead, ResponseItem } from '../../entities/runs/response.ts';
-import type { ThreadResult } from '../../storage/chats/threads.ts';
 import { modelIdOf } from '../agents/agents.ts';
 import { requireFreeNames } from '../agents/tools.ts';
 import { agentOf, missingModel } from '../completions/completions.ts';
+import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
+import { firstEvents, holderOf, type PlacedTurn, queueFull, startPlaced } from '../runs/thread.ts';
 import { answersEarlierCalls, requireCalls, resolveItems, toMessages } from './given-items.ts';
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
@@ -29,7 +30,6 @@ export interface BegunResponse {
 }
 
 const forksMax = 3;
-const busyRetrySeconds = 5;
 
 /**
  * Begins a response: a run of a model or an agent. A stored response (the default) is a turn of a thread, which is a chat; it is cancelled when its
@@ -50,6 +50,7 @@ export async function beginResponse(
   const read = readResponse(input, deps.settings);
   const place = await findPlace(deps, caller, input, read, memory);
   const answerer = await findAnswerer(deps, caller, input, place.chat);
+  requireForcedTool(read.tools.choice, answerer.agent);
   if (answerer.agent !== undefined) requireFreeNames(read.tools.places, answerer.agent);
   const items = await resolveItems(deps, caller, read.items);
   const id = deps.newId('response');
@@ -97,12 +98,7 @@ async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Pr
   return { id, events: deps.runs.runStateless(plan, signal, read.secrets), isStored: false, transcript };
 }
 
-type Begun =
-  | Extract<ThreadResult, { kind: 'started' }>
-  | Extract<ThreadResult, { kind: 'waiting' }>
-  | Extract<ThreadResult, { kind: 'attached' }>;
-
-async function beginStored(deps: Deps, begin: Begin): Promise<Begun> {
+async function beginStored(deps: Deps, begin: Begin): Promise<PlacedTurn> {
   const { caller, read, items, answerer, messages, place, id } = begin;
   await deps.runs.requireRoom(caller);
   if (place.chat === undefined || answersEarlierCalls(items)) requireCalls(read.items, items, await historyOfPlace(deps, place));
@@ -119,35 +115,11 @@ async function beginStored(deps: Deps, begin: Begin): Promise<Begun> {
       case 'full':
         throw queueFull(deps);
       default:
-        await setToWork(deps, id, read.secrets, result);
+        await startPlaced(deps, id, read.secrets, result);
         return result;
     }
   }
   throw new DomainError('CONFLICT', 'The thread changes too fast; try again');
-}
-
-export function queueFull({ settings }: Deps): DomainError {
-  const message = `This thread has as many requests waiting as it may (${settings.THREAD_WAITING_MAX})`;
-  return new DomainError('THREAD_QUEUE_FULL', message, { retryAfterSeconds: busyRetrySeconds });
-}
-
-/** Starts the run whose row was written. */
-async function setToWork(deps: Deps, id: string, secrets: Readonly<Record<string, string>>, result: Begun): Promise<void> {
-  const { runs, logger } = deps;
-  if (result.kind === 'started') runs.startStored(id, secrets);
-  else if (result.kind === 'attached') {
-    runs.expectStored(result.runId, secrets);
-    if (result.how === 'steer') runs.announce(result.runId);
-  } else {
-    runs.expectStored(id, secrets);
-    const { stop } = result;
-    if (stop?.how === 'force') await runs.cutOff(stop.runId);
-    else if (stop !== undefined) {
-      runs
-        .cancel(stop.runId)
-        .catch((error: unknown) => logger.error({ err: error, runId: stop.runId }, 'a run could not be stopped'));
-    }
-  }
 }
 
 async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
@@ -185,27 +157,6 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
     leaseMs: deps.settings.RUN_LEASE_MS,
     holder: holderOf(deps, read.secrets),
   };
-}
-
-/** The only process that can work on a run with these secrets; null without secrets. */
-export function holderOf({ runs }: Deps, secrets: Readonly<Record<string, string>>): string | null {
-  return Object.keys(secrets).length === 0 ? null : runs.owner;
-}
-
-function firstEvents(runId: string, head: ResponseHead): readonly RunEvent[] {
-  const run: RunSnapshot = {
-    runId,
-    status: 'in_progress',
-    incompleteReason: null,
-    error: null,
-    usage: null,
-    selection: null,
-    output: [],
-  };
-  return [
-    { sequence: 0, type: 'response.created', run: { ...run, head } },
-    { sequence: 1, type: 'response.in_progress', run },
-  ];
 }
 
 function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: string | null): ResponseHead {

@@ -8,7 +8,7 @@ import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
 import type { ResponseOwner } from '../../storage/runs/responses.ts';
 import { ownChats } from '../access/access.ts';
-import { type GivenBytes, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
+import { bytesOfDataUrl, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import type { GivenItem } from './items.ts';
@@ -150,18 +150,11 @@ function sourceOf({ part, param }: UnreadPart, files: ReadonlyMap<unknown, ChatF
   const file = files.get(part.file_id);
   return {
     param,
-    from: file ?? (typeof url === 'string' ? { url } : bytesOf(part)),
+    from: file ?? (typeof url === 'string' ? { url } : bytesOfDataUrl(String(part.file_data), String(filename ?? 'file'))),
     ...(typeof filename === 'string' ? { name: filename } : {}),
     ...(part.type === 'input_file' ? {} : { isImage: true }),
     ...(detail === 'low' || detail === 'high' ? { detail } : {}),
   };
-}
-
-function bytesOf(part: WireObject): GivenBytes {
-  const data = String(part.file_data);
-  const comma = data.indexOf(',');
-  const mimeType = /^data:([^;,]*)/i.exec(data)?.[1] ?? '';
-  return { bytes: Buffer.from(data.slice(comma + 1), 'base64'), filename: String(part.filename ?? 'file'), mimeType };
 }
 
 function withId(deps: Deps, item: WireObject): ResponseItem {

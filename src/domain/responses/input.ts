@@ -1,12 +1,16 @@
 import type { ModelParameters, ResponseFormat } from '../../engine/models/port.ts';
+import { isForcing } from '../../engine/runs/tools/choice.ts';
+import { isReadOnly } from '../../engine/tools/builtin.ts';
 import type { ThreadMode } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
 import { type ChatMode, includableMembers, type WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { readWire } from '../../wire/read.ts';
 import { type ReadInput, type ResponseInput, responseInput } from '../../wire/responses/request.ts';
-import { readSecrets } from '../chats/message-input.ts';
+import { checkOptions } from '../chats/options.ts';
+import { readSecrets } from '../chats/secrets.ts';
 import { Faults } from '../faults.ts';
 import { type GivenItem, readItems } from './items.ts';
 import { readFormat } from './text-format.ts';
@@ -43,7 +47,9 @@ export function readResponse(given: ResponseInput, limits: Pick<Settings, 'MESSA
   if (isBackground && !isStored) faults.add('background', 'background needs store: what is not stored cannot be asked for later');
   const goesOn = (given.previousResponseId ?? given.conversation ?? null) !== null;
   const items = readItems(given.input, { itemsMax: limits.MESSAGES_MAX, isRequired: !goesOn }, faults);
-  const tools = readResponseTools(given.tools, given.toolChoice, limits.TOOLS_MAX, faults);
+  // A request that goes on may go on with the agent of its thread.
+  const mayBeAgent = typeof given.model === 'string' ? isId('agent', given.model) : goesOn;
+  const tools = readResponseTools(given.tools, given.toolChoice, { toolsMax: limits.TOOLS_MAX, mayBeAgent }, faults);
   const { format, echo: formatEcho } = readFormat(input.text?.format, faults);
   const verbosity = input.text?.verbosity ?? undefined;
   const metadata = readMetadata(given.metadata, faults);
@@ -53,6 +59,8 @@ export function readResponse(given: ResponseInput, limits: Pick<Settings, 'MESSA
   }
   const secrets = readSecrets(given.userSecrets, faults, 'userSecrets');
   const { chatMode = 'execute', threadMode = 'collect' } = input;
+  requireOffered(tools, chatMode ?? 'execute', faults);
+  checkOptions(given.options, faults);
   if (threadMode === 'steer' && items.some(({ item }) => item.type === 'function_call_output')) {
     faults.add('input', 'input must not hold a function_call_output with thread_mode "steer": nothing waits for it');
   }
@@ -87,7 +95,21 @@ export function readResponse(given: ResponseInput, limits: Pick<Settings, 'MESSA
   };
 }
 
-/** Accepts `generate_summary`, the former name of `summary`. */
+/** Refuses a forced call of a tool that the mode does not offer: `chat` offers no tools of the service, `plan` only those that read. */
+function requireOffered({ choice: { choice }, functions, serverTools }: ResponseTools, chatMode: ChatMode, faults: Faults): void {
+  if (chatMode === 'execute' || !isForcing(choice)) return;
+  if (chatMode === 'chat') {
+    const isOut = choice === 'required' ? functions.length === 0 && serverTools.length > 0 : serverTools.includes(choice.name);
+    if (isOut) faults.add('toolChoice', 'tool_choice forces a tool of the service, and chat_mode "chat" offers none');
+    return;
+  }
+  const offered = serverTools.filter(isReadOnly);
+  const isIn = choice === 'required' ? offered.length > 0 : offered.includes(choice.name);
+  if (!isIn)
+    faults.add('toolChoice', 'tool_choice forces a tool that chat_mode "plan" does not offer: it offers those that only read');
+}
+
+/** `generate_summary` is what `summary` was called before. */
 function withFormerNames(input: ResponseInput): ResponseInput {
   const { reasoning } = input;
   return isObject(reasoning)

@@ -4,6 +4,7 @@ import { asStored, historyOf, isCompressed } from '../../engine/runs/prompt/hist
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
 import type { StoredRequest } from '../../engine/runs/stored/request.ts';
+import { isForcing } from '../../engine/runs/tools/choice.ts';
 import { isReadOnly } from '../../engine/tools/builtin.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
@@ -43,13 +44,14 @@ export function storedRequestOf(
   const { tools, responseFormat, chatMode } = read;
   const canPlanOnly = chatMode === 'plan';
   // A call despite tool_choice "none" is refused.
-  const onlyTools = tools.choice === 'none' ? [] : tools.allowed;
+  const { choice, allowed } = tools.choice;
+  const onlyTools = choice === 'none' ? [] : allowed;
   const ofAgent = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, userInputs).trim();
   const instructions = [ofAgent, input.instructions?.trim(), canPlanOnly ? planning : ''];
   const inputTokensMax = read.echo.truncation === 'auto' ? inputTokensMaxOf(agent, model) : undefined;
   return {
     instructions: instructions.filter((part) => part !== undefined && part !== '').join('\n\n'),
-    ...(canPlanOnly ? { tools: [] } : agentTools(tools.functions, agent, tools.allowed)),
+    ...(canPlanOnly ? { tools: [] } : agentTools(tools.functions, agent, allowed)),
     parameters: samplingOf(read, agent),
     knowledge:
       agent === undefined || agent.dataSourceIds.length === 0
@@ -61,7 +63,7 @@ export function storedRequestOf(
     serverTools: serverToolsOf(chatMode, tools.serverTools),
     chatMode,
     ...(Object.keys(read.secrets).length > 0 ? { needsSecrets: true } : {}),
-    ...(canPlanOnly || tools.choice === undefined ? {} : { toolChoice: tools.choice }),
+    ...(choice === undefined || (canPlanOnly && !isForcing(choice)) ? {} : { toolChoice: choice }),
     ...(onlyTools === undefined ? {} : { onlyTools }),
     ...(typeof input.parallelToolCalls === 'boolean' ? { parallelToolCalls: input.parallelToolCalls } : {}),
     ...(typeof input.maxToolCalls === 'number' ? { toolCallsMax: input.maxToolCalls } : {}),

@@ -1,9 +1,10 @@
-import type { ModelRequest, ModelTool } from '../../engine/models/port.ts';
-import { builtinTools } from '../../engine/tools/builtin.ts';
+import type { ModelTool } from '../../engine/models/port.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
 import { readWire } from '../../wire/read.ts';
-import { functionToolParam, responseToolParam } from '../../wire/responses/tools.ts';
+import { functionToolParam } from '../../wire/responses/tools.ts';
+import { checkServiceTool, isServiceTool, serviceToolNames, unknownToolType } from '../completions/service-tools.ts';
+import { type ReadChoice, readToolChoice, toolNameOf } from '../completions/tool-choice.ts';
 import type { Faults } from '../faults.ts';
 
 /** The valid tools of a request. */
@@ -14,26 +15,29 @@ export interface ResponseTools {
   readonly places: ReadonlyMap<string, string>;
   /** Names of the service's own tools that the model may call. */
   readonly serverTools: readonly string[];
-  readonly choice: ModelRequest['toolChoice'];
-  /** The only names whose calls are passed on; undefined: no limit. */
-  readonly allowed: readonly string[] | undefined;
-  /** The tools as the response repeats them. */
+  readonly choice: ReadChoice;
+  /** As the response repeats them. */
   readonly echo: { readonly tools: readonly WireObject[]; readonly tool_choice: unknown };
 }
 
 const noParameters = { type: 'object', properties: {} };
 
-export function readResponseTools(given: unknown, choice: unknown, toolsMax: number, faults: Faults): ResponseTools {
+/** @param mayBeAgent  whether an agent may answer, whose tools a choice may name. */
+export function readResponseTools(
+  given: unknown,
+  choice: unknown,
+  { toolsMax, mayBeAgent }: { readonly toolsMax: number; readonly mayBeAgent: boolean },
+  faults: Faults,
+): ResponseTools {
   const tools = readTools(given, toolsMax, faults);
   const names = new Set([...tools.functions.map(({ name }) => name), ...tools.serverTools]);
-  const read = readChoice(choice, names, faults);
+  const read = readToolChoice(choice, names, mayBeAgent, faults);
   const isAllowed = (name: string) => read.allowed === undefined || read.allowed.includes(name);
   return {
     functions: tools.functions.filter(({ name }) => isAllowed(name)),
     places: tools.places,
     serverTools: tools.serverTools.filter(isAllowed),
-    choice: read.choice,
-    allowed: read.allowed,
+    choice: read,
     echo: { tools: tools.echo, tool_choice: choiceEcho(choice) },
   };
 }
@@ -54,7 +58,7 @@ function readTools(given: unknown, toolsMax: number, faults: Faults): ReadTools 
   }
   faults.requireCount('tools', given, toolsMax);
   const listed: readonly unknown[] = given.slice(0, toolsMax);
-  const serverTools = [...new Set(listed.flatMap((tool) => (isObject(tool) ? builtinNames(tool.type) : [])))];
+  const serverTools = [...new Set(listed.flatMap((tool) => (isObject(tool) ? serviceToolNames(tool.type) : [])))];
   const functions: ModelTool[] = [];
   const places = new Map<string, string>();
   const echo: WireObject[] = [];
@@ -78,24 +82,17 @@ function readTools(given: unknown, toolsMax: number, faults: Faults): ReadTools 
       });
       places.set(name, isObject(tool.function) ? `${at}.function.name` : `${at}.name`);
       echo.push({ type, name, description, parameters, strict });
-    } else if (typeof tool.type === 'string' && Object.hasOwn(builtinTools, tool.type)) {
-      readWire(responseToolParam, tool, at, faults);
+    } else if (isServiceTool(tool.type)) {
+      checkServiceTool(tool, at, faults);
       const { authorization: _key, headers: _headers, ...shown } = tool;
       // No reply shows what only a tool's server may know, such as its headers.
       echo.push(shown);
-    } else {
-      const known = ['function', ...Object.keys(builtinTools)].join(', ');
-      faults.add(`${at}.type`, `${at}.type must be one of ${known}`, 'UNKNOWN_TOOL_TYPE');
-    }
+    } else faults.add(`${at}.type`, unknownToolType(at), 'UNKNOWN_TOOL_TYPE');
   }
   return { functions, places, serverTools, echo };
 }
 
-function builtinNames(type: unknown): readonly string[] {
-  return typeof type === 'string' && Object.hasOwn(builtinTools, type) ? (builtinTools[type] ?? []) : [];
-}
-
-/** A tool in the format's flat form; the older form has its members under `function`. */
+/** Flat, as the format has it; nested under `function`, as the older one had it. */
 function flat(tool: WireObject): WireObject {
   return isObject(tool.function) ? { ...tool.function, type: 'function' } : tool;
 }
@@ -103,57 +100,6 @@ function flat(tool: WireObject): WireObject {
 /** The choice in the format's current spelling; `mode` is included even if the request leaves it out. */
 function choiceEcho(given: unknown): unknown {
   if (given === undefined || given === null) return 'auto';
-  if (isObject(given) && given.type === 'function') return { type: 'function', name: nameOf(given) };
+  if (isObject(given) && given.type === 'function') return { type: 'function', name: toolNameOf(given) };
   return isObject(given) && given.type === 'allowed_tools' ? { ...given, mode: given.mode ?? 'auto' } : given;
-}
-
-interface ReadChoice {
-  readonly choice: ModelRequest['toolChoice'];
-  readonly allowed: readonly string[] | undefined;
-}
-
-function readChoice(given: unknown, names: ReadonlySet<string>, faults: Faults): ReadChoice {
-  const none: ReadChoice = { choice: undefined, allowed: undefined };
-  if (given === undefined || given === null) return none;
-  if (given === 'auto' || given === 'none') return { choice: given, allowed: undefined };
-  if (given === 'required') {
-    if (names.size === 0) faults.add('toolChoice', 'tool_choice may be "required" only with tools');
-    return { choice: given, allowed: undefined };
-  }
-  if (isObject(given) && given.type === 'allowed_tools') return readAllowed(given, names, faults);
-  const name = nameOf(given);
-  if (name === undefined) {
-    const forms = '"auto", "none", "required", {"type":"function","name":…}, {"type":"allowed_tools","mode":…,"tools":[…]}';
-    faults.add('toolChoice', `tool_choice must be ${forms} or the type of a tool of the service`);
-    return none;
-  }
-  if (!names.has(name)) faults.add('toolChoice', `tool_choice names ${name.slice(0, 64)}, which is not among the tools`);
-  return { choice: { name }, allowed: undefined };
-}
-
-function readAllowed(given: WireObject, names: ReadonlySet<string>, faults: Faults): ReadChoice {
-  const { tools } = given;
-  const mode = given.mode ?? 'auto';
-  if (mode !== 'auto' && mode !== 'required' && mode !== 'none') {
-    faults.add('toolChoice.mode', 'tool_choice.mode must be one of auto, required, none');
-  }
-  if (!Array.isArray(tools)) {
-    faults.add('toolChoice.tools', 'tool_choice.tools must be an array of tools', 'INVALID_TYPE');
-    return { choice: undefined, allowed: undefined };
-  }
-  const allowed: string[] = [];
-  for (const [index, tool] of tools.entries()) {
-    const name = nameOf(tool);
-    if (name !== undefined && names.has(name)) allowed.push(name);
-    else faults.add(`toolChoice.tools[${index}]`, `tool_choice.tools[${index}] names no tool of this request`);
-  }
-  const isNone = allowed.length === 0 || mode === 'none';
-  return { choice: isNone ? 'none' : mode === 'required' ? 'required' : 'auto', allowed };
-}
-
-function nameOf(tool: unknown): string | undefined {
-  if (!isObject(tool)) return undefined;
-  if (tool.type !== 'function') return builtinNames(tool.type)[0];
-  const { name } = flat(tool);
-  return typeof name === 'string' ? name : undefined;
 }

@@ -1,13 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { StoredRequest } from '../../engine/runs/stored/request.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
-import { type Chat, type ChatMessage, type NewMessage, newMessageDefaults, type ThreadMode } from '../../entities/chats/chat.ts';
+import { type Chat, type ChatMessage, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { RunEventStream } from '../../entities/runs/event.ts';
 import type { NewRun, Run } from '../../entities/runs/run.ts';
-import type { Turn } from '../../storage/chats/turns.ts';
 import { canWriteChat, visibleChats } from '../access/access.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
@@ -27,10 +27,10 @@ import { contextOfPrompt } from '../chats/prompt-files.ts';
 import { asShown } from '../chats/transcripts.ts';
 import { parametersOf } from '../completions/completions.ts';
 import type { Deps } from '../deps.ts';
+import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
 
 /** Enough messages to contain the outputs of all calls of a message: no model makes more calls at once. */
 const lastMessagesSeen = 300;
-const interruptionsMax = 3;
 
 /**
  * @param chatId  the chat that the run must be in, when the caller names one.
@@ -66,38 +66,44 @@ export async function listRunMessages(
 }
 
 /**
- * Sends a message to a chat of the caller and begins the run that answers it. The run continues when the caller disconnects.
+ * Sends a message to a chat of the caller and begins the run that answers it. The run goes on when the caller leaves. While another run
+ * answers in the chat, `threadMode` says what becomes of the message (docs/responses.md, "Threads").
  *
- * @returns the new run; follow it with `followRun`.
- * @throws DomainError NOT_FOUND, FORBIDDEN, MODEL_NOT_FOUND, RUN_ACTIVE while another run holds the chat, OVERLOADED, or with every fault of the
- * input.
+ * @returns the run that answers the message: a new one, which may wait, or the one that the message joined. Follow it with `followRun`.
+ * @throws DomainError NOT_FOUND, FORBIDDEN, MODEL_NOT_FOUND, THREAD_QUEUE_FULL, OVERLOADED, or with every fault of the input.
  *
  * Cost: one transaction; files and addresses of the prompt are read before (domain/chats/prompt-files.ts).
  */
-export async function sendMessage(deps: Deps, caller: Caller, chatId: string, input: SendMessageInput): Promise<Run> {
+export async function sendMessage(deps: Deps, caller: Caller, chatId: string, input: SendMessageInput): Promise<BegunRun> {
   const chat = await getOwnChat(deps, caller, chatId);
   const message = readMessage(input, deps.settings);
   const agent = await agentOfChat(deps, caller, chat);
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
   if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
-  const request = requestOf(chat, agent, message, input.date ?? undefined);
+  const request = requestOf(chat, agent, message, input.date ?? deps.now());
   const context = await contextOfPrompt(deps, caller, chat, message.parts, model, request.inputTokensMax);
-  return begin(
-    deps,
-    caller,
-    { chat, modelId: model.id, request, secrets: message.secrets, threadMode: input.threadMode ?? 'collect' },
-    {
-      lastMessages: 0,
-      messages: (_last, run) => [
-        {
-          ...newMessage(deps, run, {
-            ...{ role: 'user', content: message.text, parts: message.parts, toolCallId: null, toolStatus: null },
-          }),
-          context,
-        },
-      ],
-    },
-  );
+  await deps.runs.requireRoom(caller);
+  const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets: message.secrets });
+  const said = newMessage(deps, run, {
+    ...{ role: 'user', content: message.text, parts: message.parts, toolCallId: null, toolStatus: null },
+  });
+  const result = await deps.storage.threads.begin({
+    ...{ run, events: firstEvents(run.id), messages: [{ ...said, context }], items: [], previousId: null },
+    mustBeNewest: false,
+    isBackground: true,
+    mode: input.threadMode ?? 'collect',
+    chatMode: messageChatMode,
+    batchKey: batchKeyOf(input, message, request, model, deps.runs.fingerprint(message.secrets)),
+    waitingMax: deps.settings.THREAD_WAITING_MAX,
+    leaseMs: deps.settings.RUN_LEASE_MS,
+    holder: holderOf(deps, message.secrets),
+  });
+  if (result.kind === 'full') throw queueFull(deps);
+  // A message names no response that it goes on from, so its place cannot have moved.
+  if (result.kind === 'missing' || result.kind === 'moved') throw missingChat();
+  await startPlaced(deps, run.id, message.secrets, result);
+  if (result.kind !== 'attached') return begunRun(run, result.kind === 'waiting');
+  return { ...(await getRun(deps, caller, result.runId)), attached: result.how };
 }
 
 /**
@@ -124,21 +130,25 @@ export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: stri
   await agentOfChat(deps, caller, chat);
   const model = await modelFor(deps, before.modelId);
   const request = { ...(before.request as StoredRequest), chatName: null };
-  return begin(
-    deps,
-    caller,
-    { chat, modelId: model.id, request, secrets, threadMode: 'collect' },
-    {
-      lastMessages: lastMessagesSeen,
-      messages: (last, run) => {
-        // A later message means that the calls were answered, or that the chat went on without them.
-        if (last.at(-1)?.id !== systemMessageId) throw toolOutputConflict();
-        return outputs.map(({ toolCallId, status, output }) =>
-          newMessage(deps, run, { role: 'tool', content: output, parts: null, toolCallId, toolStatus: status }),
-        );
-      },
+  await deps.runs.requireRoom(caller);
+  const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets });
+  const result = await deps.storage.chats.startTurn({
+    chatId: chat.id,
+    run,
+    leaseMs: deps.settings.RUN_LEASE_MS,
+    lastMessages: lastMessagesSeen,
+    messages: (last) => {
+      // A later message means that the calls were answered, or that the chat went on without them.
+      if (last.at(-1)?.id !== systemMessageId) throw toolOutputConflict();
+      return outputs.map(({ toolCallId, status, output }) =>
+        newMessage(deps, run, { role: 'tool', content: output, parts: null, toolCallId, toolStatus: status }),
+      );
     },
-  );
+  });
+  if (result.kind === 'missing') throw missingChat();
+  if (result.kind === 'run-active') throw runActive(result.runId);
+  deps.runs.startStored(run.id, secrets);
+  return begunRun(run, false);
 }
 
 const sweepEveryMs = 3_600_000;
@@ -179,51 +189,54 @@ export async function cancelRun(deps: Deps, caller: Caller, id: string, chatId?:
   return getRun(deps, caller, id);
 }
 
+/** A run that answers a message. */
+export interface BegunRun extends Run {
+  /** How the message joined a run that was there before. */
+  readonly attached?: 'collect' | 'steer';
+}
+
 interface Beginning {
   readonly chat: Chat;
   readonly modelId: string;
   readonly request: StoredRequest;
   readonly secrets: Readonly<Record<string, string>>;
-  readonly threadMode: ThreadMode;
 }
 
-async function begin(
-  deps: Deps,
-  caller: Caller,
-  { chat, modelId, request: given, secrets, threadMode }: Beginning,
-  turn: Pick<Turn, 'lastMessages'> & { messages(last: readonly ChatMessage[], run: NewRun): readonly NewMessage[] },
-): Promise<Run> {
-  await deps.runs.requireRoom(caller);
-  const { orgId, userId, keyId } = caller;
-  const { id: chatId, agentId } = chat;
+/** Messages and responses of this mode may join each other's kind of run only: the mode is that of responses without one. */
+const messageChatMode = 'execute';
+
+function newRun(deps: Deps, { orgId, userId, keyId }: Caller, { chat, modelId, request: given, secrets }: Beginning): NewRun {
   const request = { ...given, needsSecrets: Object.keys(secrets).length > 0 };
-  const run: NewRun = { id: deps.newId('run'), createdAt: deps.now(), orgId, userId, keyId, agentId, chatId, modelId, request };
-  for (let attempt = 0; ; attempt += 1) {
-    const result = await deps.storage.chats.startTurn({
-      chatId,
-      run,
-      leaseMs: deps.settings.RUN_LEASE_MS,
-      lastMessages: turn.lastMessages,
-      messages: (last) => turn.messages(last, run),
-    });
-    if (result.kind === 'missing') throw new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
-    if (result.kind === 'started') break;
-    if (threadMode !== 'interrupt' || attempt >= interruptionsMax) throw runActive(result.runId);
-    await deps.runs.cancel(result.runId);
-  }
-  deps.runs.startStored(run.id, secrets);
+  const { id: chatId, agentId } = chat;
+  return { id: deps.newId('run'), createdAt: deps.now(), orgId, userId, keyId, agentId, chatId, modelId, request };
+}
+
+function begunRun({ id, createdAt, orgId, userId, agentId, chatId, modelId }: NewRun, isWaiting: boolean): Run {
   return {
-    ...{ id: run.id, createdAt: run.createdAt, startedAt: null, endedAt: null, orgId, userId, agentId, chatId, modelId },
+    ...{ id, createdAt, startedAt: null, endedAt: null, orgId, userId, agentId, chatId, modelId },
     ...{ status: 'in_progress', incompleteReason: null, error: null, usage: null, selection: null, lastSequence: -1 },
-    ...{ isWaiting: false, previousId: null },
+    ...{ isWaiting, previousId: null },
   };
 }
 
+/** Equal for messages that differ in their prompt only: while they wait, one run may answer them together. */
+function batchKeyOf(
+  { date }: SendMessageInput,
+  { serverTools }: ReadMessage,
+  { tools, toolChoice }: StoredRequest,
+  model: ModelInfo,
+  secrets: string | null,
+): string {
+  const facts = ['message', model.id, tools, toolChoice ?? null, serverTools, date?.toISOString() ?? null, secrets];
+  return createHash('sha256').update(JSON.stringify(facts)).digest('base64url');
+}
+
 function runActive(runId: string): DomainError {
-  return new DomainError(
-    'RUN_ACTIVE',
-    `This chat is being answered by ${runId}: wait for its end, cancel it, or send the message with threadMode "interrupt"`,
-  );
+  return new DomainError('RUN_ACTIVE', `This chat is being answered by ${runId}: wait for its end or cancel it`);
+}
+
+function missingChat(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such chat', { param: 'chatId' });
 }
 
 /** Undefined for a thread that was opened with a plain model. */
@@ -247,15 +260,16 @@ function requestOf(
   chat: Chat,
   agent: RunnableAgent | undefined,
   { text, tools, serverTools }: ReadMessage,
-  date: Date | undefined,
+  date: Date,
 ): StoredRequest {
   const { options = {}, dataSourceIds = [], orgId = '' } = agent ?? {};
   const inputTokensMax = options.maxInputTokens?.[0];
   const question = text.trim();
   const instructions = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, chat.userInputs);
-  const now = date === undefined ? [] : [`The user's date and time: ${date.toISOString()}`];
   return {
-    instructions: [instructions.trim(), ...now].filter((part) => part !== '').join('\n\n'),
+    // The date comes last: prompt caches hold up to it.
+    instructions: [instructions.trim(), currentDate(date)].filter((part) => part !== '').join('\n\n'),
+    chatMode: messageChatMode,
     ...withAgentTools(tools, agent),
     serverTools,
     parameters: parametersOf(options),
@@ -265,6 +279,14 @@ function requestOf(
     chatName: chatNameOf(text),
     ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
   };
+}
+
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** As `Current date: 2026-11-22 (Sunday), 14:05 UTC`. */
+function currentDate(date: Date): string {
+  const [day = '', time = ''] = date.toISOString().split('T');
+  return `Current date: ${day} (${weekdays[date.getUTCDay()]}), ${time.slice(0, 5)} UTC`;
 }
 
 function newMessage(

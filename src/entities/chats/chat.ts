@@ -40,6 +40,8 @@ export interface ChatAgent {
   readonly description: string;
   readonly userId: string;
   readonly userName: string;
+  /** The text that the first message of a chat with it begins from; '' for none. */
+  readonly seed: string;
 }
 
 export type PromptPart =
@@ -78,7 +80,8 @@ export interface ChatMessage {
   readonly status: 'completed' | 'incomplete';
   /**
    * For models only, as messages of the model port. Role user: replaces the content. Role assistant: precedes the message, such as
-   * calls of the service's tools with their outputs. Role tool: follows the outputs, such as images.
+   * calls of the service's tools with their outputs; an empty one means that models do not get the message, as an introduction. Role tool:
+   * follows the outputs, such as images.
    */
   readonly context: readonly unknown[] | null;
   /** Not in transcripts: instructions, hidden parts. */

@@ -31,7 +31,12 @@ export const ChatType = builder.objectRef<Chat>('Chat').implement({
       description: 'Lower stands higher, from 1; 0 when it is not pinned.',
       resolve: ({ pinPosition }) => pinPosition ?? 0,
     }),
-    agent: t.field({ type: ChatAgentType, description: 'The agent that answers in the chat.', resolve: ({ agent }) => agent }),
+    agent: t.field({ type: ChatAgentType, description: 'Who answers in it.', resolve: ({ agent }) => agent }),
+    seed: t.string({
+      description:
+        'A text of its agent that the first message begins from, for the box of a front end; empty when there is none. Models do not get it.',
+      resolve: ({ agent }) => agent.seed,
+    }),
     activeRunId: t.exposeID('activeRunId', { nullable: true, description: 'The run that answers now; null when none does.' }),
     userInputs: t.field({
       type: 'JSON',

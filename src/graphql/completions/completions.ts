@@ -9,6 +9,7 @@ import {
 import { statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { RunEvent, RunSnapshot, Usage } from '../../entities/runs/event.ts';
+import { takesExtensions } from '../../http/extensions.ts';
 import { builder } from '../builder/builder.ts';
 import { CompletionInputType } from './inputs.ts';
 
@@ -165,9 +166,9 @@ builder.mutationField('createCompletion', (t) =>
     type: CompletionType,
     description: 'Runs one stateless completion and answers when it is whole.',
     args: { input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }) },
-    resolve: async (_root, { input }, { deps, caller, signal }) => {
+    resolve: async (_root, { input }, { deps, caller, signal, header }) => {
       const createdSeconds = Math.floor(deps.now().getTime() / 1000);
-      const completion = await createCompletion(deps, caller, input, signal);
+      const completion = await createCompletion(deps, caller, input, takesExtensions(header), signal);
       const id = deps.newId('completion');
       return { id, chatId: statelessChatId(id), createdSeconds, model: input.model, completion };
     },
@@ -268,7 +269,8 @@ builder.subscriptionField('completionEvents', (t) =>
         description: "Requests the model's answer in one piece: fewer, larger events.",
       }),
     },
-    subscribe: (_root, { input, inOnePiece }, { deps, caller, signal }) => runCompletion(deps, caller, input, inOnePiece, signal),
+    subscribe: (_root, { input, inOnePiece }, { deps, caller, signal, header }) =>
+      runCompletion(deps, caller, input, { inOnePiece, takesExtensions: takesExtensions(header) }, signal),
     resolve: (event) => event,
   }),
 );

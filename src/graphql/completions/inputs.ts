@@ -25,7 +25,7 @@ const MessageInput = builder.inputType('CompletionMessageInput', {
       type: 'JSON',
       required: false,
       description:
-        'A string; an array of parts (`{type: "text", text}`, `{type: "image_url", image_url: {url, detail}}`, or the `input_` spellings); null beside tool calls.',
+        'A string; an array of parts; null beside tool calls. Parts: `{type: "text", text}`, `{type: "image_url", image_url: {url, detail}}`, `{type: "file", file: {file_data, file_id, filename}}`, or the `input_` spellings; `{type: "id", id}` (a file of a chat of the caller) and `{type: "url", url}` as chats take them.',
     }),
     toolCalls: t.field({
       type: [ToolCallInput],
@@ -46,18 +46,86 @@ const FunctionInput = builder.inputType('CompletionFunctionInput', {
   }),
 });
 
-export const ToolInput = builder.inputType('CompletionToolInput', {
-  description: 'A function of the client, or a tool of the service.',
+const UserLocationInput = builder.inputType('ToolUserLocationInput', {
+  description: 'Where the user is, roughly.',
   fields: (t) => ({
-    type: t.string({ required: true, description: '`function`, or the type of a tool of the service.' }),
-    function: t.field({ type: FunctionInput, required: false, description: 'For the type `function`.' }),
+    type: t.string({ required: false, description: 'How exact it is: `approximate`.' }),
+    city: t.string({ required: false, description: 'The city.' }),
+    country: t.string({ required: false, description: 'The country.' }),
+    region: t.string({ required: false, description: 'The region.' }),
+    timezone: t.string({ required: false, description: 'The time zone.' }),
   }),
+});
+
+const SearchFiltersInput = builder.inputType('ToolSearchFiltersInput', {
+  description: 'Where to search.',
+  fields: (t) => ({
+    allowedDomains: t.stringList({ required: false, description: 'Only there.' }),
+    blockedDomains: t.stringList({ required: false, description: 'Not there.' }),
+  }),
+});
+
+const ImageMaskInput = builder.inputType('ToolImageInput', {
+  description: 'An image that is changed.',
+  fields: (t) => ({
+    imageUrl: t.string({ required: false, description: 'An address, or a data URL with the image in base64.' }),
+    fileId: t.string({ required: false, description: 'The id of a file of a chat.' }),
+  }),
+});
+
+const served = 'python, code_interpreter, deep_research';
+
+export const ToolInput = builder.inputType('CompletionToolInput', {
+  description: `A function of the client, or a tool of the service. This version serves ${served}; others are refused with TOOL_NOT_AVAILABLE.`,
+  fields: (t) => {
+    const text = (description: string) => t.string({ required: false, description });
+    const texts = (description: string) => t.stringList({ required: false, description });
+    return {
+      type: t.string({
+        required: true,
+        description:
+          '`function`, or a tool of the service: `web_search`, `python`, `image_generation`, `mcp_server`, `spreadsheet`, `memory`, `sandbox`, `deep_research`.',
+      }),
+      function: t.field({ type: FunctionInput, required: false, description: 'For the type `function`.' }),
+      includeXSearch: t.boolean({
+        required: false,
+        description: 'web_search: whether posts of a social network are searched too.',
+      }),
+      searchContextSize: text('web_search: how much of what is found is read: low, medium or high.'),
+      userLocation: t.field({ type: UserLocationInput, required: false, description: 'web_search: where the user is.' }),
+      filters: t.field({ type: SearchFiltersInput, required: false, description: 'web_search: where to search.' }),
+      container: t.field({ type: 'JSON', required: false, description: 'python, sandbox: a name, or `{type: "auto"}`.' }),
+      model: text('image_generation: the model that makes them.'),
+      size: text('image_generation: such as `1024x1024`.'),
+      quality: text('image_generation: such as `high`.'),
+      background: text('image_generation: transparent, opaque or auto.'),
+      outputFormat: text('image_generation: png, jpeg or webp.'),
+      n: t.int({ required: false, description: 'image_generation: how many are made.' }),
+      inputImageMask: t.field({
+        type: ImageMaskInput,
+        required: false,
+        description: 'image_generation: where an image is changed.',
+      }),
+      server: text('mcp_server: the name or the id of the integration.'),
+      serverId: text('mcp_server: the id of the integration.'),
+      serverLabel: text('mcp_server: the name of the integration.'),
+      name: text('mcp_server: the same.'),
+      allowedTools: texts('mcp_server: the tools that may be called.'),
+      fileId: text('spreadsheet: the file that holds the tables.'),
+      fileIds: texts('spreadsheet: the files that hold them.'),
+      scope: text('memory: what it is for.'),
+    };
+  },
 });
 
 const StreamOptionsInput = builder.inputType('CompletionStreamOptionsInput', {
   description: 'How a stream is sent over REST.',
   fields: (t) => ({
     includeUsage: t.boolean({ required: false, description: 'Whether a last chunk reports the tokens used.' }),
+    includeExtensions: t.boolean({
+      required: false,
+      description: 'Whether the reply has what the common format does not know, such as citations that only the agent asks for.',
+    }),
   }),
 });
 
@@ -84,7 +152,8 @@ export const CompletionInputType = builder.inputType('CompletionInput', {
     toolChoice: t.field({
       type: 'JSON',
       required: false,
-      description: '`"auto"` (the default), `"none"`, `"required"`, or `{type: "function", function: {name}}`.',
+      description:
+        '`"auto"` (the default), `"none"`, `"required"`, `{type: "function", function: {name}}`, the type of a tool of the service as `{type}`, or `{type: "allowed_tools", allowed_tools: {mode, tools}}`.',
     }),
     parallelToolCalls: t.boolean({ required: false, description: 'Whether one turn of the model may have several calls.' }),
     generateCitations: t.boolean({
@@ -109,6 +178,11 @@ export const CompletionInputType = builder.inputType('CompletionInput', {
     reasoningEffort: t.string({
       required: false,
       description: 'none, minimal, low, medium, high or xhigh, for models that reason.',
+    }),
+    secrets: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.',
     }),
     user: t.string({ required: false, description: identifiers.user }),
     safetyIdentifier: t.string({ required: false, description: identifiers.safetyIdentifier }),

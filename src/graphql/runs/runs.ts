@@ -70,17 +70,12 @@ builder.queryField('run', (t) =>
   }),
 );
 
-const ThreadModeType = wireEnumOf(
-  'ThreadMode',
-  'What happens to a message while another run is active in the chat.',
-  threadModes,
-  {
-    collect: 'It is refused with RUN_ACTIVE.',
-    steer: 'As collect.',
-    interrupt: 'The other run is cancelled first; its output stays.',
-    force: 'As collect.',
-  },
-);
+const ThreadModeType = wireEnumOf('ThreadMode', 'What becomes of a message while another run answers in the chat.', threadModes, {
+  collect: 'It waits and is answered afterwards; messages that wait and differ in their prompt only are answered together.',
+  steer: 'The other run takes it in before it asks its model again, and answers both. Where it cannot: as collect.',
+  interrupt: 'The other run is cancelled first; what it said stays.',
+  force: 'The other run is cut off at once, and every waiting one is cancelled; what the other said leaves the chat.',
+});
 
 const secretsDescription = 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.';
 
@@ -132,7 +127,7 @@ builder.mutationFields((t) => ({
       chatId: t.arg.id({ description: 'The id of the chat.' }),
       input: t.arg({ type: SendMessageInput, description: 'The message.' }),
     },
-    resolve: (_root, { chatId, input }, { deps, caller }) => sendMessage(deps, caller, chatId, input),
+    resolve: (_root, { chatId, input }, context) => send(context, chatId, input),
   }),
   submitToolOutputs: t.field({
     type: RunType,
@@ -180,8 +175,8 @@ builder.subscriptionFields((t) => ({
       chatId: t.arg.id({ description: 'The id of the chat.' }),
       input: t.arg({ type: SendMessageInput, description: 'The message.' }),
     },
-    subscribe: async (_root, { chatId, input }, { deps, caller, signal }) =>
-      deps.runs.follow((await sendMessage(deps, caller, chatId, input)).id, -1, signal),
+    subscribe: async (_root, { chatId, input }, context) =>
+      context.deps.runs.follow((await send(context, chatId, input)).id, -1, context.signal),
     resolve: (event) => event,
   }),
   toolOutputEvents: t.field({
@@ -196,6 +191,13 @@ builder.subscriptionFields((t) => ({
     resolve: (event) => event,
   }),
 }));
+
+/** Sends a message, and notes for REST's reply headers how it joined another run. */
+async function send(context: GraphContext, chatId: string, input: Parameters<typeof sendMessage>[3]): Promise<Run> {
+  const run = await sendMessage(context.deps, context.caller, chatId, input);
+  if (run.attached !== undefined) context.notes?.set('x-thread-attached', run.attached);
+  return run;
+}
 
 function lastSaid(messages: readonly ChatMessage[]): ChatMessage | undefined {
   return messages.findLast(({ role }) => role === 'assistant');

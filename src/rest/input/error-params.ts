@@ -34,6 +34,9 @@ export function renamedFault<Told extends Pick<PublicError, 'message' | 'param'>
   return { ...told, param, message: isNamed ? `${param}${message.slice(told.param?.length)}` : message };
 }
 
+/** A member of an object whose names are the caller's own: `userSecrets.API_KEY`. */
+const ofCaller = /^(userSecrets|secrets)(\..*)$/s;
+
 function callerPath(route: Route, param: string): string {
   const { row } = route;
   const own = row.body !== undefined && param.startsWith(`${row.body}.`) ? param.slice(row.body.length + 1) : param;
@@ -42,5 +45,7 @@ function callerPath(route: Route, param: string): string {
   if (route.pathNames.includes(head) || head in (row.query ?? {}) || !/^[a-z]/.test(head)) return own;
   const renamed = route.argumentNames.get(head);
   const path = renamed === undefined || renamed === row.body ? own : `${renamed}${own.slice(head.length)}`;
-  return path.replace(/[A-Za-z0-9_]+/g, memberNames(row).wire);
+  const { wire } = memberNames(row);
+  const named = ofCaller.exec(path);
+  return named === null ? path.replace(/[A-Za-z0-9_]+/g, wire) : `${wire(named[1] ?? '')}${named[2] ?? ''}`;
 }

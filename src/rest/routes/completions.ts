@@ -33,7 +33,7 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
   }`,
   body: 'input',
   bodyCase: 'snake',
-  camelMembers: ['generateCitations'],
+  camelMembers: ['generateCitations', 'includeXSearch'],
   omitNull: ['reasoning_content', 'tool_calls', 'annotations', 'incomplete_details'],
   fold: completionFold,
   stream: {

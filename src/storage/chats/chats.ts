@@ -1,6 +1,6 @@
 import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { UserInputValues } from '../../entities/agents/part.ts';
-import type { Chat, ChatMessage } from '../../entities/chats/chat.ts';
+import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
 import { addToCounters } from '../agents/counters.ts';
 import { unlessMissing } from '../database/conflicts.ts';
@@ -8,7 +8,7 @@ import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
 import type { Signals } from '../database/signals/signals.ts';
 import { clearTurns } from './clearing.ts';
-import { findHistory, listMessages, listMessagesOfRuns } from './messages.ts';
+import { addMessages, findHistory, listMessages, listMessagesOfRuns } from './messages.ts';
 import { type ChatQuery, findChats, listChats } from './queries.ts';
 import { beginTurn, type Turn, type TurnResult } from './turns.ts';
 
@@ -29,7 +29,8 @@ export interface ChatStore {
   findMany(ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]>;
   /** The chat changed last comes first. One statement; its cost does not depend on the depth of the page. */
   list(query: ChatQuery, page: PageRequest): Promise<Page<Chat>>;
-  create(chat: NewChat): Promise<void>;
+  /** With the messages that it begins with. */
+  create(chat: NewChat, messages: readonly NewMessage[]): Promise<void>;
   update(id: string, changes: { readonly name?: string; readonly pinPosition?: number | null }): Promise<void>;
   /** Deletes a chat with its messages; the ledger stays. @returns false when it was deleted before. */
   delete(id: string): Promise<boolean>;
@@ -51,7 +52,13 @@ export function createChatStore(db: Database, signals: Signals): ChatStore {
     find: async (id, filter) => (await findChats(db, [id], filter))[0],
     findMany: (ids, filter) => findChats(db, ids, filter),
     list: (query, page) => listChats(db, query, page),
-    create: (chat) => addChat(db, chat),
+    async create(chat, messages) {
+      if (messages.length === 0) return addChat(db, chat);
+      await db.transaction(async (tx) => {
+        await addChat(tx, chat);
+        await addMessages(tx, chat.id, messages);
+      });
+    },
     async update(id, changes) {
       await prisma.chat.updateMany({ where: { id, deletedAt: null }, data: { ...changes, updatedAt: new Date() } });
       signals.publish('chat-changed', id);

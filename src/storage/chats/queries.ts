@@ -17,7 +17,7 @@ export interface ChatQuery {
 
 const chatColumns = `c.id, c."createdAt", c."updatedAt", c."orgId", c."userId", c."agentId", c.name, c."pinPosition", c."activeRunId", c."modelId", c."userInputs",
   json_build_object('id', coalesce(a.id, c."modelId", ''), 'name', coalesce(a.name, c."modelId", ''), 'src', coalesce(a.src, ''),
-    'description', coalesce(a.description, ''), 'userId', coalesce(a."userId", ''), 'userName', coalesce(u.name, '')) as agent`;
+    'description', coalesce(a.description, ''), 'userId', coalesce(a."userId", ''), 'userName', coalesce(u.name, ''), 'seed', coalesce(a.seed, '')) as agent`;
 const chatTables = `chats c left join agents a on a.id = c."agentId" left join users u on u.id = a."userId"`;
 
 export function findChats({ pool }: Database, ids: readonly string[], filter: ChatFilter): Promise<readonly Chat[]> {

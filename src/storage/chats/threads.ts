@@ -114,7 +114,7 @@ async function beginTurn(tx: Transaction, turn: ThreadTurn): Promise<ThreadResul
     await addChat(tx, newChat.chat);
     await addMessages(tx, chatId, newChat.messages);
   }
-  const active = activeRunId === null ? undefined : await activeRun(tx, activeRunId);
+  const active = activeRunId === null ? undefined : await activeRun(tx, activeRunId, run.id);
   if (active !== undefined) return joinBusy(tx, turn, active);
   await addMessages(tx, chatId, turn.messages);
   await addTurn(tx, turn);
@@ -130,13 +130,14 @@ async function waitsHere(tx: Transaction, { previousId, run }: ThreadTurn): Prom
   return rowCount === 1;
 }
 
-async function activeRun(tx: Transaction, id: string): Promise<ActiveRow | undefined> {
+/** @param joiningId  the run of the new turn: it can only become part of a run of the same kind, which its readers know how to follow. */
+async function activeRun(tx: Transaction, id: string, joiningId: string): Promise<ActiveRow | undefined> {
   const { rows } = await tx.query<ActiveRow>(
     `select id, request, "leaseOwner", request->>'chatMode' as "chatMode",
-       id like 'resp\\_%' and "pauseRequestedAt" is null and "cancelRequestedAt" is null and not "isSteerClosed" as "takesSteers",
+       split_part(id, '_', 1) = split_part($2, '_', 1) and "pauseRequestedAt" is null and "cancelRequestedAt" is null and not "isSteerClosed" as "takesSteers",
        jsonb_array_length(steers) as "steerCount"
      from runs where id = $1 and status = 'in_progress' for update`,
-    [id],
+    [id, joiningId],
   );
   return rows[0];
 }

@@ -109,7 +109,7 @@ const inputImageParam = named(
     .check(oneSource(['image_url', 'file_id']))
     .meta({ examples: [{ type: 'input_image', image_url: 'https://example.com/photo.png' }] }),
 );
-const inputFileParam = named(
+export const inputFileParam = named(
   'InputFileParam',
   object('A file for the model: `file_data`, `file_id` or `file_url`. What is no image is given to it as the text in it.', {
     type: constant('input_file'),
@@ -123,6 +123,12 @@ const inputFileParam = named(
     .check(oneSource(['file_data', 'file_id', 'file_url']))
     .meta({ examples: [{ type: 'input_file', filename: 'hello.txt', file_data: 'data:text/plain;base64,SGVsbG8=' }] }),
 );
+/** A file of the completions format. */
+export const nestedFile = object('A file: `file_data` or `file_id`.', {
+  file_data: fileData.nullish(),
+  file_id: fileId.nullish(),
+  filename: filename.nullish(),
+}).check(oneSource(['file_data', 'file_id']));
 const outputImageParam = named(
   'OutputImageParam',
   object('An image that a tool of the service made: `image_url` or `file_id`.', {

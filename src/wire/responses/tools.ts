@@ -158,7 +158,7 @@ const toolChoiceFunction = component('ToolChoiceFunction', 'This function must b
   type: constant('function'),
   name: text('One of the functions of the request.'),
 });
-const toolChoiceServerTool = component('ToolChoiceServerTool', 'This tool of the service must be called.', {
+export const toolChoiceServerTool = component('ToolChoiceServerTool', 'This tool of the service must be called.', {
   // The tools of an MCP integration have names of their own.
   type: oneOfTexts(
     'The type of one of the tools of the request.',

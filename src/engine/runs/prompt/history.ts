@@ -72,6 +72,7 @@ function modelMessages(message: ChatMessage, transcript: readonly ChatMessage[],
 function assistantMessages(message: ChatMessage, later: readonly ChatMessage[]): ModelMessage[] {
   const { content, toolCalls } = message;
   const before = (message.context ?? []) as ModelMessage[];
+  if (message.context?.length === 0) return [];
   if (toolCalls === null || toolCalls.length === 0) return content === '' ? before : [...before, { role: 'assistant', content }];
   const firstOther = later.findIndex(({ role }) => role !== 'tool');
   const outputs = new Map(

@@ -126,7 +126,7 @@ export class StoredWorker {
 
   async #run(run: LeasedRun, isCutOff: boolean): Promise<void> {
     const { runs, loop, onChange } = this.#deps;
-    const fold = await this.#load(run, isCutOff);
+    const fold = await this.#load(run);
     const charges = this.#charges;
     const { log } = this;
     const known = log.length;
@@ -196,7 +196,7 @@ export class StoredWorker {
         ? messagesOf({ ...fold.snapshot(), output: left.closed }, fold.span)
         : inputs.flatMap(({ messages }) => messages);
     const transcript = [...history, ...begun.map(asStored)];
-    if (isId('response', run.id)) this.#control = new StoredControl(runs, run.id, run.fence, inputs.length);
+    this.#control = new StoredControl(runs, run.id, run.fence, inputs.length);
     if (run.isPauseRequested) this.askToPause();
     const start = {
       runId: run.id,
@@ -211,7 +211,7 @@ export class StoredWorker {
         : isResumed
           ? { before: fold.snapshot() }
           : {}),
-      ...(this.#control === undefined ? {} : { control: this.#control }),
+      control: this.#control,
     };
     const plan = planOf(run, transcript, isResumed && left.kind !== 'between');
     const acceptsImages = (await loop.models.find(plan.modelId))?.acceptsImages ?? false;
@@ -262,10 +262,9 @@ export class StoredWorker {
     await this.#deps.runs.release(this.runId, this.#fence);
   }
 
-  /** The stored events. The log of a response has its first events from the start. */
-  async #load(run: LeasedRun, isCutOff: boolean): Promise<RunFold> {
+  /** The stored events. The log of a run that had to take its place in a thread has its first events from the start. */
+  async #load(run: LeasedRun): Promise<RunFold> {
     const fold = new RunFold();
-    if (run.attempt === 1 && !isCutOff && !isId('response', run.id)) return fold;
     const events: RunEvent[] = [];
     for (;;) {
       const read = await this.#deps.runs.readEvents(run.id, fold.lastSequence, 5_000);

@@ -59,9 +59,10 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: '/api/v1/ais/{aiId}/chats',
     summary: 'Create chat for an AI',
+    description: "Its transcript begins with the AI's `introduction`; `seed` is the text that the first message begins from.",
     tag: 'Chats',
     spec: 'Create chat for an AI',
-    document: `mutation ($aiId: ID!, $input: CreateChatInput!) { createChat(agentId: $aiId, input: $input) { ${chatFields} } }`,
+    document: `mutation ($aiId: ID!, $input: CreateChatInput!) { createChat(agentId: $aiId, input: $input) { ${chatFields} seed } }`,
     body: 'input',
     example: { name: 'Holidays' },
   },
@@ -88,7 +89,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description: 'With its messages, in order.',
     tag: 'Chats',
     spec: 'Get chat',
-    document: `query ($chatId: ID!) { chat(id: $chatId) { ${chatWithMessages} activeRunId } }`,
+    document: `query ($chatId: ID!) { chat(id: $chatId) { ${chatWithMessages} seed activeRunId } }`,
     omitNull: hiddenNulls,
   },
   {
@@ -182,6 +183,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     fold: chatReplyFold(sendingEvents),
     reply: 'ChatReply',
     stream: { when: 'stream-or-accept', document: sendingEvents, encoder: chatEventEncoder, event: 'ChatStreamEvent' },
+    replyHeaders: { 'x-thread-attached': 'The message became part of another run: `collect` or `steer`.' },
     example: {
       prompt: [{ type: 'text', text: 'What is the weather in Paris?' }],
       date: '2026-01-31T09:30:00.000Z',
