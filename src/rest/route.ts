@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Deps } from '../domain/deps.ts';
+import type { Faults } from '../domain/faults.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
 import type { PublicError } from '../entities/errors.ts';
 import type { RunEvent } from '../entities/runs/event.ts';
@@ -70,6 +71,11 @@ export interface DeclaredRoute {
   readonly download?: OpenDownload;
   /** How the format of this route shows a failure; default: the common error object. */
   readonly errorForm?: (shown: PublicError) => PublicError;
+  /**
+   * Notes faults of the members of the body that could be read, when others could not: one reply then names the faults of both. Without
+   * faults, the resolver finds them itself.
+   */
+  readonly checkBody?: (input: Variables, faults: Faults) => void;
   /** Asks a model, and so may fail as a model does, though it is no run. */
   readonly asksModel?: boolean;
   readonly isDeprecated?: boolean;

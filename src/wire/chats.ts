@@ -24,6 +24,7 @@ import {
 const date = (description: string) => text(description).meta({ format: 'date-time' });
 const messageId = text('The id of the message.');
 const role = constant('assistant');
+const warnings = list('What of the AI has no effect; absent when everything has.', reference('Warning'));
 const usage = object('Tokens, as the models counted them.', {
   inputTokens: integer('Input tokens.'),
   outputTokens: integer('Output tokens.'),
@@ -69,7 +70,7 @@ const ended = (status: string) => ({
 
 /** What each event says besides its type, its number, the run and the chat. */
 const events: Readonly<Record<string, readonly [name: string, description: string, members: z.ZodRawShape]>> = {
-  'run.started': ['ChatRunStartedEvent', 'The first event.', { status: constant('in_progress') }],
+  'run.started': ['ChatRunStartedEvent', 'The first event.', { status: constant('in_progress'), warnings: warnings.optional() }],
   step: [
     'ChatStepEvent',
     'Work between calls of the model; only where the AI shows intermediate steps.',
@@ -155,6 +156,7 @@ component('ChatReply', 'How a run answered a message.', {
   incompleteReason: incompleteReason.optional(),
   error: failure.optional(),
   usage: usage.nullable(),
+  warnings: warnings.optional(),
 });
 
 export const promptPart = named(

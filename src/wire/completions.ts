@@ -146,8 +146,11 @@ export const completionInput = graphqlInput('CompletionInput', {
 });
 export type ReadCompletionInput = z.output<typeof completionInput>;
 
-describeMembers('Completion', { incompleteDetails: described({ ...isExtension, ...behaves('incomplete-reasons') }) });
 const bounds = incompleteReasons.filter((reason) => reason !== 'content_filter' && reason !== 'paused');
+describeMembers('Completion', {
+  incompleteDetails: described({ ...isExtension, ...behaves('incomplete-reasons') }),
+  warnings: described({ ...isExtension, ...behaves('warnings') }),
+});
 describeMembers('CompletionIncompleteDetails', { reason: z.enum(bounds) });
 describeMembers('CompletionChoice', { logprobs: z.null() });
 
@@ -191,6 +194,9 @@ const chunk = component('CompletionChunk', 'A piece of a streamed reply.', {
     reason: oneOfTexts('Which bound cut it.', bounds),
   })
     .meta({ ...isExtension, ...behaves('incomplete-reasons') })
+    .optional(),
+  warnings: list('With the last chunk: what of the agent has no effect; absent when everything has.', reference('Warning'))
+    .meta({ ...isExtension, ...behaves('warnings') })
     .optional(),
   usage: reference('CompletionUsage', 'With `stream_options.include_usage`: null but in the last chunk.').nullish(),
 });

@@ -3,6 +3,7 @@ import { type JsonSchema, orNull } from './json-schema.ts';
 import { components } from './schema.ts';
 import './chats.ts';
 import './completions.ts';
+import './knowledge.ts';
 import './responses/events.ts';
 import './responses/reply.ts';
 

@@ -10,6 +10,9 @@ export type Annotations = Readonly<Record<string, unknown>>;
 /** The schemas that OpenAPI shows as components, by their names. */
 export const components = z.registry<{ id: string }>();
 
+/** The integers among them that have bounds, by their names. */
+export const integerBounds = new Map<string, { readonly min: number; readonly max: number }>();
+
 export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
   components.add(schema, { id });
   return schema;
@@ -46,7 +49,14 @@ type UnreadValue<Value> = Value extends string ? string : Value extends number |
 
 /** Members of a GraphQL type: what OpenAPI says of them beyond GraphQL. */
 export function describeMembers(type: string, shape: Readonly<Record<string, z.ZodType>>): void {
-  for (const [name, schema] of Object.entries(shape)) named(`${type}.${name}`, schema.optional());
+  for (const [name, schema] of Object.entries(shape)) {
+    named(`${type}.${name}`, schema.optional());
+    if (!(schema instanceof z.ZodNumber)) continue;
+    const { minValue: min, maxValue: max } = schema;
+    if (min !== null && max !== null && Number.isSafeInteger(min) && max < Number.MAX_SAFE_INTEGER) {
+      integerBounds.set(`${type}.${name}`, { min, max });
+    }
+  }
 }
 
 /** A number in a range. */

@@ -91,6 +91,10 @@ export function listedAgents(caller: Caller, scope: AgentListScope): AgentFilter
       return sharedAgents(caller);
     case 'ORGANIZATION':
       return visibleToOrganization(caller);
+    case 'TENANT':
+      return {
+        any: [tenantCatalog(caller), atHome(caller, { all: [{ agent: 'in-catalog', catalog: 'tenant' }, usableAgents(caller)] })],
+      };
     case 'PUBLIC':
       return {
         any: [
@@ -113,6 +117,13 @@ export function canSeeAgent(caller: Caller, facts: AgentFacts): boolean {
 }
 export function canEditAgent(caller: Caller, facts: AgentWithEditors): boolean {
   return holds(editableAgents(caller), facts);
+}
+/**
+ * Whether the caller may export an agent it sees. A key of every level reaches its organization, so this is every agent of that which its user
+ * may use; agents of other organizations are exported by INSTANCE keys.
+ */
+export function canExportAgent(caller: Caller, facts: AgentWithEditors): boolean {
+  return facts.orgId === caller.orgId || canEditAgent(caller, facts);
 }
 export function canManageAgent(caller: Caller, facts: AgentWithEditors): boolean {
   return holds(manageableAgents(caller), facts);
@@ -148,10 +159,14 @@ function allListedAgents(caller: Caller): AgentFilter {
     any: [
       isAdministrator(caller, caller.orgId) ? atHome(caller, everything) : { all: [inHome(caller), { any: home }] },
       usedInChats(caller),
-      { all: [{ agent: 'in-tenant', tenantId: caller.tenantId }, linkInCatalog('tenant')] },
+      tenantCatalog(caller),
       linkInCatalog('public'),
     ],
   };
+}
+
+function tenantCatalog({ tenantId }: Caller): AgentFilter {
+  return { all: [{ agent: 'in-tenant', tenantId }, linkInCatalog('tenant')] };
 }
 
 function linkInCatalog(catalog: 'organization' | 'tenant' | 'public'): AgentFilter {

@@ -77,6 +77,14 @@ export async function createGroup(deps: Deps, caller: Caller, input: CreateGroup
   return deps.storage.groups.create(group, await resolveMembers(deps, caller.orgId, emails));
 }
 
+/** Notes the faults of the members that are there. */
+export function checkGroupInput(input: Partial<CreateGroupInput> & UpdateGroupInput, faults: Faults): void {
+  if (typeof input.name === 'string') faults.requireName('name', input.name, nameLengthMax);
+  readEmails(splitEmails(input.memberEmails ?? ''), 'memberEmails', faults);
+  readEmails(splitEmails(input.memberEmailsToAdd ?? ''), 'memberEmailsToAdd', faults);
+  readEmails(input.memberEmailsToRemove ?? [], 'memberEmailsToRemove', faults);
+}
+
 /**
  * Changes a group. An e-mail that is both added and removed stays.
  *

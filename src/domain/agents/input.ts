@@ -121,6 +121,18 @@ export async function readAgentInput(deps: Deps, caller: Caller, place: Place, i
   return changes;
 }
 
+/** Notes the faults that show without a look at the database, of the members that are there. */
+export function checkAgentInput(input: AgentInput, faults: Faults): void {
+  readTexts(input, faults);
+  readFlags(input, faults);
+  readOptions(input.options ?? {}, faults);
+  if (isObject(input.profile)) readProfile(input.profile, faults);
+  faults.requireCount('publicCategories', input.publicCategories ?? [], categoriesMax);
+  faults.requireCount('orgCategoryIds', input.orgCategoryIds ?? [], categoriesMax);
+  faults.requireCount('groups', input.groups ?? [], groupsMax);
+  faults.requireCount('editors', input.editors ?? [], editorsMax);
+}
+
 function readTexts(input: AgentInput, faults: Faults): AgentChanges {
   const texts: Record<string, string | null> = {};
   for (const name of requiredTexts) {

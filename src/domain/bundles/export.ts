@@ -11,8 +11,8 @@ import {
 import { type AgentTool, type JsonObject, secretKeysIn } from '../../entities/agents/part.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { DataSource, KnowledgeItem } from '../../entities/knowledge/data-source.ts';
-import { modelIdOf } from '../agents/agents.ts';
-import { editableAgent } from '../agents/parts/access.ts';
+import { canExportAgent } from '../access/access.ts';
+import { getAgent, modelIdOf } from '../agents/agents.ts';
 import type { Deps } from '../deps.ts';
 import { listDataSourcesOfAgents } from '../knowledge/sources.ts';
 import { portableData } from './portable-data.ts';
@@ -33,11 +33,11 @@ const itemsPerRead = 1_000;
  *
  * Parts that the key may not read are left out: skills without SKILLS:READ, data sources without DATA_SOURCES:READ.
  *
- * @throws DomainError NOT_FOUND; FORBIDDEN when the caller may only use the agent; INSUFFICIENT_SCOPE for requested data sources that the key may
+ * @throws DomainError NOT_FOUND; FORBIDDEN for an agent of another organization that the caller may only use; INSUFFICIENT_SCOPE for requested data sources that the key may
  * not read; INVALID_VALUE for a source of another agent, or when the bundle would be larger than an import accepts.
  */
 export async function exportAgent(deps: Deps, caller: Caller, agentId: string, query: ExportQuery): Promise<AgentBundle> {
-  const agent = await editableAgent(deps, caller, agentId);
+  const agent = await exportableAgent(deps, caller, agentId);
   const { tools, userInputs, skills, flows, secrets } = deps.storage.agentParts;
   const ownTools = await tools.ofAgents([agent.id]);
   const known = await secrets.ofAgent(agent.id);
@@ -71,6 +71,12 @@ export async function exportAgent(deps: Deps, caller: Caller, agentId: string, q
   };
   requireImportable(bundle, deps.settings.BODY_MAX_BYTES);
   return bundle;
+}
+
+async function exportableAgent(deps: Deps, caller: Caller, agentId: string): Promise<AgentView> {
+  const agent = await getAgent(deps, caller, agentId);
+  if (canExportAgent(caller, agent)) return agent;
+  throw new DomainError('FORBIDDEN', 'Agents of other organizations may be exported by their editors and by INSTANCE keys only');
 }
 
 /** What an export leaves out because of the key's scopes, in words: a bundle has no member for warnings. */

@@ -25,6 +25,8 @@ const filenameLengthMax = 200;
 const metadataBytesMax = 16_384;
 /** A record without its content expires after this. */
 export const recordLifeMs = 24 * 60 * 60 * 1_000;
+/** A deleted file stays in lists that ask for deleted ones this long. */
+const deletedListedMs = 30 * 24 * 60 * 60 * 1_000;
 const expireEveryMs = 10 * 60 * 1_000;
 const sweepEveryMs = 60 * 60 * 1_000;
 const sweptAtOnce = 500;
@@ -115,10 +117,21 @@ export async function listChatFiles(deps: Deps, chatIds: readonly string[]): Pro
   return chatIds.map((id) => byChat.get(id) ?? []);
 }
 
-/** Files of one chat that the caller may read, oldest first. @throws DomainError NOT_FOUND. */
-export async function filesOfChat(deps: Deps, caller: Caller, chatId: string): Promise<readonly ChatFile[]> {
+/**
+ * Files of one chat that the caller may read, oldest first.
+ *
+ * @param includesDeleted  also those that were deleted in the last 30 days; their bytes are gone.
+ * @throws DomainError NOT_FOUND.
+ */
+export async function filesOfChat(
+  deps: Deps,
+  caller: Caller,
+  chatId: string,
+  includesDeleted: boolean,
+): Promise<readonly ChatFile[]> {
   const chat = await getChat(deps, caller, chatId);
-  return deps.storage.chatFiles.listOf([chat.id]);
+  const since = new Date(deps.now().getTime() - deletedListedMs);
+  return deps.storage.chatFiles.listOf([chat.id], includesDeleted ? since : undefined);
 }
 
 /** A file of a chat that the caller may read. @throws DomainError NOT_FOUND. */

@@ -9,11 +9,13 @@ import type { ChatFile } from '../../entities/chats/file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
-import type { IncompleteReason, RunEventStream, RunSnapshot, Usage } from '../../entities/runs/event.ts';
+import type { IncompleteReason, RunEvent, RunEventStream, RunSnapshot, Usage } from '../../entities/runs/event.ts';
+import type { Warning } from '../../entities/warning.ts';
 import { ownChats } from '../access/access.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
+import { runWarnings } from '../agents/warnings.ts';
 import { type ContextPart, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
@@ -49,6 +51,8 @@ export interface Completion {
   /** The limit that cut the answer when `finish` is `length`; else null. */
   readonly incompleteDetails: IncompleteDetails | null;
   readonly usage: Usage;
+  /** What of the agent had no effect. */
+  readonly warnings: readonly Warning[];
   /** `provider/name` of the model that answered; null when unknown. */
   readonly resolvedModel: string | null;
 }
@@ -149,12 +153,21 @@ export async function createCompletion(
 ): Promise<Completion> {
   const stream = await runCompletion(deps, caller, input, { inOnePiece: true, takesExtensions }, signal);
   const fold = new RunFold();
-  for await (const batch of stream.batches()) fold.add(batch);
-  return completionOf(fold.snapshot());
+  let warnings: readonly Warning[] = [];
+  for await (const batch of stream.batches()) {
+    warnings = warningsIn(batch) ?? warnings;
+    fold.add(batch);
+  }
+  return completionOf(fold.snapshot(), warnings);
 }
 
-/** Converts a finished run into the chat completions format. @throws DomainError when it failed or was cancelled. */
-export function completionOf(run: RunSnapshot): Completion {
+/** The warnings of a run, where the batch has its first event. */
+export function warningsIn([first]: readonly RunEvent[]): readonly Warning[] | undefined {
+  return first?.type === 'response.created' ? first.run.warnings : undefined;
+}
+
+/** Converts a finished run into the common format. @throws DomainError when it failed or was cancelled. */
+export function completionOf(run: RunSnapshot, warnings: readonly Warning[] = []): Completion {
   if (run.status === 'failed') {
     throw new DomainError(run.error?.code ?? 'SERVER_ERROR', run.error?.message ?? 'The run failed');
   }
@@ -172,6 +185,7 @@ export function completionOf(run: RunSnapshot): Completion {
     finish: finishOf(run),
     incompleteDetails: incompleteDetailsOf(run),
     usage: run.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
+    warnings,
     resolvedModel: run.selection === null ? null : `${run.selection.provider}/${run.selection.model}`,
   };
 }
@@ -206,6 +220,8 @@ function planOf(
 ): RunPlan {
   const { responseFormat } = request;
   const { choice: toolChoice, allowed } = request.toolChoice;
+  const showsExtensions = takesExtensions && input.streamOptions?.includeExtensions !== false;
+  const warnings = runWarnings(agent);
   if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
   const instructions = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, {}).trim();
   const messages: readonly ModelMessage[] =
@@ -221,7 +237,8 @@ function planOf(
     parameters: agent === undefined ? request.parameters : { ...parametersOf(agent.options), ...request.parameters },
     isStreaming: !inOnePiece,
     forgetsText: !inOnePiece,
-    generateCitations: isCiting(input, agent, takesExtensions && input.streamOptions?.includeExtensions !== false),
+    ...(warnings.length === 0 || !showsExtensions ? {} : { warnings }),
+    generateCitations: isCiting(input, agent, showsExtensions),
     charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: null }),
     ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
     ...(toolChoice === undefined ? {} : { toolChoice }),

@@ -42,6 +42,6 @@ export async function addConnectedSources(
   const byId = new Map(found.map((source) => [source.id, source]));
   return rows.flatMap(({ id }) => {
     const source = byId.get(id);
-    return source === undefined ? [] : [{ ...source, errorCode: null, errorMessage: null }];
+    return source === undefined ? [] : [{ ...source, errorCode: null, errorMessage: null, failedItem: null }];
   });
 }

@@ -1,12 +1,13 @@
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import type { OauthProvider } from '../../entities/knowledge/connection.ts';
-import type {
-  ConnectedType,
-  DataSource,
-  RefreshPeriod,
-  RepoHostMode,
-  WebUrlFileType,
+import {
+  type ConnectedType,
+  crawlBounds,
+  type DataSource,
+  type RefreshPeriod,
+  type RepoHostMode,
+  type WebUrlFileType,
 } from '../../entities/knowledge/data-source.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
@@ -21,13 +22,6 @@ const textLengthMax = 500;
 const globsMax = 100;
 const filesMax = 100;
 const reposMax = 500;
-
-/** Limits of a crawl, with defaults. Pages fetched; memory in MB; time of the whole crawl in seconds. */
-export const crawlBounds = {
-  maxPages: { min: 1, max: 10_000, default: 100 },
-  maxMemory: { min: 64, max: 8_192, default: 1_024 },
-  timeout: { min: 1, max: 86_400, default: 3_600 },
-} as const;
 
 export interface AddWebUrlInput {
   readonly url: string;

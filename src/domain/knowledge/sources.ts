@@ -10,6 +10,7 @@ import {
 } from '../../entities/knowledge/data-source.ts';
 import type { Members } from '../../entities/members.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
+import type { Transaction } from '../../storage/database/prisma.ts';
 import {
   dataSourceOrders,
   type DataSourceListQuery as StoreQuery,
@@ -183,18 +184,27 @@ export async function deleteDataSource(deps: Deps, caller: Caller, id: string): 
   return { ...source, isDeleting: true };
 }
 
+/** Which of an agent's sources were deleted, and which only detached because other agents use them. */
+export interface ReleasedDataSources {
+  readonly aiId: string;
+  /** All of them: what the agent has no more. */
+  readonly dataSourceIds: readonly string[];
+  readonly deletedCount: number;
+  readonly detachedCount: number;
+}
+
 /**
- * Deletes sources of an agent, all or none.
+ * Takes sources from an agent, all or none: those that other agents use are detached, the others are deleted.
  *
- * @throws DomainError NOT_FOUND for a source that is not attached to the agent or not visible; FORBIDDEN for one that the caller
- * may not delete; EMPTY_ARRAY.
+ * @throws DomainError NOT_FOUND for a source that is not attached to the agent or not visible; FORBIDDEN for one that would be deleted and
+ * that the caller may not delete; EMPTY_ARRAY.
  */
 export async function bulkDeleteDataSources(
   deps: Deps,
   caller: Caller,
   agentId: string,
   dataSourceIds: readonly string[],
-): Promise<{ readonly aiId: string; readonly dataSourceIds: readonly string[] }> {
+): Promise<ReleasedDataSources> {
   const agent = await editableAgent(deps, caller, agentId);
   if (dataSourceIds.length === 0) {
     throw new DomainError('EMPTY_ARRAY', 'dataSourceIds must name at least one source', { param: 'dataSourceIds' });
@@ -206,34 +216,42 @@ export async function bulkDeleteDataSources(
   const byId = new Map(attached.map((source) => [source.id, source]));
   const ids = [...new Set(dataSourceIds)];
   for (const [index, id] of ids.entries()) {
-    const source = byId.get(id);
-    const param = `dataSourceIds[${index}]`;
-    if (source === undefined) throw new DomainError('NOT_FOUND', 'The agent has no such data source', { param });
-    if (!canEditDataSource(caller, source)) {
-      throw new DomainError('FORBIDDEN', 'Only the owner of a data source and administrators may delete it', { param });
-    }
+    if (byId.has(id)) continue;
+    throw new DomainError('NOT_FOUND', 'The agent has no such data source', { param: `dataSourceIds[${index}]` });
   }
-  await deleteSources(deps, caller, ids);
-  return { aiId: agent.id, dataSourceIds: ids };
+  const { deletedIds, detachedIds } = await deps.storage.dataSources.release(agent.id, ids, deps.now(), async (tx, deleted) => {
+    for (const id of deleted) {
+      const source = byId.get(id);
+      if (source !== undefined && canEditDataSource(caller, source)) continue;
+      throw new DomainError('FORBIDDEN', 'Only the owner of a data source and administrators may delete it', {
+        param: `dataSourceIds[${ids.indexOf(id)}]`,
+      });
+    }
+    await enqueueDeletion(deps, caller, tx, deleted);
+  });
+  return { aiId: agent.id, dataSourceIds: ids, deletedCount: deletedIds.length, detachedCount: detachedIds.length };
 }
 
 async function deleteSources(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly string[]> {
-  return deps.storage.dataSources.markDeleting(ids, deps.now(), async (tx, hidden) => {
-    for (const dataSourceId of hidden) {
-      await deps.jobs.enqueue('knowledge.delete-source', { dataSourceId }, { owner: caller, key: dataSourceId, tx });
-    }
-  });
+  return deps.storage.dataSources.markDeleting(ids, deps.now(), (tx, hidden) => enqueueDeletion(deps, caller, tx, hidden));
+}
+
+async function enqueueDeletion({ jobs }: Deps, caller: Caller, tx: Transaction, ids: readonly string[]): Promise<void> {
+  for (const dataSourceId of ids) {
+    await jobs.enqueue('knowledge.delete-source', { dataSourceId }, { owner: caller, key: dataSourceId, tx });
+  }
 }
 
 /**
  * Queues a new read of all items of a source. Unchanged content is skipped unless `isForced`. The indexed passages answer meanwhile.
  *
- * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators; UNSUPPORTED_VALUE for a kind without a connector.
  */
 export async function refreshDataSource(deps: Deps, caller: Caller, id: string, isForced: boolean): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'refresh');
   if (isConnectedType(source.type)) {
-    await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: source.id, isForced }, { owner: caller, key: source.id });
+    const message = `A source of the type ${source.type} cannot be refreshed: this version of Parley has no connector for it`;
+    throw new DomainError('UNSUPPORTED_VALUE', message, { param: 'dataSourceId' });
   }
   for (const { id: itemId } of await deps.storage.indexing.requeueSource(source.id, isForced)) {
     await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });

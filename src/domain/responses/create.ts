@@ -7,6 +7,7 @@ import type { RunEventStream } from '../../entities/runs/event.ts';
 import type { ResponseHead, ResponseItem } from '../../entities/runs/response.ts';
 import { modelIdOf } from '../agents/agents.ts';
 import { requireFreeNames } from '../agents/tools.ts';
+import { runWarnings } from '../agents/warnings.ts';
 import { agentOf, missingModel } from '../completions/completions.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
@@ -136,7 +137,7 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
   const request = storedRequestOf(input, read, answerer, messages);
   return {
     run: { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId: model.id, request },
-    events: firstEvents(id, headOf(deps, begin, chatId)),
+    events: firstEvents(id, [], headOf(deps, begin, chatId)),
     messages,
     items,
     ...(isNew
@@ -160,7 +161,9 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
 }
 
 function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: string | null): ResponseHead {
-  return { createdAt: Math.floor(deps.now().getTime() / 1000), conversationId, echo: echoOf(input, read, answerer) };
+  const createdAt = Math.floor(deps.now().getTime() / 1000);
+  const warnings = runWarnings(answerer.agent);
+  return { createdAt, conversationId, echo: echoOf(input, read, answerer), ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
 /** The messages of a thread, for a new chat that branches off it. */

@@ -4,7 +4,7 @@ import { isReadOnly } from '../../engine/tools/builtin.ts';
 import type { ThreadMode } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
-import { type ChatMode, includableMembers, type WireObject } from '../../entities/runs/response.ts';
+import { type ChatMode, includableMembers, servedIncludes, type WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { readWire } from '../../wire/read.ts';
@@ -54,8 +54,12 @@ export function readResponse(given: ResponseInput, limits: Pick<Settings, 'MESSA
   const verbosity = input.text?.verbosity ?? undefined;
   const metadata = readMetadata(given.metadata, faults);
   for (const [index, name] of (input.include ?? []).entries()) {
-    if (!includableMembers.includes(name))
-      faults.add(`include[${index}]`, `include[${index}] must be one of ${includableMembers.join(', ')}`);
+    const at = `include[${index}]`;
+    if (!includableMembers.includes(name)) faults.add(at, `${at} must be one of ${servedIncludes.join(', ')}`);
+    else if (!servedIncludes.includes(name)) {
+      const message = `${at}: this version of Parley has no ${name.split('.')[0]}; it serves ${servedIncludes.join(', ')}`;
+      faults.add(at, message, 'UNSUPPORTED_VALUE');
+    }
   }
   const secrets = readSecrets(given.userSecrets, faults, 'userSecrets');
   const { chatMode = 'execute', threadMode = 'collect' } = input;

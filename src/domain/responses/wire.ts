@@ -34,6 +34,7 @@ export function responseObject(head: ResponseHead, run: RunSnapshot, options: Wi
     output: shownItems(run.output, options).map(itemOf),
     conversation: conversationId === null ? null : { id: conversationId },
     usage: run.usage === null ? null : usageOf(run.usage),
+    ...(options.hasExtensions && head.warnings !== undefined ? { warnings: head.warnings } : {}),
     ...(options.hasExtensions ? { selection_metadata: run.selection === null ? null : selectionOf(run.selection) } : {}),
   };
 }

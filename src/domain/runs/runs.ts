@@ -8,10 +8,12 @@ import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { RunEventStream } from '../../entities/runs/event.ts';
 import type { NewRun, Run } from '../../entities/runs/run.ts';
+import type { Warning } from '../../entities/warning.ts';
 import { canWriteChat, visibleChats } from '../access/access.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
+import { runWarnings } from '../agents/warnings.ts';
 import { getOwnChat } from '../chats/chats.ts';
 import {
   chatNameOf,
@@ -87,8 +89,9 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
   const said = newMessage(deps, run, {
     ...{ role: 'user', content: message.text, parts: message.parts, toolCallId: null, toolStatus: null },
   });
+  const warnings = runWarnings(agent);
   const result = await deps.storage.threads.begin({
-    ...{ run, events: firstEvents(run.id), messages: [{ ...said, context }], items: [], previousId: null },
+    ...{ run, events: firstEvents(run.id, warnings), messages: [{ ...said, context }], items: [], previousId: null },
     mustBeNewest: false,
     isBackground: true,
     mode: input.threadMode ?? 'collect',
@@ -102,8 +105,8 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
   // A message names no response that it goes on from, so its place cannot have moved.
   if (result.kind === 'missing' || result.kind === 'moved') throw missingChat();
   await startPlaced(deps, run.id, message.secrets, result);
-  if (result.kind !== 'attached') return begunRun(run, result.kind === 'waiting');
-  return { ...(await getRun(deps, caller, result.runId)), attached: result.how };
+  if (result.kind !== 'attached') return { ...begunRun(run, result.kind === 'waiting'), warnings };
+  return { ...(await getRun(deps, caller, result.runId)), attached: result.how, warnings };
 }
 
 /**
@@ -193,6 +196,8 @@ export async function cancelRun(deps: Deps, caller: Caller, id: string, chatId?:
 export interface BegunRun extends Run {
   /** How the message joined a run that was there before. */
   readonly attached?: 'collect' | 'steer';
+  /** What of the agent has no effect on the run. */
+  readonly warnings?: readonly Warning[];
 }
 
 interface Beginning {

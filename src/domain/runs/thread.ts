@@ -1,6 +1,7 @@
 import { DomainError } from '../../entities/errors.ts';
 import type { RunEvent, RunSnapshot } from '../../entities/runs/event.ts';
 import type { ResponseHead } from '../../entities/runs/response.ts';
+import type { Warning } from '../../entities/warning.ts';
 import type { ThreadResult } from '../../storage/chats/threads.ts';
 import type { Deps } from '../deps.ts';
 
@@ -12,7 +13,7 @@ export type PlacedTurn = Extract<ThreadResult, { kind: 'started' | 'waiting' | '
 const busyRetrySeconds = 5;
 
 /** The first events of a run: readers get them at once, also while the run waits for its thread. */
-export function firstEvents(runId: string, head?: ResponseHead): readonly RunEvent[] {
+export function firstEvents(runId: string, warnings: readonly Warning[], head?: ResponseHead): readonly RunEvent[] {
   const run: RunSnapshot = {
     runId,
     status: 'in_progress',
@@ -22,8 +23,9 @@ export function firstEvents(runId: string, head?: ResponseHead): readonly RunEve
     selection: null,
     output: [],
   };
+  const told = { ...(head === undefined ? {} : { head }), ...(warnings.length === 0 ? {} : { warnings }) };
   return [
-    { sequence: 0, type: 'response.created', run: head === undefined ? run : { ...run, head } },
+    { sequence: 0, type: 'response.created', run: { ...run, ...told } },
     { sequence: 1, type: 'response.in_progress', run },
   ];
 }

@@ -107,7 +107,9 @@ class Run {
     if (plan.forgetsText === true && !runsTools) this.#output.forgetText();
     if (firstSequence > 0) return;
     const run = snapshot(start.runId, 'in_progress', []);
-    this.#output.emit({ type: 'response.created', run: plan.head === undefined ? run : { ...run, head: plan.head } });
+    const { head, warnings = [] } = plan;
+    const told = { ...(head === undefined ? {} : { head }), ...(warnings.length === 0 ? {} : { warnings }) };
+    this.#output.emit({ type: 'response.created', run: { ...run, ...told } });
     this.#output.emit({ type: 'response.in_progress', run });
   }
 

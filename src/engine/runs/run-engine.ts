@@ -1,6 +1,7 @@
 import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { RunEventStream, RunStatus } from '../../entities/runs/event.ts';
 import type { ResponseHead } from '../../entities/runs/response.ts';
+import type { Warning } from '../../entities/warning.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
 import type { AnswerCheck } from './answer/gate.ts';
@@ -31,6 +32,8 @@ export interface RunPlan {
   readonly onlyTools?: readonly string[];
   /** Most calls of the service's tools in the whole run. */
   readonly toolCallsMax?: number;
+  /** What of the agent has no effect on the run: part of its first event. */
+  readonly warnings?: readonly Warning[];
   /** For a response: part of its first event. */
   readonly head?: ResponseHead;
   /** Most tokens of the first request, at four characters a token; passages that do not fit are left out. */

@@ -18,7 +18,7 @@ export const publicCategories = [
 ] as const;
 export type PublicCategory = (typeof publicCategories)[number];
 
-export const agentListScopes = ['PRIVATE', 'OWNED', 'GROUP', 'SHARED', 'ORGANIZATION', 'PUBLIC', 'ALL'] as const;
+export const agentListScopes = ['PRIVATE', 'OWNED', 'GROUP', 'SHARED', 'ORGANIZATION', 'TENANT', 'PUBLIC', 'ALL'] as const;
 export type AgentListScope = (typeof agentListScopes)[number];
 
 /** Sampling options; each member is an array of numbers, as in the API contract. The first value is used. */
@@ -135,4 +135,8 @@ export interface AgentFacts extends AgentWithEditors {
 export interface RunnableAgent extends AgentFacts, AgentRunParts {
   /** Sources that may be searched; those being deleted are left out. */
   readonly dataSourceIds: readonly string[];
+  /** Whether a flow is enabled that has an active version. */
+  readonly hasFlow: boolean;
+  /** Whether a skill is enabled. */
+  readonly hasSkill: boolean;
 }

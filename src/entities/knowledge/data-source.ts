@@ -1,3 +1,5 @@
+import type { Warning } from '../warning.ts';
+
 export const dataSourceTypes = ['API', 'FILE_UPLOAD', 'DRIVE_A', 'DRIVE_B', 'WEB_URL', 'WIKI', 'TRACKER', 'REPO_HOST'] as const;
 export type DataSourceType = (typeof dataSourceTypes)[number];
 
@@ -38,6 +40,13 @@ export function isConnectedType(type: DataSourceType): type is ConnectedType {
 export const webUrlFileTypes = ['TEXT', 'CSV', 'PDF', 'MARKDOWN', 'DOC', 'XLS'] as const;
 export type WebUrlFileType = (typeof webUrlFileTypes)[number];
 
+/** Limits of a crawl, with defaults. Pages fetched; memory in MB; time of the whole crawl in seconds. */
+export const crawlBounds = {
+  maxPages: { min: 1, max: 10_000, default: 100 },
+  maxMemory: { min: 64, max: 8_192, default: 1_024 },
+  timeout: { min: 1, max: 86_400, default: 3_600 },
+} as const;
+
 export const repoHostModes = ['repos', 'all'] as const;
 export type RepoHostMode = (typeof repoHostModes)[number];
 
@@ -61,9 +70,43 @@ export interface DataSource {
   /** Why the source as a whole cannot be read; null when it can. */
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
+  /** Why the first of its items that failed did; null when none did. */
+  readonly failedItem: SourceError | null;
   /** How many agents it is attached to. */
   readonly usageCount: number;
   readonly counts: ItemCounts;
+}
+
+export interface SourceError {
+  /** For programs. */
+  readonly code: string;
+  /** For the person who added the source. */
+  readonly message: string;
+}
+
+/**
+ * Why a source is FAILED, or ended with failures: what keeps the whole source from being read, else what the items that failed say. Null
+ * while the source is being read again.
+ */
+export function sourceError(
+  source: Pick<DataSource, 'errorCode' | 'errorMessage' | 'counts' | 'failedItem'>,
+): SourceError | null {
+  const { errorCode, errorMessage, counts, failedItem } = source;
+  if (errorCode !== null) return { code: errorCode, message: errorMessage ?? '' };
+  const { failedCount, totalCount, pendingCount, indexingCount } = indexingStatistics(counts);
+  if (failedItem === null || pendingCount + indexingCount > 0) return null;
+  if (totalCount === 1) return failedItem;
+  return {
+    ...failedItem,
+    message: `${failedCount} of ${totalCount} items could not be indexed. The first: ${failedItem.message}`,
+  };
+}
+
+/** What of a source is not served in this version. */
+export function sourceWarnings({ type }: Pick<DataSource, 'type'>): readonly Warning[] {
+  if (!isConnectedType(type)) return [];
+  const message = `The source is stored and not read: this version of Parley has no connector for ${type}`;
+  return [{ code: 'unsupported_value', message, param: 'type' }];
 }
 
 /** Items of a source by status; DELETING ones are not counted. */

@@ -1,6 +1,7 @@
 import type { NewMessage } from '../chats/chat.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Citation } from '../knowledge/citation.ts';
+import type { Warning } from '../warning.ts';
 import type { ResponseHead } from './response.ts';
 
 /** Why a run ended, or stopped, before its answer was whole. `max_tool_calls` and `timeout`: by a bound of the service or the request. */
@@ -145,6 +146,8 @@ export interface RunSnapshot {
   readonly isCut?: true;
   /** On a pause and the events after it. */
   readonly spent?: RunSpent;
+  /** On `response.created` only: what of the agent has no effect on the run. */
+  readonly warnings?: readonly Warning[];
   /** On `response.created` of a response only: the members that all its frames repeat. */
   readonly head?: ResponseHead;
 }

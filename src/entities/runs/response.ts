@@ -1,3 +1,5 @@
+import type { Warning } from '../warning.ts';
+
 export const chatModes = ['execute', 'chat', 'plan'] as const;
 export type ChatMode = (typeof chatModes)[number];
 
@@ -11,6 +13,8 @@ export interface ResponseHead {
   readonly conversationId: string | null;
   /** Members of the response object that the run does not change, in wire format. */
   readonly echo: WireObject;
+  /** What of the agent has no effect on the response. */
+  readonly warnings?: readonly Warning[];
 }
 
 /** A stored input or output item. */
@@ -34,7 +38,7 @@ export const foreignItemTypes: readonly string[] = [
   'mcp_approval_response',
 ];
 
-/** Values of `include`: optional members of a response. */
+/** Values of `include` that the format knows: optional members of a response. */
 export const includableMembers: readonly string[] = [
   'file_search_call.results',
   'web_search_call.results',
@@ -43,5 +47,12 @@ export const includableMembers: readonly string[] = [
   'message.output_text.logprobs',
   'computer_call_output.output.image_url',
   'code_interpreter_call.outputs',
+  'reasoning.encrypted_content',
+];
+
+/** Those that this version serves: an input image is always listed with its address. The others belong to tools that it does not have. */
+export const servedIncludes: readonly string[] = [
+  'message.input_image.image_url',
+  'message.output_text.logprobs',
   'reasoning.encrypted_content',
 ];

@@ -14,6 +14,7 @@ export const AgentListScopeType = enumOf('AgentListScope', 'Which agents a list 
   GROUP: "Those shared with the caller's groups.",
   SHARED: 'Those shared with the caller: as editor, through a group, or used by it in a chat.',
   ORGANIZATION: 'Those visible to the organization.',
+  TENANT: 'Those that the catalog of the tenant lists.',
   PUBLIC: 'Those that the public catalog lists.',
   ALL: 'All agents that the caller may see, except those that are visible by link only.',
 });

@@ -1,6 +1,8 @@
 import { createFlow, deleteFlow, getFlow, listFlows, updateFlow } from '../../domain/agents/flows.ts';
+import { flowWarnings } from '../../domain/agents/warnings.ts';
 import type { AgentFlow, FlowVersion, PartView } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { WarningType } from '../types/warnings.ts';
 
 const FlowVersionResource = builder.objectRef<FlowVersion>('AgentFlowVersion').implement({
   description: 'One version of a flow.',
@@ -31,6 +33,11 @@ const FlowResource = builder.objectRef<PartView<AgentFlow>>('AgentFlow').impleme
       nullable: true,
       description: 'By number; at most 100. Null for callers who may use the agent but not edit it.',
       resolve: ({ versions, isWhole }) => (isWhole ? versions : null),
+    }),
+    warnings: t.field({
+      type: [WarningType],
+      description: 'What of it has no effect here; empty when everything has.',
+      resolve: (part) => [...flowWarnings(part)],
     }),
   }),
 });

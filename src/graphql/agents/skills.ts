@@ -1,6 +1,8 @@
 import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from '../../domain/agents/skills.ts';
+import { skillWarnings } from '../../domain/agents/warnings.ts';
 import type { AgentSkill, PartView } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
+import { WarningType } from '../types/warnings.ts';
 
 const SkillResource = builder.objectRef<PartView<AgentSkill>>('AgentSkill').implement({
   description: 'Instructions that an agent takes up when a task needs them.',
@@ -16,7 +18,12 @@ const SkillResource = builder.objectRef<PartView<AgentSkill>>('AgentSkill').impl
       description: 'The instructions. Null for callers who may use the agent but not edit it.',
       resolve: ({ content, isWhole }) => (isWhole ? content : null),
     }),
-    enabled: t.exposeBoolean('enabled', { description: 'Whether the skill is enabled.' }),
+    enabled: t.exposeBoolean('enabled', { description: 'Whether the agent has it now.' }),
+    warnings: t.field({
+      type: [WarningType],
+      description: 'What of it has no effect here; empty when everything has.',
+      resolve: (part) => [...skillWarnings(part)],
+    }),
   }),
 });
 

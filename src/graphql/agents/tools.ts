@@ -1,7 +1,9 @@
 import { createAgentTool, deleteAgentTool, getAgentTool, listAgentTools, updateAgentTool } from '../../domain/agents/tools.ts';
+import { toolWarnings } from '../../domain/agents/warnings.ts';
 import { type AgentTool, agentToolTypes, descriptionOf, type PartView } from '../../entities/agents/part.ts';
 import { builder } from '../builder/builder.ts';
 import { enumOf } from '../types/enums.ts';
+import { WarningType } from '../types/warnings.ts';
 
 export const AgentToolTypeType = enumOf('AgentToolType', 'What a tool of an agent is.', agentToolTypes, {
   API_FUNCTION: 'An HTTP call that the service makes.',
@@ -28,6 +30,11 @@ export const AgentToolResource = builder.objectRef<PartView<AgentTool>>('AgentTo
       description:
         'How it works. Secrets are references: `{{secret:KEY}}`. Null for callers who may use the agent but not edit it.',
       resolve: ({ data, isWhole }) => (isWhole ? data : null),
+    }),
+    warnings: t.field({
+      type: [WarningType],
+      description: 'What of it has no effect here; empty when everything has.',
+      resolve: (part) => [...toolWarnings(part)],
     }),
   }),
 });

@@ -80,8 +80,14 @@ builder.queryFields((t) => ({
   chatFiles: t.field({
     type: [ChatFileType],
     description: 'The files of a chat that the caller may read, oldest first.',
-    args: { chatId: t.arg.id(chatId) },
-    resolve: async (_root, args, { deps, caller }) => filesOfChat(deps, caller, args.chatId),
+    args: {
+      chatId: t.arg.id(chatId),
+      includeDeleted: t.arg.boolean({
+        defaultValue: false,
+        description: 'Also those that were deleted in the last 30 days, with the status DELETED; their content is gone.',
+      }),
+    },
+    resolve: async (_root, args, { deps, caller }) => filesOfChat(deps, caller, args.chatId, args.includeDeleted),
   }),
 }));
 

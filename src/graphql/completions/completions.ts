@@ -11,6 +11,7 @@ import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { RunEvent, RunSnapshot, Usage } from '../../entities/runs/event.ts';
 import { takesExtensions } from '../../http/extensions.ts';
 import { builder } from '../builder/builder.ts';
+import { WarningType } from '../types/warnings.ts';
 import { CompletionInputType } from './inputs.ts';
 
 /** A completion, with the members of its reply that are repeated from the request or generated. */
@@ -157,7 +158,13 @@ const CompletionType = builder.objectRef<CompletionReply>('Completion').implemen
       description: 'The limit that cut the answer; null when none did.',
       resolve: ({ completion }) => completion.incompleteDetails,
     }),
-    chatId: t.exposeString('chatId', { description: 'Opaque and different in every reply; nothing can be fetched by it.' }),
+    warnings: t.field({
+      type: [WarningType],
+      nullable: true,
+      description: 'What of the agent has no effect; null when everything has.',
+      resolve: ({ completion: { warnings } }) => (warnings.length === 0 ? null : [...warnings]),
+    }),
+    chatId: t.exposeString('chatId', { description: 'Opaque; different in every reply; names nothing that can be fetched.' }),
   }),
 });
 

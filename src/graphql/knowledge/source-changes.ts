@@ -1,5 +1,11 @@
 import { addApiDataSource, addFileDataSource, attachDataSource } from '../../domain/knowledge/add-sources.ts';
-import { bulkDeleteDataSources, deleteDataSource, refreshDataSource, updateDataSource } from '../../domain/knowledge/sources.ts';
+import {
+  bulkDeleteDataSources,
+  deleteDataSource,
+  type ReleasedDataSources,
+  refreshDataSource,
+  updateDataSource,
+} from '../../domain/knowledge/sources.ts';
 import { builder } from '../builder/builder.ts';
 import { DataSourceType, RefreshPeriodType } from './sources.ts';
 
@@ -40,18 +46,16 @@ const AttachDataSourceInput = builder.inputType('AttachDataSourceInput', {
   fields: (t) => ({ dataSourceId: t.id({ description: 'Its id.' }) }),
 });
 
-interface DeletedDataSources {
-  readonly aiId: string;
-  readonly dataSourceIds: readonly string[];
-}
-const BulkDeleteDataSourcesPayload = builder.objectRef<DeletedDataSources>('BulkDeleteDataSourcesPayload').implement({
-  description: 'What was deleted.',
+const BulkDeleteDataSourcesPayload = builder.objectRef<ReleasedDataSources>('BulkDeleteDataSourcesPayload').implement({
+  description: 'What was deleted, and what was only detached.',
   fields: (t) => ({
     aiId: t.exposeID('aiId', { description: 'The id of the agent.' }),
     dataSourceIds: t.idList({
-      description: 'The ids of the deleted sources.',
+      description: 'The ids of the sources that the agent has no more.',
       resolve: ({ dataSourceIds }) => [...dataSourceIds],
     }),
+    deletedCount: t.exposeInt('deletedCount', { description: 'How many of them were deleted.' }),
+    detachedCount: t.exposeInt('detachedCount', { description: 'How many were detached only, because other agents use them.' }),
   }),
 });
 const BulkDeleteDataSourcesInput = builder.inputType('BulkDeleteDataSourcesInput', {
@@ -105,7 +109,7 @@ builder.mutationFields((t) => ({
   }),
   bulkDeleteDataSources: t.field({
     type: BulkDeleteDataSourcesPayload,
-    description: 'Deletes sources of an agent, all or none.',
+    description: 'Takes sources from an agent, all or none: those that other agents use are detached, the others are deleted.',
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       input: t.arg({ type: BulkDeleteDataSourcesInput, description: 'The sources to delete.' }),

@@ -5,9 +5,8 @@ import {
   addTrackerSource,
   addWebUrlSource,
   addWikiSource,
-  crawlBounds,
 } from '../../domain/knowledge/source-kinds.ts';
-import { repoHostModes, webUrlFileTypes } from '../../entities/knowledge/data-source.ts';
+import { crawlBounds, repoHostModes, webUrlFileTypes } from '../../entities/knowledge/data-source.ts';
 import { builder } from '../builder/builder.ts';
 import { enumOf, wireEnumOf } from '../types/enums.ts';
 import { DataSourceType, RefreshPeriodType } from './sources.ts';

@@ -17,8 +17,10 @@ import {
   indexingStatistics,
   indexStatuses,
   refreshPeriods,
+  sourceError,
   sourceIndexPercentage,
   sourceIndexStatus,
+  sourceWarnings,
 } from '../../entities/knowledge/data-source.ts';
 import type { UsingAgent } from '../../storage/knowledge/source-queries.ts';
 import { UserType } from '../accounts/accounts.ts';
@@ -28,6 +30,7 @@ import { membersRead, reading } from '../builder/members.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
 import { enumOf } from '../types/enums.ts';
 import { NodeType, registerNode } from '../types/node.ts';
+import { WarningType } from '../types/warnings.ts';
 
 export const DataSourceKind = enumOf('DataSourceType', 'Where the knowledge of a source comes from.', dataSourceTypes, {
   API: 'A JSON payload.',
@@ -118,13 +121,23 @@ export const DataSourceType = builder.objectRef<DataSource>('DataSource').implem
       description: 'What it was added with; the shape depends on its type.',
       resolve: ({ data }) => data,
     }),
-    errorCode: t.exposeString('errorCode', {
+    errorCode: t.string({
+      extensions: reads('errorCode', 'errorMessage', 'counts', 'failedItem'),
       nullable: true,
-      description: 'Why the source as a whole cannot be read, for programs; null when nothing stands in the way.',
+      description: 'Why it is FAILED, or ended with failures, for programs; null when nothing stands in the way.',
+      resolve: (source) => sourceError(source)?.code ?? null,
     }),
-    errorMessage: t.exposeString('errorMessage', {
+    errorMessage: t.string({
+      extensions: reads('errorCode', 'errorMessage', 'counts', 'failedItem'),
       nullable: true,
-      description: 'The same for people. Items that could not be indexed carry their own reasons.',
+      description: 'The same for people. Each item that could not be indexed carries its own reason.',
+      resolve: (source) => sourceError(source)?.message ?? null,
+    }),
+    warnings: t.field({
+      extensions: reads('type'),
+      type: [WarningType],
+      description: 'What of it is not served here; empty when everything is.',
+      resolve: (source) => [...sourceWarnings(source)],
     }),
     cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
     orgVisible: t.exposeBoolean('orgVisible', { description: 'Whether everyone in its organization sees it and may attach it.' }),

@@ -3,9 +3,11 @@ import type { ResponseState } from '../../domain/responses/lifecycle.ts';
 import { responseObject, usageOf } from '../../domain/responses/wire.ts';
 import type { RunItem } from '../../entities/runs/event.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
+import type { Warning } from '../../entities/warning.ts';
 import { takesExtensions } from '../../http/extensions.ts';
 import { builder, type GraphContext } from '../builder/builder.ts';
 import { RunItemType, RunStatusType } from '../runs/parts.ts';
+import { WarningType } from '../types/warnings.ts';
 
 /** A response and its wire form, which is made once. */
 export interface ResponseView {
@@ -143,6 +145,12 @@ export const ResponseType = builder.objectRef<ResponseView>('Response').implemen
         nullable: true,
         description: 'Which model answered and how it was chosen; null until its end.',
         resolve: ({ wire }) => wire.selection_metadata ?? null,
+      }),
+      warnings: t.field({
+        type: [WarningType],
+        nullable: true,
+        description: 'What of the agent has no effect; null when everything has.',
+        resolve: ({ wire }) => (wire.warnings as Warning[] | undefined) ?? null,
       }),
     };
   },

@@ -1,7 +1,8 @@
+import { awaitedCalls, toolMessageId } from '../../engine/runs/prompt/transcript.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
 import { builder } from '../builder/builder.ts';
-import { CitationType } from '../chats/messages.ts';
+import { CitationType, ToolCallType } from '../chats/messages.ts';
 import { RunItemType, RunSnapshotType, UsageType } from './parts.ts';
 
 export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
@@ -190,5 +191,15 @@ builder.objectRef<EventOf<'response.completed' | 'response.failed' | 'response.i
   interfaces: [RunEventType],
   fields: (t) => ({
     run: t.field({ type: RunSnapshotType, description: 'The run with all its output.', resolve: ({ run }) => run }),
+    toolCalls: t.field({
+      type: [ToolCallType],
+      description: 'Calls that it asks the caller to make.',
+      resolve: ({ run }) => [...awaitedCalls(run)],
+    }),
+    systemMessageId: t.id({
+      nullable: true,
+      description: 'The message that holds those calls: hand it to `submitToolOutputs`. Null when it asks for none.',
+      resolve: ({ run }) => (awaitedCalls(run).length === 0 ? null : toolMessageId(run)),
+    }),
   }),
 });

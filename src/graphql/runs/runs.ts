@@ -1,6 +1,14 @@
 import { createContextCache } from '@pothos/core';
 import DataLoader from 'dataloader';
-import { cancelRun, followRun, getRun, listRunMessages, sendMessage, submitToolOutputs } from '../../domain/runs/runs.ts';
+import {
+  type BegunRun,
+  cancelRun,
+  followRun,
+  getRun,
+  listRunMessages,
+  sendMessage,
+  submitToolOutputs,
+} from '../../domain/runs/runs.ts';
 import { type ChatMessage, threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { builder, type GraphContext } from '../builder/builder.ts';
@@ -8,6 +16,7 @@ import { CitationType, MessageType, ToolCallType, ToolOutputStatusType } from '.
 import { ToolInput } from '../completions/inputs.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { NodeType, registerNode } from '../types/node.ts';
+import { WarningType } from '../types/warnings.ts';
 import { RunEventType } from './events.ts';
 import { outcomeFields } from './parts.ts';
 
@@ -46,6 +55,20 @@ export const RunType = builder.objectRef<Run>('Run').implement({
       type: [ToolCallType],
       description: 'Calls that it asks the caller to make.',
       resolve: async (run, _args, context) => lastSaid(await messagesOfRuns(context).load(run))?.toolCalls ?? [],
+    }),
+    systemMessageId: t.id({
+      nullable: true,
+      description: 'The message that holds the calls it asks for: hand it to `submitToolOutputs`. Null when it asks for none.',
+      resolve: async (run, _args, context) => {
+        const last = lastSaid(await messagesOfRuns(context).load(run));
+        return (last?.toolCalls ?? []).length === 0 ? null : (last?.id ?? null);
+      },
+    }),
+    warnings: t.field({
+      type: [WarningType],
+      description:
+        'In the payload of `sendMessage`: what of the agent has no effect on the run. Empty elsewhere, and when everything has.',
+      resolve: (run: BegunRun) => [...(run.warnings ?? [])],
     }),
     citations: t.field({
       type: [CitationType],
@@ -193,7 +216,7 @@ builder.subscriptionFields((t) => ({
 }));
 
 /** Sends a message, and notes for REST's reply headers how it joined another run. */
-async function send(context: GraphContext, chatId: string, input: Parameters<typeof sendMessage>[3]): Promise<Run> {
+async function send(context: GraphContext, chatId: string, input: Parameters<typeof sendMessage>[3]): Promise<BegunRun> {
   const run = await sendMessage(context.deps, context.caller, chatId, input);
   if (run.attached !== undefined) context.notes?.set('x-thread-attached', run.attached);
   return run;

@@ -2,6 +2,7 @@ import { awaitedCalls, messagesOf, toolMessageId } from '../../engine/runs/promp
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { timeOfId } from '../../entities/ids.ts';
 import { isTerminal, type RunError, type RunEvent, type RunItem, type RunSnapshot } from '../../entities/runs/event.ts';
+import type { Warning } from '../../entities/warning.ts';
 import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 
 /**
@@ -55,7 +56,10 @@ class ChatEventEncoder implements StreamEncoder {
     switch (event.type) {
       case 'response.created':
         this.#runId = event.run.runId;
-        return this.#write('run.started', { status: event.run.status });
+        return this.#write('run.started', {
+          status: event.run.status,
+          ...(event.run.warnings === undefined ? {} : { warnings: event.run.warnings }),
+        });
       case 'response.output_item.added':
         return this.#itemAdded(event.item, event.statusHints);
       case 'response.output_text.annotation.added':
@@ -118,14 +122,17 @@ export function chatReplyFold(document: string): RunFold {
     document,
     create: () => {
       let run: RunSnapshot | undefined;
+      let warnings: readonly Warning[] | undefined;
       return {
         add(events) {
+          const [first] = events;
+          if (first?.type === 'response.created') warnings = first.run.warnings;
           const last = events.at(-1);
           if (last !== undefined && isTerminal(last) && 'run' in last) run = last.run;
         },
         body() {
           if (run === undefined) throw new Error('the run ended without its last event');
-          return JSON.stringify(replyOf(run));
+          return JSON.stringify({ ...replyOf(run), ...(warnings === undefined ? {} : { warnings }) });
         },
       };
     },

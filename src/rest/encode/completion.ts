@@ -1,8 +1,15 @@
-import { type Completion, completionOf, finishOf, incompleteDetailsOf } from '../../domain/completions/completions.ts';
+import {
+  type Completion,
+  completionOf,
+  finishOf,
+  incompleteDetailsOf,
+  warningsIn,
+} from '../../domain/completions/completions.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { makeId, statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import { isTerminal, type RunEvent, type RunSnapshot, type Usage } from '../../entities/runs/event.ts';
+import type { Warning } from '../../entities/warning.ts';
 import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 
 const done = 'data: [DONE]\n\n';
@@ -19,6 +26,7 @@ class CompletionEncoder implements StreamEncoder {
   readonly #tail: string;
   readonly #textTail: string;
   readonly #includesUsage: boolean;
+  #warnings: readonly Warning[] | undefined;
   #hasRole = false;
   #calls = 0;
   /** The end of the stream reports why the run was cancelled: a stream has one error at most. */
@@ -54,6 +62,9 @@ class CompletionEncoder implements StreamEncoder {
 
   #other(event: RunEvent): string {
     switch (event.type) {
+      case 'response.created':
+        this.#warnings = event.run.warnings;
+        return '';
       case 'response.output_item.added':
         if (event.item.type === 'function_call') return this.#callStart(event.item.callId, event.item.name);
         return event.item.type === 'message' || event.item.type === 'reasoning' ? this.#role('""') : '';
@@ -100,7 +111,8 @@ class CompletionEncoder implements StreamEncoder {
     }
     const details = incompleteDetailsOf(run);
     const bound = details === null ? '' : `,"incomplete_details":${JSON.stringify(details)}`;
-    const finish = this.#role('""') + this.#chunk('{}', `"${finishOf(run)}"`, bound);
+    const warned = this.#warnings === undefined ? '' : `,"warnings":${JSON.stringify(this.#warnings)}`;
+    const finish = this.#role('""') + this.#chunk('{}', `"${finishOf(run)}"`, bound + warned);
     if (!this.#includesUsage) return finish;
     return `${finish}${this.#head}],"usage":${JSON.stringify(usageOf(run.usage ?? noUsage))}}\n\n`;
   }
@@ -112,13 +124,15 @@ export const completionFold: RunFold = {
   create: (variables, { nowMs }) => {
     let run: RunSnapshot | undefined;
     let completion: Completion | undefined;
+    let warnings: readonly Warning[] | undefined;
     const whole = () => {
       if (run === undefined) throw new Error('the run ended without its last event');
-      completion ??= completionOf(run);
+      completion ??= completionOf(run, warnings);
       return completion;
     };
     return {
       add(events) {
+        warnings ??= warningsIn(events);
         const last = events.at(-1);
         if (last !== undefined && isTerminal(last) && 'run' in last) run = last.run;
       },
@@ -133,7 +147,7 @@ export const completionFold: RunFold = {
 
 function completionBody(variables: Variables, nowMs: number, completion: Completion): string {
   const { id, chatId, model, created } = namesOf(variables, nowMs);
-  const { content, toolCalls, citations, reasoning, finish, incompleteDetails, usage } = completion;
+  const { content, toolCalls, citations, reasoning, finish, incompleteDetails, usage, warnings } = completion;
   const calls = toolCalls.map((call) => ({
     id: call.id,
     type: 'function',
@@ -156,6 +170,7 @@ function completionBody(variables: Variables, nowMs: number, completion: Complet
     usage: usageOf(usage),
     chatId,
     ...(incompleteDetails === null ? {} : { incomplete_details: incompleteDetails }),
+    ...(warnings.length === 0 ? {} : { warnings }),
   });
 }
 

@@ -10,6 +10,7 @@ import {
 } from 'graphql';
 import type { Faults } from '../../domain/faults.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { integerBounds } from '../../wire/schema.ts';
 import type { MemberNames } from './member-names.ts';
 
 /**
@@ -115,7 +116,7 @@ class ReaderCompiler {
         name: field.name,
         wire: this.#names.wire(field.name),
         other: this.#names.other(field.name),
-        read: this.reader(field.type),
+        read: withBounds(this.reader(field.type), integerBounds.get(`${type.name}.${field.name}`)),
         isRequired: isNonNullType(field.type) && field.defaultValue === undefined,
         default: this.#mode === 'coerced' ? (field.defaultValue as unknown) : undefined,
       };
@@ -161,6 +162,15 @@ class ReaderCompiler {
 function memberOf(value: object, name: string): unknown {
   if (name in Object.prototype && !Object.hasOwn(value, name)) return undefined;
   return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+/** Says the bounds of a member itself where a number does not fit into an Int. */
+function withBounds(read: Reader, bounds: { readonly min: number; readonly max: number } | undefined): Reader {
+  if (bounds === undefined) return read;
+  return (value, faults) => {
+    if (!Number.isInteger(value) || (Number(value) >= intMin && Number(value) <= intMax)) return read(value, faults);
+    return faults.addHere('INVALID_VALUE', (path) => `${path} must be from ${bounds.min} to ${bounds.max}`);
+  };
 }
 
 const intMax = 2 ** 31 - 1;

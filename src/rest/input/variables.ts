@@ -1,5 +1,6 @@
 import { Faults } from '../../domain/faults.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
+import { isObject } from '../../lib/json.ts';
 import type { FormField, Parameter, Route, VariableReaders } from '../compile.ts';
 
 /** The parts of a request that become variables. */
@@ -28,7 +29,9 @@ export function readVariables(route: Route, readers: VariableReaders, parts: Req
   for (const { name, read } of readers.path) variables[name] = read([parts.path[name] ?? ''], faults);
   if (readers.query.length > 0) readQuery(readers.query, parts.query, variables, faults);
   if (row.body !== undefined && readers.body !== undefined && parts.upload === undefined) {
-    variables[row.body] = readers.body(parts.body, faults);
+    const body = readers.body(parts.body, faults);
+    variables[row.body] = body;
+    if (faults.found.length > 0 && isObject(body)) row.checkBody?.(body, faults);
   }
   if (row.upload !== undefined && parts.upload !== undefined) {
     variables[row.upload.file] = parts.upload.file;

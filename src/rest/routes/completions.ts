@@ -28,13 +28,14 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
         completion_tokens_details: completionTokensDetails { reasoning_tokens: reasoningTokens }
       }
       incomplete_details: incompleteDetails { reason }
+      warnings { code message param }
       chatId
     }
   }`,
   body: 'input',
   bodyCase: 'snake',
   camelMembers: ['generateCitations', 'includeXSearch'],
-  omitNull: ['reasoning_content', 'tool_calls', 'annotations', 'incomplete_details'],
+  omitNull: ['reasoning_content', 'tool_calls', 'annotations', 'incomplete_details', 'warnings'],
   fold: completionFold,
   stream: {
     when: 'stream',

@@ -18,13 +18,13 @@ const responseFields = `
     input_tokens: inputTokens input_tokens_details: inputTokensDetails output_tokens: outputTokens
     output_tokens_details: outputTokensDetails total_tokens: totalTokens
   }
-  selection_metadata: selectionMetadata`;
+  selection_metadata: selectionMetadata warnings { code message param }`;
 
 const creating = 'subscription ($input: ResponseInput!) { newResponseEvents(input: $input, inOnePiece: true) { type sequence } }';
 const resuming =
   'subscription ($responseId: ID!, $input: ResumeResponseInput) { resumedResponseEvents(id: $responseId, input: $input, wholeLog: true) { type sequence } }';
 
-const extensionMembers = ['selection_metadata'];
+const extensionMembers = ['selection_metadata', 'warnings'];
 
 const rows: readonly DeclaredRoute[] = [
   {

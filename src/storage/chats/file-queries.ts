@@ -17,10 +17,10 @@ export function createFileQueries(db: Database) {
           where f.id = any(${given.add(ids)}::text[]) and f."deletedAt" is null and c."deletedAt" is null
             and ${chatCondition(filter, given)}`,
       ),
-    listOf(chatIds: readonly string[]) {
-      const text =
-        'select * from chat_files where "chatId" = any($1::text[]) and "deletedAt" is null order by "chatId", "createdAt", id';
-      return readWhole<ChatFile>(db, { text, values: [chatIds] }, ['metadata', 'filename', 'mimeType']);
+    listOf(chatIds: readonly string[], deletedAfter?: Date) {
+      const text = `select * from chat_files where "chatId" = any($1::text[]) and ("deletedAt" is null or "deletedAt" > $2)
+        order by "chatId", "createdAt", id`;
+      return readWhole<ChatFile>(db, { text, values: [chatIds, deletedAfter ?? null] }, ['metadata', 'filename', 'mimeType']);
     },
     async expire(before: Date, limit: number) {
       const { rowCount } = await pool.query(

@@ -15,9 +15,9 @@ export interface ChatFileStore {
   findMany(chatId: string, ids: readonly string[]): Promise<readonly ChatFile[]>;
   /** The files among `ids` in any chat that matches the filter. */
   findInChats(ids: readonly string[], filter: ChatFilter): Promise<readonly ChatFile[]>;
-  /** The files of each chat that are not deleted, oldest first. */
-  listOf(chatIds: readonly string[]): Promise<readonly ChatFile[]>;
-  /** Adds the bytes to a record, once. @returns false when the record has bytes already, expired, or was deleted. */
+  /** Those of each of some chats that are not deleted, or were only after a moment, oldest first. */
+  listOf(chatIds: readonly string[], deletedAfter?: Date): Promise<readonly ChatFile[]>;
+  /** Gives a record its bytes, once. @returns false when it has them already, expired, or is gone. */
   complete(
     id: string,
     content: { readonly blobKey: string; readonly mimeType: string; readonly sizeBytes: number },

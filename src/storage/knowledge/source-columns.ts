@@ -12,6 +12,7 @@ export function columnsOf(members: Members<DataSource>): string {
     ...(reads(members, 'isDeleting') ? ['s."deletingAt"'] : []),
     ...(reads(members, 'usageCount') ? [`${usageSql} as "usageCount"`] : []),
     ...(reads(members, 'counts') ? ['counts.*'] : []),
+    ...(reads(members, 'failedItem') ? [failedItemSql] : []),
   ].join(', ');
 }
 
@@ -33,7 +34,10 @@ const ownColumns = [
 ] as const satisfies readonly (keyof DataSource)[];
 /** Always selected: the audit log needs the owner of everything that an administrator is shown. */
 const keyColumns: ReadonlySet<string> = new Set(['id', 'orgId', 'ownerUserId']);
-/** Counted at every read: a stored count could differ from the items. */
+/** Needs `counts`. */
+const failedItemSql = `(select json_build_object('code', coalesce(f."errorCode", 'FAILED'), 'message', coalesce(f."errorMessage", ''))
+  from knowledge_items f where f.id = counts."failedItemId") as "failedItem"`;
+/** Counted at every reading: nothing that could drift from the items. */
 export const counts = `cross join lateral (
   select count(*) filter (where i."indexStatus" = 'INITIALIZED')::int as initialized,
     count(*) filter (where i."indexStatus" = 'QUEUED')::int as queued,
@@ -41,6 +45,7 @@ export const counts = `cross join lateral (
     count(*) filter (where i."indexStatus" = 'INDEXED')::int as indexed,
     count(*) filter (where i."indexStatus" = 'SKIPPED')::int as skipped,
     count(*) filter (where i."indexStatus" in ('FAILED', 'CANCELLED'))::int as failed,
+    min(i.id) filter (where i."indexStatus" = 'FAILED') as "failedItemId",
     coalesce(sum(i."indexPercentage") filter (where i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING')), 0)::int as "percentSum"
   from knowledge_items i where i."dataSourceId" = s.id) as counts`;
 
@@ -64,6 +69,7 @@ export function dataSourceOf(row: DataSourceRow): DataSource {
     isDeleting: (row.deletingAt ?? null) !== null,
     errorCode: row.errorCode,
     errorMessage: row.errorMessage,
+    failedItem: row.failedItem ?? null,
     usageCount: row.usageCount,
     counts: { initialized, queued, active, indexed, skipped, failed, percentSum },
   };

@@ -40,7 +40,17 @@ export interface DataSourceStore {
   countOf(agentId: string): Promise<number>;
   attach(agentId: string, dataSourceId: string): Promise<void>;
   update(id: string, changes: DataSourceChanges): Promise<void>;
-  /** Hides the sources from everybody and detaches them. `also` runs in the same transaction. @returns the ids that were not hidden before. */
+  /**
+   * Takes sources from an agent: those that other agents have attached too are detached, the others are hidden from everybody as by
+   * `markDeleting`, together with whatever `also` does; what it throws leaves everything as it was.
+   */
+  release(
+    agentId: string,
+    ids: readonly string[],
+    at: Date,
+    also: (tx: Transaction, deletedIds: readonly string[]) => Promise<void>,
+  ): Promise<{ readonly deletedIds: readonly string[]; readonly detachedIds: readonly string[] }>;
+  /** Hides the sources from everybody and detaches them, together with whatever `also` does. @returns the ids that were not hidden before. */
   markDeleting(
     ids: readonly string[],
     at: Date,
@@ -88,6 +98,33 @@ export function createDataSourceStore(db: Database, signals: Signals): DataSourc
         await agentDataSource.createMany({ data, skipDuplicates: true });
       });
       announce(id, [...attach, ...detach]);
+    },
+    async release(agentId, ids, at, also) {
+      const released = await db.transaction(async (tx) => {
+        const { dataSource, agentDataSource } = tx.prisma;
+        // Holds back whoever attaches one of them at the same moment.
+        await tx.query('select id from data_sources where id = any($1::text[]) order by id for update', [ids]);
+        const others = await agentDataSource.findMany({
+          where: { dataSourceId: { in: [...ids] }, agentId: { not: agentId }, agent: { isDeleted: false } },
+          select: { dataSourceId: true },
+        });
+        const used = new Set(others.map(({ dataSourceId }) => dataSourceId));
+        const detachedIds = ids.filter((id) => used.has(id));
+        const unused = ids.filter((id) => !used.has(id));
+        await agentDataSource.deleteMany({ where: { agentId, dataSourceId: { in: detachedIds } } });
+        await agentDataSource.deleteMany({ where: { dataSourceId: { in: unused } } });
+        const sources = await dataSource.updateManyAndReturn({
+          where: { id: { in: unused }, deletingAt: null },
+          data: { deletingAt: at },
+          select: { id: true },
+        });
+        const deletedIds = sources.map(({ id }) => id);
+        await also(tx, deletedIds);
+        return { deletedIds, detachedIds };
+      });
+      for (const id of [...released.deletedIds, ...released.detachedIds]) announce(id, []);
+      signals.publish('agent-changed', agentId);
+      return released;
     },
     async markDeleting(ids, at, also) {
       const { marked, agentIds } = await db.transaction(async (tx) => {

@@ -175,6 +175,7 @@ describe('list scopes', () => {
     GROUP: ['grouped'],
     SHARED: ['edited', 'grouped'],
     ORGANIZATION: ['mineOpen', 'organization', 'linkInOrgCatalog'],
+    TENANT: ['sisterInTenantCatalog'],
     PUBLIC: ['strangerInPublicCatalog'],
     ALL: [
       'mine',

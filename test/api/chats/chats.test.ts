@@ -307,23 +307,6 @@ describe('POST /api/v1/chats/:chatId/messages', () => {
     ]);
   });
 
-  it('refuses a second message while one is answered, unless it interrupts', async () => {
-    const chat = await newChat();
-    upstream.next({ text: ['One', 'Two', 'Three'], chunkDelayMs: 60_000 }, { text: 'Second' });
-    const first = send(ann, chat, { prompt: '1' });
-    await eventually(async () => expect((await ann.get(`/api/v1/chats/${chat.id}`)).body.activeRunId).toMatch(runId));
-    await upstream.until(() => upstream.openStreams === 1);
-    expect(await ann.post(messagesPath(chat), { prompt: '2' })).toMatchObject({
-      status: 409,
-      body: { error: { code: 'run_active' } },
-    });
-    expect((await ann.post(messagesPath(chat), { prompt: '2', threadMode: 'interrupt' })).body).toMatchObject({
-      status: 'completed',
-      message: { content: 'Second' },
-    });
-    expect((await first).slice(-2).map(({ data }) => data.type)).toEqual(['run.cancelled', 'done']);
-  });
-
   it('goes on when its client leaves', async () => {
     const chat = await newChat();
     const { script, goOn } = heldAnswer({ text: ['a', 'b', 'c', 'd'] });

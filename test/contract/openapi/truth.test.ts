@@ -84,12 +84,7 @@ it('a request with every member is taken, repeated and listed as described', asy
       { type: 'file_search_call', id: 'fs_1', queries: ['x'] },
     ],
     instructions: 'Add.',
-    tools: [
-      ...tools,
-      { type: 'web_search', includeXSearch: true },
-      { type: 'python' },
-      { type: 'mcp_server', server_label: 'x' },
-    ],
+    tools: [...tools, { type: 'python', container: { type: 'auto' } }, { type: 'deep_research' }],
     tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'add' }, { type: 'python' }] },
     parallel_tool_calls: false,
     text: { format: { type: 'json_schema', name: 'sum', schema: { type: 'object' }, strict: false }, verbosity: 'low' },
@@ -116,7 +111,7 @@ it('a request with every member is taken, repeated and listed as described', asy
     chat_mode: 'execute',
     thread_mode: 'collect',
     user_secrets: { KEY: 'value' },
-    options: { flow: { override: { force: true } } },
+    options: { flow: { override: { force: false } } },
   };
   const described = openapi.components.schemas.ResponseInput.properties;
   const unsaid = Object.keys(described).filter((name) => !(name in body) && name !== 'previous_response_id');

@@ -1,3 +1,4 @@
+import { checkAgentInput } from '../../../domain/agents/input.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 export const profileFields = `headline description trainingDescription features { title description }
@@ -57,7 +58,8 @@ export const agentRoutes: readonly DeclaredRoute[] = [
       }
     }`,
     query: {
-      scope: 'Which agents: PRIVATE, OWNED, GROUP, SHARED, ORGANIZATION, PUBLIC or ALL (the default).',
+      scope:
+        'Which agents: PRIVATE, OWNED, GROUP, SHARED, ORGANIZATION, TENANT (the catalog of the tenant), PUBLIC or ALL (the default).',
       groupId: 'Only those shared with this group.',
       categoryId: "Only those of this category: one of the organization's own, or the name of a public one.",
       approvedByOrg: 'Only those approved, or not approved.',
@@ -77,6 +79,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     spec: 'Create AI',
     document: `mutation ($input: CreateAgentInput!) { createAgent(input: $input) { ${agentFields} } }`,
     body: 'input',
+    checkBody: checkAgentInput,
     example,
   },
   {
@@ -99,6 +102,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     spec: 'Update AI fields',
     document: `mutation ($aiId: ID!, $input: UpdateAgentInput!) { updateAgent(id: $aiId, input: $input) { ${agentFields} } }`,
     body: 'input',
+    checkBody: checkAgentInput,
     example,
   },
   {

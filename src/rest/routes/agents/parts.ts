@@ -20,6 +20,7 @@ interface PartRows {
 }
 
 const partFields = 'id createdAt updatedAt';
+const warningFields = 'warnings { code message param }';
 
 const apiFunction = {
   description: 'Tells the weather of a city',
@@ -53,7 +54,7 @@ const kinds: readonly PartRows[] = [
     one: 'agentTool',
     list: 'agentTools',
     mutation: 'AgentTool',
-    fields: `${partFields} name description type data`,
+    fields: `${partFields} name description type data ${warningFields}`,
     create: { name: 'get_weather', type: 'API_FUNCTION', data: apiFunction },
     update: { name: 'get_weather', data: apiFunction },
     hides: 'data',
@@ -86,7 +87,7 @@ const kinds: readonly PartRows[] = [
     one: 'skill',
     list: 'skills',
     mutation: 'Skill',
-    fields: `${partFields} name description content enabled`,
+    fields: `${partFields} name description content enabled ${warningFields}`,
     create: {
       name: 'Refunds',
       description: 'When somebody wants money back',
@@ -104,7 +105,7 @@ const kinds: readonly PartRows[] = [
     one: 'flow',
     list: 'flows',
     mutation: 'Flow',
-    fields: `${partFields} name enabled versions { version active description data }`,
+    fields: `${partFields} name enabled versions { version active description data } ${warningFields}`,
     create: { name: 'Look up, then answer', enabled: true, versions: flowVersions },
     update: { enabled: false, versions: flowVersions },
     hides: 'versions',

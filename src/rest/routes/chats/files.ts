@@ -27,7 +27,10 @@ export const chatFileRoutes: readonly DeclaredRoute[] = [
     description: 'Those that are not deleted, oldest first.',
     tag: 'Chat files',
     spec: 'List files of a chat',
-    document: `query ($chatId: ID!) { chatFiles(chatId: $chatId) { ${fileFields} } }`,
+    document: `query ($chatId: ID!, $includeDeleted: Boolean! = false) {
+      chatFiles(chatId: $chatId, includeDeleted: $includeDeleted) { ${fileFields} }
+    }`,
+    query: { includeDeleted: 'Also those that were deleted in the last 30 days, with the status DELETED. Default false.' },
     wrap: 'data',
   },
   {

@@ -4,7 +4,7 @@ import { sourceFields } from './sources.ts';
 const tag = 'Data sources';
 const ofAgent = '/api/v1/ais/{aiId}/data-sources';
 const noConnectorYet =
-  'This version keeps the source and says in `errorCode` and `errorMessage` that its connector is not available yet.';
+  'This version has no connector for it: it keeps the source, warns in `warnings`, and says so in `errorCode` and `errorMessage`.';
 
 /** The kinds that a connector reads, and files sent to a signed link. */
 export const dataSourceKindRoutes: readonly DeclaredRoute[] = [

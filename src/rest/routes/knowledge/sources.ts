@@ -3,7 +3,7 @@ import type { DeclaredRoute } from '../../route.ts';
 
 /** By the contract's names. */
 export const sourceFields = `id createdAt updatedAt lastIndexedAt orgId ownerUserId name type refreshPeriod
-  indexStatus indexPercentage errorCode errorMessage data cite orgVisible`;
+  indexStatus indexPercentage errorCode errorMessage data cite orgVisible warnings { code message param }`;
 const itemFields = `id name uniqueId parentUniqueId type indexStatus documentCount tokenCount
   originalContent { contentBlobUrl filename mimeType contentUrl isContentStoredExternally }
   documentsBlobUrl indexPercentage metadata isBlobStorageDeleted cite errorCode errorMessage isRetryable`;
@@ -67,11 +67,11 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/bulk-delete`,
     summary: 'Bulk delete data sources of an AI',
-    description: 'All or none: the sources, and everything behind them.',
+    description: 'All or none: sources that other agents use are detached, the others deleted with everything behind them.',
     tag,
     spec: 'Bulk delete data sources of an AI',
     document: `mutation ($aiId: ID!, $input: BulkDeleteDataSourcesInput!) {
-      bulkDeleteDataSources(agentId: $aiId, input: $input) { aiId dataSourceIds }
+      bulkDeleteDataSources(agentId: $aiId, input: $input) { aiId dataSourceIds deletedCount detachedCount }
     }`,
     body: 'input',
     example: { dataSourceIds: ['ds_01jd0000000000000000000000'] },

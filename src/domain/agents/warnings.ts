@@ -1,0 +1,37 @@
+import type { RunnableAgent } from '../../entities/agents/agent.ts';
+import type { AgentFlow, AgentSkill, AgentTool } from '../../entities/agents/part.ts';
+import type { Warning } from '../../entities/warning.ts';
+
+const unserved = {
+  tool: 'this version of Parley stores MCP servers and does not call them',
+  flow: 'this version of Parley stores flows and does not run them',
+  skill: 'this version of Parley stores skills and does not use them',
+} as const;
+
+/** What of an agent has no effect on its runs. */
+export function runWarnings(agent: RunnableAgent | undefined): readonly Warning[] {
+  if (agent === undefined) return [];
+  return [
+    ...agent.tools.flatMap(({ name, type }) =>
+      type === 'MCP_SERVER' ? [warning('tool_not_available', `The tool ${name} is not offered: ${unserved.tool}`)] : [],
+    ),
+    ...(agent.hasFlow ? [warning('flow_not_run', `The flow of the agent does not answer: ${unserved.flow}`)] : []),
+    ...(agent.hasSkill ? [warning('skill_not_used', `The skills of the agent are not offered: ${unserved.skill}`)] : []),
+  ];
+}
+
+export function toolWarnings({ type }: Pick<AgentTool, 'type'>): readonly Warning[] {
+  return type === 'MCP_SERVER' ? [warning('tool_not_available', `The tool has no effect: ${unserved.tool}`, 'type')] : [];
+}
+
+export function flowWarnings({ enabled }: Pick<AgentFlow, 'enabled'>): readonly Warning[] {
+  return enabled ? [warning('flow_not_run', `The flow has no effect: ${unserved.flow}`, 'enabled')] : [];
+}
+
+export function skillWarnings({ enabled }: Pick<AgentSkill, 'enabled'>): readonly Warning[] {
+  return enabled ? [warning('skill_not_used', `The skill has no effect: ${unserved.skill}`, 'enabled')] : [];
+}
+
+function warning(code: string, message: string, param: string | null = null): Warning {
+  return { code, message, param };
+}
