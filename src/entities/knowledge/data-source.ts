@@ -70,7 +70,7 @@ export interface DataSource {
   /** Why the source as a whole cannot be read; null when it can. */
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
-  /** Why the first of its items that failed did; null when none did. */
+  /** Why the first of its items that failed did; where none is indexed, also of one that was skipped. Null for none. */
   readonly failedItem: SourceError | null;
   /** How many agents it is attached to. */
   readonly usageCount: number;
@@ -94,11 +94,12 @@ export function sourceError(
   const { errorCode, errorMessage, counts, failedItem } = source;
   if (errorCode !== null) return { code: errorCode, message: errorMessage ?? '' };
   const { failedCount, totalCount, pendingCount, indexingCount } = indexingStatistics(counts);
+  const unindexedCount = failedCount + (counts.indexed === 0 ? counts.skipped : 0);
   if (failedItem === null || pendingCount + indexingCount > 0) return null;
   if (totalCount === 1) return failedItem;
   return {
     ...failedItem,
-    message: `${failedCount} of ${totalCount} items could not be indexed. The first: ${failedItem.message}`,
+    message: `${unindexedCount} of ${totalCount} items could not be indexed. The first: ${failedItem.message}`,
   };
 }
 

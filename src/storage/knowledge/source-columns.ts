@@ -45,7 +45,9 @@ export const counts = `cross join lateral (
     count(*) filter (where i."indexStatus" = 'INDEXED')::int as indexed,
     count(*) filter (where i."indexStatus" = 'SKIPPED')::int as skipped,
     count(*) filter (where i."indexStatus" in ('FAILED', 'CANCELLED'))::int as failed,
-    min(i.id) filter (where i."indexStatus" = 'FAILED') as "failedItemId",
+    coalesce(min(i.id) filter (where i."indexStatus" = 'FAILED'),
+      case when count(*) filter (where i."indexStatus" = 'INDEXED') = 0 then min(i.id) filter (where i."indexStatus" = 'SKIPPED') end)
+      as "failedItemId",
     coalesce(sum(i."indexPercentage") filter (where i."indexStatus" in ('FETCHING', 'PARSING', 'INDEXING')), 0)::int as "percentSum"
   from knowledge_items i where i."dataSourceId" = s.id) as counts`;
 

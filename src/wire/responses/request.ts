@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ThreadMode } from '../../entities/chats/chat.ts';
-import { type ChatMode, includableMembers } from '../../entities/runs/response.ts';
+import { type ChatMode, servedIncludes } from '../../entities/runs/response.ts';
 import { identifiers } from '../identifiers.ts';
 import {
   anyOf,
@@ -118,7 +118,7 @@ export const responseInput = graphqlInput('ResponseInput', {
   parallelToolCalls: z.boolean().meta({ default: true }),
   text: textParam,
   reasoning: reasoningParam,
-  include: described<readonly string[]>({ items: { type: 'string', enum: includableMembers } }),
+  include: described<readonly string[]>({ items: { type: 'string', enum: servedIncludes } }),
   truncation: z.enum(['auto', 'disabled']).meta({ default: 'disabled' }),
   maxOutputTokens: z.int().min(1),
   maxToolCalls: integerRange(1, 10_000),

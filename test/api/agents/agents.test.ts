@@ -251,6 +251,25 @@ describe('PATCH /api/v1/ais/{aiId}', () => {
   });
 });
 
+describe('faults of an agent', () => {
+  it.each(['PATCH', 'POST'])('are all named in one reply, also beside a bad enum: %s', async (method) => {
+    const { id } = await make.agent({ owner: ann });
+    const body = {
+      ...{ src: 'x', description: 'x', instructions: 'x' },
+      visibility: 'SECRET',
+      name: ' ',
+      options: { temperature: [9] },
+      publicCategories: ['NOWHERE'],
+      chatLogsVisible: null,
+    };
+    const reply = await ann.call(method, method === 'POST' ? '/api/v1/ais' : `/api/v1/ais/${id}`, body);
+    expect(reply.status).toBe(400);
+    const params = reply.body.error.errors.map(({ param }: { param: string }) => param).toSorted();
+    const named = ['name', 'options.temperature[0]', 'publicCategories[0]', 'visibility'];
+    expect(params.filter((param: string) => named.includes(param))).toEqual(named);
+  });
+});
+
 describe('calls at the same time', () => {
   it('never fail with a server error: each succeeds or gets a conflict', async () => {
     const colleague = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });

@@ -254,7 +254,7 @@ describe('a bundle', () => {
     expect((await exported(ann, id)).skills).toHaveLength(1);
   });
 
-  it('is exported by editors, and from another organization with an INSTANCE key only', async () => {
+  it('leaves its organization with an INSTANCE key only, and is for whoever there may use the agent', async () => {
     const make = makeFor(here);
     const id = await imported(ann, whole());
     const colleague = await make.person({ organization: { id: ann.orgId, tenantId: ann.tenantId } });
@@ -264,10 +264,14 @@ describe('a bundle', () => {
     const statuses = [ann, colleague, tenantKey, await make.person({ role: 'ADMIN' }), here.client()].map(
       async (who) => (await who.get(path)).status,
     );
-    expect(await Promise.all(statuses)).toEqual([200, 403, 404, 404, 200]);
+    expect(await Promise.all(statuses)).toEqual([200, 200, 404, 404, 200]);
+    await ann.patch(`/api/v1/ais/${id}`, { visibility: 'PRIVATE' });
+    expect((await colleague.get(path)).status).toBe(404);
     const query = 'query ($id: ID!) { agentBundle(agentId: $id) { agent { instructions } tools { data } } }';
     expect((await here.client().graphql(query, { id })).data.agentBundle.agent.instructions).toBe(agentPart.instructions);
-    expect((await colleague.graphql(query, { id })).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+    await ann.patch(`/api/v1/ais/${id}`, { visibility: 'ANYONE_WITH_LINK' });
+    const stranger = await make.person();
+    expect((await stranger.graphql(query, { id })).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
   });
 
   it('is imported over GraphQL as over REST', async () => {

@@ -205,6 +205,28 @@ describe('the content of a chat file', () => {
   });
 });
 
+it('deleted files are listed when asked for, for 30 days', async () => {
+  const chat = await newChat();
+  const [kept, gone, old] = [await upload(ann, chat), await upload(ann, chat), await upload(ann, chat)];
+  for (const { id } of [gone, old]) expect((await ann.delete(`${filesOf(chat)}/${id}`)).status).toBe(200);
+  await service.deps.storage.db.pool.query(
+    `update chat_files set "deletedAt" = now() - interval '30 days 1 minute' where id = $1`,
+    [old.id],
+  );
+  const listed = async (query = '') =>
+    (await ann.get(filesOf(chat) + query)).body.data.map(({ id, status }: { id: string; status: string }) => [id, status]);
+  expect(await listed()).toEqual([[kept.id, 'UPLOADED']]);
+  expect(await listed('?includeDeleted=false')).toEqual([[kept.id, 'UPLOADED']]);
+  expect(await listed('?includeDeleted=true')).toEqual([
+    [kept.id, 'UPLOADED'],
+    [gone.id, 'DELETED'],
+  ]);
+  const query = 'query ($id: ID!) { chatFiles(chatId: $id, includeDeleted: true) { id status deletedAt } }';
+  const { data } = await ann.graphql(query, { id: chat.id });
+  expect(data.chatFiles[1]).toMatchObject({ id: gone.id, status: 'DELETED', deletedAt: expect.any(String) });
+  expect((await ann.get(`${filesOf(chat)}/${gone.id}/content`)).status).toBe(404);
+});
+
 it('bytes that a cut-off deletion of a chat left behind are swept up', async () => {
   const chat = await newChat();
   const key = await keyOf((await upload(ann, chat)).id);

@@ -93,7 +93,12 @@ describe('a source of a connected kind', () => {
     });
     expect(source).toMatchObject({ ...shown, errorCode: 'CONNECTOR_UNAVAILABLE', ais: [{ id: aiId }] });
     expect(source.errorMessage).toContain('not available in this version');
-    expect((await ann.post(`/api/v1/data-sources/${source.id}/refresh`)).status).toBe(200);
+    expect(reply.body.warnings).toMatchObject([{ code: 'unsupported_value', param: 'type' }]);
+    expect(reply.body.warnings[0].message).toContain(`no connector for ${shown.type}`);
+    expect(await ann.post(`/api/v1/data-sources/${source.id}/refresh`)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'unsupported_value', param: 'dataSourceId' } },
+    });
     const counts = (await ann.get(`/api/v1/data-sources/${source.id}/indexing-statistics`)).body;
     expect(counts).toEqual({ doneCount: 0, failedCount: 0, pendingCount: 0, indexingCount: 0, totalCount: 0 });
     expect((await ann.delete(`/api/v1/data-sources/${source.id}`)).status).toBe(200);
@@ -168,6 +173,7 @@ describe('a source of a connected kind is refused, and the member named', () => 
     ['web-url', () => ({ ...web, excludeUrlGlobs: ['*a'.repeat(21)] }), 'excludeUrlGlobs[0]'],
     ['web-url', () => ({ ...web, includeUrlGlobs: Array(101).fill('**') }), 'includeUrlGlobs'],
     ['web-url', () => ({ ...web, maxPages: 0 }), 'maxPages'],
+    ['web-url', () => ({ ...web, maxPages: 10_001 }), 'maxPages'],
     ['web-url', () => ({ ...web, maxMemory: 8_193 }), 'maxMemory'],
     ['web-url', () => ({ ...web, timeout: 86_401 }), 'timeout'],
     ['drive-a', () => ({ ...driveA(), files: [] }), 'files'],
@@ -192,4 +198,20 @@ it('the same over GraphQL', async () => {
     { id: aiId, input: repos },
   );
   expect(reply.data).toEqual({ addRepoHostDataSource: { type: 'REPO_HOST', indexStatus: 'INITIALIZED' } });
+});
+
+describe('the bounds of a web site', () => {
+  it.each([
+    ['maxPages', 'must be from 1 to 10000'],
+    ['maxMemory', 'must be from 64 to 8192'],
+    ['timeout', 'must be from 1 to 86400'],
+  ])('are named as they are, whatever the number: %s', async (name, rule) => {
+    for (const value of [0, -1, 100_000, 3_000_000_000, 1e15]) {
+      const { status, body } = await add('web-url', { ...web, [name]: value });
+      expect([status, body.error.param, body.error.message]).toEqual([400, name, `${name} ${rule}`]);
+    }
+    const { components } = (await ann.get('/openapi.json')).body;
+    const [min, max] = rule.match(/\d+/g)?.map(Number) ?? [];
+    expect(components.schemas.AddWebUrlDataSourceInput.properties[name]).toMatchObject({ minimum: min, maximum: max });
+  });
 });

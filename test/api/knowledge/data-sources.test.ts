@@ -67,6 +67,10 @@ describe('adding knowledge', () => {
     const [item] = await itemsOf(ann, body.id);
     expect(item).toMatchObject({ indexStatus: status, errorCode: expect.stringMatching(/^[A-Z_]+$/) });
     expect(item.errorMessage).toMatch(/^[A-Z].{15,}\.$/);
+    const { errorCode, errorMessage } = item;
+    expect((await ann.get(`/api/v1/data-sources/${body.id}`)).body).toMatchObject({ errorCode, errorMessage, warnings: [] });
+    const { data } = await ann.graphql('query ($id: ID!) { dataSource(id: $id) { errorCode errorMessage } }', { id: body.id });
+    expect(data.dataSource).toEqual({ errorCode, errorMessage });
   });
 
   it.each([
@@ -302,5 +306,26 @@ describe('deleting', () => {
     expect((await owner.get(`/api/v1/ais/${id}/data-sources`)).body.data).toHaveLength(2);
     expect(await bulk([one.id, two.id])).toMatchObject({ status: 200, body: { aiId: id, dataSourceIds: [one.id, two.id] } });
     expect((await owner.get(`/api/v1/ais/${id}/data-sources`)).body.data).toEqual([]);
+  });
+
+  it('in bulk: detaches what other agents use, deletes the rest, and counts both', async () => {
+    const [owner, bob] = [await make.person(), await make.person()];
+    const [first, second] = [await make.agent({ owner }), await make.agent({ owner })];
+    const make2 = (agentId: string) => make.apiDataSource({ owner, agentId, data: { a: 1 } });
+    const [own, shared] = [await make2(first.id), await make2(first.id)];
+    await owner.post(`/api/v1/ais/${second.id}/data-sources`, { dataSourceId: shared.id });
+    const bulk = (agentId: string, dataSourceIds: string[], who = owner) =>
+      who.post(`/api/v1/ais/${agentId}/data-sources/bulk-delete`, { dataSourceIds });
+    expect((await bulk(first.id, [own.id, shared.id], bob)).status).toBe(404);
+    expect(await bulk(first.id, [own.id, shared.id])).toMatchObject({
+      status: 200,
+      body: { aiId: first.id, dataSourceIds: [own.id, shared.id], deletedCount: 1, detachedCount: 1 },
+    });
+    const listed = async (agentId: string) =>
+      (await owner.get(`/api/v1/ais/${agentId}/data-sources`)).body.data.map(({ id }: { id: string }) => id);
+    expect([await listed(first.id), await listed(second.id)]).toEqual([[], [shared.id]]);
+    expect((await owner.get(`/api/v1/data-sources/${own.id}`)).status).toBe(404);
+    expect((await bulk(second.id, [shared.id])).body).toMatchObject({ deletedCount: 1, detachedCount: 0 });
+    expect((await owner.get(`/api/v1/data-sources/${shared.id}`)).status).toBe(404);
   });
 });

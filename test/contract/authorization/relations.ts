@@ -75,6 +75,8 @@ export const relations = {
   // to an agent
   sees: agentIs(standing),
   edits: agentIs(family),
+  /** Whoever may use it and acts in its organization. */
+  exports: agentIs([...family, 'groupMember', 'colleague']),
   manages: agentIs(['owner', ...administrators]),
   approves: agentIs(administrators),
   /** Also to a data source of the owner, which editors of the agent see and may not attach elsewhere. */

@@ -67,7 +67,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.approveAgent': line('approves', byId('agent', {})),
   'Mutation.rateAgent': line('sees', byId('agent', { rating: 4 })),
   'Mutation.generateAgentProfile': line('edits', byId('agent')),
-  'Query.agentBundle': line('edits', ofAgent),
+  'Query.agentBundle': line('exports', ofAgent),
   'Mutation.importAgent': line('anyone', async ({ world }) => ({
     input: { bundle: await world.bundle(await world.agent('PRIVATE')), name: world.name('Imported') },
   })),
