@@ -10,7 +10,7 @@ import { statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { RunEvent, RunSnapshot, Usage } from '../../entities/runs/event.ts';
 import { takesExtensions } from '../../http/extensions.ts';
-import { builder } from '../builder/builder.ts';
+import { builder, type GraphContext } from '../builder/builder.ts';
 import { WarningType } from '../types/warnings.ts';
 import { CompletionInputType } from './inputs.ts';
 
@@ -173,9 +173,10 @@ builder.mutationField('createCompletion', (t) =>
     type: CompletionType,
     description: 'Runs one stateless completion and answers when it is whole.',
     args: { input: t.arg({ type: CompletionInputType, required: true, description: 'The request.' }) },
-    resolve: async (_root, { input }, { deps, caller, signal, header }) => {
+    resolve: async (_root, { input }, context) => {
+      const { deps, caller, signal } = context;
       const createdSeconds = Math.floor(deps.now().getTime() / 1000);
-      const completion = await createCompletion(deps, caller, input, takesExtensions(header), signal);
+      const completion = await createCompletion(deps, caller, input, hasExtensions(context), signal);
       const id = deps.newId('completion');
       return { id, chatId: statelessChatId(id), createdSeconds, model: input.model, completion };
     },
@@ -276,11 +277,17 @@ builder.subscriptionField('completionEvents', (t) =>
         description: "Requests the model's answer in one piece: fewer, larger events.",
       }),
     },
-    subscribe: (_root, { input, inOnePiece }, { deps, caller, signal, header }) =>
-      runCompletion(deps, caller, input, { inOnePiece, takesExtensions: takesExtensions(header) }, signal),
+    subscribe: (_root, { input, inOnePiece }, context) => {
+      const terms = { inOnePiece, takesExtensions: hasExtensions(context) };
+      return runCompletion(context.deps, context.caller, input, terms, context.signal);
+    },
     resolve: (event) => event,
   }),
 );
+
+function hasExtensions(context: GraphContext): boolean {
+  return takesExtensions(context.header?.bind(context));
+}
 
 function endOf(event: RunEvent): RunSnapshot | undefined {
   return event.type === 'response.completed' || event.type === 'response.failed' || event.type === 'response.incomplete'

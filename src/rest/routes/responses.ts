@@ -38,6 +38,7 @@ const rows: readonly DeclaredRoute[] = [
     replyHeaders: { 'x-thread-attached': 'The request became part of another response: `collect` or `steer`.' },
     socket: { request: 'ResponseSocketRequest', event: 'ResponseSocketMessage' },
     extensionMembers,
+    omitNull: ['warnings'],
     shown: responseExamples.create,
     tag: 'Responses',
     spec: 'Responses-style API (v2)',
@@ -118,6 +119,7 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.get,
     tag: 'Responses',
     extensionMembers,
+    omitNull: ['warnings'],
     document: `query ($responseId: ID!, $stream: Boolean, $starting_after: Int, $include_obfuscation: Boolean) {
       response(id: $responseId, stream: $stream, startingAfter: $starting_after, includeObfuscation: $include_obfuscation) { ${responseFields} }
     }`,
@@ -152,6 +154,7 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.cancel,
     tag: 'Responses',
     extensionMembers,
+    omitNull: ['warnings'],
     document: `mutation ($responseId: ID!) { cancelResponse(id: $responseId) { ${responseFields} } }`,
   },
   {
@@ -164,6 +167,7 @@ const rows: readonly DeclaredRoute[] = [
     extension: 'pause-and-resume',
     tag: 'Responses',
     extensionMembers,
+    omitNull: ['warnings'],
     document: `mutation ($responseId: ID!) { pauseResponse(id: $responseId) { ${responseFields} } }`,
   },
   {
@@ -177,6 +181,7 @@ const rows: readonly DeclaredRoute[] = [
     extension: 'pause-and-resume',
     tag: 'Responses',
     extensionMembers,
+    omitNull: ['warnings'],
     document: `mutation ($responseId: ID!, $input: ResumeResponseInput) { resumeResponse(id: $responseId, input: $input) { ${responseFields} } }`,
     body: 'input',
     bodyCase: 'snake',

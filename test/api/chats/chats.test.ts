@@ -71,6 +71,7 @@ describe('a chat', () => {
         userId: ann.userId,
         userName: expect.any(String),
       },
+      seed: '',
     });
     await ann.post(messagesPath(chat), { prompt: 'Hello there' });
     const { body } = await reader.get(`/api/v1/chats/${chat.id}`);
@@ -188,7 +189,7 @@ describe('POST /api/v1/chats/:chatId/messages', () => {
     const { citations: _c, toolCalls: _t, runId: _r, isComplete: _i, ...shown } = body.messages[1];
     expect(shown).toEqual(reply.body.message);
     expect(upstream.requests[0]?.body?.messages).toEqual([
-      { role: 'system', content: "Be brief.\n\nThe user's date and time: 2026-01-31T09:30:00.000Z" },
+      { role: 'system', content: 'Be brief.\n\nCurrent date: 2026-01-31 (Saturday), 09:30 UTC' },
       { role: 'user', content: 'Hi' },
     ]);
   });
@@ -204,7 +205,7 @@ describe('POST /api/v1/chats/:chatId/messages', () => {
       ],
     });
     expect(upstream.requests[1]?.body?.messages).toEqual([
-      { role: 'system', content: 'Be brief.' },
+      { role: 'system', content: expect.stringMatching(/^Be brief\.\n\nCurrent date: \S+ \(\w+\), \S+ UTC$/) },
       { role: 'user', content: 'First' },
       { role: 'assistant', content: 'One' },
       {

@@ -94,7 +94,7 @@ describe('a source of a connected kind', () => {
     expect(source).toMatchObject({ ...shown, errorCode: 'CONNECTOR_UNAVAILABLE', ais: [{ id: aiId }] });
     expect(source.errorMessage).toContain('not available in this version');
     expect(reply.body.warnings).toMatchObject([{ code: 'unsupported_value', param: 'type' }]);
-    expect(reply.body.warnings[0].message).toContain(`no connector for ${shown.type}`);
+    expect(reply.body.warnings[0].message).toContain(`no connector for ${reply.body.type}`);
     expect(await ann.post(`/api/v1/data-sources/${source.id}/refresh`)).toMatchObject({
       status: 400,
       body: { error: { code: 'unsupported_value', param: 'dataSourceId' } },
