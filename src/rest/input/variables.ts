@@ -31,7 +31,7 @@ export function readVariables(route: Route, readers: VariableReaders, parts: Req
   if (row.body !== undefined && readers.body !== undefined && parts.upload === undefined) {
     const body = readers.body(parts.body, faults);
     variables[row.body] = body;
-    if (faults.found.length > 0 && isObject(body)) row.checkBody?.(body, faults);
+    if (faults.found.length > 0 && isObject(body)) row.checkBody?.(withoutFaulty(body, faults), faults);
   }
   if (row.upload !== undefined && parts.upload !== undefined) {
     variables[row.upload.file] = parts.upload.file;
@@ -45,6 +45,12 @@ export function readVariables(route: Route, readers: VariableReaders, parts: Req
   checkStreamMember(route, parts.body, faults);
   faults.throwIfAny();
   return variables;
+}
+
+/** The members of a camelCase body in which nothing is wrong. */
+function withoutFaulty(body: Readonly<Record<string, unknown>>, { found }: Faults): Readonly<Record<string, unknown>> {
+  const faulty = new Set(found.map(({ param }) => /^[^.[]*/.exec(param)?.[0]));
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !faulty.has(name)));
 }
 
 function readQuery(parameters: readonly Parameter[], text: string, variables: Record<string, unknown>, faults: Faults): void {

@@ -1,3 +1,4 @@
+import { checkGroupInput } from '../../domain/accounts/groups.ts';
 import type { DeclaredRoute } from '../route.ts';
 
 const groupFields = 'id createdAt updatedAt orgId ownerUserId name availability';
@@ -11,6 +12,7 @@ export const groupRoutes: readonly DeclaredRoute[] = [
     summary: 'Create group',
     tag: 'Groups',
     spec: 'Create group',
+    checkBody: checkGroupInput,
     document: `mutation ($input: CreateGroupInput!) { createGroup(input: $input) { ${groupWithUsers} } }`,
     body: 'input',
     example: { name: 'Writers', availability: 'RESTRICTED', memberEmails: 'ann@example.com, bob@example.com' },
@@ -40,6 +42,7 @@ export const groupRoutes: readonly DeclaredRoute[] = [
     summary: 'Update group',
     tag: 'Groups',
     spec: 'Update group',
+    checkBody: checkGroupInput,
     document: `mutation ($groupId: ID!, $input: UpdateGroupInput!) { updateGroup(id: $groupId, input: $input) { ${groupWithUsers} } }`,
     body: 'input',
     example: {

@@ -67,6 +67,21 @@ describe('POST /api/v1/groups', () => {
   });
 });
 
+it('faults of a group are all named in one reply, also beside a bad enum', async () => {
+  const owner = await make.person();
+  const bad = { name: ' ', availability: 'SOME', memberEmails: 'nobody', memberEmailsToAdd: 'nobody', memberEmailsToRemove: [7] };
+  const { body: group } = await owner.post('/api/v1/groups', { name: 'G', availability: 'EVERYONE', memberEmails: '' });
+  const paramsOf = (reply: { body: { error: { errors: { param: string }[] } } }) =>
+    reply.body.error.errors.map(({ param }) => param).toSorted();
+  const changed = await owner.patch(`/api/v1/groups/${group.id}`, bad);
+  expect([changed.status, paramsOf(changed)]).toEqual([
+    400,
+    ['availability', 'memberEmailsToAdd', 'memberEmailsToRemove[0]', 'name'],
+  ]);
+  const made = await owner.post('/api/v1/groups', bad);
+  expect([made.status, paramsOf(made)]).toEqual([400, ['availability', 'memberEmails', 'name']]);
+});
+
 describe('GET /api/v1/groups', () => {
   it("is a bare array of the caller's groups, without users", async () => {
     const { id } = await newGroup('RESTRICTED');

@@ -261,6 +261,7 @@ describe('faults of an agent', () => {
       options: { temperature: [9] },
       publicCategories: ['NOWHERE'],
       chatLogsVisible: null,
+      profile: { features: [{ title: 7 }, null], conversations: [1] },
     };
     const reply = await ann.call(method, method === 'POST' ? '/api/v1/ais' : `/api/v1/ais/${id}`, body);
     expect(reply.status).toBe(400);
