@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { incompleteReasons } from '../entities/runs/event.ts';
+import { servedToolTypes } from '../entities/runs/served.ts';
 import { identifiers } from './identifiers.ts';
 import { imageUrlRule, kindOfImageUrl } from './image-url.ts';
 import { addressPart, fileIdPart } from './prompt-parts.ts';
 import { inputFileParam, nestedFile } from './responses/parts.ts';
 import { chatOptions, secrets } from './responses/request.ts';
-import { serverToolTypes, toolChoiceMode, toolChoiceServerTool } from './responses/tools.ts';
+import { toolChoiceMode, toolChoiceServerTool } from './responses/tools.ts';
 import {
   anyOf,
   behaves,
@@ -79,7 +80,7 @@ const toolChoice = z.union([
     type: constant('allowed_tools'),
     allowed_tools: object('The limit.', {
       mode: oneOfTexts('Whether one of them must be called.', ['auto', 'required', 'none'], { default: 'auto' }).nullish(),
-      tools: list('The tools.', z.union([toolChoiceFunction, toolChoiceServerTool])),
+      tools: list('The tools.', z.union([toolChoiceFunction, toolChoiceServerTool])).min(1),
     }),
   }),
 ]);
@@ -95,7 +96,7 @@ const responseFormat = choiceByType('What the text is.', [
     }),
   }),
 ]);
-const toolTypes = ['function', ...serverToolTypes];
+const toolTypes = ['function', ...servedToolTypes];
 const safeInteger = z.number('must be an integer').refine(Number.isSafeInteger);
 const tokens = z.int('must be an integer from 1').min(1);
 const penalty = range(-2, 2);

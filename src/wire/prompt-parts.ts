@@ -11,5 +11,6 @@ export const addressPart = component('PromptUrlPart', 'An image, or a document b
   type: constant('url'),
   url: text('An http(s) address, or a data URL with the image in base64.', `must be ${imageUrlRule}`)
     .max(8_000_000)
-    .refine((url) => kindOfImageUrl(url) !== undefined),
+    .refine((url) => kindOfImageUrl(url) !== undefined)
+    .meta({ examples: ['https://example.com/photo.png'] }),
 });

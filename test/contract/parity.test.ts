@@ -138,6 +138,13 @@ describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('
 
 /** Without the members about streaming: an API that answers in one piece asks the model for one piece. */
 function bare(body: Readonly<Record<string, unknown>> | undefined): object {
-  const { stream: _stream, stream_options: _options, ...same } = body ?? {};
-  return same;
+  const { stream: _stream, stream_options: _options, messages, ...same } = body ?? {};
+  return { ...same, messages: (messages as readonly { role: string; content: unknown }[]).flatMap(withoutDate) };
+}
+
+/** Only messages of chats have a date, so only their models are told it. */
+function withoutDate(message: { readonly role: string; readonly content: unknown }) {
+  if (message.role !== 'system' || typeof message.content !== 'string') return [message];
+  const content = message.content.replace(/(^|\n\n)Current date: \S+ \(\w+\), \S+ UTC$/, '');
+  return content === '' ? [] : [{ ...message, content }];
 }

@@ -10,7 +10,7 @@ import { removeBlobs } from '../blobs.ts';
 import { completionOf } from '../completions/completions.ts';
 import type { Deps } from '../deps.ts';
 import { chargeTo } from '../usage/charges.ts';
-import { getChat, getOwnChat, introductionOf } from './chats.ts';
+import { getChat, getOwnChat } from './chats.ts';
 import { jsonOf, markdownOf, readTranscripts } from './transcripts.ts';
 
 export const chatExportFormats = ['markdown', 'json'] as const;
@@ -50,15 +50,13 @@ export async function duplicateChat(deps: Deps, caller: Caller, id: string): Pro
 }
 
 /**
- * Deletes all messages of a chat of the caller, with its files and its summary. Its id, agent, name, pin and user inputs stay; it begins
- * with the agent's introduction again.
+ * Deletes all messages of a chat of the caller, with its files and its summary. Its id, agent, name, pin and user inputs stay.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN, RUN_ACTIVE while a run answers: cancel it first.
  */
 export async function resetChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
   const chat = await getOwnChat(deps, caller, id);
-  const agent = chat.agentId === null ? undefined : await deps.storage.agents.findRunnable(chat.agentId, deps.now().getTime());
-  const result = await deps.storage.chatChanges.reset(chat.id, agent === undefined ? [] : introductionOf(deps, agent));
+  const result = await deps.storage.chatChanges.reset(chat.id);
   if (result.kind === 'missing') throw missingChat();
   if (result.kind === 'run-active') {
     throw new DomainError('RUN_ACTIVE', `This chat is being answered by ${result.runId}: wait for its end or cancel it`);

@@ -92,7 +92,7 @@ export async function createChat(deps: Deps, caller: Caller, agentId: string, in
 }
 
 /** The message that a chat with the agent begins with. People read it; models do not get it as a turn. */
-export function introductionOf(deps: Deps, { introduction }: Pick<RunnableAgent, 'introduction'>): readonly NewMessage[] {
+function introductionOf(deps: Deps, { introduction }: Pick<RunnableAgent, 'introduction'>): readonly NewMessage[] {
   const content = introduction ?? '';
   if (content.trim() === '') return [];
   return [

@@ -1,5 +1,6 @@
-import { builtinTools, servedToolTypes } from '../../engine/tools/builtin.ts';
+import { builtinTools } from '../../engine/tools/builtin.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
+import { servedToolTypes } from '../../entities/runs/served.ts';
 import { type FaultNotes, readWire } from '../../wire/read.ts';
 import { responseToolParam } from '../../wire/responses/tools.ts';
 

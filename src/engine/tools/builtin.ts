@@ -17,9 +17,6 @@ export const builtinTools: Readonly<Record<string, readonly string[]>> = {
 
 const readOnly: readonly string[] = ['web_search', 'deep_research'];
 
-/** The types that this version serves. A request with another one is refused: nothing is accepted without effect. */
-export const servedToolTypes: readonly string[] = ['python', 'code_interpreter', 'deep_research'];
-
 /** Whether a service tool only reads, so that it may be used where no action is wanted. */
 export function isReadOnly(name: string): boolean {
   return readOnly.includes(name);

@@ -1,4 +1,3 @@
-import type { NewMessage } from '../../entities/chats/chat.ts';
 import { addToCounters } from '../agents/counters.ts';
 import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
@@ -7,7 +6,7 @@ import { lockChat } from '../database/sql/locks.ts';
 import { clearTurns } from './clearing.ts';
 import { duplicate, type NewCopy } from './copies.ts';
 import { clearFiles } from './files.ts';
-import { addMessages, compress } from './messages.ts';
+import { compress } from './messages.ts';
 
 /** `run-active`: a run holds the chat. `missing`: the chat is deleted. */
 export type ResetResult =
@@ -19,8 +18,8 @@ export type ResetResult =
 export interface ChatChangeStore {
   /** Copies a chat with its messages and files into a new chat of the same user. @returns false when the chat is deleted. */
   duplicate(chatId: string, copy: NewCopy): Promise<boolean>;
-  /** Takes away all that was said, with its runs and files; the ledger stays. The chat begins anew, with some messages. */
-  reset(chatId: string, messages: readonly NewMessage[]): Promise<ResetResult>;
+  /** Takes away all that was said, with its runs and files; the ledger stays. */
+  reset(chatId: string): Promise<ResetResult>;
   /** What each of some chats is about; null for one that was not summarized. */
   summariesOf(chatIds: readonly string[]): Promise<readonly (string | null)[]>;
   setSummary(chatId: string, summary: string): Promise<void>;
@@ -34,8 +33,8 @@ export function createChatChangeStore(db: Database, signals: Signals): ChatChang
   const { prisma } = db;
   return {
     duplicate: (chatId, copy) => db.transaction((tx) => duplicate(tx, chatId, copy)),
-    async reset(chatId, messages) {
-      const result = await db.transaction((tx) => reset(tx, chatId, messages));
+    async reset(chatId) {
+      const result = await db.transaction((tx) => reset(tx, chatId));
       if (result.kind === 'done') signals.publish('chat-changed', chatId);
       return result;
     },
@@ -60,7 +59,7 @@ export function createChatChangeStore(db: Database, signals: Signals): ChatChang
   };
 }
 
-async function reset(tx: Transaction, chatId: string, messages: readonly NewMessage[]): Promise<ResetResult> {
+async function reset(tx: Transaction, chatId: string): Promise<ResetResult> {
   const { run, chat } = tx.prisma;
   const locked = await lockChat(tx, chatId);
   if (locked === undefined || locked.deletedAt !== null) return { kind: 'missing' };
@@ -72,6 +71,5 @@ async function reset(tx: Transaction, chatId: string, messages: readonly NewMess
   const blobKeys = await clearFiles(tx, chatId);
   await chat.update({ where: { id: chatId }, data: { summary: null, lastRunId: null, updatedAt: new Date() } });
   await addToCounters(tx, locked.agentId, { messageCount: -messageCount });
-  await addMessages(tx, chatId, messages);
   return { kind: 'done', blobKeys };
 }

@@ -128,7 +128,9 @@ export const nestedFile = object('A file: `file_data` or `file_id`.', {
   file_data: fileData.nullish(),
   file_id: fileId.nullish(),
   filename: filename.nullish(),
-}).check(oneSource(['file_data', 'file_id']));
+})
+  .check(oneSource(['file_data', 'file_id']))
+  .meta({ examples: [{ filename: 'hello.txt', file_data: 'data:text/plain;base64,SGVsbG8=' }] });
 const outputImageParam = named(
   'OutputImageParam',
   object('An image that a tool of the service made: `image_url` or `file_id`.', {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { servedToolTypes } from '../../entities/runs/served.ts';
 import {
   type Annotations,
   anyOf,
@@ -115,9 +116,12 @@ function serverTool<const Type extends string, Shape extends z.ZodRawShape>(
   shape: Shape,
   marks: Annotations = {},
 ) {
-  return openComponent(id, description, { type: constant(type), ...shape }, marks);
+  return openComponent(id, description, { type: constant(type), ...shape }, { ...marks, ...(isServed(type) ? {} : isUnserved) });
 }
 
+const isServed = (type: string) => servedToolTypes.includes(type);
+/** Marks a tool that the format knows and this version refuses. */
+const isUnserved: Annotations = { 'x-parley-unserved': true };
 const isMarked = behaves('server-tool-items');
 const isAdded = { ...isExtension, ...isMarked };
 const serverTools = [
@@ -159,16 +163,12 @@ const toolChoiceFunction = component('ToolChoiceFunction', 'This function must b
   name: text('One of the functions of the request.'),
 });
 export const toolChoiceServerTool = component('ToolChoiceServerTool', 'This tool of the service must be called.', {
-  // The tools of an MCP integration have names of their own.
-  type: oneOfTexts(
-    'The type of one of the tools of the request.',
-    serverToolTypes.filter((type) => type !== 'mcp_server'),
-  ),
+  type: oneOfTexts('The type of one of the tools of the request.', serverToolTypes.filter(isServed)),
 });
 const toolChoiceAllowed = component('ToolChoiceAllowed', 'Only these tools may be called: a hard limit.', {
   type: constant('allowed_tools'),
   mode: oneOfTexts('Whether one of them must be called.', ['auto', 'required', 'none'], { default: 'auto' }).nullish(),
-  tools: list('The tools.', z.union([toolChoiceFunction, toolChoiceServerTool])),
+  tools: list('The tools.', z.union([toolChoiceFunction, toolChoiceServerTool])).min(1),
 });
 export const responseToolChoice = named(
   'ResponseToolChoice',

@@ -29,24 +29,28 @@ interface Site {
   readonly values: readonly string[];
   /** Puts the value into a request that is valid otherwise. */
   readonly within: (value: unknown) => unknown;
+  /** A tool that this version does not serve: every value is refused by that name. */
+  readonly isUnserved: boolean;
 }
 
 const named = (schema: Json): Json =>
   schema.$ref === undefined ? schema : openapi.components.schemas[schema.$ref.split('/').at(-1)];
 
-/** All places of a schema where only certain texts are valid. */
-function* sitesOf(schema: Json, path: string, within: Site['within'], depth = 0): Generator<Site> {
+/** All places of a schema where only certain texts are right. */
+function* sitesOf(schema: Json, path: string, within: Site['within'], depth = 0, outer = false): Generator<Site> {
   const own = named(schema);
+  const isUnserved = outer || own['x-parley-unserved'] === true;
   if (depth > 12) return;
   const values = own.const === undefined ? own.enum : [own.const];
   if (values?.some((value: unknown) => typeof value === 'string')) {
-    yield { path, values: values.filter((value: unknown) => value !== null), within };
+    yield { path, values: values.filter((value: unknown) => value !== null), within, isUnserved };
   }
-  for (const variant of [...(own.oneOf ?? []), ...(own.anyOf ?? [])]) yield* sitesOf(variant, path, within, depth + 1);
-  if (own.items !== undefined) yield* sitesOf(own.items, `${path}[0]`, (value) => within([value]), depth + 1);
+  for (const variant of [...(own.oneOf ?? []), ...(own.anyOf ?? [])])
+    yield* sitesOf(variant, path, within, depth + 1, isUnserved);
+  if (own.items !== undefined) yield* sitesOf(own.items, `${path}[0]`, (value) => within([value]), depth + 1, isUnserved);
   for (const [name, member] of Object.entries<Json>(own.properties ?? {})) {
     const place = path === '' ? name : `${path}.${name}`;
-    yield* sitesOf(member, place, (value) => within({ ...sample(own), [name]: value }), depth + 1);
+    yield* sitesOf(member, place, (value) => within({ ...sample(own), [name]: value }), depth + 1, isUnserved);
   }
 }
 
@@ -106,15 +110,17 @@ describe.each(apis)('%s', (path, sites) => {
   it('has members that take certain values only', () => {
     expect(places.length).toBeGreaterThan(5);
   });
-  // Messages of the role tool need the call that they answer; other tests send them.
-  const needsMore = (place: string, value: string) => place === 'messages[0].role' && value === 'tool';
+  // Messages of the role tool need the call that they answer, parts with an id a file; other tests send them.
+  const needsMore = (place: string, value: string) =>
+    (place === 'messages[0].role' && value === 'tool') || (place === 'messages[0].content[0].type' && value === 'id');
 
   it.each(places)('%s takes what is described, and nothing else', async (place, same) => {
-    for (const { values, within } of same) {
+    for (const { values, within, isUnserved } of same) {
       for (const value of values) {
         if (needsMore(place, value)) continue;
         const { status, body } = await ann.post(path, referring(within(value) as Json));
-        expect([status, body.error ?? null], `${place}: ${value}`).toEqual([200, null]);
+        const outcome = isUnserved ? [status, body.error?.code] : [status, body.error ?? null];
+        expect(outcome, `${place}: ${value}`).toEqual(isUnserved ? [400, 'tool_not_available'] : [200, null]);
       }
       const { status, body } = await ann.post(path, referring(within('nonsense') as Json));
       const faults = body.error?.errors ?? [body.error];
