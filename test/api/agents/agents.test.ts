@@ -253,7 +253,8 @@ describe('PATCH /api/v1/ais/{aiId}', () => {
 
 describe('faults of an agent', () => {
   it.each(['PATCH', 'POST'])('are all named in one reply, also beside a bad enum: %s', async (method) => {
-    const { id } = await make.agent({ owner: ann });
+    const owner = await make.person();
+    const { id } = await make.agent({ owner });
     const body = {
       ...{ src: 'x', description: 'x', instructions: 'x' },
       visibility: 'SECRET',
@@ -263,7 +264,7 @@ describe('faults of an agent', () => {
       chatLogsVisible: null,
       profile: { features: [{ title: 7 }, null], conversations: [1] },
     };
-    const reply = await ann.call(method, method === 'POST' ? '/api/v1/ais' : `/api/v1/ais/${id}`, body);
+    const reply = await owner.call(method, method === 'POST' ? '/api/v1/ais' : `/api/v1/ais/${id}`, body);
     expect(reply.status).toBe(400);
     const params = reply.body.error.errors.map(({ param }: { param: string }) => param).toSorted();
     const named = ['name', 'options.temperature[0]', 'publicCategories[0]', 'visibility'];
