@@ -86,6 +86,7 @@ function responseBody(members: Json): Json {
 function completionBody(members: Json): Json {
   const tools = members.tools?.map((tool: Json) => ({ function: { name: 'sample' }, ...tool })) ?? [
     { type: 'function', function: { name: 'sample' } },
+    ...serverTools.map((type: string) => ({ type })),
   ];
   const messages = members.messages.map((message: Json) => {
     const role = Array.isArray(message.content) ? 'user' : message.role;
