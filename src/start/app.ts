@@ -17,6 +17,7 @@ import { createAccessLog } from '../http/log/access-log.ts';
 import { Metrics, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';
 import { compileRoutes, type Route } from '../rest/compile.ts';
+import { createContentLinks } from '../rest/content-links.ts';
 import { createReference } from '../rest/reference/reference.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { allRoutes } from '../rest/routes/index.ts';
@@ -77,6 +78,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
   const log = createAccessLog(deps.logger);
   const handlers = [
     Router({ strict: true, caseSensitive: true }).all(['/graphql', '/graphql/', '/graphql/stream'], graphql.handle),
+    createContentLinks(deps, metrics),
     rest,
     createReference(schema, routes, packageJson.version),
     createPages(deps, metrics, () => isStopping),

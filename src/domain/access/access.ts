@@ -258,6 +258,14 @@ export function visibleDataSources(caller: Caller): DataSourceFilter {
   });
 }
 
+/**
+ * Data sources whose documents the caller may open besides: those that answers of an agent it may use cite. The agent's answers quote
+ * these documents to the caller anyway.
+ */
+export function citedDataSources(caller: Caller): DataSourceFilter {
+  return { all: [{ dataSource: 'cited' }, { dataSource: 'attached-to', agent: usableAgents(caller) }] };
+}
+
 /** Whether the caller may change, refresh or delete a data source it sees. */
 export function canEditDataSource(caller: Caller, source: DataSourceFacts): boolean {
   return isAdministrator(caller, source.orgId) || (source.orgId === caller.orgId && source.ownerUserId === caller.userId);

@@ -64,6 +64,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   // knowledge
   AttachDataSourcePayload: dataSources,
   BulkDeleteDataSourcesPayload: dataSources,
+  CitedDocument: { ...dataSources, shows: { noun: 'dataSource', id: 'dataSourceId' } },
   BundledDataSource: dataSources,
   BundledKnowledgeItem: dataSources,
   DataSource: { ...dataSources, shows: { noun: 'dataSource', id: 'id', owner: 'ownerUserId' } },

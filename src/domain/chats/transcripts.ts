@@ -1,3 +1,4 @@
+import { freshContentAddress } from '../../engine/knowledge/content-links.ts';
 import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Deps } from '../deps.ts';
@@ -11,7 +12,14 @@ import type { Deps } from '../deps.ts';
 export async function readTranscripts(deps: Deps, chatIds: readonly string[]): Promise<readonly (readonly ChatMessage[])[]> {
   const messages = await deps.storage.chats.messagesOf(chatIds, deps.settings.MESSAGES_MAX);
   const byChat = Map.groupBy(messages, ({ chatId }) => chatId);
-  return chatIds.map((id) => (byChat.get(id) ?? []).flatMap(asShown));
+  return chatIds.map((id) => (byChat.get(id) ?? []).flatMap(asShown).map((message) => withFreshLinks(deps, message)));
+}
+
+/** Links to sources work for an hour, so whoever reads the message gets new ones. */
+function withFreshLinks(deps: Deps, message: ChatMessage): ChatMessage {
+  const { citations } = message;
+  if (citations === null || citations.length === 0) return message;
+  return { ...message, citations: citations.map((citation) => ({ ...citation, url: freshContentAddress(deps, citation.url) })) };
 }
 
 /** The text of the last visible user message, without its invisible parts; '' for none. */

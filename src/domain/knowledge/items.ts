@@ -1,10 +1,17 @@
 import type { Readable } from 'node:stream';
+import {
+  contentAddress,
+  contentLinkParameter,
+  readContentTicket,
+  signedContentAddress,
+} from '../../engine/knowledge/content-links.ts';
+import type { DataSourceFilter } from '../../entities/accounts/access.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
-import { canEditDataSource, visibleDataSources } from '../access/access.ts';
+import { canEditDataSource, citedDataSources, visibleDataSources } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { getDataSource, offsetOf } from './sources.ts';
 
@@ -12,7 +19,7 @@ import { getDataSource, offsetOf } from './sources.ts';
 export async function getKnowledgeItem(deps: Deps, caller: Caller, dataSourceId: string, id: string): Promise<KnowledgeItem> {
   const found = isId('knowledgeItem', id) ? await deps.storage.knowledgeItems.find(id, visibleDataSources(caller)) : undefined;
   if (found === undefined || found.dataSourceId !== dataSourceId) {
-    throw new DomainError('NOT_FOUND', 'There is no such knowledge item', { param: 'knowledgeId' });
+    throw missingItem();
   }
   return found;
 }
@@ -57,20 +64,71 @@ export interface StoredContent {
   open(): Promise<Readable>;
 }
 
+/** Names an item by its source. */
+export interface ItemPlace {
+  readonly dataSourceId: string;
+  readonly id: string;
+}
+
+/**
+ * An item whose original the caller may open: of a source that it sees, or one that an agent which it may use can cite.
+ *
+ * @throws DomainError NOT_FOUND.
+ */
+export async function getCitedItem(deps: Deps, caller: Caller, { dataSourceId, id }: ItemPlace): Promise<KnowledgeItem> {
+  const find = (filter: DataSourceFilter) =>
+    isId('knowledgeItem', id) ? deps.storage.knowledgeItems.find(id, filter) : undefined;
+  const seen = await find(visibleDataSources(caller));
+  const cited = seen === undefined ? await find(citedDataSources(caller)) : undefined;
+  const found = seen ?? (cited?.cite === true ? cited : undefined);
+  if (found === undefined || found.dataSourceId !== dataSourceId) throw missingItem();
+  return found;
+}
+
 /** The original of an item. @throws DomainError NOT_FOUND, also when another service has the bytes. */
-export async function knowledgeItemContent(
-  deps: Deps,
-  caller: Caller,
-  { dataSourceId, id }: { readonly dataSourceId: string; readonly id: string },
-): Promise<StoredContent> {
-  const { contentBlobKey, filename, name, sizeBytes } = await getKnowledgeItem(deps, caller, dataSourceId, id);
+export async function knowledgeItemContent(deps: Deps, caller: Caller, place: ItemPlace): Promise<StoredContent> {
+  return contentOf(deps, await getCitedItem(deps, caller, place));
+}
+
+/**
+ * The original that a signed link opens for its holder, who needs no key.
+ *
+ * @throws DomainError FORBIDDEN for a link that this service did not sign, that was signed for another item, or that has expired; NOT_FOUND
+ *   for an item that is gone.
+ */
+export async function linkedContent(deps: Deps, { dataSourceId, id }: ItemPlace, signed: string): Promise<StoredContent> {
+  const ticket = readContentTicket(deps, signed);
+  if (ticket === undefined || ticket.itemId !== id) throw refusedLink('This link was not made by this service');
+  if (ticket.expiresAtMs <= deps.now().getTime()) throw refusedLink('This link has expired; links to sources work for an hour');
+  const found = await deps.storage.knowledgeItems.find(id, { dataSource: 'in-organization', orgId: ticket.orgId });
+  if (found === undefined || found.dataSourceId !== dataSourceId) throw missingItem();
+  return contentOf(deps, found);
+}
+
+function contentOf({ storage }: Deps, { contentBlobKey, filename, name, sizeBytes }: KnowledgeItem): StoredContent {
   if (contentBlobKey === null)
     throw new DomainError('NOT_FOUND', 'The content of this item is not kept here', { param: 'knowledgeId' });
-  return { filename: filename ?? name, sizeBytes, open: () => deps.storage.blobs.get(contentBlobKey) };
+  return { filename: filename ?? name, sizeBytes, open: () => storage.blobs.get(contentBlobKey) };
+}
+
+function missingItem(): DomainError {
+  return new DomainError('NOT_FOUND', 'There is no such knowledge item', { param: 'knowledgeId' });
+}
+
+function refusedLink(message: string): DomainError {
+  return new DomainError('FORBIDDEN', `${message}. Open the answer again for a new link, or send an API key`, {
+    param: contentLinkParameter,
+  });
 }
 
 /** The address of an item's original, in Parley or at its source; '' without an original. */
 export function contentUrlOf(deps: Deps, { contentUrl, contentBlobKey, dataSourceId, id }: KnowledgeItem): string {
   if (contentUrl !== null) return contentUrl;
-  return contentBlobKey === null ? '' : `${deps.publicUrl()}/api/v1/data-sources/${dataSourceId}/knowledge/${id}/content`;
+  return contentBlobKey === null ? '' : contentAddress(deps, dataSourceId, id);
+}
+
+/** The address of an item's original, for readers of answers: signed where Parley keeps it. '' for none. */
+export function citedUrlOf(deps: Deps, { contentUrl, contentBlobKey, dataSourceId, id, orgId }: KnowledgeItem): string {
+  if (contentUrl !== null) return contentUrl;
+  return contentBlobKey === null ? '' : signedContentAddress(deps, { dataSourceId, itemId: id, orgId });
 }

@@ -1,8 +1,9 @@
+import { freshContentAddress } from '../../engine/knowledge/content-links.ts';
 import { RunFold } from '../../engine/runs/fold.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
-import type { RunEventStream, RunSnapshot } from '../../entities/runs/event.ts';
+import type { RunEventStream, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { readSecrets } from '../chats/secrets.ts';
@@ -51,7 +52,15 @@ export async function createResponse(
 /** @throws DomainError NOT_FOUND, also for another user's response. Cost: reads its row and its log. */
 export async function getResponse(deps: Deps, caller: Caller, id: string): Promise<ResponseState> {
   await findResponse(deps, caller, id);
-  return stateOf(deps.runs.replay(id));
+  const { head, run } = await stateOf(deps.runs.replay(id));
+  return { head, run: { ...run, output: run.output.map((item) => withFreshLinks(deps, item)) } };
+}
+
+/** Links to sources work for an hour, so whoever reads a stored answer gets new ones. */
+function withFreshLinks(deps: Deps, item: RunItem): RunItem {
+  if (item.type !== 'message' || item.citations.length === 0) return item;
+  const citations = item.citations.map((citation) => ({ ...citation, url: freshContentAddress(deps, citation.url) }));
+  return { ...item, citations };
 }
 
 /** The whole log of a response, then new events. A reader that leaves stops nothing. @throws DomainError NOT_FOUND. */

@@ -7,6 +7,7 @@ import type { RankedChunk } from '../../storage/knowledge/chunk-ranking.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Pools } from '../sharing/pools.ts';
+import { signedContentAddress } from './content-links.ts';
 import type { DocumentBytes } from './extract/document.ts';
 import { createExtractor } from './extract/extract.ts';
 import { newLeaseOwner } from './index/index-item.ts';
@@ -54,23 +55,25 @@ export interface KnowledgeOptions {
   readonly logger: Logger;
   /** Base of the links in citations, without a slash at the end; known once the service listens. */
   publicUrl(): string;
+  now(): Date;
   newId(kind: IdKind): string;
 }
 
 /** Makes the knowledge engine: search, and the jobs that index. */
 export function createKnowledge(options: KnowledgeOptions): Knowledge {
-  const { settings, storage, publicUrl, pools } = options;
+  const { settings, storage, pools } = options;
   const indexExtractor = createExtractor({ niceness: indexNiceness });
   const promptReader = {
     extractor: createExtractor({ niceness: promptNiceness }),
     places: pools.queue('prompt-readers', settings.PROMPT_READERS_MAX),
     settings,
   };
-  const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>
-    contentUrl ?? `${publicUrl()}/api/v1/data-sources/${dataSourceId}/knowledge/${itemId}/content`;
   return {
-    search: (orgId, dataSourceIds, question, limits, signal) =>
-      searchPassages(storage.chunks, { orgId, dataSourceIds }, question, limits, urlOf, signal),
+    search(orgId, dataSourceIds, question, limits, signal) {
+      const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>
+        contentUrl ?? signedContentAddress(options, { dataSourceId, itemId, orgId });
+      return searchPassages(storage.chunks, { orgId, dataSourceIds }, question, limits, urlOf, signal);
+    },
     readFile: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
     registerJobs: () => registerIndexJobs({ ...options, extractor: indexExtractor, owner: newLeaseOwner() }),
     async close() {

@@ -33,6 +33,8 @@ export type DataSourceLeaf =
   | { readonly dataSource: 'in-organization'; readonly orgId: string }
   | { readonly dataSource: 'owned-by'; readonly userId: string }
   | { readonly dataSource: 'organization-visible' }
+  /** Answers may cite it. */
+  | { readonly dataSource: 'cited' }
   /** A matching agent has the source attached. */
   | { readonly dataSource: 'attached-to'; readonly agent: AgentFilter };
 export type DataSourceFilter = Filter<DataSourceLeaf>;

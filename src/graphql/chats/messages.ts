@@ -1,3 +1,4 @@
+import { freshContentAddress } from '../../engine/knowledge/content-links.ts';
 import { type ChatMessage, messageRoles, type ToolCall, toolOutputStatuses } from '../../entities/chats/chat.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import { builder } from '../builder/builder.ts';
@@ -24,7 +25,10 @@ export const CitationType = builder.objectRef<Citation>('Citation').implement({
     knowledgeItemId: t.exposeID('knowledgeItemId', { description: 'The document it is from.' }),
     dataSourceId: t.exposeID('dataSourceId', { description: 'The data source of that document.' }),
     name: t.exposeString('name', { description: 'The title of that document.' }),
-    url: t.exposeString('url', { description: 'Where to read it.' }),
+    url: t.string({
+      description: 'Where to read it: the address of a web page, or a link that works without a key for an hour from now.',
+      resolve: ({ url }, _args, { deps }) => freshContentAddress(deps, url),
+    }),
     type: t.exposeString('type', { description: 'The kind of that document.' }),
     page: t.exposeInt('page', { nullable: true, description: 'The page it stands on, where there are pages.' }),
     headingPath: t.exposeString('headingPath', { description: 'The headings above it; empty when there are none.' }),

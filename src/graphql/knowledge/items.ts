@@ -1,4 +1,11 @@
-import { contentUrlOf, getKnowledgeItem, listKnowledgeItems, updateKnowledgeItem } from '../../domain/knowledge/items.ts';
+import {
+  citedUrlOf,
+  contentUrlOf,
+  getCitedItem,
+  getKnowledgeItem,
+  listKnowledgeItems,
+  updateKnowledgeItem,
+} from '../../domain/knowledge/items.ts';
 import type { KnowledgeItem } from '../../entities/knowledge/data-source.ts';
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
@@ -70,6 +77,19 @@ const KnowledgeItemType = builder.objectRef<KnowledgeItem>('KnowledgeItem').impl
   }),
 });
 
+const CitedDocumentType = builder.objectRef<KnowledgeItem>('CitedDocument').implement({
+  description: 'A document behind a citation, as readers of answers may know it.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the item.' }),
+    dataSourceId: t.exposeID('dataSourceId', { description: 'The source it is of.' }),
+    name: t.exposeString('name', { description: 'What it is called.' }),
+    url: t.string({
+      description: 'Where to read it: its own address, or a link to its original that works without a key for an hour.',
+      resolve: (item, _args, { deps }) => citedUrlOf(deps, item),
+    }),
+  }),
+});
+
 const KnowledgeItemConnection = connectionOf(KnowledgeItemType, 'KnowledgeItem', 'Knowledge items');
 
 builder.queryFields((t) => ({
@@ -95,6 +115,15 @@ builder.queryFields((t) => ({
       id: t.arg.id({ description: 'The id of the item.' }),
     },
     resolve: (_root, { dataSourceId, id }, { deps, caller }) => getKnowledgeItem(deps, caller, dataSourceId, id),
+  }),
+  citedDocument: t.field({
+    type: CitedDocumentType,
+    description: 'The document behind a citation, for callers who see its source or may use an agent that cites it.',
+    args: {
+      dataSourceId: t.arg.id({ description: 'The id of the source.' }),
+      id: t.arg.id({ description: 'The id of the item.' }),
+    },
+    resolve: (_root, { dataSourceId, id }, { deps, caller }) => getCitedItem(deps, caller, { dataSourceId, id }),
   }),
 }));
 

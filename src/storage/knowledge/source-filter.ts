@@ -12,6 +12,8 @@ export function dataSourceCondition(filter: DataSourceFilter, parameters: Parame
         return `s."ownerUserId" = ${parameters.add(leaf.userId)}`;
       case 'organization-visible':
         return 's."orgVisible"';
+      case 'cited':
+        return 's.cite';
       case 'attached-to':
         return `exists (select 1 from agent_data_sources x join agents a on a.id = x."agentId"
           where x."dataSourceId" = s.id and not a."isDeleted" and ${agentCondition(leaf.agent, parameters)})`;

@@ -96,6 +96,8 @@ export const relations = {
 
   // to a data source of the owner, attached to an agent and not open to the organization
   readsSource: thingIs(family, family, true),
+  /** Whoever may use the agent may open what its answers cite. */
+  opensSource: agentIs(standing),
   changesSource: thingIs(['owner', ...administrators], family, true),
 
   // to a RESTRICTED group of the owner

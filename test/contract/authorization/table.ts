@@ -181,6 +181,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.agentDataSources': line('sees', ofAgent),
   'Query.indexingStatistics': line('readsSource', ({ source }) => ({ dataSourceId: source })),
   'Query.knowledgeItem': line('readsSource', ({ source, item }) => ({ dataSourceId: source, id: item })),
+  'Query.citedDocument': line('opensSource', ({ source, item }) => ({ dataSourceId: source, id: item })),
   'Query.knowledgeItems': line('readsSource', ({ source }) => ({ dataSourceId: source })),
   'Mutation.addApiDataSource': line('edits', withInput({ name: 'Hours', data: { monday: '9 to 17' } })),
   'Mutation.addFileDataSource': line('edits', ({ agent }) => ({ agentId: agent, file: note() })),

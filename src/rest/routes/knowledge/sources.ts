@@ -196,9 +196,10 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'get',
     path: `${one}/knowledge/{knowledgeId}/content`,
     summary: 'Get the original of a knowledge item',
-    description: 'Its bytes as they were given, as an attachment that no browser shows or runs. Citations link here.',
+    description:
+      'Its bytes as they were given, as an attachment that no browser shows or runs. Citations link here: `link` is what the service signed, and works for an hour without a key. With a key: for callers who see the source, or may use an agent that cites it.',
     tag,
-    document: `query ($dataSourceId: ID!, $knowledgeId: ID!) { knowledgeItem(dataSourceId: $dataSourceId, id: $knowledgeId) { id } }`,
+    document: `query ($dataSourceId: ID!, $knowledgeId: ID!) { citedDocument(dataSourceId: $dataSourceId, id: $knowledgeId) { id } }`,
     download: (deps, caller, { dataSourceId, knowledgeId }) =>
       knowledgeItemContent(deps, caller, { dataSourceId: String(dataSourceId), id: String(knowledgeId) }),
   },

@@ -1,0 +1,53 @@
+import type { LinkSigner } from '../../storage/vault/link-signer.ts';
+
+/** What signed links are made with. `Deps` has it all. */
+export interface ContentLinkDeps {
+  readonly storage: { readonly links: LinkSigner };
+  /** Base of the links, without a slash at the end. */
+  publicUrl(): string;
+  now(): Date;
+}
+
+/** What a signed link opens: the original of one item of one organization, until a time. */
+export interface ContentTicket {
+  readonly itemId: string;
+  readonly orgId: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAtMs: number;
+}
+
+/** Long enough to read an answer and to open its sources, too short for a collection of links. */
+export const contentLinkLifeMs = 60 * 60 * 1_000;
+/** The query parameter that holds the signature. */
+export const contentLinkParameter = 'link';
+
+/** The address of the original of an item, for callers with a key. */
+export function contentAddress({ publicUrl }: Pick<ContentLinkDeps, 'publicUrl'>, dataSourceId: string, itemId: string): string {
+  return `${publicUrl()}/api/v1/data-sources/${dataSourceId}/knowledge/${itemId}/content`;
+}
+
+/** The same, signed: for an hour it opens without a key, also in a browser. */
+export function signedContentAddress(
+  deps: ContentLinkDeps,
+  { dataSourceId, itemId, orgId }: { readonly dataSourceId: string; readonly itemId: string; readonly orgId: string },
+): string {
+  const ticket: ContentTicket = { itemId, orgId, expiresAtMs: deps.now().getTime() + contentLinkLifeMs };
+  const signed = deps.storage.links.sign('content', JSON.stringify(ticket));
+  return `${contentAddress(deps, dataSourceId, itemId)}?${contentLinkParameter}=${signed}`;
+}
+
+/** What a link was signed for, whether or not it has expired; undefined for one that this service did not sign. */
+export function readContentTicket({ storage }: Pick<ContentLinkDeps, 'storage'>, signed: string): ContentTicket | undefined {
+  const text = storage.links.verify('content', signed);
+  return text === undefined ? undefined : (JSON.parse(text) as ContentTicket);
+}
+
+const signedAddress = /\/api\/v1\/data-sources\/(\w+)\/knowledge\/(\w+)\/content\?link=([\w.-]+)$/;
+
+/** The address of a stored citation, signed again at this service's present address; other addresses stay as they are. */
+export function freshContentAddress(deps: ContentLinkDeps, url: string): string {
+  const [, dataSourceId = '', itemId = '', signed = ''] = signedAddress.exec(url) ?? [];
+  const ticket = signed === '' ? undefined : readContentTicket(deps, signed);
+  if (ticket === undefined || ticket.itemId !== itemId) return url;
+  return signedContentAddress(deps, { dataSourceId, itemId, orgId: ticket.orgId });
+}
