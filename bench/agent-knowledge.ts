@@ -28,6 +28,7 @@ export async function benchAgentKnowledge(chunksMax = 100_000): Promise<readonly
     DATA_DIR: dataDir,
     OPENAI_BASE_URL: `${upstream.ready.url}/v1`,
     PARLEY_ADMIN_KEY: adminKey,
+    DEMO: 'off',
     LOG_LEVEL: 'error',
   });
   const service = await startService(settings, createLogger(settings), (error) => {

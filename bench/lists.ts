@@ -19,7 +19,7 @@ const adminKey = 'pk-bench-administrator-key-of-40-characters';
  */
 export async function benchLists(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-lists-'));
-  const settings = loadSettings({ PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'error', PARLEY_ADMIN_KEY: adminKey });
+  const settings = loadSettings({ PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'error', PARLEY_ADMIN_KEY: adminKey, DEMO: 'off' });
   const service = await startService(settings, pino({ level: 'silent' }), (error) => {
     throw error;
   });

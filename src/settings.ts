@@ -62,6 +62,10 @@ export const settingsSchema = z.object({
     .max(200)
     .optional()
     .describe('The first key: any string of 32 to 200 characters. Default: made at the first start and printed once.'),
+  DEMO: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('off: the first start makes no demo agent. The demo agent answers questions about Parley from its own manual.'),
   PARLEY_MASTER_KEY: optionalText().describe(
     'Encrypts stored secrets. Several values, separated by commas, rotate: the first encrypts, all decrypt. Default: made in DATA_DIR.',
   ),

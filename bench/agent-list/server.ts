@@ -23,6 +23,7 @@ const settings = loadSettings({
   PORT: '0',
   DATA_DIR: dataDir,
   PARLEY_ADMIN_KEY: adminKey,
+  DEMO: 'off',
   PARLEY_MASTER_KEY: 'a master key for measurements only',
   ...(DATABASE_URL === undefined ? {} : { DATABASE_URL }),
 });

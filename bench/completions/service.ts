@@ -16,6 +16,7 @@ const settings = loadSettings({
   DATA_DIR: dataDir,
   OPENAI_BASE_URL: `${process.argv[2] ?? ''}/v1`,
   PARLEY_ADMIN_KEY: adminKey,
+  DEMO: 'off',
   LOG_FORMAT: 'json',
   ...(process.argv[3] === undefined ? {} : { RUNS_ACTIVE_MAX: process.argv[3] }),
 });

@@ -6,7 +6,7 @@ import { loadSettings, type Settings } from '../settings.ts';
 import { startEmbeddedOf } from '../storage/database/embedded/embedded.ts';
 import { StartRefusal } from '../storage/database/start-refusal.ts';
 import type { Service } from './service.ts';
-import { welcome } from './welcome.ts';
+import { demoWelcome, welcome } from './welcome.ts';
 
 const settings = readSettings();
 const logger = createLogger(settings);
@@ -36,6 +36,14 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 
 // The last step of a start: a test or a script that reads this line may send a signal at once.
 console.log(welcome(service.url, service.firstKey, settings));
+announceDemo(service);
+
+/** The demo agent is made while the service already answers: a first start takes no longer with it. */
+function announceDemo({ url, firstKey, demo }: Service): void {
+  void demo?.then((agentId) => {
+    if (agentId !== undefined && firstKey !== undefined && !isStopping) console.log(demoWelcome(url, firstKey));
+  });
+}
 
 async function start(): Promise<Service> {
   const onFatal = (error: Error) => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type FirstKey, prepareFirstStart } from '../domain/accounts/first-start.ts';
+import { createDemo } from '../domain/agents/demo.ts';
 import type { Deps } from '../domain/deps.ts';
 import { endingMs } from '../engine/runs/engine.ts';
 import { closing } from '../http/connections/closing.ts';
@@ -17,6 +18,8 @@ export interface Service {
   readonly url: string;
   /** At the first start on an empty database only. */
   readonly firstKey: FirstKey | undefined;
+  /** At such a start only: resolves when the demo agent is there, to its id, or to undefined where it could not be made. Never rejects. */
+  readonly demo: Promise<string | undefined> | undefined;
   readonly deps: Deps;
   /**
    * Stops listening, lets what runs come to its end, ends it itself a little before `graceMs` is over so that every stream has its proper
@@ -73,12 +76,18 @@ export async function startService(
     app.watch(server);
     const { port } = await listen(server, settings);
     publicUrl ??= address(port);
+    const stopping = new AbortController();
+    const wantsDemo = firstKey !== undefined && settings.DEMO === 'on';
+    const demo = wantsDemo ? createDemo(deps, stopping.signal) : undefined;
     return {
       url: address(port),
       firstKey,
+      demo,
       deps,
       async close(graceMs) {
         const deadlineMs = performance.now() + graceMs;
+        stopping.abort();
+        await demo;
         const leftMs = () => Math.max(0, deadlineMs - performance.now());
         app.stop();
         const closed = closing(server);

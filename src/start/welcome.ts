@@ -1,10 +1,23 @@
 import type { FirstKey } from '../domain/accounts/first-start.ts';
+import { demoAgentName } from '../domain/agents/demo.ts';
 import type { Settings } from '../settings.ts';
 
 /** What a person sees once the service is up: where it is, the first key, what to try next. */
 export function welcome(url: string, firstKey: FirstKey | undefined, settings: Settings): string {
   const place = settings.DATABASE_URL === undefined ? `embedded database in ${settings.DATA_DIR}` : 'PostgreSQL server';
-  return ['', `Parley listens on ${url} (${place}).`, ...keyLines(firstKey), '', ...nextSteps(url), ''].join('\n');
+  return ['', `Parley listens on ${url} (${place}).`, ...keyLines(firstKey), '', ...nextSteps(url, firstKey, settings), ''].join(
+    '\n',
+  );
+}
+
+/** Follows when the demo agent is there: one command that works as it is printed. */
+export function demoWelcome(url: string, firstKey: FirstKey): string {
+  return [
+    'Ask it something, from a second terminal in this folder:',
+    '',
+    `  ${askCommand(url, firstKey, demoAgentName)}`,
+    '',
+  ].join('\n');
 }
 
 function keyLines(firstKey: FirstKey | undefined): string[] {
@@ -13,11 +26,17 @@ function keyLines(firstKey: FirstKey | undefined): string[] {
   return ['', 'Your first key. It may do everything, and it is shown this once only:', '', `  ${firstKey.secret}`];
 }
 
-function nextSteps(url: string): string[] {
-  return [
-    'Try next:',
-    `  curl ${url}/api/v1/chat/completions -H "Authorization: Bearer <key>" -H "Content-Type: application/json" \\`,
-    `    -d '{"model":"parley/offline","messages":[{"role":"user","content":"What can you do?"}]}'`,
-    `  GraphiQL at ${url}/graphql, the REST reference at ${url}/docs, and the quick tour in README.md.`,
-  ];
+function nextSteps(url: string, firstKey: FirstKey | undefined, { DEMO }: Settings): string[] {
+  const places = `GraphiQL at ${url}/graphql, the REST reference at ${url}/docs, and the quick tour in README.md.`;
+  if (firstKey === undefined) return [`The command line: npm run parley -- help. ${places}`];
+  if (DEMO === 'on') return [places];
+  return ['Try next, from a second terminal in this folder:', '', `  ${askCommand(url, firstKey, undefined)}`, '', places];
+}
+
+/** With the key itself where Parley made it. A key that the operator chose is written nowhere. */
+function askCommand(url: string, { secret, isMade }: FirstKey, agent: string | undefined): string {
+  const key = isMade ? secret : '"$PARLEY_ADMIN_KEY"';
+  const question =
+    agent === undefined ? '"What can you do?" --model parley/offline' : `"How do I back up Parley?" --agent "${agent}"`;
+  return `npm run -s parley -- ask ${question} --url ${url} --key ${key}`;
 }

@@ -109,6 +109,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   let env: Readonly<Record<string, string>> = {
     PORT: '0',
     LOG_LEVEL: 'warn',
+    DEMO: 'off',
     PARLEY_ADMIN_KEY: adminKey,
     DATABASE_POOL_MAX: '6',
     ...place?.env,

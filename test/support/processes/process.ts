@@ -25,7 +25,7 @@ const running = new Set<ChildProcess>();
 /** Starts Parley with these settings and nothing else of this environment. */
 export function startProcess(env: Readonly<Record<string, string>>, cwd?: string): ParleyProcess {
   const child = spawn(process.execPath, [...briefly, mainPath], {
-    env: { PATH: process.env.PATH ?? '', PORT: '0', LOG_FORMAT: 'json', ...env },
+    env: { PATH: process.env.PATH ?? '', PORT: '0', LOG_FORMAT: 'json', DEMO: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),
   });
