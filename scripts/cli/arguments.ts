@@ -2,6 +2,7 @@ import { type GraphQLInputType, getNullableType, isInputObjectType, isListType, 
 import { scopes } from '../../src/entities/accounts/caller.ts';
 import type { Command, Member } from './commands.ts';
 import { misused } from './failure.ts';
+import { suggestion } from './nearest.ts';
 
 /** The parts of a typed command: words, `--name value` pairs (a name may be repeated) and switches. */
 export interface Typed {
@@ -10,7 +11,7 @@ export interface Typed {
   readonly switches: ReadonlySet<string>;
 }
 
-const switchNames: ReadonlySet<string> = new Set(['json', 'local', 'help']);
+const switchNames: ReadonlySet<string> = new Set(['json', 'local', 'help', 'dryRun']);
 
 /** @throws Failure for a member without its value. */
 export function readTyped(args: readonly string[]): Typed {
@@ -47,10 +48,13 @@ export function requestOf({ noun, verb, route, members }: Command, options: Type
   const known = new Set(members.map(({ name }) => name));
   const unknown = [...options.keys()].filter((name) => !known.has(name));
   const taken = members.length === 0 ? 'It takes none.' : `It takes ${members.map(({ name }) => `--${name}`).join(', ')}.`;
-  if (unknown.length > 0) throw misused(`${noun} ${verb} does not take --${unknown.join(', --')}. ${taken}`);
+  if (unknown.length > 0) {
+    const meant = suggestion(unknown[0] ?? '', [...known]);
+    throw misused(`${noun} ${verb} does not take --${unknown.join(', --')}.${meant} ${taken}`);
+  }
   const missing = members.filter(({ name, isRequired }) => isRequired && !options.has(name)).map(({ name }) => `--${name}`);
   if (missing.length > 0)
-    throw misused(`${noun} ${verb} needs ${missing.join(' and ')}. See: npm run parley -- ${noun} ${verb} --help`);
+    throw misused(`${noun} ${verb} needs ${missing.join(' and ')}. Type ${noun} ${verb} --help to see an example.`);
   const given = members.flatMap((member) => {
     const texts = options.get(member.name);
     return texts === undefined ? [] : [{ member, texts }];

@@ -10,40 +10,7 @@ import {
 } from 'graphql';
 import { compileRoutes, type Route } from '../../src/rest/compile.ts';
 import { allRoutes } from '../../src/rest/routes/index.ts';
-import { misused } from './failure.ts';
-
-/** `parley <noun> <verb>` → the REST operation that it calls. */
-const operations: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  tenants: {
-    list: 'listTenants',
-    get: 'getTenant',
-    create: 'createTenant',
-    update: 'updateTenant',
-    delete: 'deleteTenant',
-  },
-  organizations: {
-    list: 'listOrganizations',
-    get: 'getOrganization',
-    create: 'createOrganization',
-    update: 'updateOrganization',
-    delete: 'deleteOrganization',
-  },
-  limits: { get: 'getOrganization', set: 'updateOrganization' },
-  users: { list: 'listUsers', get: 'getUser', create: 'createUser', update: 'updateUser', delete: 'deleteUser' },
-  memberships: {
-    list: 'listMemberships',
-    get: 'getMembership',
-    create: 'createMembership',
-    update: 'updateMembership',
-    delete: 'deleteMembership',
-  },
-  keys: { list: 'listApiKeys', create: 'createApiKey', revoke: 'revokeApiKey' },
-  groups: { list: 'listMyGroups', get: 'getGroup', create: 'createGroup', update: 'updateGroup', delete: 'deleteGroup' },
-  agents: { list: 'listAis', get: 'getAi', delete: 'deleteAi' },
-  usage: { show: 'getUsage', days: 'listUsageDays' },
-  audit: { list: 'listAuditLog' },
-  models: { list: 'listModels' },
-};
+import { operations } from './commands/operations.ts';
 
 export interface Command {
   readonly noun: string;
@@ -61,7 +28,7 @@ export interface Member {
   readonly description: string;
 }
 
-/** All commands. Their members come from the routes and the schema, so a command has every member of its operation. */
+/** Everything that can be typed. Members come from the rows and the schema, so a command cannot know less than the interface. */
 export function commandsOf(schema: GraphQLSchema): readonly Command[] {
   const routes = new Map(compileRoutes(schema, allRoutes).map((route) => [route.row.operationId, route]));
   return Object.entries(operations).flatMap(([noun, verbs]) =>
@@ -73,17 +40,31 @@ export function commandsOf(schema: GraphQLSchema): readonly Command[] {
   );
 }
 
-/** @throws Failure that lists the commands. */
-export function commandNamed(commands: readonly Command[], noun: string, verb: string | undefined): Command {
-  const ofNoun = commands.filter((command) => command.noun === noun);
-  if (ofNoun.length === 0) {
-    const nouns = [...new Set(commands.map((command) => command.noun))];
-    throw misused(`There is no "${noun}". Nouns are ${nouns.join(', ')}. Try: npm run parley -- help`);
-  }
-  const found = ofNoun.find((command) => command.verb === verb);
-  if (found !== undefined) return found;
-  const verbs = ofNoun.map((command) => command.verb).join(', ');
-  throw misused(verb === undefined ? `${noun} needs a verb: ${verbs}.` : `${noun} cannot "${verb}". It can ${verbs}.`);
+/** A command that works as it is typed: the members that it needs, with values of their kind. */
+export function exampleOf({ noun, verb, members }: Command): string {
+  const needed = members.filter(({ isRequired }) => isRequired);
+  const shown = needed.length > 0 || !['create', 'update', 'set'].includes(verb) ? needed : members.slice(0, 1);
+  const changed = verb === 'update' || verb === 'set' ? members.filter(({ place }) => place === 'body').slice(0, 1) : [];
+  const options = [...new Set([...shown, ...changed])].map((member) => ` --${member.name} ${sampleOf(member)}`);
+  return `${noun} ${verb}${options.join('')}`;
+}
+
+const samples: Readonly<Record<string, string>> = {
+  name: 'Workshop',
+  email: 'ann@example.com',
+  scopes: 'AGENTS:READ,CHATS:WRITE',
+  aiId: 'ai_01jd0000000000000000000000',
+  orgId: 'org_01jd0000000000000000000000',
+  userId: 'user_01jd0000000000000000000000',
+};
+
+function sampleOf({ name, type }: Member): string {
+  const known = samples[name];
+  if (known !== undefined) return known;
+  const named = getNamedType(type);
+  if (isEnumType(named)) return named.getValues()[0]?.name ?? '';
+  if (/Id$/.test(name)) return `${name.slice(0, -2).toLowerCase()}_01jd0000000000000000000000`;
+  return { Boolean: 'true', Int: '10', Count: '1000000', Float: '1', DateTime: '2030-01-01T00:00:00Z' }[named.name] ?? 'text';
 }
 
 function membersOf({ row, main, pathNames }: Route): Member[] {
@@ -106,7 +87,7 @@ function membersOf({ row, main, pathNames }: Route): Member[] {
   ];
 }
 
-/** The name of a member's type in the help text. */
+/** How help calls the type of a member. */
 export function typeName(type: GraphQLInputType): string {
   const inner = getNullableType(type);
   if (isListType(inner)) return `${typeName(inner.ofType)},…`;

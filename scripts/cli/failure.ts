@@ -1,5 +1,5 @@
-/** The exit codes. */
-export const exitCodes = { good: 0, refused: 1, misused: 2, unreachable: 3 } as const;
+/** How the command ends: done, refused or failed, typed wrongly. */
+export const exitCodes = { good: 0, failed: 1, misused: 2 } as const;
 
 /** A failure shown to the user of the command line, in plain sentences. */
 export class Failure extends Error {
@@ -10,6 +10,10 @@ export class Failure extends Error {
     super(message);
     this.exitCode = exitCode;
   }
+}
+
+export function failed(message: string): Failure {
+  return new Failure(message, exitCodes.failed);
 }
 
 export function misused(message: string): Failure {

@@ -76,7 +76,7 @@ export async function openLocal(schema: GraphQLSchema, env: NodeJS.ProcessEnv): 
 }
 
 function nothingHere(): Failure {
-  return new Failure('There is nothing here yet. Start Parley once: npm start', exitCodes.unreachable);
+  return new Failure('There is nothing here yet. Start Parley once: npm start', exitCodes.failed);
 }
 
 function openDeps(env: NodeJS.ProcessEnv): Promise<Deps> {
@@ -113,11 +113,11 @@ export async function openData<T>(
     );
   } catch (error) {
     if (error instanceof FolderInUseError) {
-      throw new Failure(`The service is running on this data folder. ${inUse}`, exitCodes.unreachable);
+      throw new Failure(`The service is running on this data folder. ${inUse}`, exitCodes.failed);
     }
     if (error instanceof Failure) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Failure(`The data could not be opened: ${reason}`, exitCodes.unreachable);
+    throw new Failure(`The data could not be opened: ${reason}`, exitCodes.failed);
   }
 }
 

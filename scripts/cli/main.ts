@@ -1,9 +1,20 @@
 import { existsSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { processScreen } from './output/screen.ts';
 import { runCommand } from './run.ts';
 
 if (existsSync('.env')) process.loadEnvFile('.env');
-const { code, out, err } = await runCommand(process.argv.slice(2), process.env);
-process.stdout.write(out);
-process.stderr.write(err);
-// An embedded database leaves a worker thread that would keep the process alive.
-process.exit(code);
+const ending = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    // A second signal ends the process at once.
+    if (ending.signal.aborted) process.exit(1);
+    ending.abort();
+  });
+}
+// Whoever reads the output may leave early, like `head`.
+process.stdout.on('error', () => process.exit(0));
+process.exitCode = await runCommand(process.argv.slice(2), process.env, processScreen(process.env), ending.signal);
+// What was written leaves first. An embedded database leaves a worker behind that would keep the process waiting.
+for (const stream of [process.stdout, process.stderr]) while (stream.writableLength > 0) await wait(5);
+process.exit();

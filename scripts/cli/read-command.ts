@@ -1,16 +1,23 @@
 import { type Request, requestOf, type Typed } from './arguments.ts';
-import { type Command, commandNamed } from './commands.ts';
+import { commandNameOf } from './commands/written.ts';
+import type { Command } from './commands.ts';
 import { misused } from './failure.ts';
 
-/** The typed command as a request, and its target if one is given. @throws Failure that names the mistake. */
-export function readCommand(
-  commands: readonly Command[],
-  { words, options }: Typed,
-): { readonly request: Request; readonly url: string | undefined } {
-  const [noun = '', verb, ...surplus] = words;
-  const command = commandNamed(commands, noun, verb);
-  if (surplus.length > 0) throw misused(`Members are written as --member value; "${surplus.join(' ')}" belongs to none.`);
-  const members = new Map(options);
-  members.delete('url');
-  return { request: requestOf(command, members), url: options.get('url')?.at(-1) };
+/** Options that every command takes; they say where it is sent. */
+export const targetOptions: ReadonlySet<string> = new Set(['url', 'key']);
+
+/** The command of an operation that was typed. @throws Failure saying what is wrong with it. */
+export function commandOf(commands: readonly Command[], { words }: Typed): Command {
+  const { noun, verb } = commandNameOf(words[0] ?? '', words[1]);
+  const command = commands.find((one) => one.noun === noun && one.verb === verb);
+  if (command === undefined) throw new Error(`${noun} ${verb} is no operation`);
+  return command;
+}
+
+/** The typed command as a request to send. @throws Failure saying what is wrong with it. */
+export function readCommand(commands: readonly Command[], typed: Typed): Request {
+  const command = commandOf(commands, typed);
+  const surplus = typed.words.slice(2);
+  if (surplus.length > 0) throw misused(`Options are written as --name value; "${surplus.join(' ')}" belongs to none.`);
+  return requestOf(command, new Map([...typed.options].filter(([name]) => !targetOptions.has(name))));
 }

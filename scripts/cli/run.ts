@@ -1,99 +1,103 @@
-import { buildSchema } from '../../src/graphql/schema.ts';
-import { type Request, readTyped, type Typed } from './arguments.ts';
-import { commandNamed, commandsOf } from './commands.ts';
-import { exitCodes, Failure, misused } from './failure.ts';
-import { openLocal, type Target } from './local.ts';
-import { help, helpOf, secretsHelp, shown } from './print.ts';
-import { readCommand } from './read-command.ts';
-import { rotateSecrets, shownRotation } from './secrets.ts';
+import { readTyped, type Typed } from './arguments.ts';
+import type { WrittenCommand } from './commands/command.ts';
+import { completionHelp, completionScript } from './commands/completion.ts';
+import { commandNameOf, writtenCommandOf } from './commands/written.ts';
+import { exitCodes, Failure, failed, misused } from './failure.ts';
+import { suggestion } from './nearest.ts';
+import { help, helpOf, helpOfWritten, secretsHelp, shown } from './output/help.ts';
+import { harmless, type Screen } from './output/screen.ts';
+import { commandOf, readCommand, targetOptions } from './read-command.ts';
+import { Service, targetOf } from './service.ts';
 
-/** What a command prints, and the exit code of its process. */
-export interface CommandResult {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** `parley <noun> <verb> [--member value …]`: calls one REST operation of the running service, or with --local directly on the data. */
-export async function runCommand(words: readonly string[], env: NodeJS.ProcessEnv): Promise<CommandResult> {
+/**
+ * `parley <command> [--option value …]`: works with a service that runs, or with `--local` on the data itself.
+ *
+ * @param signal  fires at Ctrl-C: what runs for the command is cancelled.
+ * @returns the exit code of the process. Every failure is told in plain sentences.
+ */
+export async function runCommand(
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<number> {
   try {
-    return { code: 0, out: `${await outputOf(readTyped(words), env)}\n`, err: '' };
+    return (await perform(readTyped(words), env, screen, signal)) ? exitCodes.good : exitCodes.failed;
   } catch (error) {
+    screen.progress('');
+    if (signal.aborted) {
+      screen.err('\nCancelled.\n');
+      return exitCodes.failed;
+    }
     if (!(error instanceof Failure)) throw error;
-    return { code: error.exitCode, out: '', err: `${error.message}\n` };
+    screen.err(`${harmless(error.message)}\n`);
+    return error.exitCode;
   }
 }
 
-async function outputOf(typed: Typed, env: NodeJS.ProcessEnv): Promise<string> {
+async function perform(typed: Typed, env: NodeJS.ProcessEnv, screen: Screen, signal: AbortSignal): Promise<boolean> {
+  const program = env.npm_lifecycle_event === 'parley' ? 'npm run -s parley --' : 'parley';
+  const say = (text: string) => {
+    screen.out(text.endsWith('\n') ? text : `${text}\n`);
+    return true;
+  };
+  const isHelp = typed.switches.has('help');
+  const [noun, verb] = typed.words;
+  if (noun === undefined || (noun === 'help' && verb === undefined)) return say(help(program));
+  if (noun === 'help')
+    return perform({ ...typed, words: typed.words.slice(1), switches: new Set(['help']) }, env, screen, signal);
+  if (noun === 'completion') return say(isHelp ? completionHelp : completionScript(verb));
+  if (noun === 'secrets') return isHelp ? say(secretsHelp) : say(await secrets(typed, env));
+  const name = commandNameOf(noun, verb);
+  const written = writtenCommandOf(name);
+  if (written !== undefined)
+    return isHelp ? say(helpOfWritten(written, program)) : runWritten(written, typed, env, screen, signal);
+  // Operations need the schema, which takes a moment to build.
+  const [{ buildSchema }, { commandsOf }] = await Promise.all([import('../../src/graphql/schema.ts'), import('./commands.ts')]);
   const schema = buildSchema();
   const commands = commandsOf(schema);
-  const [noun = 'help', verb] = typed.words;
-  if (noun === 'help') return help(commands);
-  if (typed.switches.has('help')) return noun === 'secrets' ? secretsHelp : helpOf(commandNamed(commands, noun, verb));
-  const isJson = typed.switches.has('json');
-  if (noun === 'secrets') {
-    if (verb !== 'rotate' || typed.words.length > 2) throw misused('secrets can be rotated: npm run parley -- secrets rotate');
-    const rotation = await rotateSecrets(env);
-    return isJson ? JSON.stringify(rotation, null, 2) : shownRotation(rotation);
-  }
-  const { request, url } = readCommand(commands, typed);
-  const target = typed.switches.has('local') ? await openLocal(schema, env) : remote(url, env);
+  const asTyped = { ...typed, words: [name.noun, name.verb, ...typed.words.slice(2)] };
+  if (isHelp) return say(helpOf(commandOf(commands, asTyped), program));
+  const { method, path, body } = readCommand(commands, asTyped);
+  const local = typed.switches.has('local') ? await (await import('./local.ts')).openLocal(schema, env) : undefined;
   try {
-    const body = await send(target, request);
-    return isJson ? JSON.stringify(body, null, 2) : shown(body);
+    const reply = await new Service(local ?? targetOf(typed.options, env), signal).send(method, path, body);
+    return say(typed.switches.has('json') ? JSON.stringify(reply, null, 2) : shown(reply));
   } finally {
-    await target.close();
+    await local?.close();
   }
 }
 
-function remote(given: string | undefined, env: NodeJS.ProcessEnv): Target {
-  const url = given ?? env.PARLEY_URL ?? 'http://127.0.0.1:4000';
-  if (!URL.canParse(url) || !/^https?:/.test(url)) throw misused(`"${url}" is no http(s) address.`);
-  const key = env.PARLEY_KEY;
-  if (key === undefined || key === '') {
-    throw new Failure(
-      'Set PARLEY_KEY to a key with the scopes of the command. When all keys are lost, stop the service and use --local.',
-      exitCodes.misused,
-    );
+async function secrets({ words, switches }: Typed, env: NodeJS.ProcessEnv): Promise<string> {
+  if (words[1] !== 'rotate' || words.length > 2) throw misused('secrets can be rotated: parley secrets rotate');
+  const { rotateSecrets, shownRotation } = await import('./secrets.ts');
+  const rotation = await rotateSecrets(env);
+  return switches.has('json') ? JSON.stringify(rotation, null, 2) : shownRotation(rotation);
+}
+
+async function runWritten(
+  command: WrittenCommand,
+  { words: typedWords, options: given, switches }: Typed,
+  env: NodeJS.ProcessEnv,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { name, takes, options: known } = command;
+  const words = typedWords.slice(name.split(' ').length);
+  const [least, most] = command.words;
+  if (switches.has('local')) throw failed(`${name} needs a running service: start it with npm start, and leave --local away.`);
+  if (words.length < least) throw misused(`${name} needs ${takes}. Type ${name} --help to see an example.`);
+  if (words.length > most)
+    throw misused(`${name} does not take "${words.slice(most).join(' ')}". Options are written as --name value.`);
+  const options = new Map(
+    [...given].filter(([option]) => !targetOptions.has(option)).map(([option, values]) => [option, values.at(-1) ?? '']),
+  );
+  const names = known.map((option) => option.name);
+  for (const option of options.keys()) {
+    if (names.includes(option)) continue;
+    const taken = names.length === 0 ? 'It takes none.' : `It takes ${names.map((one) => `--${one}`).join(', ')}.`;
+    throw misused(`${name} does not take --${option}.${suggestion(option, names)} ${taken}`);
   }
-  return { url: url.replace(/\/+$/, ''), key, close: async () => undefined };
-}
-
-async function send({ url, key }: Target, { method, path, body }: Request): Promise<unknown> {
-  const response = await fetch(url + path, {
-    method,
-    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch((error: unknown) => {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    throw new Failure(
-      `Nothing answers at ${url} (${cause}). Is the service running? PARLEY_URL or --url says where; --local needs none.`,
-      exitCodes.unreachable,
-    );
-  });
-  const text = await response.text();
-  const reply = parse(text);
-  if (response.ok) return reply ?? text;
-  throw new Failure(refusal(response.status, reply), exitCodes.refused);
-}
-
-/** Lists every fault that the service reports. */
-function refusal(status: number, reply: unknown): string {
-  const error = memberOf(reply, 'error');
-  const several = memberOf(error, 'errors');
-  const faults = Array.isArray(several) ? several : [error];
-  const messages = faults.map((fault) => memberOf(fault, 'message')).filter((message) => typeof message === 'string');
-  return messages.length === 0 ? `The service answered ${status}.` : `${messages.join('.\n')} (${status}).`;
-}
-
-function memberOf(value: unknown, member: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[member] : undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const service = new Service(targetOf(given, env), signal);
+  return command.run({ service, screen, words, options, switches, signal });
 }

@@ -1,0 +1,46 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { JsonObject } from '../../src/lib/json.ts';
+import { membersOf } from '../../src/lib/json.ts';
+import type { Service } from './service.ts';
+
+export interface Source extends JsonObject {
+  readonly id: string;
+  readonly name: string;
+  readonly indexStatus: string;
+  readonly indexPercentage: string;
+  readonly errorMessage: string | null;
+}
+
+const atRest: ReadonlySet<string> = new Set(['INDEXED', 'FAILED']);
+const pollEveryMs = 500;
+
+export function isAtRest({ indexStatus }: Source): boolean {
+  return atRest.has(indexStatus);
+}
+
+export async function sourcesOf(service: Service, agentId: string): Promise<readonly Source[]> {
+  return (membersOf(await service.send('GET', `/api/v1/ais/${agentId}/data-sources`)).data ?? []) as Source[];
+}
+
+/**
+ * Follows the sources of an agent until each of them is indexed or has failed.
+ *
+ * @param isWanted  which of them.
+ * @param onChange  is told all of them at each look.
+ * @param timeoutMs  Infinity to wait as long as it takes.
+ */
+export async function whenIndexed(
+  service: Service,
+  agentId: string,
+  isWanted: (source: Source) => boolean,
+  onChange: (sources: readonly Source[]) => void,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<readonly Source[]> {
+  const untilMs = performance.now() + timeoutMs;
+  for (;;) {
+    const sources = (await sourcesOf(service, agentId)).filter(isWanted);
+    onChange(sources);
+    if (sources.every(isAtRest) || performance.now() >= untilMs) return sources;
+    await wait(pollEveryMs, undefined, { signal });
+  }
+}

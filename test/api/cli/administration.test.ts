@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { readTyped } from '../../../scripts/cli/arguments.ts';
+import { commandsOf } from '../../../scripts/cli/commands.ts';
+import { readCommand } from '../../../scripts/cli/read-command.ts';
+import { buildSchema } from '../../../src/graphql/schema.ts';
+import { TestClient } from '../../support/client.ts';
+import { type CommandResult, parley } from '../../support/command-line.ts';
+import type { Person } from '../../support/make.ts';
+import { killProcesses, startProcess } from '../../support/processes/process.ts';
+import { withService } from '../../support/service.ts';
+import { copyOf, testServerUrl } from '../../support/storage/databases.ts';
+
+const script = fileURLToPath(new URL('../../../scripts/parley.ts', import.meta.url));
+const commands = commandsOf(buildSchema());
+
+const argumentsOf = (words: string) => words.split(' ').filter((word) => word !== '');
+/** The same in a process of its own. */
+function parleyProcess(words: string, env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    const options = { env: { PATH: process.env.PATH ?? '', ...env }, cwd: fileURLToPath(new URL('../../..', import.meta.url)) };
+    const child = execFile(process.execPath, [script, ...argumentsOf(words)], options, (_error, out, err) =>
+      resolve({ code: child.exitCode ?? -1, out, err }),
+    );
+  });
+}
+
+const { service, make } = await withService();
+
+describe('the command line', () => {
+  let admin: Person;
+  beforeAll(async () => {
+    admin = await make.person({ role: 'ADMIN' });
+  });
+  const asAdmin = (words: string) => parley(words, { PARLEY_URL: service.url, PARLEY_API_KEY: admin.key });
+  const asRoot = (words: string) => parley(words, { PARLEY_URL: service.url, PARLEY_API_KEY: service.adminKey });
+
+  it('explains itself', async () => {
+    const [help, ofVerb] = await Promise.all([parleyProcess('help'), parley('keys create --help')]);
+    expect([help.code, help.err]).toEqual([0, '']);
+    for (const noun of ['tenants', 'organizations', 'limits', 'users', 'memberships', 'keys', 'usage', 'audit']) {
+      expect(help.out).toMatch(new RegExp(`^  ${noun} `, 'm'));
+    }
+    expect(ofVerb.out).toContain('--scopes <text,…>');
+    expect(ofVerb.out).toContain('Required.');
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['an unknown noun', 'things list', /^There is no command "things"\. Commands are .*keys/],
+    ['a member without its value', 'keys create --name', /^--name needs a value/],
+    ['no key', 'keys list', /^No key was given\. Give one with --key or PARLEY_API_KEY/],
+  ])('says in a sentence what is wrong, and ends with 2: %s', async (_case, words, sentence) => {
+    const { code, out, err } = await parley(words);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(sentence);
+    expect(err).not.toContain('    at ');
+  });
+
+  // Without a process each: what is wrong is found before anything is asked.
+  it.each<[string, string, RegExp]>([
+    ['an unknown verb', 'keys paint', /^keys cannot "paint"\. It can list, create, revoke\./],
+    ['no verb', 'limits', /^limits needs a verb/],
+    ['an unknown member', 'keys list --colour red', /^keys list does not take --colour/],
+    ['a missing member', 'keys create --name x', /^keys create needs --scopes/],
+    ['a word too many', 'keys list all', /^Options are written as --name value/],
+    ['a number that is none', 'limits set --orgId x --apiUsageTokenLimit many', /must be a number/],
+  ])('refuses what it cannot send: %s', (_case, words, sentence) => {
+    const read = () => readCommand(commands, readTyped(words.split(' ')));
+    expect(read).toThrow(sentence);
+    expect(read).toThrow(expect.objectContaining({ name: 'Failure', exitCode: 2 }));
+  });
+
+  it('administers the running service, as far as its key may', async () => {
+    const made = await asAdmin('users create --email zoe@example.com --name Zoe --role ADMIN --json');
+    expect(made.code).toBe(0);
+    expect(JSON.parse(made.out)).toMatchObject({ email: 'zoe@example.com', name: 'Zoe' });
+    const listed = await asAdmin('users list --search zoe');
+    expect(listed.out.split('\n')).toEqual([
+      expect.stringMatching(/^name +email +id /),
+      expect.stringMatching(/^Zoe +zoe@example\.com +user_\w+ /),
+      '',
+    ]);
+    const limited = await asRoot(`limits set --org-id ${admin.orgId} --apiUsageTokenLimit 5000000000 --json`);
+    expect(JSON.parse(limited.out)).toMatchObject({ apiUsageTokenLimit: 5_000_000_000, dataUsageTokenLimit: null });
+    const lifted = await asRoot(`limits set --org-id ${admin.orgId} --apiUsageTokenLimit null --json`);
+    expect(JSON.parse(lifted.out)).toMatchObject({ apiUsageTokenLimit: null });
+    const key = await asAdmin('keys create --name Narrow --scopes AGENTS:READ,USAGE:READ --json');
+    expect(JSON.parse(key.out)).toMatchObject({ scopes: ['AGENTS:READ', 'USAGE:READ'], key: expect.stringMatching(/^pk_/) });
+    expect((await asAdmin('usage show')).out).toMatch(/apiTokensUsed +0/);
+    expect((await asAdmin('audit list --limit 1')).out).toMatch(/createApiKey[\s\S]*More: --cursor /);
+  });
+
+  it('says what the service refused, and what it could not reach', async () => {
+    const refused = await asAdmin('tenants list');
+    expect([refused.code, refused.out]).toEqual([1, '']);
+    expect(refused.err).toContain('Tenants need a key of level INSTANCE (403).');
+    const faulty = await asAdmin('users create --email nothing --name a');
+    expect([faulty.code, faulty.err]).toEqual([1, 'email must be an e-mail address (400).\n']);
+    const unreachable = await parleyProcess('keys list --url http://127.0.0.1:9', { PARLEY_KEY: 'x' });
+    expect(unreachable.code).toBe(1);
+    expect(unreachable.err).toMatch(/^Nothing answers at http:\/\/127\.0\.0\.1:9 .*Is the service running\?/);
+  });
+});
+
+describe('the command line without a service', () => {
+  it('makes a key when all keys are lost', async () => {
+    const place = await copyOf(inject('template'));
+    const env = { ...place.env, PARLEY_ADMIN_KEY: 'the-first-key-that-is-about-to-be-lost-0001' };
+    const first = startProcess(env);
+    await first.url();
+    const recovery = 'keys create --local --name Recovery --scopes all --level INSTANCE --json';
+    if (testServerUrl === undefined) {
+      const meanwhile = await parley(recovery, place.env);
+      expect(meanwhile.code).toBe(1);
+      expect(meanwhile.err).toMatch(/^The service is running on this data folder/);
+    }
+    await first.kill('SIGTERM');
+    const made = await parleyProcess(recovery, place.env);
+    expect([made.code, made.err]).toEqual([0, '']);
+    const { key } = JSON.parse(made.out);
+    const second = startProcess(env);
+    const url = await second.url();
+    const admin = new TestClient(() => url, key);
+    expect((await admin.get('/api/v1/admin/tenants')).status).toBe(200);
+    expect((await admin.get('/api/v1/admin/audit-log')).body.data).toMatchObject([
+      { action: 'createApiKey', actorKeyId: 'local', actorEmail: 'admin@localhost' },
+    ]);
+    await killProcesses();
+    await place.remove();
+  });
+
+  it('puts secrets under a new master key, and says when the old one is not needed', async () => {
+    const place = await copyOf(inject('template'));
+    const both = { ...place.env, PARLEY_MASTER_KEY: 'the new master key,the old master key' };
+    const rotated = await parley('secrets rotate', both);
+    expect([rotated.code, rotated.err]).toEqual([0, '']);
+    expect(rotated.out).toContain('The first key alone opens everything');
+    expect(JSON.parse((await parley('secrets rotate --json', both)).out)).toEqual({ changed: 0, total: 0, needOlder: 0 });
+    if (testServerUrl === undefined) {
+      const running = startProcess(both);
+      await running.url();
+      const meanwhile = await parley('secrets rotate', both);
+      expect([meanwhile.code, meanwhile.err]).toEqual([
+        1,
+        expect.stringMatching(/^The service is running on this data folder\. It does this itself/),
+      ]);
+      await killProcesses();
+    }
+    expect((await parley('secrets paint')).err).toMatch(/^secrets can be rotated/);
+    await place.remove();
+  });
+
+  it('fills no empty folder', async () => {
+    const { code, err } = await parley('users list --local', { DATA_DIR: '/nowhere/at/all' });
+    expect([code, err]).toEqual([1, 'There is nothing here yet. Start Parley once: npm start\n']);
+  });
+});
