@@ -162,12 +162,69 @@ describe('parley/offline', () => {
     });
     expect(JSON.parse(text)).toEqual({
       answer: expect.stringContaining('two years [1]'),
-      years: 1,
+      years: 2,
       kind: 'a',
       more: [expect.any(String)],
     });
     const free = await run([user('Who are you?')], { responseFormat: { type: 'json_object' } });
     expect(JSON.parse(free.text)).toEqual({ answer: expect.stringContaining('parley/offline') });
+  });
+
+  it.each<[string, string, string]>([
+    ['a price', 'What does a puncture repair cost?', 'Puncture repair costs 15 euros [1].'],
+    ['a duration', 'How many hours does a full service take?', 'Full service takes 3 hours [1].'],
+    ['a truth', 'Is the full service bookable?', 'Full service is bookable [1].'],
+    ['a text', 'What colour is the full service label?', 'The label colour of Full service is dark blue [1].'],
+    ['a row of a table', 'How many chains are usual stock?', 'The usual stock of chains is 60 [2].'],
+    ['an object without a name', 'When are you open on Monday?', 'Monday: 9 to 17 [3].'],
+  ])('says rows of data in plain words: %s', async (_case, question, answer) => {
+    const rows =
+      'services[0]\nname: Full service\npriceEuro: 89\ndurationHours: 3\nbookable: true\nlabelColour: dark blue\nservices[1]\nname: Puncture repair\npriceEuro: 15\ndurationHours: 0.5\nbookable: false';
+    const passages = [
+      passage('Prices', rows),
+      passage('Stock', '- part: chains; usual stock: 60\n- part: pedals; usual stock: 12'),
+      passage('Hours', 'monday: 9 to 17\nsunday: closed'),
+    ];
+    const given: ModelMessage = { role: 'system', content: writePassages(passages, true) };
+    expect((await run([given, user(question)])).text).toBe(answer);
+  });
+
+  it.each([
+    ['other words', 'How long are bikes stored?', 'Repaired bicycles are kept for 14 days [1].'],
+    ['other forms', 'Can I purchase a guarantee?', 'A longer warranty can be bought [1].'],
+    ['two words for one', 'How do I back up the data?', 'Backup: copy the data folder [1].'],
+  ])('finds what is said in %s', async (_case, question, answer) => {
+    const text =
+      'Repaired bicycles are kept for 14 days. The shop has a café. A longer warranty can be bought.\n\nBackup: copy the data folder.';
+    const given: ModelMessage = { role: 'system', content: writePassages([passage('Handbook', text)], true) };
+    expect((await run([given, user(question)])).text).toBe(answer);
+  });
+
+  it('summarizes by headings and first sentences', async () => {
+    expect((await run([knowledge, user('Give me an overview, please.')])).text).toBe(
+      '- Warranty: The X200 kettle comes with a warranty of two years [1].\n- Shipping: Orders over 50 € ship for free [1].\n- plan price: Starter, 10 € [2].\n- Prices: A <b> & other marks [2].',
+    );
+  });
+
+  it.each<[string, object, object | RegExp]>([
+    ['a number that is stated', { years: { type: 'integer' } }, { years: 2 }],
+    [
+      'a number that nothing states',
+      { weightKg: { type: 'number', minimum: 1 } },
+      /^I cannot fill "weightKg": nothing .* I do not make up facts/,
+    ],
+    ['a date that nothing states', { boughtOn: { type: 'string', format: 'date' } }, /^I cannot fill "boughtOn"/],
+    ['a number that may be null', { weightKg: { type: ['number', 'null'] } }, { weightKg: null }],
+    ['a number with a default', { weightKg: { type: 'number', default: 7 } }, { weightKg: 7 }],
+  ])('fills a form, or refuses: %s', async (_case, properties, expected) => {
+    const schema = { type: 'object', properties, required: Object.keys(properties) };
+    const responseFormat = { type: 'json_schema', name: 'x', schema } as const;
+    const got = await run([knowledge, user('How many years is the warranty of 3 kettles?')], { responseFormat });
+    const said = got.all.flatMap((delta) => (delta.type === 'refusal' ? [JSON.parse(delta.json)] : [])).join('');
+    if (expected instanceof RegExp) {
+      expect(said).toMatch(expected);
+      expect(got.text).toBe('');
+    } else expect(JSON.parse(got.text)).toEqual(expected);
   });
 
   it('stops when it is told to', async () => {

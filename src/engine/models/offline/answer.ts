@@ -2,6 +2,7 @@ import type { ModelRequest } from '../port.ts';
 import type { Conversation } from './conversation.ts';
 import { evidenceOf } from './evidence.ts';
 import { fillSchema } from './fill.ts';
+import { asksForSummary, outlineOf, type Section } from './outline.ts';
 import { gistOf, type Quote, quotesFor } from './ranking.ts';
 import { sentencesOf } from './sentences.ts';
 import { summarize } from './summarize.ts';
@@ -16,13 +17,28 @@ const greetingPattern = /^\s*(hi|hello|hey|good (morning|day|evening|afternoon)|
 /** A message of at least this many sentences is text to answer from. */
 const ownTextSentencesMin = 4;
 
-/** The whole text of the answer. */
-export function composeAnswer(request: ModelRequest, conversation: Conversation): string {
+/** The whole text of the answer, or why there is none in the form that was asked for. */
+export interface Answer {
+  readonly text: string;
+  readonly isRefusal: boolean;
+}
+
+export function composeAnswer(request: ModelRequest, conversation: Conversation): Answer {
   const text = composeText(conversation);
   const format = request.responseFormat;
-  if (format === undefined || format.type === 'text') return text;
-  if (format.type === 'json_object') return JSON.stringify({ answer: text });
-  return JSON.stringify(fillSchema(format.schema, evidenceOf(conversation.question, text)).value);
+  if (format === undefined || format.type === 'text') return { text, isRefusal: false };
+  if (format.type === 'json_object') return { text: JSON.stringify({ answer: text }), isRefusal: false };
+  const evidence = evidenceOf(conversation.question, text);
+  // Where there is knowledge, it says what is true: a number of the question is then part of what was asked.
+  const numbers = conversation.passages.length > 0 ? [] : evidence.numbers;
+  const { value, invented } = fillSchema(format.schema, { ...evidence, numbers });
+  if (invented.length === 0) return { text: JSON.stringify(value), isRefusal: false };
+  return { text: inventing([...new Set(invented)]), isRefusal: true };
+}
+
+function inventing(members: readonly string[]): string {
+  const names = members.map((name) => `"${name}"`).join(', ');
+  return `I cannot fill ${names}: nothing I was given states it, and I do not make up facts. ${identity} ${advice}`;
 }
 
 function composeText(conversation: Conversation): string {
@@ -31,6 +47,10 @@ function composeText(conversation: Conversation): string {
   if (conversation.isToolTurn) return answerFromTools(conversation);
   if (greetingPattern.test(question)) return `Hello! ${identity} Ask me something.`;
   if (passages.length === 0 && identityPattern.test(question)) return `${identity} ${advice}`;
+  if (asksForSummary(question)) {
+    const outline = outlineOf(passages.length > 0 ? passages : conversation.files);
+    if (outline.length > 0) return outline.map(sectionLine).join('\n');
+  }
   const known = quotesFor(question, passages);
   if (known.length > 0) return citing(known);
   const filed = quotesFor(question, conversation.files);
@@ -59,6 +79,12 @@ function citing(quotes: readonly Quote[]): string {
       return `${text.slice(0, text.length - (text.endsWith(end) ? end.length : 0))} [${source.citation}]${end}`;
     })
     .join(' ');
+}
+
+/** `- Warranty: The warranty lasts two years [1].` */
+function sectionLine({ heading, text, source }: Section): string {
+  const label = heading === '' || text.startsWith(heading) ? '' : `${heading}: `;
+  return `- ${label}${source.citation === null ? closed(text) : citing([{ text, source }])}`;
 }
 
 /** `In notes.txt: “…”`, one for each file. */

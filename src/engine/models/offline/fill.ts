@@ -1,5 +1,6 @@
 import { isObject } from '../../../lib/json.ts';
 import { type Evidence, statedText, textFor } from './evidence.ts';
+import { numbersBeside } from './numbers.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 const depthMax = 12;
@@ -10,12 +11,21 @@ interface Filled {
   readonly isPlain: boolean;
 }
 
-/** Makes a value that fits a JSON Schema: from the question where it states a value, else the smallest valid value. */
-export function fillSchema(schema: Schema, evidence: Evidence): Filled {
-  return fill(schema, '', { ...evidence, numbers: [...evidence.numbers] }, schema, 0);
+/** A filled value, and the members whose numbers, times or addresses nothing states. */
+export interface FilledSchema extends Filled {
+  readonly invented: readonly string[];
 }
 
-function fill(given: unknown, name: string, evidence: Evidence, root: Schema, depth: number): Filled {
+/** Makes a value that fits a JSON Schema: from the question where it states a value, else the smallest valid value. */
+export function fillSchema(schema: Schema, evidence: Evidence): FilledSchema {
+  const invented: string[] = [];
+  return { ...fill(schema, '', { ...evidence, numbers: [...evidence.numbers], invented }, schema, 0), invented };
+}
+
+/** The evidence of one filling, with what had to be made up. */
+type Filling = Evidence & { readonly invented: string[] };
+
+function fill(given: unknown, name: string, evidence: Filling, root: Schema, depth: number): Filled {
   const schema = resolve(given, root, depth);
   if (schema.const !== undefined) return { value: schema.const, isPlain: false };
   if (Array.isArray(schema.enum)) return pick(schema.enum, schema.default, evidence);
@@ -26,7 +36,7 @@ function fill(given: unknown, name: string, evidence: Evidence, root: Schema, de
       return fillArray(schema, name, evidence, root, depth);
     case 'integer':
     case 'number':
-      return fillNumber(schema, evidence);
+      return fillNumber(schema, name, allowsNull(given), evidence);
     case 'boolean':
       return { value: schema.default ?? false, isPlain: false };
     case 'null':
@@ -36,7 +46,7 @@ function fill(given: unknown, name: string, evidence: Evidence, root: Schema, de
   }
 }
 
-function fillObject(schema: Schema, evidence: Evidence, root: Schema, depth: number): Filled {
+function fillObject(schema: Schema, evidence: Filling, root: Schema, depth: number): Filled {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const value: Record<string, unknown> = {};
   let isPlain = true;
@@ -54,7 +64,7 @@ function fillObject(schema: Schema, evidence: Evidence, root: Schema, depth: num
   return { value, isPlain };
 }
 
-function fillArray(schema: Schema, name: string, evidence: Evidence, root: Schema, depth: number): Filled {
+function fillArray(schema: Schema, name: string, evidence: Filling, root: Schema, depth: number): Filled {
   const least = typeof schema.minItems === 'number' ? schema.minItems : 0;
   const most = typeof schema.maxItems === 'number' ? schema.maxItems : Number.POSITIVE_INFINITY;
   const items = resolve(schema.items ?? {}, root, depth);
@@ -70,20 +80,25 @@ function fillArray(schema: Schema, name: string, evidence: Evidence, root: Schem
   return { value: found, isPlain };
 }
 
-function fillNumber(schema: Schema, evidence: Evidence): Filled {
+function fillNumber(schema: Schema, name: string, canBeNull: boolean, evidence: Filling): Filled {
   const least = typeof schema.minimum === 'number' ? schema.minimum : exclusive(schema.exclusiveMinimum, 1);
   const most = typeof schema.maximum === 'number' ? schema.maximum : exclusive(schema.exclusiveMaximum, -1);
   const fits = (value: number) =>
     (schema.type !== 'integer' || Number.isInteger(value)) &&
     (least === undefined || value >= least) &&
     (most === undefined || value <= most);
-  const index = evidence.numbers.findIndex(fits);
-  if (index >= 0) return { value: evidence.numbers.splice(index, 1)[0], isPlain: true };
+  const stated = [...numbersBeside(name, evidence.answer), ...numbersBeside(name, evidence.question)].find(fits);
+  const index = stated === undefined ? evidence.numbers.findIndex(fits) : evidence.numbers.indexOf(stated);
+  const [taken] = index >= 0 ? evidence.numbers.splice(index, 1) : [];
+  const found = stated ?? taken;
+  if (found !== undefined) return { value: found, isPlain: true };
+  if (canBeNull && schema.default === undefined) return { value: null, isPlain: false };
+  if (typeof schema.default !== 'number') evidence.invented.push(name === '' ? 'the number' : name);
   const fallback = typeof schema.default === 'number' ? schema.default : (least ?? Math.min(0, most ?? 0));
   return { value: fallback, isPlain: false };
 }
 
-function fillText(schema: Schema, name: string, evidence: Evidence): Filled {
+function fillText(schema: Schema, name: string, evidence: Filling): Filled {
   const format = typeof schema.format === 'string' ? schema.format : undefined;
   // The schema states a default: only a value that the question gives by name is better.
   const hasDefault = typeof schema.default === 'string';
@@ -91,8 +106,12 @@ function fillText(schema: Schema, name: string, evidence: Evidence): Filled {
   const fallback = hasDefault ? String(schema.default) : formatted(format, evidence);
   const least = typeof schema.minLength === 'number' ? schema.minLength : 0;
   const most = typeof schema.maxLength === 'number' ? schema.maxLength : Number.POSITIVE_INFINITY;
+  if (found === undefined && !hasDefault && madeUpFormats.has(format ?? '')) evidence.invented.push(name);
   return { value: (found ?? fallback).padEnd(least, '.').slice(0, most), isPlain: found !== undefined };
 }
+
+/** Formats whose fallback would look like a fact. */
+const madeUpFormats: ReadonlySet<string> = new Set(['date', 'date-time', 'time', 'email', 'uri', 'uuid']);
 
 function formatted(format: string | undefined, evidence: Evidence): string {
   if (format === 'date') return '1970-01-01';
@@ -133,6 +152,12 @@ function resolve(given: unknown, root: Schema, depth: number): Schema {
     return { ...Object.assign({}, ...parts), ...schema, properties, required };
   }
   return schema;
+}
+
+function allowsNull(given: unknown): boolean {
+  const { type, anyOf, oneOf } = record(given);
+  const alternatives = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : [];
+  return (Array.isArray(type) && type.includes('null')) || alternatives.some((one) => record(one).type === 'null');
 }
 
 function typeOf(schema: Schema): string {

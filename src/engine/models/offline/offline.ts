@@ -21,10 +21,12 @@ export const offlineModel: Model = {
       yield* streamCalls(request, calls);
       return;
     }
-    const { text, reason } = cut(composeAnswer(request, conversation), request);
+    const answer = composeAnswer(request, conversation);
+    const { text, reason } = cut(answer.text, request);
+    const type = answer.isRefusal ? 'refusal' : 'text';
     const tokens = text.match(tokenPattern) ?? [];
     for (const token of tokens) {
-      yield [{ type: 'text', json: JSON.stringify(token) }];
+      yield [{ type, json: JSON.stringify(token) }];
       // Lets readers see single words and aborts take effect.
       await nextTurn();
       signal.throwIfAborted();

@@ -1,4 +1,5 @@
 import { oneLine } from '../../../lib/text.ts';
+import { recordOfLine, spokenRecord } from './records.ts';
 
 /** A sentence that may be quoted, with the words around it that name its subject. */
 export interface Sentence {
@@ -19,6 +20,11 @@ export function sentencesOf(text: string): Sentence[] {
   let heading = '';
   let columns = '';
   let paragraph: string[] = [];
+  let record: string[] = [];
+  const endRecord = () => {
+    for (const { text: said, context } of spokenRecord(record)) add(said, `${heading} ${context}`);
+    record = [];
+  };
   const add = (part: string, context: string) => {
     const clean = oneLine(part);
     if (/[\p{L}\p{N}]/u.test(clean)) sentences.push({ text: clean, context, position: sentences.length });
@@ -27,8 +33,15 @@ export function sentencesOf(text: string): Sentence[] {
     for (const part of split(paragraph.join(' '))) add(part, heading);
     paragraph = [];
   };
-  for (const line of text.split(/\r?\n/)) {
+  const lines = text.split(/\r?\n/);
+  for (const [index, line] of lines.entries()) {
     const trimmed = line.trim();
+    if (isRecordLine(lines, index)) {
+      flush();
+      record.push(trimmed);
+      continue;
+    }
+    endRecord();
     const title = /^#{1,6}\s+(.*?)\s*#*$/.exec(trimmed)?.[1];
     if (trimmed === '' || title !== undefined) {
       flush();
@@ -45,11 +58,31 @@ export function sentencesOf(text: string): Sentence[] {
       else add(`${cells.filter((cell) => cell !== '').join(', ')}.`, `${heading} ${columns}`);
     } else if (listItem.test(line)) {
       flush();
+      const row = recordOfLine(line.replace(listItem, ''));
+      if (row !== undefined) {
+        record = [...row];
+        endRecord();
+        continue;
+      }
       paragraph.push(plain(line.replace(listItem, '')));
     } else paragraph.push(plain(trimmed.replace(/^>\s?/, '')));
   }
+  endRecord();
   flush();
   return sentences;
+}
+
+const memberLine = /^[\p{L}_][\w.-]*: \S/u;
+/** The place of an object in a JSON document: `services[0]`, `orders[3] "Ann" > lines[0]`. */
+const placeLine = /^(?:[\w.-]*\[\d+\]|[\w.-]+ ?"[^"]*" > |[\w.-]+\[\d+\] "[^"]*" > )[^:]*$/;
+
+/** Lines of JSON as it is indexed: `member: value` below a place or another such line. One such line alone is prose. */
+function isRecordLine(lines: readonly string[], index: number): boolean {
+  const line = lines[index]?.trim() ?? '';
+  const before = lines[index - 1]?.trim() ?? '';
+  const after = lines[index + 1]?.trim() ?? '';
+  if (placeLine.test(line)) return memberLine.test(after);
+  return memberLine.test(line) && (memberLine.test(before) || memberLine.test(after) || placeLine.test(before));
 }
 
 function split(paragraph: string): string[] {

@@ -1,3 +1,5 @@
+import { regularOf, sharedWordOf } from '../../../lib/near-words.ts';
+
 /** Words that say nothing about what a question is about. */
 const stopWords = new Set(
   (
@@ -12,19 +14,27 @@ const stopWords = new Set(
 const wordPattern = /[\p{L}\p{N}]+/gu;
 const unspacedScript = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** The meaningful words of a text, stemmed, in order, with repeats. */
+/** `back up` is one word with `backup`, `e-mail` with `email`. */
+const compounds = /\b(back(?:s|ed|ing)? up|log(?:s|ged|ging)? in|sign(?:s|ed|ing)? in|set(?:s|ting)? up|e-mails?)\b/g;
+const compoundNames: Readonly<Record<string, string>> = { b: 'backup', l: 'login', s: 'login', e: 'email' };
+
+/**
+ * The meaningful words of a text, stemmed, in order, with repeats. Words that people use for one another are one term: what is asked of
+ * stored bikes is found in a text about bicycles that are kept.
+ */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
   for (const [word] of text
     .normalize('NFKC')
     .replace(/['’]s\b/g, '')
     .toLowerCase()
+    .replace(compounds, (match) => (match.startsWith('set') ? 'setup' : (compoundNames[match[0] ?? ''] ?? match)))
     .matchAll(wordPattern)) {
     if (stopWords.has(word)) continue;
     // Scripts without spaces: pairs of characters replace words.
     if (unspacedScript.test(word) && word.length > 2) {
       for (let index = 0; index + 1 < word.length; index += 1) terms.push(word.slice(index, index + 2));
-    } else terms.push(stem(word));
+    } else terms.push(stem(sharedWordOf(word) ?? regularOf(word)));
   }
   return terms;
 }
