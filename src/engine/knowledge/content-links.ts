@@ -32,14 +32,20 @@ export function signedContentAddress(
   { dataSourceId, itemId, orgId }: { readonly dataSourceId: string; readonly itemId: string; readonly orgId: string },
 ): string {
   const ticket: ContentTicket = { itemId, orgId, expiresAtMs: deps.now().getTime() + contentLinkLifeMs };
-  const signed = deps.storage.links.sign('content', JSON.stringify(ticket));
+  const signed = signContentTicket(deps, ticket);
   return `${contentAddress(deps, dataSourceId, itemId)}?${contentLinkParameter}=${signed}`;
+}
+
+export function signContentTicket({ storage }: Pick<ContentLinkDeps, 'storage'>, ticket: ContentTicket): string {
+  return storage.links.sign('content', `${ticket.itemId} ${ticket.orgId} ${ticket.expiresAtMs}`);
 }
 
 /** What a link was signed for, whether or not it has expired; undefined for one that this service did not sign. */
 export function readContentTicket({ storage }: Pick<ContentLinkDeps, 'storage'>, signed: string): ContentTicket | undefined {
   const text = storage.links.verify('content', signed);
-  return text === undefined ? undefined : (JSON.parse(text) as ContentTicket);
+  if (text === undefined) return undefined;
+  const [itemId = '', orgId = '', expiresAtMs = ''] = text.split(' ');
+  return { itemId, orgId, expiresAtMs: Number(expiresAtMs) };
 }
 
 const signedAddress = /\/api\/v1\/data-sources\/(\w+)\/knowledge\/(\w+)\/content\?link=([\w.-]+)$/;

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { signContentTicket } from '../../../src/engine/knowledge/content-links.ts';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
@@ -37,7 +38,7 @@ const itemId = () => /ki_\w+/.exec(cited)?.[0] ?? '';
 /** The address with a link of ours for these members. */
 function signed(members: object = {}): string {
   const ticket = { itemId: itemId(), orgId: ann.orgId, expiresAtMs: Date.now() + 60_000, ...members };
-  return `${plain()}?link=${service.deps.storage.links.sign('content', JSON.stringify(ticket))}`;
+  return `${plain()}?link=${signContentTicket(service.deps, ticket)}`;
 }
 
 describe('the address of a citation', () => {
@@ -69,10 +70,7 @@ describe('the address of a citation', () => {
     expect(await service.nobody.get(`${plain()}?link=`)).toMatchObject(refused);
     expect(await service.nobody.get(signed({ itemId: 'ki_01jd0000000000000000000000' }))).toMatchObject(refused);
     expect((await service.nobody.get(signed({ orgId: (await make.person()).orgId }))).status).toBe(404);
-    const other = service.deps.storage.links.sign(
-      'upload',
-      JSON.stringify({ itemId: itemId(), orgId: ann.orgId, expiresAtMs: 9e15 }),
-    );
+    const other = service.deps.storage.links.sign('upload', `${itemId()} ${ann.orgId} 9000000000000`);
     expect(await service.nobody.get(`${plain()}?link=${other}`)).toMatchObject(refused);
     expect((await service.nobody.get(signed().replace(sourceId, `${sourceId.slice(0, -1)}0`))).status).toBe(404);
     expect((await service.nobody.get(signed())).status).toBe(200);

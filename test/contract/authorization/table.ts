@@ -206,7 +206,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.updateKnowledgeItem': line('changesSource', ({ source, item }) => ({
     dataSourceId: source,
     id: item,
-    input: { cite: false },
+    input: { cite: true },
   })),
   'Subscription.dataSourceUpdated': line('readsSource', ({ source }) => ({ dataSourceId: source })),
 
