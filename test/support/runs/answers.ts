@@ -43,7 +43,7 @@ export function graphqlCompletionAnswer({ choices, usage }: Wire): Answer {
   };
 }
 
-function graphqlAnnotation({ urlCitation: { startIndex, endIndex, title, url: unsigned(url) } }: Wire): Answer['citations'][number] {
+function graphqlAnnotation({ urlCitation: { startIndex, endIndex, title, url } }: Wire): Answer['citations'][number] {
   return { start: startIndex, end: endIndex, title, url: unsigned(url) };
 }
 
