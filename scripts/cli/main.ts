@@ -4,6 +4,10 @@ import { processScreen } from './output/screen.ts';
 import { runCommand } from './run.ts';
 
 if (existsSync('.env')) process.loadEnvFile('.env');
+const words = process.argv.slice(2);
+const { INIT_CWD: typedIn, npm_lifecycle_event: script } = process.env;
+// npm runs scripts in the folder of Parley, which is right for its data; the files that a person names are where the person is.
+if (script === 'parley' && typedIn !== undefined && !words.includes('--local') && words[0] !== 'secrets') process.chdir(typedIn);
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
@@ -14,7 +18,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 // Whoever reads the output may leave early, like `head`.
 process.stdout.on('error', () => process.exit(0));
-process.exitCode = await runCommand(process.argv.slice(2), process.env, processScreen(process.env), ending.signal);
+process.exitCode = await runCommand(words, process.env, processScreen(process.env), ending.signal);
 // What was written leaves first. An embedded database leaves a worker behind that would keep the process waiting.
 for (const stream of [process.stdout, process.stderr]) while (stream.writableLength > 0) await wait(5);
 process.exit();

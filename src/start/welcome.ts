@@ -37,6 +37,6 @@ function nextSteps(url: string, firstKey: FirstKey | undefined, { DEMO }: Settin
 function askCommand(url: string, { secret, isMade }: FirstKey, agent: string | undefined): string {
   const key = isMade ? secret : '"$PARLEY_ADMIN_KEY"';
   const question =
-    agent === undefined ? '"What can you do?" --model parley/offline' : `"How do I back up Parley?" --agent "${agent}"`;
+    agent === undefined ? '"What can you do?" --model parley/offline' : `"How does the backup work?" --agent "${agent}"`;
   return `npm run -s parley -- ask ${question} --url ${url} --key ${key}`;
 }

@@ -17,7 +17,7 @@ export const ask: WrittenCommand = {
   details:
     'Waits at most two minutes for knowledge that is still being indexed. Without a question it reads standard input. Nothing is kept: no chat is made. Ctrl-C cancels the run.',
   options: [agentOption, { name: 'model', value: 'id', meaning: 'A model instead of an agent, like parley/offline.' }],
-  example: 'ask "How do I back up Parley?" --agent "Ask the manual"',
+  example: 'ask "How does the backup work?" --agent "Ask the manual"',
   async run(context) {
     const { service, screen, options, switches } = context;
     const question = await questionOf(context);

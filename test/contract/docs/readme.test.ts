@@ -18,10 +18,14 @@ describe("the README's quick tour", () => {
   });
 
   it('prints what each step promises', () => {
-    expect(tourBlocks).toHaveLength(6);
-    const [agent, added, , chat, completion, sdk] = printed;
+    expect(tourBlocks).toHaveLength(7);
+    const [agent, added, watched, chat, completion, line, sdk] = printed;
     expect(agent).toMatch(/agent: ai_\w+/);
     expect(added?.match(/"id":"ds_/g)).toHaveLength(3);
+    const lastLook = watched?.trim().split('\n').slice(-3).sort();
+    expect(lastLook).toEqual(
+      ['Prices', 'handbook.md', 'warranty.pdf'].map((name) => `"indexStatus":"INDEXED","indexPercentage":"100","name":"${name}"`),
+    );
     expect(chat).toContain('event: message.delta');
     expect(chat).toContain('event: citation');
     expect(chat).toMatch(/"citation":\{[^}]*"name":"[^"]*warranty/);
@@ -29,6 +33,7 @@ describe("the README's quick tour", () => {
     expect(completion).toMatch(/"content":"[^"]*89/);
     expect(completion).toContain('"annotations":[{"type":"url_citation"');
     expect(completion).toContain('data: [DONE]');
+    expect(line).toMatch(/2 of 2 indexed for "Workshop help"\.[\s\S]*15 euros \[1\]\.[\s\S]*Sources\n {2}\[1\] \S/);
     expect(sdk).toMatch(/100 euros/);
   });
 

@@ -200,9 +200,16 @@ describe('parley/offline', () => {
     expect((await run([given, user(question)])).text).toBe(answer);
   });
 
+  it('says more where a sentence only repeats the question, and quotes no code', async () => {
+    const text = '**Share an agent with a group.** Members are named by e-mail.\n\n```sh\nshare agent group now\n```\n';
+    const given: ModelMessage = { role: 'system', content: writePassages([passage('Recipes', text)], true) };
+    const { text: said } = await run([given, user('How do I share an agent with a group?')]);
+    expect(said).toBe('Share an agent with a group. Members are named by e-mail [1].');
+  });
+
   it('summarizes by headings and first sentences', async () => {
     expect((await run([knowledge, user('Give me an overview, please.')])).text).toBe(
-      '- Warranty: The X200 kettle comes with a warranty of two years [1].\n- Shipping: Orders over 50 € ship for free [1].\n- plan price: Starter, 10 € [2].\n- Prices: A <b> & other marks [2].',
+      '- Warranty: The X200 kettle comes with a warranty of two years [1].\n- Shipping: Orders over 50 € ship for free [1].\n- Prices: Starter, 10 € [2].',
     );
   });
 

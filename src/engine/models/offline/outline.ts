@@ -18,11 +18,10 @@ export function asksForSummary(question: string): boolean {
 export function outlineOf(sources: readonly Quotable[]): readonly Section[] {
   const sections = sources.flatMap((source) => {
     const seen = new Set<string>();
-    return sentencesOf(source.text).flatMap(({ text, context }) => {
-      const heading = context.trim();
+    return sentencesOf(source.text).flatMap(({ text, heading }) => {
       if (seen.has(heading)) return [];
       seen.add(heading);
-      return [{ source, text, heading: heading === '' ? source.title : heading }];
+      return [{ source, text: text.replace(/[:;,]$/, '.'), heading: heading === '' ? source.title : heading }];
     });
   });
   const distinct = sections.filter((section, index) => sections.findIndex(({ text }) => text === section.text) === index);

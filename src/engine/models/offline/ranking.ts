@@ -25,6 +25,8 @@ const quotesMax = 3;
 /** A sentence must contain this share of the question's weight; words of its headings count in part. */
 const coverageMin = 0.34;
 const contextWeight = 0.5;
+/** More than yes or no is asked. */
+const openQuestion = /\b(how|what|which|where|when|who|whom|whose|why)\b/i;
 
 /**
  * The sentences that answer a question best, best source first; `[]` when none is good enough. Rare words count more; a further
@@ -56,7 +58,7 @@ export function quotesFor(question: string, sources: readonly Quotable[]): reado
     chosen.push(next.candidate);
     for (const term of next.candidate.terms) said.add(term);
   }
-  return withNeighbours(chosen, candidates).sort(bySource(chosen));
+  return withNeighbours(chosen, candidates, new Set(openQuestion.test(question) ? wanted : [])).sort(bySource(chosen));
 }
 
 /** The central sentences of a text, for questions that bring their own text. */
@@ -98,14 +100,23 @@ function matchOf(candidate: Candidate, term: string): number {
   return candidate.terms.has(term) ? 1 : candidate.context.has(term) ? contextWeight : 0;
 }
 
-/** Adds the sentence before one that refers back (`It …`), and the sentences after one that opens a list (`…:`). */
-function withNeighbours(chosen: readonly Candidate[], candidates: readonly Candidate[]): Candidate[] {
+/**
+ * Adds the sentence before one that refers back (`It …`), the sentences after one that opens a list (`…:`), and the one after a sentence that
+ * only repeats the question.
+ */
+function withNeighbours(
+  chosen: readonly Candidate[],
+  candidates: readonly Candidate[],
+  wanted: ReadonlySet<string>,
+): Candidate[] {
   const all = new Set(chosen);
   const at = (origin: Candidate, offset: number) =>
     candidates.find((other) => other.sourceIndex === origin.sourceIndex && other.position === origin.position + offset);
   for (const candidate of chosen) {
     const before = /^(it|they|this|these|that|he|she)\b/i.test(candidate.text) ? at(candidate, -1) : undefined;
     if (before !== undefined) all.add(before);
+    const behind = candidate.terms.size > 0 && candidate.terms.isSubsetOf(wanted) ? at(candidate, 1) : undefined;
+    if (behind !== undefined) all.add(behind);
     if (!candidate.text.endsWith(':')) continue;
     for (let offset = 1; offset <= 4; offset += 1) {
       const after = at(candidate, offset);

@@ -6,6 +6,8 @@ export interface Sentence {
   readonly text: string;
   /** Its headings, or the column heads of its table. */
   readonly context: string;
+  /** The heading alone; '' above the first. */
+  readonly heading: string;
   readonly position: number;
 }
 
@@ -14,8 +16,18 @@ const listItem = /^\s*(?:[-*+•]|\d{1,3}[.)])\s+/;
 const tableRule = /^[\s|:+-]+$/;
 const abbreviationEnd = /\b(?:e\.g|i\.e|etc|vs|no|nr|dr|mr|mrs|ms|st|approx|fig|inc|ltd)\.\s*$/i;
 
-/** Splits text or Markdown into sentences; headings become context, each list item and table row is a sentence. */
+/**
+ * Splits text or Markdown into sentences; headings become context, each list item, table row and member of a record is a sentence. Blocks of
+ * code are left out where there is anything else.
+ */
 export function sentencesOf(text: string): Sentence[] {
+  const prose = readSentences(text.replace(codeBlock, '\n').replace(/<!--[\s\S]*?-->/g, ''));
+  return prose.length > 0 ? prose : readSentences(text);
+}
+
+const codeBlock = /^ {0,3}(```|~~~)[^\n]*\n[\s\S]*?(?:^ {0,3}\1[ \t]*$|$(?![\s\S]))/gm;
+
+function readSentences(text: string): Sentence[] {
   const sentences: Sentence[] = [];
   let heading = '';
   let columns = '';
@@ -27,7 +39,7 @@ export function sentencesOf(text: string): Sentence[] {
   };
   const add = (part: string, context: string) => {
     const clean = oneLine(part);
-    if (/[\p{L}\p{N}]/u.test(clean)) sentences.push({ text: clean, context, position: sentences.length });
+    if (/[\p{L}\p{N}]/u.test(clean)) sentences.push({ text: clean, context, heading, position: sentences.length });
   };
   const flush = () => {
     for (const part of split(paragraph.join(' '))) add(part, heading);
