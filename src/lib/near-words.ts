@@ -37,7 +37,7 @@ const groups = [
 ] as const;
 
 /** Forms that no rule derives. */
-const irregular: Readonly<Record<string, string>> = {
+const irregularForms: Readonly<Record<string, string>> = {
   kept: 'keep',
   bought: 'buy',
   sent: 'send',
@@ -53,39 +53,45 @@ const irregular: Readonly<Record<string, string>> = {
   forbidden: 'forbid',
 };
 
-const groupOf = new Map<string, readonly string[]>(
-  groups.flatMap((group) => {
-    const words = group.split(' ');
-    return words.map((word) => [word, words] as const);
+const irregular: ReadonlyMap<string, string> = new Map(Object.entries(irregularForms));
+
+/** Every form of every word, so that a text of thousands of words costs one look-up each. */
+const groupOf: ReadonlyMap<string, { readonly word: string; readonly group: readonly string[] }> = new Map(
+  groups.flatMap((text) => {
+    const group = text.split(' ');
+    return group.flatMap((word) => formsOf(word).map((form) => [form, { word, group }] as const));
   }),
 );
 
 /** The word that stands for all that mean the same: `bikes` is `bicycle`, `stored` and `kept` are `keep`; undefined for words of no group. */
 export function sharedWordOf(word: string): string | undefined {
-  return formsOf(word)
-    .map((form) => groupOf.get(form)?.[0])
-    .find((shared) => shared !== undefined);
+  return groupOf.get(regularOf(word))?.group[0];
 }
 
 /** The form that rules can work with: `kept` is `keep`. */
 export function regularOf(word: string): string {
-  return irregular[word] ?? word;
+  return irregular.get(word) ?? word;
 }
 
-/** Other words for a word, `[]` for none. */
+/** Other words for a word in lower case, `[]` for none. */
 export function nearWordsOf(word: string): readonly string[] {
-  const group = formsOf(word)
-    .map((form) => groupOf.get(form))
-    .find((found) => found !== undefined);
-  const own = formsOf(word);
-  return group?.filter((other) => !own.includes(other)) ?? [];
+  const found = groupOf.get(regularOf(word));
+  return found === undefined ? [] : found.group.filter((other) => other !== found.word);
 }
 
-/** What a word may be a form of: `stored` of `stor` and `store`. */
 function formsOf(word: string): readonly string[] {
-  const base = regularOf(word.toLowerCase());
-  const cut = base.replace(/(?:ies|s|ed|ing)$/, '');
-  return cut === base
-    ? [base]
-    : [base, base.replace(/s$/, ''), base.replace(/d$/, ''), cut, `${cut}e`, `${cut}y`, cut.replace(/(.)\1$/, '$1')];
+  const short = word.replace(/[ey]$/, '');
+  const doubled = word + word.slice(-1);
+  const endings = [`${word}s`, `${word}es`, `${word}ed`, `${word}ing`, `${word}er`];
+  return [
+    word,
+    ...endings,
+    `${short}ed`,
+    `${short}ing`,
+    `${short}es`,
+    `${short}ies`,
+    `${short}ied`,
+    `${doubled}ed`,
+    `${doubled}ing`,
+  ];
 }
