@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { JsonObject } from '../../src/lib/json.ts';
-import { membersOf } from '../../src/lib/json.ts';
+import { itemsOf, type JsonObject, membersOf } from '../../src/lib/json.ts';
 import type { Service } from './service.ts';
 
 export interface Source extends JsonObject {
@@ -43,4 +42,12 @@ export async function whenIndexed(
     if (sources.every(isAtRest) || performance.now() >= untilMs) return sources;
     await wait(pollEveryMs, undefined, { signal });
   }
+}
+
+/** Why a source failed: in its own words, else in those of its items. Null for one that did not fail. */
+export async function failureOf(service: Service, source: Source): Promise<string | null> {
+  if (source.indexStatus !== 'FAILED' || source.errorMessage !== null) return source.errorMessage;
+  const items = itemsOf(membersOf(await service.send('GET', `/api/v1/data-sources/${source.id}/knowledge`)).data);
+  const messages = items.map((item) => membersOf(item).errorMessage).filter((message) => typeof message === 'string');
+  return messages.length === 0 ? null : [...new Set(messages)].join(' ');
 }

@@ -6,7 +6,8 @@ import { findAgent } from '../agents.ts';
 import { Failure, failed } from '../failure.ts';
 import { bar, harmless } from '../output/screen.ts';
 import { table } from '../output/table.ts';
-import { isAtRest, type Source, sourcesOf, whenIndexed } from '../sources.ts';
+import type { Service } from '../service.ts';
+import { failureOf, isAtRest, type Source, sourcesOf, whenIndexed } from '../sources.ts';
 import { agentOption, type CommandContext, type WrittenCommand } from './command.ts';
 
 const uploadsAtOnce = 3;
@@ -35,7 +36,9 @@ export const addSources: WrittenCommand = {
     const timeoutMs = Number.POSITIVE_INFINITY;
     const indexed = ids.size === 0 ? [] : await whenIndexed(service, agent.id, wanted, show, { timeoutMs, signal });
     screen.progress('');
-    const byId = new Map(indexed.map((source) => [source.id, source]));
+    const byId = new Map(
+      await Promise.all(indexed.map(async (source) => [source.id, await explained(service, source)] as const)),
+    );
     const outcomes = sent.map((one) => outcomeOf(one, byId));
     const failures = outcomes.filter(({ reason }) => reason !== null);
     if (switches.has('json')) screen.out(`${JSON.stringify({ agentId: agent.id, sources: outcomes }, null, 2)}\n`);
@@ -57,10 +60,17 @@ export const listSources: WrittenCommand = {
     const agent = await findAgent(service, options.get('agent'));
     const sources = await sourcesOf(service, agent.id);
     if (switches.has('json')) screen.out(`${JSON.stringify(sources, null, 2)}\n`);
-    else screen.out(`${sources.length === 0 ? `"${harmless(agent.name)}" has no sources.` : table(sources.map(rowOf))}\n`);
+    else
+      screen.out(
+        `${sources.length === 0 ? `"${harmless(agent.name)}" has no sources.` : table(await Promise.all(sources.map(async (source) => rowOf(await explained(service, source)))))}\n`,
+      );
     return true;
   },
 };
+
+async function explained(service: Service, source: Source): Promise<Source> {
+  return { ...source, errorMessage: await failureOf(service, source) };
+}
 
 function rowOf({ name, id, indexStatus, indexPercentage, errorMessage }: Source): JsonObject {
   return { name, id, status: indexStatus, percent: indexPercentage, reason: errorMessage };

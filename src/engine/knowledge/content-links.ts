@@ -50,10 +50,15 @@ export function readContentTicket({ storage }: Pick<ContentLinkDeps, 'storage'>,
 
 const signedAddress = /\/api\/v1\/data-sources\/(\w+)\/knowledge\/(\w+)\/content\?link=([\w.-]+)$/;
 
-/** The address of a stored citation, signed again at this service's present address; other addresses stay as they are. */
+/**
+ * The address of a stored citation, signed again where less than half an hour of it is left or this service has another address now. Others
+ * stay as they are: an answer that is read twice reads the same.
+ */
 export function freshContentAddress(deps: ContentLinkDeps, url: string): string {
   const [, dataSourceId = '', itemId = '', signed = ''] = signedAddress.exec(url) ?? [];
   const ticket = signed === '' ? undefined : readContentTicket(deps, signed);
   if (ticket === undefined || ticket.itemId !== itemId) return url;
+  const leftMs = ticket.expiresAtMs - deps.now().getTime();
+  if (leftMs >= contentLinkLifeMs / 2 && url.startsWith(contentAddress(deps, dataSourceId, itemId))) return url;
   return signedContentAddress(deps, { dataSourceId, itemId, orgId: ticket.orgId });
 }

@@ -26,7 +26,7 @@ export const CitationType = builder.objectRef<Citation>('Citation').implement({
     dataSourceId: t.exposeID('dataSourceId', { description: 'The data source of that document.' }),
     name: t.exposeString('name', { description: 'The title of that document.' }),
     url: t.string({
-      description: 'Where to read it: the address of a web page, or a link that works without a key for an hour from now.',
+      description: 'Where to read it: the address of a web page, or a link that works without a key for half an hour to an hour.',
       resolve: ({ url }, _args, { deps }) => freshContentAddress(deps, url),
     }),
     type: t.exposeString('type', { description: 'The kind of that document.' }),

@@ -119,7 +119,7 @@ describe('parley sources', () => {
     const { code, out, err } = await asAnn(`sources add ${scratch} --agent ${agent.id}`, { isTerminal: true });
     expect([code, out]).toEqual([1, '1 of 3 indexed for "Folder".\n']);
     expect(err).toMatch(/empty\.md: .*empty/);
-    expect(err).toMatch(/broken\.pdf: \S+/);
+    expect(err).toMatch(/broken\.pdf: .*PDF/);
     expect(err).toMatch(/\[Indexing {2}█*░* {2}\d\/2\]/);
     const piped = await asAnn(`sources add ${join(scratch, 'good.md')} --agent ${agent.id}`);
     expect(piped).toEqual({ code: 0, out: '1 of 1 indexed for "Folder".\n', err: '' });
