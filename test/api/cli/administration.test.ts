@@ -1,30 +1,13 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readTyped } from '../../../scripts/cli/arguments.ts';
 import { commandsOf } from '../../../scripts/cli/commands.ts';
 import { readCommand } from '../../../scripts/cli/read-command.ts';
 import { buildSchema } from '../../../src/graphql/schema.ts';
-import { TestClient } from '../../support/client.ts';
-import { type CommandResult, parley } from '../../support/command-line.ts';
 import type { Person } from '../../support/make.ts';
-import { killProcesses, startProcess } from '../../support/processes/process.ts';
+import { parley, parleyProcess } from '../../support/processes/command-line.ts';
 import { withService } from '../../support/service.ts';
-import { copyOf, testServerUrl } from '../../support/storage/databases.ts';
 
-const script = fileURLToPath(new URL('../../../scripts/parley.ts', import.meta.url));
 const commands = commandsOf(buildSchema());
-
-const argumentsOf = (words: string) => words.split(' ').filter((word) => word !== '');
-/** The same in a process of its own. */
-function parleyProcess(words: string, env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
-  return new Promise((resolve) => {
-    const options = { env: { PATH: process.env.PATH ?? '', ...env }, cwd: fileURLToPath(new URL('../../..', import.meta.url)) };
-    const child = execFile(process.execPath, [script, ...argumentsOf(words)], options, (_error, out, err) =>
-      resolve({ code: child.exitCode ?? -1, out, err }),
-    );
-  });
-}
 
 const { service, make } = await withService();
 
@@ -100,59 +83,5 @@ describe('the command line', () => {
     const unreachable = await parleyProcess('keys list --url http://127.0.0.1:9', { PARLEY_KEY: 'x' });
     expect(unreachable.code).toBe(1);
     expect(unreachable.err).toMatch(/^Nothing answers at http:\/\/127\.0\.0\.1:9 .*Is the service running\?/);
-  });
-});
-
-describe('the command line without a service', () => {
-  it('makes a key when all keys are lost', async () => {
-    const place = await copyOf(inject('template'));
-    const env = { ...place.env, PARLEY_ADMIN_KEY: 'the-first-key-that-is-about-to-be-lost-0001' };
-    const first = startProcess(env);
-    await first.url();
-    const recovery = 'keys create --local --name Recovery --scopes all --level INSTANCE --json';
-    if (testServerUrl === undefined) {
-      const meanwhile = await parley(recovery, place.env);
-      expect(meanwhile.code).toBe(1);
-      expect(meanwhile.err).toMatch(/^The service is running on this data folder/);
-    }
-    await first.kill('SIGTERM');
-    const made = await parleyProcess(recovery, place.env);
-    expect([made.code, made.err]).toEqual([0, '']);
-    const { key } = JSON.parse(made.out);
-    const second = startProcess(env);
-    const url = await second.url();
-    const admin = new TestClient(() => url, key);
-    expect((await admin.get('/api/v1/admin/tenants')).status).toBe(200);
-    expect((await admin.get('/api/v1/admin/audit-log')).body.data).toMatchObject([
-      { action: 'createApiKey', actorKeyId: 'local', actorEmail: 'admin@localhost' },
-    ]);
-    await killProcesses();
-    await place.remove();
-  });
-
-  it('puts secrets under a new master key, and says when the old one is not needed', async () => {
-    const place = await copyOf(inject('template'));
-    const both = { ...place.env, PARLEY_MASTER_KEY: 'the new master key,the old master key' };
-    const rotated = await parley('secrets rotate', both);
-    expect([rotated.code, rotated.err]).toEqual([0, '']);
-    expect(rotated.out).toContain('The first key alone opens everything');
-    expect(JSON.parse((await parley('secrets rotate --json', both)).out)).toEqual({ changed: 0, total: 0, needOlder: 0 });
-    if (testServerUrl === undefined) {
-      const running = startProcess(both);
-      await running.url();
-      const meanwhile = await parley('secrets rotate', both);
-      expect([meanwhile.code, meanwhile.err]).toEqual([
-        1,
-        expect.stringMatching(/^The service is running on this data folder\. It does this itself/),
-      ]);
-      await killProcesses();
-    }
-    expect((await parley('secrets paint')).err).toMatch(/^secrets can be rotated/);
-    await place.remove();
-  });
-
-  it('fills no empty folder', async () => {
-    const { code, err } = await parley('users list --local', { DATA_DIR: '/nowhere/at/all' });
-    expect([code, err]).toEqual([1, 'There is nothing here yet. Start Parley once: npm start\n']);
   });
 });

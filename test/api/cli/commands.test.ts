@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { completionScript } from '../../../scripts/cli/commands/completion.ts';
 import { verbs } from '../../../scripts/cli/commands/written.ts';
-import { type CommandOptions, type CommandResult, parley } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addFile, indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
+import { type CommandOptions, type CommandResult, parley } from '../../support/processes/command-line.ts';
 import { withService } from '../../support/service.ts';
 import { heldAnswer } from '../../support/upstream.ts';
 

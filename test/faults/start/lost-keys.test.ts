@@ -13,7 +13,7 @@ describe('the command line without a service', () => {
     const recovery = 'keys create --local --name Recovery --scopes all --level INSTANCE --json';
     if (testServerUrl === undefined) {
       const meanwhile = await parley(recovery, place.env);
-      expect(meanwhile.code).toBe(3);
+      expect(meanwhile.code).toBe(1);
       expect(meanwhile.err).toMatch(/^The service is running on this data folder/);
     }
     await first.kill('SIGTERM');
@@ -42,7 +42,7 @@ describe('the command line without a service', () => {
       await running.url();
       const meanwhile = await parley('secrets rotate', both);
       expect([meanwhile.code, meanwhile.err]).toEqual([
-        3,
+        1,
         expect.stringMatching(/^The service is running on this data folder\. It does this itself/),
       ]);
       await killProcesses();
@@ -53,6 +53,6 @@ describe('the command line without a service', () => {
 
   it('fills no empty folder', async () => {
     const { code, err } = await parley('users list --local', { DATA_DIR: '/nowhere/at/all' });
-    expect([code, err]).toEqual([3, 'There is nothing here yet. Start Parley once: npm start\n']);
+    expect([code, err]).toEqual([1, 'There is nothing here yet. Start Parley once: npm start\n']);
   });
 });
