@@ -101,6 +101,7 @@ export const settingsSchema = z.object({
   UPLOAD_MAX_BYTES: count(50 * MiB).describe('Largest file of a data source.'),
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
   CHAT_FILES_MAX: count(500).describe('Files of one chat.'),
+  FILES_MAX: count(10_000).describe('Files that one user may keep outside chats and data sources.'),
   CHAT_FILE_TOKENS_MAX: count(50_000).describe(
     'Tokens of text that a model gets from the files of one message; the rest is cut.',
   ),
@@ -113,6 +114,7 @@ export const settingsSchema = z.object({
   PROMPT_FETCH_MAX_BYTES: count(20 * MiB).describe(
     'Most bytes that are fetched from the addresses of one request, images included.',
   ),
+  VECTOR_STORE_FILES_MAX: count(10_000).describe('Most files of one vector store.'),
   AGENT_DATA_SOURCES_MAX: count(1_000).describe('Most data sources of one agent.'),
   LIST_MAX: z.coerce
     .number()

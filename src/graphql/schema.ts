@@ -50,9 +50,13 @@ import './knowledge/sources.ts';
 import './knowledge/source-kinds.ts';
 import './knowledge/uploads.ts';
 import './knowledge/items.ts';
+import './knowledge/vector-stores.ts';
+import './knowledge/vector-store-files.ts';
 import './runs/runs.ts';
 import './runs/subagent-events.ts';
 import './responses/responses.ts';
+import './conversations/conversations.ts';
+import './files/files.ts';
 
 const roots = {
   Query: () => builder.queryType({ description: 'All queries.' }),

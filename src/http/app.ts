@@ -1,10 +1,10 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Deps } from '../domain/deps.ts';
-import { DomainError, type PublicError, publicError } from '../entities/errors.ts';
+import { type PublicError, publicError } from '../entities/errors.ts';
 import { hasHost, refuseWithoutHost } from './connections/unreadable.ts';
 import { requestIdOf } from './context.ts';
-import { createErrorHandler, refuseUnknownPath, sendError } from './errors.ts';
+import { createErrorHandler, refuseUnknownPath, sendError, unknownPath } from './errors.ts';
 import type { AccessLog } from './log/access-log.ts';
 import type { RouteMeter } from './log/metrics.ts';
 
@@ -41,9 +41,8 @@ export function createHttpApp({ deps, log, handlers }: HttpAppParts): RequestLis
   const refuse = createErrorHandler(deps);
   app.use(log.begin, requireHost, ...handlers, refuseUnknownPath, refuse);
   const answer: (req: IncomingMessage, res: ServerResponse, done: (error?: unknown) => void) => void = app;
-  const unknown = publicError(new DomainError('NOT_FOUND', 'There is nothing at this address'));
   // Called for an address that Express cannot parse: such a request meets no middleware.
-  return (req, res) => answer(req, res, () => sendError(res, unknown, requestIdOf(req)));
+  return (req, res) => answer(req, res, () => sendError(res, publicError(unknownPath(req)), requestIdOf(req)));
 }
 
 const requireHost: RequestHandler = (req, res, next) => {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Deps } from '../domain/deps.ts';
@@ -28,9 +28,18 @@ export function createErrorHandler({
 }
 
 /** Answers what no route has taken. */
-export const refuseUnknownPath: RequestHandler = ({ method, originalUrl }) => {
-  throw new DomainError('NOT_FOUND', `There is nothing at ${method} ${originalUrl.split('?')[0]}`);
+export const refuseUnknownPath: RequestHandler = (req) => {
+  throw unknownPath(req);
 };
+
+/** Says which method and path nothing answers: often the base address of a client has one segment too many or too few. */
+export function unknownPath({ method = '', url = '' }: Pick<IncomingMessage, 'method' | 'url'>): DomainError {
+  const path = url.split('?')[0] ?? '';
+  const shown = path.length > pathCharactersMax ? `${path.slice(0, pathCharactersMax)}…` : path;
+  return new DomainError('NOT_FOUND', `There is nothing at ${method} ${shown}`);
+}
+
+const pathCharactersMax = 300;
 
 /** The failure inside what graphql-js throws or returns: `GraphQLError` wraps what a resolver threw. */
 export function unwrapError(error: unknown): unknown {

@@ -11,6 +11,7 @@ import { compileReader, type Reader, type ReadMode } from './input/body.ts';
 import { memberNames } from './input/member-names.ts';
 import { compileParameter, type ParameterReader } from './input/parameters.ts';
 import { checkDeclarations, type Declarations } from './openapi/declarations.ts';
+import { pathsOf } from './paths.ts';
 import type { DeclaredRoute } from './route.ts';
 
 export interface Parameter {
@@ -72,7 +73,8 @@ export function compileRoutes(
   const seen = new Set<string>();
   const routes = rows.flatMap((row) => {
     try {
-      for (const key of [row.operationId, `${row.method} ${row.path.replace(/\{[^}]*\}/g, '{}')}`]) {
+      const places = pathsOf(row).map((path) => `${row.method} ${path.replace(/\{[^}]*\}/g, '{}')}`);
+      for (const key of [row.operationId, ...places]) {
         if (seen.has(key)) throw new Error(`${key} is taken by another route`);
         seen.add(key);
       }
@@ -165,7 +167,8 @@ function* formFields(row: DeclaredRoute, main: RowDocument, pathNames: readonly 
   }
   for (const { name, type, isRequired } of main.variables.values()) {
     if (pathNames.includes(name) || name in (row.query ?? {}) || name === row.body || name === row.upload?.file) continue;
-    yield { name, wire: name, read: compileParameter(name, type, mode), isRequired, isMember: false };
+    const wire = row.upload?.formNames?.[name] ?? name;
+    yield { name, wire, read: compileParameter(wire, type, mode), isRequired, isMember: false };
   }
 }
 

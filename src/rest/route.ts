@@ -18,6 +18,10 @@ export interface DeclaredRoute {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** As OpenAPI writes it: `/api/v1/ais/{aiId}`. */
   readonly path: string;
+  /** Stock clients of the common format ask for this operation: it is served below each of their base addresses too (paths.ts). */
+  readonly forClients?: boolean;
+  /** The last name of the path, when its value may hold slashes that the caller did not escape: `provider/name` of a model. */
+  readonly slashesIn?: string;
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
@@ -40,6 +44,8 @@ export interface DeclaredRoute {
     readonly isRaw?: boolean;
     /** A JSON body is taken instead of the form: it becomes `body`, and a form brings the file alone. */
     readonly orJson?: boolean;
+    /** Form fields that have another name than their variable. */
+    readonly formNames?: Readonly<Record<string, string>>;
   };
   /**
    * The query parameter that admits a request without a key: it holds the ticket of a link that the service signed
@@ -63,7 +69,7 @@ export interface DeclaredRoute {
   readonly extensionMembers?: readonly string[];
   /** The reply is the fold of a run's events: the subscription's source stream is read to its end and folded. */
   readonly fold?: RunFold;
-  /** The wire schema of what `fold` makes, where that is not what `document` selects. */
+  /** The wire schema of what `fold` makes, where that is not what `document` selects, or of a root field that GraphQL calls JSON. */
   readonly reply?: string;
   /** Answers as SSE when `when` says so. */
   readonly stream?: StreamReply;

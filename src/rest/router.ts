@@ -3,6 +3,7 @@ import { Handler } from './call/handler.ts';
 import type { RestOptions } from './call/options.ts';
 import { Steps } from './call/steps.ts';
 import type { Route } from './compile.ts';
+import { pathsOf } from './paths.ts';
 
 /** Tags whose routers are asked first: the paths of models. */
 const hotTags = ['Completions', 'Responses'];
@@ -15,14 +16,16 @@ export function createRestRouter(options: RestOptions): Router {
   const steps = new Steps(options);
   const { handle } = new Handler(options);
   const routers = new Map<string, Router>();
-  const routes = options.routes.toSorted((a, b) => compare(sortKey(a), sortKey(b)));
-  for (const [path, atPath] of Map.groupBy(routes, ({ row }) => row.path)) {
-    const tag = atPath[0]?.row.tag ?? '';
+  const places = options.routes.flatMap((route) => pathsOf(route.row).map((path) => ({ path, route })));
+  places.sort((a, b) => compare(sortKey(a), sortKey(b)));
+  for (const [path, atPlace] of Map.groupBy(places, (place) => place.path)) {
+    const atPath = atPlace.map(({ route }) => route);
+    const { tag = '', slashesIn } = atPath[0]?.row ?? {};
     const router = routers.get(tag) ?? newRouter();
     routers.set(tag, router);
     const methods = atPath.map(({ row }) => row.method.toUpperCase());
     const refuse = steps.refuseMethod([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', '));
-    const place = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
+    const place = router.route(path.replace(/\{(\w+)\}/g, (_all, name) => (name === slashesIn ? `*${name}` : `:${name}`)));
     for (const route of atPath) {
       // The head of an event stream tells nothing, and opening one for it would start work.
       if (route.row.stream?.when === 'always') place.head(refuse);
@@ -32,7 +35,7 @@ export function createRestRouter(options: RestOptions): Router {
   }
   return newRouter()
     .use(...routers.values(), passBadEscape)
-    .all(/^\/api\//, steps.refusePath);
+    .all(/^\/(?:api|v1)\//, steps.refusePath);
 }
 
 function newRouter(): Router {
@@ -40,8 +43,8 @@ function newRouter(): Router {
 }
 
 /** `{` sorts after every character of a fixed segment, so `/ais/import` is asked before `/ais/{aiId}`. */
-function sortKey({ row: { path, tag } }: Route): string {
-  return hotTags.includes(tag) ? path : `~${path}`;
+function sortKey({ path, route }: { readonly path: string; readonly route: Route }): string {
+  return hotTags.includes(route.row.tag) ? path : `~${path}`;
 }
 
 function compare(a: string, b: string): number {

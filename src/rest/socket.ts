@@ -27,8 +27,9 @@ import { ResponseProjection } from './encode/response.ts';
 import { compileReader, type Reader } from './input/body.ts';
 import { renamedFault } from './input/error-params.ts';
 import { type MemberNames, memberNames } from './input/member-names.ts';
+import { pathsOf } from './paths.ts';
 
-const path = '/api/v2/responses';
+const paths = pathsOf({ path: '/api/v2/responses', forClients: true });
 /** Requests that may wait on one connection. */
 const waitingMax = 32;
 const pingEveryMs = 30_000;
@@ -63,7 +64,7 @@ export function createResponseSocket(deps: Deps, schema: GraphQLSchema, admissio
   const server = new WebSocketServer({ noServer: true, maxPayload: deps.settings.BODY_MAX_BYTES, perMessageDeflate: false });
   return {
     takes({ url = '', headers, method }) {
-      return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && url.split('?')[0] === path;
+      return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && paths.includes(url.split('?')[0] ?? '');
     },
     upgrade(req, socket, head) {
       socket.on('error', () => socket.destroy());

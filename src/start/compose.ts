@@ -7,7 +7,9 @@ import { AuditTrail } from '../domain/audit/trail.ts';
 import { registerOrphanSweep } from '../domain/blobs.ts';
 import { registerChatFileSweep } from '../domain/chats/files.ts';
 import type { Deps } from '../domain/deps.ts';
+import { registerFileExpiry } from '../domain/files/files.ts';
 import { registerIdempotencySweep } from '../domain/idempotency.ts';
+import { registerVectorStoreExpiry } from '../domain/knowledge/vector-stores/detach.ts';
 import { registerRunEventSweep } from '../domain/runs/runs.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress } from '../engine/egress/egress.ts';
@@ -106,6 +108,8 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     registerOrphanSweep(deps);
     registerRunEventSweep(deps);
     registerChatFileSweep(deps);
+    registerFileExpiry(deps);
+    registerVectorStoreExpiry(deps);
     registerPurges(deps);
     await jobs.start();
     await runs

@@ -20,6 +20,7 @@ import { blobFolderOf, createDiskBlobs } from './blobs/disk.ts';
 import { createOrphanBlobStore, type OrphanBlobStore } from './blobs/orphans.ts';
 import { type ChatChangeStore, createChatChangeStore } from './chats/changes.ts';
 import { type ChatStore, createChatStore } from './chats/chats.ts';
+import { type ConversationStore, createConversationStore } from './chats/conversations.ts';
 import { type ChatFileStore, createChatFileStore } from './chats/files.ts';
 import { createThreadStore, type ThreadStore } from './chats/threads.ts';
 import type { Database } from './database/database.ts';
@@ -29,6 +30,7 @@ import { type OpenDatabaseOptions, openDatabase } from './database/open.ts';
 import { createInProcessSignals } from './database/signals/in-process.ts';
 import { createPostgresSignals } from './database/signals/postgres.ts';
 import type { Signals } from './database/signals/signals.ts';
+import { createFileStore, type FileStore } from './files/files.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
 import { type ChunkStore, createChunkStore } from './knowledge/chunks.ts';
 import { type ConnectedSourceStore, createConnectedSourceStore } from './knowledge/connected-sources.ts';
@@ -36,6 +38,7 @@ import { type ConnectionStore, createConnectionStore } from './knowledge/connect
 import { createIndexingStore, type IndexingStore } from './knowledge/indexing/indexing.ts';
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge/items.ts';
 import { createDataSourceStore, type DataSourceStore } from './knowledge/sources.ts';
+import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
 import { createResponseStore, type ResponseStore } from './runs/responses.ts';
 import { createRunStore, type RunStore } from './runs/runs.ts';
@@ -78,7 +81,9 @@ export interface Storage {
   readonly rateBuckets: RateBucketStore | undefined;
   readonly chats: ChatStore;
   readonly chatChanges: ChatChangeStore;
+  readonly conversations: ConversationStore;
   readonly chatFiles: ChatFileStore;
+  readonly files: FileStore;
   readonly runs: RunStore;
   readonly runEvents: RunEventStore;
   readonly responses: ResponseStore;
@@ -88,6 +93,7 @@ export interface Storage {
   readonly dataSources: DataSourceStore;
   readonly connectedSources: ConnectedSourceStore;
   readonly knowledgeItems: KnowledgeItemStore;
+  readonly vectorStores: VectorStoreStore;
   readonly chunks: ChunkStore;
   readonly indexing: IndexingStore;
   close(): Promise<void>;
@@ -145,7 +151,9 @@ export async function openStorage(settings: Settings, options: OpenDatabaseOptio
     rateBuckets: db.kind === 'embedded' ? undefined : createRateBucketStore(db),
     chats: createChatStore(db, signals),
     chatChanges: createChatChangeStore(db, signals),
+    conversations: createConversationStore(db, signals),
     chatFiles: createChatFileStore(db),
+    files: createFileStore(db),
     runs: createRunStore(db),
     runEvents: createRunEventStore(db),
     responses: createResponseStore(db),
@@ -155,6 +163,7 @@ export async function openStorage(settings: Settings, options: OpenDatabaseOptio
     dataSources: createDataSourceStore(db, signals),
     connectedSources: createConnectedSourceStore(db, signals),
     knowledgeItems: createKnowledgeItemStore(db),
+    vectorStores: createVectorStoreStore(db, signals),
     chunks,
     indexing: createIndexingStore(db, signals, chunks),
     close: async () => {

@@ -3,7 +3,9 @@ import { type JsonSchema, orNull } from './json-schema.ts';
 import { components } from './schema.ts';
 import './chats.ts';
 import './completions.ts';
+import './conversations.ts';
 import './knowledge.ts';
+import './vector-stores.ts';
 import './responses/events.ts';
 import './responses/reply.ts';
 

@@ -52,6 +52,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   // completions, models
   'Query.models': null,
   'Query.modelCatalog': null,
+  'Query.modelCatalogEntry': null,
   'Mutation.createCompletion': 'CHATS:WRITE',
   'Subscription.completionEvents': 'CHATS:WRITE',
   // chats
@@ -94,6 +95,20 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Subscription.responseEvents': 'CHATS:READ',
   'Subscription.resumedResponseEvents': 'CHATS:WRITE',
   'Subscription.runsUpdated': 'CHATS:READ',
+  // conversations
+  'Query.conversation': 'CHATS:READ',
+  'Query.conversationItem': 'CHATS:READ',
+  'Query.conversationItems': 'CHATS:READ',
+  'Mutation.createConversation': 'CHATS:WRITE',
+  'Mutation.updateConversation': 'CHATS:WRITE',
+  'Mutation.deleteConversation': 'CHATS:WRITE',
+  'Mutation.createConversationItems': 'CHATS:WRITE',
+  'Mutation.deleteConversationItem': 'CHATS:WRITE',
+  // files
+  'Query.file': 'CHATS:READ',
+  'Query.files': 'CHATS:READ',
+  'Mutation.createFile': 'CHATS:WRITE',
+  'Mutation.deleteFile': 'CHATS:WRITE',
   // data sources
   'Query.dataSource': 'DATA_SOURCES:READ',
   'Query.dataSources': 'DATA_SOURCES:READ',
@@ -118,6 +133,17 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.bulkDeleteDataSources': 'DATA_SOURCES:WRITE',
   'Mutation.refreshDataSource': 'DATA_SOURCES:WRITE',
   'Mutation.updateKnowledgeItem': 'DATA_SOURCES:WRITE',
+  'Query.vectorStore': 'DATA_SOURCES:READ',
+  'Query.vectorStores': 'DATA_SOURCES:READ',
+  'Query.vectorStoreFile': 'DATA_SOURCES:READ',
+  'Query.vectorStoreFiles': 'DATA_SOURCES:READ',
+  'Query.vectorStoreSearch': 'DATA_SOURCES:READ',
+  'Mutation.createVectorStore': 'DATA_SOURCES:WRITE',
+  'Mutation.updateVectorStore': 'DATA_SOURCES:WRITE',
+  'Mutation.deleteVectorStore': 'DATA_SOURCES:WRITE',
+  'Mutation.attachVectorStoreFile': 'DATA_SOURCES:WRITE',
+  'Mutation.updateVectorStoreFile': 'DATA_SOURCES:WRITE',
+  'Mutation.detachVectorStoreFile': 'DATA_SOURCES:WRITE',
   'Subscription.dataSourceUpdated': 'DATA_SOURCES:READ',
   // connections
   'Query.connection': 'CONNECTIONS:READ',

@@ -18,13 +18,16 @@ export type ContextPart = ModelPart | FileImagePart;
 export interface GivenSource {
   /** The caller's name of it, for errors: `prompt[1].id`. */
   readonly param: string;
-  readonly from: ChatFile | { readonly url: string } | GivenBytes;
+  readonly from: GivenFile | { readonly url: string } | GivenBytes;
   /** Default: the name of the file, or the address. */
   readonly name?: string;
   /** Refuses everything except images. */
   readonly isImage?: boolean;
   readonly detail?: 'auto' | 'low' | 'high';
 }
+
+/** A file that is kept. */
+export type GivenFile = Pick<ChatFile, 'blobKey' | 'filename' | 'mimeType' | 'sizeBytes'>;
 
 export interface GivenBytes {
   readonly bytes: Buffer;
@@ -138,6 +141,7 @@ async function bytesOf(deps: Deps, { param, from, name }: GivenSource, reading: 
     return from;
   }
   if (from.blobKey === null) throw invalid(param, `${param} names a file without content`);
+  if (from.sizeBytes > bytesMax) throw invalid(param, `${param} must have at most ${bytesMax} bytes`);
   const bytes = await deps.storage.blobs.read(from.blobKey);
   return { bytes, filename: name ?? from.filename, mimeType: from.mimeType };
 }

@@ -5,13 +5,12 @@ import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentOptions, RunnableAgent } from '../../entities/agents/agent.ts';
-import type { ChatFile } from '../../entities/chats/file.ts';
 import { DomainError } from '../../entities/errors.ts';
+import type { StoredFile } from '../../entities/files/file.ts';
 import { isId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { IncompleteReason, RunEvent, RunEventStream, RunSnapshot, Usage } from '../../entities/runs/event.ts';
 import type { Warning } from '../../entities/warning.ts';
-import { ownChats } from '../access/access.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
@@ -19,6 +18,7 @@ import { runWarnings } from '../agents/warnings.ts';
 import { type ContextPart, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { findFiles } from '../files/files.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
 import { type GivenPart, questionOf } from './messages.ts';
@@ -130,11 +130,10 @@ async function withGiven(
 }
 
 /** The files that are named, in one statement. Another user's file and one without content are answered like a missing file. */
-async function filesOf(deps: Deps, caller: Caller, given: readonly GivenPart[]): Promise<ReadonlyMap<string, ChatFile>> {
+async function filesOf(deps: Deps, caller: Caller, given: readonly GivenPart[]): Promise<ReadonlyMap<string, StoredFile>> {
   const named = given.flatMap(({ param, from }) => ('fileId' in from ? [{ param, id: from.fileId }] : []));
-  const ids = named.map(({ id }) => id).filter((id) => isId('chatFile', id));
-  const found = ids.length === 0 ? [] : await deps.storage.chatFiles.findInChats(ids, ownChats(caller));
-  const files = new Map(found.filter(({ blobKey }) => blobKey !== null).map((file) => [file.id, file]));
+  const ids = named.map(({ id }) => id);
+  const files = new Map((await findFiles(deps, caller, ids)).map((file) => [file.id, file]));
   const faults = new Faults();
   for (const { param, id } of named) {
     if (!files.has(id)) faults.add(param, `${param} names no file of yours, or one without content`);

@@ -1,6 +1,9 @@
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
-import { listAgents } from '../agents/agents.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
+import { getAgent, listAgents } from '../agents/agents.ts';
+import { missingModel } from '../completions/completions.ts';
 import type { Deps } from '../deps.ts';
 
 /** A value of `model` for completions. */
@@ -23,18 +26,35 @@ export async function listModels(deps: Deps): Promise<readonly ModelInfo[]> {
   return [...models.filter((model) => model.id === defaultId), ...models.filter((model) => model.id !== defaultId)];
 }
 
+/** A model, or an agent that the caller may use. @throws DomainError MODEL_NOT_FOUND, also for a key that may neither read nor run agents. */
+export async function findCatalogEntry(deps: Deps, caller: Caller, id: string): Promise<CatalogEntry> {
+  if (!isId('agent', id)) {
+    const model = await deps.models.find(id);
+    if (model === undefined) throw missingModel(id);
+    return entryOf(model);
+  }
+  if (!mayNameAgents(caller)) throw missingModel(id);
+  const { name, createdAt, orgName } = await getAgent(deps, caller, id).catch((error: unknown) => {
+    throw error instanceof DomainError && error.code === 'NOT_FOUND' ? missingModel(id) : error;
+  });
+  return { id, name, createdAtMs: createdAt.getTime(), ownedBy: orgName };
+}
+
 /** All models, then the newest agents that the caller may list; no agents for a key that may neither read nor run them. */
 export async function listCatalog(deps: Deps, caller: Caller): Promise<readonly CatalogEntry[]> {
-  const models = (await listModels(deps)).map(({ id, provider, createdAtMs }) => ({
-    id,
-    name: id,
-    createdAtMs,
-    ownedBy: provider,
-  }));
-  if (!caller.scopes.has('AGENTS:READ') && !caller.scopes.has('CHATS:WRITE')) return models;
+  const models = (await listModels(deps)).map(entryOf);
+  if (!mayNameAgents(caller)) return models;
   const { items } = await listAgents(deps, caller, { scope: 'ALL' }, { limit: agentsMax, after: undefined });
   return [
     ...models,
     ...items.map(({ id, name, createdAt, orgName }) => ({ id, name, createdAtMs: createdAt.getTime(), ownedBy: orgName })),
   ];
+}
+
+function entryOf({ id, provider, createdAtMs }: ModelInfo): CatalogEntry {
+  return { id, name: id, createdAtMs, ownedBy: provider };
+}
+
+function mayNameAgents({ scopes }: Caller): boolean {
+  return scopes.has('AGENTS:READ') || scopes.has('CHATS:WRITE');
 }

@@ -2,15 +2,15 @@ import type { ModelInfo } from '../../engine/models/catalog.ts';
 import { isInline } from '../../engine/models/inline-images.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
-import type { ChatFile } from '../../entities/chats/file.ts';
-import { type IdKind, isId } from '../../entities/ids.ts';
+import type { StoredFile } from '../../entities/files/file.ts';
+import type { IdKind } from '../../entities/ids.ts';
 import type { ResponseItem, WireObject } from '../../entities/runs/response.ts';
 import { isObject } from '../../lib/json.ts';
 import type { ResponseOwner } from '../../storage/runs/responses.ts';
-import { ownChats } from '../access/access.ts';
 import { bytesOfDataUrl, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { findFiles } from '../files/files.ts';
 import type { GivenItem } from './items.ts';
 import { messagesOfItems } from './messages.ts';
 import { itemOf } from './wire.ts';
@@ -84,22 +84,24 @@ export interface Giving {
   /** Most tokens of text of the request's files together; the rest is cut, with a note. */
   readonly tokensMax: number;
   readonly runId: string | null;
+  /** The member that holds the items; default `input`. */
+  readonly member?: string;
 }
 
 /**
  * The items as messages of a chat. Files and addresses are read now, once: later turns use the text from this time.
  *
- * @throws DomainError INVALID_VALUE naming each file that is not in a chat of the caller, each address that cannot be fetched, each
+ * @throws DomainError INVALID_VALUE naming each file that is none of the caller, each address that cannot be fetched, each
  * document without text, and images that the model cannot see; REQUEST_TIMEOUT.
  */
 export async function toMessages(
   deps: Deps,
   items: readonly ResponseItem[],
-  { caller, model, tokensMax, runId }: Giving,
+  { caller, model, tokensMax, runId, member = 'input' }: Giving,
   signal: AbortSignal,
 ): Promise<readonly NewMessage[]> {
-  const parts = items.flatMap(({ item }, index) => unreadParts(item, `input[${index}]`));
-  requireGivenCount('input', parts.length);
+  const parts = items.flatMap(({ item }, index) => unreadParts(item, `${member}[${index}]`));
+  requireGivenCount(member, parts.length);
   const files = await filesOf(deps, caller, parts);
   const sources = parts.map((part) => sourceOf(part, files));
   const read = await readGiven(deps, sources, { owner: caller, model, tokensMax }, signal);
@@ -131,11 +133,10 @@ function unreadParts(item: WireObject, at: string): readonly UnreadPart[] {
 }
 
 /** Reads them in one statement. Another user's file and a record without content give the same error as a missing file. */
-async function filesOf(deps: Deps, caller: Caller, parts: readonly UnreadPart[]): Promise<ReadonlyMap<unknown, ChatFile>> {
+async function filesOf(deps: Deps, caller: Caller, parts: readonly UnreadPart[]): Promise<ReadonlyMap<unknown, StoredFile>> {
   const named = parts.filter(({ part }) => typeof part.file_id === 'string');
-  const ids = named.map(({ part }) => String(part.file_id)).filter((id) => isId('chatFile', id));
-  const found = ids.length === 0 ? [] : await deps.storage.chatFiles.findInChats(ids, ownChats(caller));
-  const files = new Map(found.filter(({ blobKey }) => blobKey !== null).map((file) => [file.id, file]));
+  const ids = named.map(({ part }) => String(part.file_id));
+  const files = new Map((await findFiles(deps, caller, ids)).map((file) => [file.id, file]));
   const faults = new Faults();
   for (const { part, param } of named) {
     if (!files.has(String(part.file_id))) faults.add(param, `${param} names no file of yours, or one without content`);
@@ -144,7 +145,7 @@ async function filesOf(deps: Deps, caller: Caller, parts: readonly UnreadPart[])
   return files;
 }
 
-function sourceOf({ part, param }: UnreadPart, files: ReadonlyMap<unknown, ChatFile>): GivenSource {
+function sourceOf({ part, param }: UnreadPart, files: ReadonlyMap<unknown, StoredFile>): GivenSource {
   const { filename, detail, file_url: fileUrl } = part;
   const url = part.type === 'input_file' ? fileUrl : part.image_url;
   const file = files.get(part.file_id);

@@ -147,7 +147,8 @@ function logprobsOf({ include, topLogprobs }: ReadInput): number | undefined {
   return isAsked ? (topLogprobs ?? 0) : undefined;
 }
 
-function readMetadata(given: unknown, faults: Faults): WireObject {
+/** Texts by name: at most 16 of 512 characters, with names of 64. */
+export function readMetadata(given: unknown, faults: Faults): WireObject {
   if (given === undefined || given === null) return {};
   if (!isObject(given)) {
     faults.add('metadata', 'metadata must be an object', 'INVALID_TYPE');

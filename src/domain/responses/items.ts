@@ -27,28 +27,35 @@ interface ReadOptions {
   readonly itemsMax: number;
   /** Whether at least one item is required. A request that continues another response needs none. */
   readonly isRequired: boolean;
+  /** The member that holds the items; default `input`. */
+  readonly member?: string;
 }
 
-const passedOver: ReadonlySet<string> = new Set(['reasoning', 'web_search_call', ...foreignItemTypes]);
+/** Items that no model is told of. */
+export const passedOver: ReadonlySet<string> = new Set(['reasoning', 'web_search_call', ...foreignItemTypes]);
 
 /** Reads `input`: a string, or items with or without their type. */
-export function readItems(input: unknown, { itemsMax, isRequired }: ReadOptions, faults: Faults): readonly GivenItem[] {
+export function readItems(
+  input: unknown,
+  { itemsMax, isRequired, member = 'input' }: ReadOptions,
+  faults: Faults,
+): readonly GivenItem[] {
   if (input === undefined || input === null) {
-    if (isRequired) faults.add('input', 'input is required', 'MISSING_REQUIRED_PARAMETER');
+    if (isRequired) faults.add(member, `${member} is required`, 'MISSING_REQUIRED_PARAMETER');
     return [];
   }
-  if (typeof input === 'string') {
+  if (typeof input === 'string' && member === 'input') {
     const content = [{ type: 'input_text', text: input }];
     return [{ item: { type: 'message', role: 'user', status: 'completed', content }, at: 'input' }];
   }
   if (!Array.isArray(input)) {
-    faults.add('input', 'input must be a string or an array of items', 'INVALID_TYPE');
+    faults.add(member, `${member} must be ${member === 'input' ? 'a string or ' : ''}an array of items`, 'INVALID_TYPE');
     return [];
   }
-  if (input.length === 0 && isRequired) faults.add('input', 'input must hold at least one item', 'EMPTY_ARRAY');
-  faults.requireCount('input', input, itemsMax);
+  if (input.length === 0 && isRequired) faults.add(member, `${member} must hold at least one item`, 'EMPTY_ARRAY');
+  faults.requireCount(member, input, itemsMax);
   return input.slice(0, itemsMax).flatMap((item: unknown, index) => {
-    const at = `input[${index}]`;
+    const at = `${member}[${index}]`;
     const read = readItem(item, at, faults);
     return read === undefined ? [] : [{ item: read, at }];
   });

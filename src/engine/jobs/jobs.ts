@@ -9,6 +9,8 @@ export interface JobPayloads {
   /** Makes the connector of a source list and fetch its content. */
   'knowledge.sync-source': { readonly dataSourceId: string; readonly isForced: boolean };
   'knowledge.delete-source': { readonly dataSourceId: string };
+  /** Removes a file that was taken out of a vector store. */
+  'knowledge.delete-item': { readonly itemId: string };
 }
 export type JobName = keyof JobPayloads;
 

@@ -88,6 +88,8 @@ export interface ChatMessage {
   readonly isHidden: boolean;
   /** A summary that replaces this message and all before it in model requests; the newest one counts. */
   readonly compression?: string | null;
+  /** A conversation item that models do not get, as the caller gave it; the message is hidden and empty. */
+  readonly item?: Readonly<Record<string, unknown>> | null;
 }
 /** A message that is not stored yet. */
 export type NewMessage = Omit<ChatMessage, 'chatId' | 'ordinal' | 'updatedAt'>;

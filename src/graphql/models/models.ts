@@ -1,4 +1,4 @@
-import { type CatalogEntry, listCatalog, listModels } from '../../domain/models/models.ts';
+import { type CatalogEntry, findCatalogEntry, listCatalog, listModels } from '../../domain/models/models.ts';
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import { builder } from '../builder/builder.ts';
 
@@ -66,5 +66,14 @@ builder.queryField('modelCatalog', (t) =>
     type: CatalogType,
     description: 'What `model` of a completion may name: models, and agents that the caller may use.',
     resolve: (_root, _args, { deps, caller }) => listCatalog(deps, caller),
+  }),
+);
+
+builder.queryField('modelCatalogEntry', (t) =>
+  t.field({
+    type: CatalogEntryType,
+    description: 'One model, or one agent that the caller may use. MODEL_NOT_FOUND when there is none.',
+    args: { id: t.arg.string({ description: 'The id of a model or of an agent.' }) },
+    resolve: (_root, { id }, { deps, caller }) => findCatalogEntry(deps, caller, id),
   }),
 );

@@ -15,14 +15,9 @@ import {
 import { builder, type GraphContext } from '../builder/builder.ts';
 import { RunEventType } from '../runs/events.ts';
 import { RunType } from '../runs/runs.ts';
-import { wireEnumOf } from '../types/enums.ts';
 import { ResponseInputType, ResumeResponseInputType } from './inputs.ts';
+import { OrderType } from './order.ts';
 import { CompactionType, DeletedType, ItemListType, ResponseType, viewOf } from './types.ts';
-
-const OrderType = wireEnumOf('ItemOrder', 'The order of a list of items.', ['asc', 'desc'], {
-  asc: 'The first item first.',
-  desc: 'The last item first.',
-});
 
 const idArg = 'The id of the response.';
 const inputArg = 'The request.';

@@ -9,15 +9,17 @@ import { readJsonBody } from '../../http/body/json.ts';
 import { readRawUpload } from '../../http/body/raw-upload.ts';
 import { readUpload } from '../../http/body/upload.ts';
 import { CallContext, requestIdOf } from '../../http/context.ts';
-import { makeError } from '../../http/errors.ts';
+import { makeError, unknownPath } from '../../http/errors.ts';
+import { leaveOutExtensions } from '../../http/extensions.ts';
 import type { RouteMeter } from '../../http/log/metrics.ts';
 import { countRequest } from '../../http/reply/rate-headers.ts';
 import { discardBody, sendEmpty, sendJson } from '../../http/reply/reply.ts';
 import type { ShareRefusal } from '../../lib/fair-share.ts';
 import type { Route } from '../compile.ts';
 import { callerError, pathError } from '../input/error-params.ts';
+import { isAlias } from '../paths.ts';
 import type { DeclaredRoute } from '../route.ts';
-import { type Call, type CallBody, queryOf, type Step, ticketOf } from './call.ts';
+import { type Call, type CallBody, type PathValues, queryOf, type Step, ticketOf } from './call.ts';
 import type { RestOptions } from './options.ts';
 
 const noBody: CallBody = { text: '' };
@@ -54,7 +56,7 @@ export class Steps {
   /** For a path without a route. Only a caller with a key learns that there is none. */
   readonly refusePath: Step = async (req, res) => {
     await this.#authenticateOnly(req, res);
-    throw new DomainError('NOT_FOUND', 'There is nothing at this path');
+    throw unknownPath(req);
   };
 
   async #authenticateOnly(req: IncomingMessage, res: Response): Promise<void> {
@@ -73,10 +75,11 @@ export class Steps {
       const { locals } = res;
       locals.meter = meter;
       locals.errorForm = errorForm;
+      if (isAlias(route.row, req.originalUrl)) leaveOutExtensions(req.headers);
       const enter = (caller: Caller, fileMaxBytes = Number.POSITIVE_INFINITY) => {
         countRequest(deps.rates, caller, res, locals.startedMs);
         const context = new CallContext(deps, caller, requestIdOf(req), res);
-        locals.call = { req, res, route, context, path: req.params, query: queryOf(req), fileMaxBytes, body: noBody };
+        locals.call = { req, res, route, context, path: pathValues(req.params), query: queryOf(req), fileMaxBytes, body: noBody };
         next();
       };
       const ticket = ticketOf(route.row, req);
@@ -147,6 +150,13 @@ export class Steps {
       throw error;
     }
   }
+}
+
+/** A name that takes slashes comes as its segments. */
+function pathValues(params: Readonly<Record<string, string | readonly string[]>>): PathValues {
+  const [last] = Object.entries(params).slice(-1);
+  if (last === undefined || typeof last[1] === 'string') return params as PathValues;
+  return { ...params, [last[0]]: last[1].join('/') } as PathValues;
 }
 
 function isJson(req: IncomingMessage): boolean {

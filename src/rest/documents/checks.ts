@@ -57,16 +57,17 @@ export function requireVariable(main: RowDocument, name: string, from: string): 
   if (!main.variables.has(name)) throw new Error(`${from} names ${name}, which is no variable of the document`);
 }
 
-export function checkSchemas({ reply, fold, stream, socket }: DeclaredRoute, { schemas }: Declarations): void {
+export function checkSchemas({ reply, stream, socket }: DeclaredRoute, { schemas }: Declarations): void {
   for (const name of [reply, stream?.event, socket?.request, socket?.event]) {
     if (name !== undefined && !Object.hasOwn(schemas, name)) throw new Error(`no schema ${name} is declared`);
   }
-  if (reply !== undefined && fold === undefined) throw new Error('reply needs a fold: other replies follow the document');
 }
 
 /** The members that make the reply must be selected. */
 export function checkReply(row: DeclaredRoute, main: RowDocument): void {
   const type = isNonNullType(main.rootField.type) ? main.rootField.type.ofType : main.rootField.type;
+  if (row.reply !== undefined && row.fold === undefined && getNamedType(type).name !== 'JSON')
+    throw new Error('reply needs a fold or a root field of JSON: other replies follow the document');
   const selected = selectedKeys(main.rootNode.selectionSet);
   if (row.wrap === 'data' && !isListType(type) && !(isObjectType(type) && selected.has('nodes'))) {
     throw new Error('wrap: data needs a list, or a connection that selects nodes');

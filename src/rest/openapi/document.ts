@@ -13,6 +13,7 @@ import { behaves, isExtension } from '../../wire/schema.ts';
 import type { Route } from '../compile.ts';
 import type { DocumentVariable } from '../documents/document.ts';
 import { camelNames, memberNames } from '../input/member-names.ts';
+import { pathsOf } from '../paths.ts';
 import type { Declarations } from './declarations.ts';
 import { errorResponses, errorSchema, errorsOf, replyHeaders } from './responses.ts';
 import { SchemaPrinter, type SelectionContext } from './schemas.ts';
@@ -33,6 +34,9 @@ export function printOpenApi(
     const place = paths[route.row.path] ?? {};
     place[route.row.method] = operation(printer, route);
     paths[route.row.path] = place;
+    for (const alias of pathsOf(route.row)) {
+      if (alias !== route.row.path) paths[alias] = { $ref: `#/paths/${route.row.path.replaceAll('/', '~1')}` };
+    }
   }
   const tags = [...new Set(routes.map(({ row }) => row.tag))].map((name) => {
     const description = tagDescriptions[name];

@@ -3,6 +3,8 @@ import type { DeclaredRoute } from '../route.ts';
 
 const path = '/api/v1/chat/completions';
 
+const modelFields = 'id object created owned_by: ownedBy name';
+
 const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec'> = {
   method: 'post',
   tag: 'Completions',
@@ -74,6 +76,7 @@ export const completionRoutes: readonly DeclaredRoute[] = [
     ...completion,
     operationId: 'createChatCompletion',
     path,
+    forClients: true,
     summary: 'Chat completions',
     spec: 'Chat completions (threadless)',
   },
@@ -90,9 +93,21 @@ export const completionRoutes: readonly DeclaredRoute[] = [
     operationId: 'listModels',
     method: 'get',
     path: '/api/v1/models',
+    forClients: true,
     summary: 'Models and agents',
     description: 'What `model` may name: the models of this installation, and the agents that the caller may use.',
     tag: 'Completions',
-    document: '{ modelCatalog { object data: entries { id object created owned_by: ownedBy name } } }',
+    document: `{ modelCatalog { object data: entries { ${modelFields} } } }`,
+  },
+  {
+    operationId: 'getModel',
+    method: 'get',
+    path: '/api/v1/models/{modelId}',
+    forClients: true,
+    slashesIn: 'modelId',
+    summary: 'Retrieve a model or agent',
+    description: 'By its id or the bare name of a model. The slash of `provider/name` may be escaped or not.',
+    tag: 'Completions',
+    document: `query ($modelId: String!) { modelCatalogEntry(id: $modelId) { ${modelFields} } }`,
   },
 ];

@@ -8,10 +8,13 @@ import { agentBundleRoutes } from './bundles.ts';
 import { chatRoutes } from './chats/chats.ts';
 import { chatFileRoutes } from './chats/files.ts';
 import { completionRoutes } from './completions.ts';
+import { conversationRoutes } from './conversations.ts';
+import { fileRoutes } from './files.ts';
 import { groupRoutes } from './groups.ts';
 import { connectionRoutes } from './knowledge/connections.ts';
 import { dataSourceKindRoutes } from './knowledge/source-kinds.ts';
 import { dataSourceRoutes } from './knowledge/sources.ts';
+import { vectorStoreRoutes } from './knowledge/vector-stores.ts';
 import { responseRoutes } from './responses.ts';
 import { usageRoutes } from './usage.ts';
 
@@ -25,6 +28,9 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...chatFileRoutes,
   ...completionRoutes,
   ...responseRoutes,
+  ...conversationRoutes,
+  ...fileRoutes,
+  ...vectorStoreRoutes,
   ...dataSourceRoutes,
   ...dataSourceKindRoutes,
   ...groupRoutes,

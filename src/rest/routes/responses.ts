@@ -209,4 +209,8 @@ const rows: readonly DeclaredRoute[] = [
   },
 ];
 
-export const responseRoutes: readonly DeclaredRoute[] = rows.map((row) => ({ ...row, errorForm: responseError }));
+export const responseRoutes: readonly DeclaredRoute[] = rows.map((row) => ({
+  ...row,
+  forClients: true,
+  errorForm: responseError,
+}));

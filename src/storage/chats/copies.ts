@@ -15,8 +15,8 @@ export async function duplicate(tx: Transaction, chatId: string, { id, createdAt
   const chat = await lockChat(tx, chatId);
   if (chat === undefined || chat.deletedAt !== null) return false;
   await tx.query(
-    `insert into chats (id, "createdAt", "updatedAt", "orgId", "userId", "agentId", name, "modelId", "userInputs", summary)
-     select $2, $3, $3, "orgId", "userId", "agentId", name, "modelId", "userInputs", summary from chats where id = $1`,
+    `insert into chats (id, "createdAt", "updatedAt", "orgId", "userId", "agentId", name, "modelId", "userInputs", summary, metadata)
+     select $2, $3, $3, "orgId", "userId", "agentId", name, "modelId", "userInputs", summary, metadata from chats where id = $1`,
     [chatId, id, createdAt],
   );
   const fileIds = await copyFiles(tx, chatId, id, () => newId('chatFile'));
@@ -31,9 +31,9 @@ export async function duplicate(tx: Transaction, chatId: string, { id, createdAt
   }));
   await tx.query(
     `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "toolCalls", "toolCallId",
-       "toolStatus", citations, status, context, "isHidden", compression)
+       "toolStatus", citations, status, context, "isHidden", compression, item)
      select copy."to", m."createdAt", m."updatedAt", $1, m.ordinal, m.role, m.content, copy.parts, m."toolCalls", m."toolCallId",
-       m."toolStatus", m.citations, m.status, m.context, m."isHidden", m.compression
+       m."toolStatus", m.citations, m.status, m.context, m."isHidden", m.compression, m.item
      from jsonb_to_recordset($2::jsonb) as copy("from" text, "to" text, parts jsonb) join messages m on m.id = copy."from"`,
     [id, JSON.stringify(copies)],
   );

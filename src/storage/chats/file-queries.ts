@@ -1,22 +1,12 @@
-// Raw SQL: a caller's rule is an SQL condition, lists are bounded in bytes, and locked records are skipped.
-import type { ChatFilter } from '../../entities/accounts/access.ts';
+// Raw SQL: lists are bounded in bytes, and locked records are skipped.
 import type { ChatFile } from '../../entities/chats/file.ts';
 import type { Database } from '../database/database.ts';
 import { readWhole } from '../database/sql/bounded-rows.ts';
-import { selectRows } from '../database/sql/where.ts';
-import { chatCondition } from './filter.ts';
 
 /** The queries of ChatFileStore. */
 export function createFileQueries(db: Database) {
   const { pool } = db;
   return {
-    findInChats: (ids: readonly string[], filter: ChatFilter) =>
-      selectRows<ChatFile>(
-        pool,
-        (given) => `select f.* from chat_files f join chats c on c.id = f."chatId" left join agents a on a.id = c."agentId"
-          where f.id = any(${given.add(ids)}::text[]) and f."deletedAt" is null and c."deletedAt" is null
-            and ${chatCondition(filter, given)}`,
-      ),
     listOf(chatIds: readonly string[], deletedAfter?: Date) {
       const text = `select * from chat_files where "chatId" = any($1::text[]) and ("deletedAt" is null or "deletedAt" > $2)
         order by "chatId", "createdAt", id`;

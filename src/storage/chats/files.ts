@@ -1,4 +1,3 @@
-import type { ChatFilter } from '../../entities/accounts/access.ts';
 import type { ChatFile } from '../../entities/chats/file.ts';
 import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
@@ -13,11 +12,9 @@ export interface ChatFileStore {
   create(file: NewChatFile, filesMax: number): Promise<boolean>;
   find(chatId: string, id: string): Promise<ChatFile | undefined>;
   findMany(chatId: string, ids: readonly string[]): Promise<readonly ChatFile[]>;
-  /** The files among `ids` in any chat that matches the filter. */
-  findInChats(ids: readonly string[], filter: ChatFilter): Promise<readonly ChatFile[]>;
-  /** Those of each of some chats that are not deleted, or were only after a moment, oldest first. */
+  /** The files of each chat that are not deleted, or were deleted after `deletedAfter`, oldest first. */
   listOf(chatIds: readonly string[], deletedAfter?: Date): Promise<readonly ChatFile[]>;
-  /** Gives a record its bytes, once. @returns false when it has them already, expired, or is gone. */
+  /** Adds the bytes to a record, once. @returns false when the record has bytes already, expired, or was deleted. */
   complete(
     id: string,
     content: { readonly blobKey: string; readonly mimeType: string; readonly sizeBytes: number },

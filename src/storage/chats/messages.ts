@@ -14,11 +14,11 @@ export async function addMessages(tx: Transaction, chatId: string, messages: rea
   const rows = messages.map((message, index) => ({ ...message, index }));
   await tx.query(
     `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content, parts, "toolCalls", "toolCallId",
-       "toolStatus", citations, "runId", status, context, "isHidden")
+       "toolStatus", citations, "runId", status, context, "isHidden", item)
      select m.id, m."createdAt", m."createdAt", $1, m.index + (select coalesce(max(ordinal) + 1, 0) from messages where "chatId" = $1),
-       m.role, m.content, m.parts, m."toolCalls", m."toolCallId", m."toolStatus", m.citations, m."runId", m.status, m.context, m."isHidden"
+       m.role, m.content, m.parts, m."toolCalls", m."toolCallId", m."toolStatus", m.citations, m."runId", m.status, m.context, m."isHidden", m.item
      from jsonb_to_recordset($2::jsonb) as m(id text, "createdAt" timestamptz, index int, role text, content text, parts jsonb,
-       "toolCalls" jsonb, "toolCallId" text, "toolStatus" text, citations jsonb, "runId" text, status text, context jsonb, "isHidden" boolean)`,
+       "toolCalls" jsonb, "toolCallId" text, "toolStatus" text, citations jsonb, "runId" text, status text, context jsonb, "isHidden" boolean, item json)`,
     [chatId, JSON.stringify(rows)],
   );
   const spoken = messages.filter(isSpoken).length;
@@ -51,7 +51,7 @@ export function listMessagesOfRuns(db: Database, runIds: readonly string[]): Pro
   return readWhole(db, { text, values: [runIds] }, longColumns);
 }
 
-const longColumns = ['content', 'parts', 'toolCalls', 'citations', 'context', 'compression'];
+const longColumns = ['content', 'parts', 'toolCalls', 'citations', 'context', 'compression', 'item'];
 
 const lastMessagesSql = `select m.* from unnest($1::text[]) as wanted(id)
   cross join lateral (

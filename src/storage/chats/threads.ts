@@ -103,13 +103,14 @@ async function beginTurn(tx: Transaction, turn: ThreadTurn): Promise<ThreadResul
   const { chatId } = run;
   let activeRunId: string | null = null;
   if (newChat === undefined) {
-    const { rows } = await tx.query<{ activeRunId: string | null; lastRunId: string | null }>(
-      `select "activeRunId", "lastRunId" from chats where id = $1 and "userId" = $2 and "orgId" = $3 and "deletedAt" is null for update`,
+    const { rows } = await tx.query<{ activeRunId: string | null; lastRunId: string | null; isOpen: boolean }>(
+      `select "activeRunId", "lastRunId", "agentId" is null and "modelId" is null as "isOpen" from chats where id = $1 and "userId" = $2 and "orgId" = $3 and "deletedAt" is null for update`,
       [chatId, run.userId, run.orgId],
     );
     if (rows[0] === undefined) return { kind: 'missing' };
     if (turn.mustBeNewest && rows[0].lastRunId !== turn.previousId && !(await waitsHere(tx, turn))) return { kind: 'moved' };
     activeRunId = rows[0].activeRunId;
+    if (rows[0].isOpen) await answerWith(tx, run);
   } else {
     await addChat(tx, newChat.chat);
     await addMessages(tx, chatId, newChat.messages);
@@ -120,6 +121,15 @@ async function beginTurn(tx: Transaction, turn: ThreadTurn): Promise<ThreadResul
   await addTurn(tx, turn);
   await holdChat(tx, chatId, run.id);
   return { kind: 'started' };
+}
+
+/** A conversation that began without an agent and a model has those of its first response. */
+async function answerWith(tx: Transaction, { chatId, agentId, modelId }: NewRun): Promise<void> {
+  await tx.query('update chats set "agentId" = $2, "modelId" = $3 where id = $1', [
+    chatId,
+    agentId,
+    agentId === null ? modelId : null,
+  ]);
 }
 
 async function waitsHere(tx: Transaction, { previousId, run }: ThreadTurn): Promise<boolean> {

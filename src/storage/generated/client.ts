@@ -163,6 +163,16 @@ export type Message = Prisma.MessageModel
  */
 export type ChatFile = Prisma.ChatFileModel
 /**
+ * Model File
+ * A file of a user that is in no chat. Data sources that are made of it have a copy of the bytes.
+ */
+export type File = Prisma.FileModel
+/**
+ * Model VectorStore
+ * What a data source of type FILE_UPLOAD has beyond others when it holds any number of files and was made for no agent.
+ */
+export type VectorStore = Prisma.VectorStoreModel
+/**
  * Model Run
  * One stored model run. `leaseOwner` may write as long as `fence` is the one of its lease.
  */

@@ -45,6 +45,10 @@ export function registerIndexJobs(context: IndexJobsContext): void {
     storage.indexing.deleteSource(dataSourceId, (key) => storage.blobs.delete(key)),
   );
 
+  jobs.work('knowledge.delete-item', { concurrency: 1, retriesMax: 10, timeoutMs: hourMs }, ({ itemId }) =>
+    storage.indexing.deleteItem(itemId, (key) => storage.blobs.delete(key)),
+  );
+
   let isFirstSweep = true;
   jobs.every('knowledge.sweep', sweepEveryMs, async () => {
     // Only one process uses the embedded database, so the leases of earlier processes have no holder.
@@ -67,6 +71,9 @@ async function reconcile(context: IndexJobsContext, queue: (item: OwnedId) => Pr
   for (const source of await indexing.findDue()) {
     const payload = { dataSourceId: source.id, isForced: false };
     await jobs.enqueue('knowledge.refresh-source', payload, { owner: source, key: source.id });
+  }
+  for (const item of await indexing.findDeletingItems()) {
+    await jobs.enqueue('knowledge.delete-item', { itemId: item.id }, { owner: item, key: item.id });
   }
   for (const itemId of await indexing.findUnclean()) {
     if (signal.aborted) return;

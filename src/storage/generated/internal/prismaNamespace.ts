@@ -421,6 +421,8 @@ export const ModelName = {
   Chat: 'Chat',
   Message: 'Message',
   ChatFile: 'ChatFile',
+  File: 'File',
+  VectorStore: 'VectorStore',
   Run: 'Run',
   RunEventBatch: 'RunEventBatch',
   ResponseItem: 'ResponseItem',
@@ -455,7 +457,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "usedTicket" | "dataSource" | "agentDataSource" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "usedTicket" | "dataSource" | "agentDataSource" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "file" | "vectorStore" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2235,6 +2237,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    File: {
+      payload: Prisma.$FilePayload<ExtArgs>
+      fields: Prisma.FileFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FileFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FilePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FileFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FilePayload>
+        }
+        findFirst: {
+          args: Prisma.FileFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FilePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FileFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FilePayload>
+        }
+        findMany: {
+          args: Prisma.FileFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FilePayload>[]
+        }
+        create: {
+          args: Prisma.FileCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FilePayload>
+        }
+        createMany: {
+          args: Prisma.FileCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FileCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FilePayload>[]
+        }
+        delete: {
+          args: Prisma.FileDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FilePayload>
+        }
+        update: {
+          args: Prisma.FileUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FilePayload>
+        }
+        deleteMany: {
+          args: Prisma.FileDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FileUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FileUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FilePayload>[]
+        }
+        upsert: {
+          args: Prisma.FileUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FilePayload>
+        }
+        aggregate: {
+          args: Prisma.FileAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFile>
+        }
+        groupBy: {
+          args: Prisma.FileGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FileGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FileCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FileCountAggregateOutputType> | number
+        }
+      }
+    }
+    VectorStore: {
+      payload: Prisma.$VectorStorePayload<ExtArgs>
+      fields: Prisma.VectorStoreFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.VectorStoreFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStorePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.VectorStoreFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStorePayload>
+        }
+        findFirst: {
+          args: Prisma.VectorStoreFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStorePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.VectorStoreFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStorePayload>
+        }
+        findMany: {
+          args: Prisma.VectorStoreFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStorePayload>[]
+        }
+        create: {
+          args: Prisma.VectorStoreCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStorePayload>
+        }
+        createMany: {
+          args: Prisma.VectorStoreCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.VectorStoreCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStorePayload>[]
+        }
+        delete: {
+          args: Prisma.VectorStoreDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStorePayload>
+        }
+        update: {
+          args: Prisma.VectorStoreUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStorePayload>
+        }
+        deleteMany: {
+          args: Prisma.VectorStoreDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.VectorStoreUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.VectorStoreUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStorePayload>[]
+        }
+        upsert: {
+          args: Prisma.VectorStoreUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStorePayload>
+        }
+        aggregate: {
+          args: Prisma.VectorStoreAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateVectorStore>
+        }
+        groupBy: {
+          args: Prisma.VectorStoreGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.VectorStoreGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.VectorStoreCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.VectorStoreCountAggregateOutputType> | number
+        }
+      }
+    }
     Run: {
       payload: Prisma.$RunPayload<ExtArgs>
       fields: Prisma.RunFieldRefs
@@ -4011,7 +4161,8 @@ export const ChatScalarFieldEnum = {
   lastRunId: 'lastRunId',
   modelId: 'modelId',
   userInputs: 'userInputs',
-  summary: 'summary'
+  summary: 'summary',
+  metadata: 'metadata'
 } as const
 
 export type ChatScalarFieldEnum = (typeof ChatScalarFieldEnum)[keyof typeof ChatScalarFieldEnum]
@@ -4034,7 +4185,8 @@ export const MessageScalarFieldEnum = {
   status: 'status',
   context: 'context',
   isHidden: 'isHidden',
-  compression: 'compression'
+  compression: 'compression',
+  item: 'item'
 } as const
 
 export type MessageScalarFieldEnum = (typeof MessageScalarFieldEnum)[keyof typeof MessageScalarFieldEnum]
@@ -4055,6 +4207,34 @@ export const ChatFileScalarFieldEnum = {
 } as const
 
 export type ChatFileScalarFieldEnum = (typeof ChatFileScalarFieldEnum)[keyof typeof ChatFileScalarFieldEnum]
+
+
+export const FileScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  orgId: 'orgId',
+  userId: 'userId',
+  filename: 'filename',
+  sizeBytes: 'sizeBytes',
+  mimeType: 'mimeType',
+  purpose: 'purpose',
+  blobKey: 'blobKey',
+  expiresAt: 'expiresAt'
+} as const
+
+export type FileScalarFieldEnum = (typeof FileScalarFieldEnum)[keyof typeof FileScalarFieldEnum]
+
+
+export const VectorStoreScalarFieldEnum = {
+  dataSourceId: 'dataSourceId',
+  description: 'description',
+  metadata: 'metadata',
+  expiresAfterDays: 'expiresAfterDays',
+  lastActiveAt: 'lastActiveAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type VectorStoreScalarFieldEnum = (typeof VectorStoreScalarFieldEnum)[keyof typeof VectorStoreScalarFieldEnum]
 
 
 export const RunScalarFieldEnum = {
@@ -4647,6 +4827,8 @@ export type GlobalOmitConfig = {
   chat?: Prisma.ChatOmit
   message?: Prisma.MessageOmit
   chatFile?: Prisma.ChatFileOmit
+  file?: Prisma.FileOmit
+  vectorStore?: Prisma.VectorStoreOmit
   run?: Prisma.RunOmit
   runEventBatch?: Prisma.RunEventBatchOmit
   responseItem?: Prisma.ResponseItemOmit

@@ -92,6 +92,10 @@ export interface IndexingStore {
   cleanLeased(lease: IndexLease, leaseMs: number): Promise<void>;
   /** Removes all rows of a source under deletion; `onBlob` gets the keys of its blobs before their rows are deleted. */
   deleteSource(dataSourceId: string, onBlob: (key: string) => Promise<void>): Promise<void>;
+  /** Items under deletion whose source stays. */
+  findDeletingItems(): Promise<readonly OwnedId[]>;
+  /** Removes an item under deletion with its chunks, as `deleteSource` does. */
+  deleteItem(itemId: string, onBlob: (key: string) => Promise<void>): Promise<void>;
 }
 
 /** Chunks removed in one transaction: 25 ms of processor time (median) on the embedded database. */

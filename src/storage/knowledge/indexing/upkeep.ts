@@ -96,6 +96,21 @@ export function createUpkeep(
         lastGeneration,
       ]);
     },
+    findDeletingItems: () =>
+      owned(
+        pool,
+        `select i.id, i."orgId", ${tenantOf('i')} from knowledge_items i join data_sources s on s.id = i."dataSourceId"
+         where i."indexStatus" = 'DELETING' and s."deletingAt" is null limit 500`,
+      ),
+    async deleteItem(itemId, onBlob) {
+      const item = await prisma.knowledgeItem.findUnique({ where: { id: itemId, indexStatus: 'DELETING' } });
+      if (item === null) return;
+      const { dataSourceId, lastGeneration, contentBlobKey, documentsBlobKey } = item;
+      await removeDead(itemId, dataSourceId, lastGeneration + 1, null);
+      for (const key of [contentBlobKey, documentsBlobKey]) if (key !== null) await onBlob(key);
+      await prisma.knowledgeItem.deleteMany({ where: { id: itemId } });
+      announce(dataSourceId);
+    },
     async deleteSource(dataSourceId, onBlob) {
       await pool.query(
         `update knowledge_items set "indexStatus" = 'DELETING', "leaseOwner" = null, "leaseUntil" = null, "lastGeneration" = "lastGeneration" + 1

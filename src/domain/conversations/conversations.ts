@@ -1,0 +1,206 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { type Chat, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { isId } from '../../entities/ids.ts';
+import type { WireObject } from '../../entities/runs/response.ts';
+import type { ConversationChange } from '../../storage/chats/conversations.ts';
+import { ownChats } from '../access/access.ts';
+import { deleteChat } from '../chats/chats.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { findAnswerer } from '../responses/create.ts';
+import { resolveItems, toMessages } from '../responses/given-items.ts';
+import { readMetadata } from '../responses/input.ts';
+import { type GivenItem, passedOver, readItems } from '../responses/items.ts';
+import { type ConversationItem, itemsOf, messageIdOf } from './items.ts';
+
+/** A chat of the caller as the common format knows it. */
+export interface Conversation {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly metadata: WireObject;
+}
+
+export interface ItemPage {
+  readonly after?: string | null | undefined;
+  readonly limit?: number | null | undefined;
+  readonly order?: 'asc' | 'desc' | null | undefined;
+}
+
+export interface ItemList {
+  readonly items: readonly WireObject[];
+  readonly hasMore: boolean;
+}
+
+const itemsAtOnce = 20;
+const pageDefault = 20;
+const pageMax = 100;
+
+/**
+ * Begins a conversation: a chat without an agent, until a response on it names one.
+ *
+ * @throws DomainError with every fault of the input; those of files and addresses in the items.
+ */
+export async function createConversation(
+  deps: Deps,
+  caller: Caller,
+  input: { readonly items?: unknown; readonly metadata?: unknown },
+  signal: AbortSignal,
+): Promise<Conversation> {
+  const faults = new Faults();
+  const metadata = readMetadata(input.metadata, faults);
+  const given = readItems(input.items, { itemsMax: itemsAtOnce, isRequired: false, member: 'items' }, faults);
+  faults.throwIfAny();
+  const messages = await messagesOf(deps, caller, undefined, given, signal);
+  const id = deps.newId('chat');
+  const createdAt = deps.now();
+  const { orgId, userId } = caller;
+  await deps.storage.conversations.create({ id, createdAt, orgId, userId, agentId: null, name: '' }, metadata, messages);
+  return { id, createdAt, metadata };
+}
+
+/** @throws DomainError NOT_FOUND, also for a chat of somebody else. */
+export async function getConversation(deps: Deps, caller: Caller, id: string): Promise<Conversation> {
+  const { createdAt } = await ownChat(deps, caller, id);
+  return { id, createdAt, metadata: await deps.storage.conversations.metadataOf(id) };
+}
+
+/** Replaces the metadata; null takes all of it away. @throws DomainError NOT_FOUND, and the faults of the input. */
+export async function updateConversation(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: { readonly metadata?: unknown },
+): Promise<Conversation> {
+  const { createdAt } = await ownChat(deps, caller, id);
+  const faults = new Faults();
+  if (input.metadata === undefined) faults.add('metadata', 'metadata is required', 'MISSING_REQUIRED_PARAMETER');
+  const metadata = readMetadata(input.metadata, faults);
+  faults.throwIfAny();
+  await deps.storage.conversations.setMetadata(id, metadata);
+  return { id, createdAt, metadata };
+}
+
+/** Deletes the chat with everything said in it, and stops its run. @throws DomainError NOT_FOUND. */
+export async function deleteConversation(deps: Deps, caller: Caller, id: string): Promise<string> {
+  await ownChat(deps, caller, id);
+  await deleteChat(deps, caller, id);
+  return id;
+}
+
+/** Adds items behind those that are there. @throws DomainError NOT_FOUND; CONFLICT while a response is at work; the faults of the items. */
+export async function createConversationItems(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: { readonly items?: unknown },
+  signal: AbortSignal,
+): Promise<ItemList> {
+  const chat = await ownChat(deps, caller, id);
+  const faults = new Faults();
+  const given = readItems(input.items, { itemsMax: itemsAtOnce, isRequired: true, member: 'items' }, faults);
+  faults.throwIfAny();
+  const messages = await messagesOf(deps, caller, chat, given, signal);
+  requireDone(await deps.storage.conversations.add(id, messages));
+  const now = deps.now();
+  const items = messages.flatMap((message) => itemsOf({ ...message, chatId: id, ordinal: 0, updatedAt: now }));
+  return { items: items.map(({ wire }) => wire), hasMore: false };
+}
+
+/** The items in order. @throws DomainError NOT_FOUND; INVALID_VALUE naming `limit` or `after`. */
+export async function listConversationItems(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  { after, limit, order }: ItemPage,
+): Promise<ItemList> {
+  await ownChat(deps, caller, id);
+  const most = limit ?? pageDefault;
+  if (most < 1 || most > pageMax) {
+    throw new DomainError('INVALID_VALUE', `limit must be from 1 to ${pageMax}`, { param: 'limit' });
+  }
+  const direction = order ?? 'desc';
+  const from = typeof after === 'string' ? await findItem(deps, id, after, 'after') : undefined;
+  // Each message has an item at least: one more than asked for, and that of `after`.
+  const page = { from: from?.ordinal, limit: most + 2, order: direction };
+  const { rows, foundCount } = await deps.storage.conversations.messages(id, page);
+  const shown = rows.flatMap((message) => (direction === 'asc' ? itemsOf(message) : itemsOf(message).toReversed()));
+  const items = from === undefined ? shown : shown.slice(shown.findIndex((item) => item.id === after) + 1);
+  const hasMore = items.length > most || foundCount > rows.length;
+  return { items: items.slice(0, most).map(({ wire }) => wire), hasMore };
+}
+
+/** @throws DomainError NOT_FOUND */
+export async function getConversationItem(deps: Deps, caller: Caller, id: string, itemId: string): Promise<WireObject> {
+  await ownChat(deps, caller, id);
+  return (await findItem(deps, id, itemId)).wire;
+}
+
+/**
+ * Removes an item: models do not get it any more. An output without its call, and a call without its output, are not sent to models.
+ *
+ * @throws DomainError NOT_FOUND; CONFLICT while a response is at work.
+ */
+export async function deleteConversationItem(deps: Deps, caller: Caller, id: string, itemId: string): Promise<Conversation> {
+  const conversation = await getConversation(deps, caller, id);
+  const { messageId, callId, hasCalls } = await findItem(deps, id, itemId);
+  const part =
+    callId === undefined ? ({ kind: hasCalls ? 'text' : 'message' } as const) : ({ kind: 'call', id: callId } as const);
+  requireDone(await deps.storage.conversations.remove(id, messageId, part));
+  return conversation;
+}
+
+/** Items that no model is told of come first: calls and their outputs must stay together. */
+async function messagesOf(
+  deps: Deps,
+  caller: Caller,
+  chat: Chat | undefined,
+  given: readonly GivenItem[],
+  signal: AbortSignal,
+): Promise<readonly NewMessage[]> {
+  if (given.length === 0) return [];
+  const { model } = await findAnswerer(deps, caller, {}, chat);
+  const items = await resolveItems(deps, caller, given);
+  const tokensMax = Math.min(deps.settings.CHAT_FILE_TOKENS_MAX, Math.floor(model.contextTokensMax / 2));
+  const said = await toMessages(deps, items, { caller, model, tokensMax, runId: null, member: 'items' }, signal);
+  const createdAt = deps.now();
+  const kept = items.flatMap(({ item }): NewMessage[] =>
+    passedOver.has(String(item.type))
+      ? [{ ...newMessageDefaults, id: deps.newId('message'), createdAt, role: 'assistant', runId: null, isHidden: true, item }]
+      : [],
+  );
+  return [...kept, ...said];
+}
+
+interface FoundItem extends ConversationItem {
+  readonly ordinal: number;
+  /** Whether its message asks for calls too. */
+  readonly hasCalls: boolean;
+}
+
+/** @param param  names the member of a request that holds the id; without it the item is that of the path. */
+async function findItem(deps: Deps, chatId: string, itemId: string, param?: string): Promise<FoundItem> {
+  const messageId = messageIdOf(itemId);
+  const message = isId('message', messageId) ? await deps.storage.chats.findMessage(chatId, messageId) : undefined;
+  const items = message === undefined ? [] : itemsOf(message);
+  const isHidden = message?.isHidden === true && message.role !== 'system' && (message.item ?? null) === null;
+  const found = items.find(({ id }) => id === itemId);
+  if (found !== undefined && message !== undefined && !isHidden) {
+    return { ...found, ordinal: message.ordinal, hasCalls: items.length > 1 };
+  }
+  if (param === undefined) throw new DomainError('NOT_FOUND', 'There is no such item in this conversation', { param: 'itemId' });
+  throw new DomainError('INVALID_VALUE', `${param} names no item of this conversation`, { param });
+}
+
+async function ownChat(deps: Deps, caller: Caller, id: string): Promise<Chat> {
+  const chat = isId('chat', id) ? await deps.storage.chats.find(id, ownChats(caller)) : undefined;
+  if (chat === undefined) throw new DomainError('NOT_FOUND', 'There is no such conversation', { param: 'conversationId' });
+  return chat;
+}
+
+function requireDone(change: ConversationChange): void {
+  if (change === 'missing') throw new DomainError('NOT_FOUND', 'There is no such conversation or item');
+  if (change === 'run-active') {
+    throw new DomainError('CONFLICT', 'A response is at work on this conversation: wait for its end, or cancel it');
+  }
+}

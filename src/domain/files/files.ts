@@ -1,0 +1,183 @@
+import { Readable } from 'node:stream';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
+import { DomainError } from '../../entities/errors.ts';
+import { type FilePurpose, filePurposes, type StoredFile } from '../../entities/files/file.ts';
+import { isId } from '../../entities/ids.ts';
+import type { FileOwner } from '../../storage/files/files.ts';
+import { requireScope } from '../access/policy.ts';
+import { removeBlobs } from '../blobs.ts';
+import { deleteChatFile } from '../chats/files.ts';
+import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { deleteDataSource } from '../knowledge/sources.ts';
+import { detachFileEverywhere } from '../knowledge/vector-stores/detach.ts';
+
+type Optional<T> = T | null | undefined;
+
+export interface NewFileInput {
+  readonly file: UploadedFile;
+  readonly purpose: string;
+  readonly expiresAfterAnchor?: Optional<string>;
+  readonly expiresAfterSeconds?: Optional<number>;
+}
+
+export interface FileListInput {
+  readonly purpose?: Optional<string>;
+  readonly after?: Optional<string>;
+  readonly limit?: Optional<number>;
+  readonly order?: Optional<'asc' | 'desc'>;
+}
+
+const textLengthMax = 200;
+const pageDefault = 100;
+const pageMax = 10_000;
+const expirySeconds = { min: 3_600, max: 2_592_000 };
+const expireEveryMs = 10 * 60_000;
+const expiredAtOnce = 500;
+/** Purposes of the common format that need what the service does not have. */
+const unserved: Readonly<Record<string, string>> = {
+  batch: 'Parley runs no batches',
+  'fine-tune': 'Parley trains no models',
+  evals: 'Parley runs no evaluations',
+};
+
+/**
+ * Keeps a file of the caller for responses (`input_file`) and vector stores.
+ *
+ * @throws DomainError INVALID_VALUE for an empty file, and with every fault of the other members; REQUEST_TOO_LARGE; CONFLICT when the user
+ * has the most files already.
+ */
+export async function createFile(deps: Deps, caller: Caller, input: NewFileInput): Promise<StoredFile> {
+  const { file } = input;
+  const { FILES_MAX } = deps.settings;
+  const faults = new Faults();
+  const purpose = readPurpose(input.purpose, faults);
+  const seconds = readExpiry(input, faults);
+  if (file.sizeBytes === 0) faults.add('file', 'file must not be empty');
+  faults.throwIfAny();
+  const { orgId, userId } = caller;
+  const createdAt = deps.now();
+  const blobKey = `${orgId}/files/${deps.newId('upload')}`;
+  const { sizeBytes } = await deps.storage.blobs.put(blobKey, Readable.from(file.stream()), bytesMaxOf(deps, purpose));
+  const expiresAt = seconds === undefined ? null : new Date(createdAt.getTime() + seconds * 1000);
+  const mimeType = file.mimeType.slice(0, textLengthMax);
+  const id = deps.newId('chatFile');
+  const row = { id, createdAt, orgId, userId, filename: file.filename, sizeBytes, mimeType, purpose, blobKey, expiresAt };
+  try {
+    if (!(await deps.storage.files.create(row, FILES_MAX))) {
+      throw new DomainError('CONFLICT', `A user may keep at most ${FILES_MAX} files: delete one first`);
+    }
+  } catch (error) {
+    await deps.storage.blobs.delete(blobKey);
+    throw error;
+  }
+  return { ...row, chatId: null, dataSourceId: null };
+}
+
+/** A file of the caller: uploaded by itself, of a chat, or of a data source. @throws DomainError NOT_FOUND. */
+export async function getFile(deps: Deps, caller: Caller, id: string): Promise<StoredFile> {
+  const [file] = isFileId(id) ? await deps.storage.files.findMany([id], ownerOf(caller)) : [];
+  if (file === undefined) throw new DomainError('NOT_FOUND', 'There is no such file', { param: 'fileId' });
+  return file;
+}
+
+/** Those of the ids that are files of the caller with content. One statement. */
+export function findFiles(deps: Deps, caller: Caller, ids: readonly string[]): Promise<readonly StoredFile[]> {
+  const wanted = ids.filter(isFileId);
+  return wanted.length === 0 ? Promise.resolve([]) : deps.storage.files.findMany(wanted, ownerOf(caller));
+}
+
+/** The caller's files. @throws DomainError INVALID_VALUE naming `limit`, `purpose` or `after`. */
+export async function listFiles(
+  deps: Deps,
+  caller: Caller,
+  { purpose, after, limit, order }: FileListInput,
+): Promise<{ readonly items: readonly StoredFile[]; readonly hasMore: boolean }> {
+  const most = limit ?? pageDefault;
+  if (most < 1 || most > pageMax) {
+    throw new DomainError('INVALID_VALUE', `limit must be from 1 to ${pageMax}`, { param: 'limit' });
+  }
+  const owner = ownerOf(caller);
+  if (typeof after === 'string' && (await findFiles(deps, caller, [after])).length === 0) {
+    throw new DomainError('INVALID_VALUE', 'after names no file of yours', { param: 'after' });
+  }
+  const query = { purpose: purpose ?? undefined, after: after ?? undefined, limit: most + 1, order: order ?? ('desc' as const) };
+  const { rows, foundCount } = await deps.storage.files.list(owner, query);
+  const items = rows.slice(0, most);
+  return { items, hasMore: foundCount > items.length };
+}
+
+/** Opens the content of a file of the caller. @throws DomainError NOT_FOUND. */
+export async function openFile(deps: Deps, caller: Caller, id: string) {
+  const { blobKey, filename, sizeBytes } = await getFile(deps, caller, id);
+  return { filename, sizeBytes, open: () => deps.storage.blobs.get(blobKey) };
+}
+
+/**
+ * Deletes a file of the caller with its bytes, and takes it out of all vector stores. One of a chat leaves its chat; one of a data source
+ * is deleted with the source.
+ *
+ * @returns the id.
+ * @throws DomainError NOT_FOUND; INSUFFICIENT_SCOPE for the file of a data source, without the scope to delete that.
+ */
+export async function deleteFile(deps: Deps, caller: Caller, id: string): Promise<string> {
+  const file = await getFile(deps, caller, id);
+  if (file.dataSourceId !== null) {
+    requireScope(caller, 'Mutation.deleteDataSource');
+    await deleteDataSource(deps, caller, file.dataSourceId);
+  } else if (file.chatId !== null) await deleteChatFile(deps, caller, file.chatId, id);
+  else await removeFile(deps, file);
+  await detachFileEverywhere(deps, caller, id);
+  return id;
+}
+
+/** Registers the deletion of files that expired. */
+export function registerFileExpiry(deps: Deps): void {
+  deps.jobs.every('files.expire', expireEveryMs, (signal) => expireFiles(deps, signal));
+}
+
+/** @param signal  ends it between two files. */
+export async function expireFiles(deps: Deps, signal: AbortSignal): Promise<void> {
+  for (const file of await deps.storage.files.expired(expiredAtOnce)) {
+    if (signal.aborted) return;
+    await removeFile(deps, file);
+    await detachFileEverywhere(deps, file, file.id);
+  }
+}
+
+/** Largest file of a purpose: what a response is given must fit a chat file. */
+function bytesMaxOf({ settings }: Deps, purpose: FilePurpose): number {
+  return purpose === 'assistants' ? settings.UPLOAD_MAX_BYTES : settings.CHAT_FILE_MAX_BYTES;
+}
+
+async function removeFile(deps: Deps, { id }: Pick<StoredFile, 'id'>): Promise<void> {
+  const blobKey = await deps.storage.files.delete(id);
+  if (blobKey !== undefined) await removeBlobs(deps, [blobKey]);
+}
+
+function ownerOf({ userId, orgId, scopes }: Caller): FileOwner {
+  return { userId, orgId, hasSources: scopes.has('DATA_SOURCES:READ') };
+}
+
+function isFileId(id: string): boolean {
+  return isId('chatFile', id) || isId('knowledgeItem', id);
+}
+
+function readPurpose(purpose: string, faults: Faults): FilePurpose {
+  const known = filePurposes.find((name) => name === purpose);
+  if (known !== undefined) return known;
+  const why = Object.hasOwn(unserved, purpose) ? `: ${unserved[purpose]}` : '';
+  faults.add('purpose', `purpose must be one of ${filePurposes.join(', ')}${why}`);
+  return 'user_data';
+}
+
+function readExpiry({ expiresAfterAnchor: anchor, expiresAfterSeconds: seconds }: NewFileInput, faults: Faults) {
+  const { min, max } = expirySeconds;
+  if ((anchor ?? null) === null && (seconds ?? null) === null) return undefined;
+  if (anchor !== 'created_at') faults.add('expiresAfterAnchor', 'expires_after[anchor] must be created_at');
+  if (typeof seconds !== 'number' || seconds < min || seconds > max) {
+    faults.add('expiresAfterSeconds', `expires_after[seconds] must be from ${min} to ${max}`);
+  }
+  return seconds ?? undefined;
+}

@@ -1,0 +1,31 @@
+import type { ShareOwner } from '../../../lib/fair-share.ts';
+import type { AlsoQueue } from '../../../storage/knowledge/vector-stores.ts';
+import type { Deps } from '../../deps.ts';
+
+const expireEveryMs = 10 * 60_000;
+const expiredAtOnce = 100;
+
+/** Queues the removal of files in the transaction that hides them. */
+export function removalOf(deps: Deps, owner: ShareOwner): AlsoQueue {
+  return async (tx, itemIds) => {
+    for (const itemId of itemIds) await deps.jobs.enqueue('knowledge.delete-item', { itemId }, { owner, key: itemId, tx });
+  };
+}
+
+/** Takes a file out of every vector store of its organization. */
+export async function detachFileEverywhere(deps: Deps, owner: ShareOwner, fileId: string): Promise<void> {
+  await deps.storage.vectorStores.detach({ orgId: owner.orgId, fileId }, removalOf(deps, owner));
+}
+
+/** Registers the removal of files of stores that expired. */
+export function registerVectorStoreExpiry(deps: Deps): void {
+  deps.jobs.every('vector-stores.expire', expireEveryMs, (signal) => expireVectorStores(deps, signal));
+}
+
+/** @param signal  ends it between two stores. */
+export async function expireVectorStores(deps: Deps, signal: AbortSignal): Promise<void> {
+  for (const store of await deps.storage.vectorStores.expired(expiredAtOnce)) {
+    if (signal.aborted) return;
+    await deps.storage.vectorStores.detach({ storeId: store.id }, removalOf(deps, store));
+  }
+}

@@ -1,0 +1,78 @@
+import { DomainError } from '../../../entities/errors.ts';
+import type { FileAttributes, Metadata } from '../../../entities/knowledge/vector-store.ts';
+import { isObject } from '../../../lib/json.ts';
+import type { IdPage } from '../../../storage/knowledge/vector-stores.ts';
+import type { Faults } from '../../faults.ts';
+import { readMetadata } from '../../responses/input.ts';
+
+export type Optional<T> = T | null | undefined;
+
+export interface PageInput {
+  readonly after?: Optional<string>;
+  readonly before?: Optional<string>;
+  readonly limit?: Optional<number>;
+  readonly order?: Optional<'asc' | 'desc'>;
+}
+
+const pageDefault = 20;
+const pageMax = 100;
+const attributesMax = { count: 16, nameLength: 64, textLength: 512 };
+const daysMax = 365;
+
+/** One more than asked for is read, which tells whether there are more. @throws DomainError INVALID_VALUE naming `limit`. */
+export function readPageInput({ after, before, limit, order }: PageInput): IdPage & { readonly most: number } {
+  const most = limit ?? pageDefault;
+  if (most < 1 || most > pageMax) {
+    throw new DomainError('INVALID_VALUE', `limit must be from 1 to ${pageMax}`, { param: 'limit' });
+  }
+  return { most, after: after ?? undefined, before: before ?? undefined, limit: most + 1, order: order ?? 'desc' };
+}
+
+/** A page of what was read. */
+export function pageFrom<Row>(
+  { rows, foundCount }: { readonly rows: readonly Row[]; readonly foundCount: number },
+  most: number,
+) {
+  const items = rows.slice(0, most);
+  return { items, hasMore: foundCount > items.length };
+}
+
+export function readStoreMetadata(given: unknown, faults: Faults): Metadata {
+  return readMetadata(given, faults) as Metadata;
+}
+
+/** @returns null for a store that does not expire. */
+export function readDays(given: unknown, faults: Faults): number | null {
+  if (given === undefined || given === null) return null;
+  const { anchor, days } = isObject(given) ? given : {};
+  if (anchor !== 'last_active_at') faults.add('expiresAfter.anchor', 'expiresAfter.anchor must be last_active_at');
+  if (typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= daysMax) return days;
+  faults.add('expiresAfter.days', `expiresAfter.days must be an integer from 1 to ${daysMax}`);
+  return null;
+}
+
+export function readAttributes(given: unknown, faults: Faults): FileAttributes {
+  if (given === undefined || given === null) return {};
+  if (!isObject(given)) {
+    faults.add('attributes', 'attributes must be an object', 'INVALID_TYPE');
+    return {};
+  }
+  const entries = Object.entries(given);
+  const { count, nameLength, textLength } = attributesMax;
+  if (entries.length > count) faults.add('attributes', `attributes must have at most ${count} members`);
+  for (const [name, value] of entries.slice(0, count)) {
+    if (name.length > nameLength) faults.add('attributes', `names in attributes must have at most ${nameLength} characters`);
+    else if (typeof value === 'string') faults.requireLength(`attributes.${name}`, value, textLength);
+    else if (typeof value !== 'boolean' && !(typeof value === 'number' && Number.isFinite(value))) {
+      faults.add(`attributes.${name}`, `attributes.${name} must be a string, a number or true or false`, 'INVALID_TYPE');
+    }
+  }
+  return given as FileAttributes;
+}
+
+/** Passages are cut by the service: no other strategy can be had. */
+export function requireOwnChunks(given: unknown, faults: Faults): void {
+  if (given === undefined || given === null || (isObject(given) && given.type === 'auto')) return;
+  const why = 'Parley cuts passages by headings and sentences, not by a number of tokens';
+  faults.add('chunkingStrategy', `chunkingStrategy must be {"type": "auto"}: ${why}`);
+}

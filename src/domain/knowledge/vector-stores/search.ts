@@ -1,0 +1,116 @@
+import type { Caller } from '../../../entities/accounts/caller.ts';
+import type { Passage } from '../../../entities/knowledge/citation.ts';
+import type { VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
+import { isObject } from '../../../lib/json.ts';
+import type { Deps } from '../../deps.ts';
+import { Faults } from '../../faults.ts';
+import { readFilter } from './filter.ts';
+import { getVectorStore, isExpired } from './stores.ts';
+
+export interface SearchInput {
+  /** A text, or several. */
+  readonly query?: unknown;
+  readonly maxNumResults?: number | null | undefined;
+  readonly filters?: unknown;
+  readonly rankingOptions?: unknown;
+  readonly rewriteQuery?: boolean | null | undefined;
+}
+
+export interface SearchHit {
+  readonly file: VectorStoreFile;
+  /** Above 0 and below 1, higher for a better fit. */
+  readonly score: number;
+  readonly text: string;
+}
+export interface SearchResults {
+  readonly queries: readonly string[];
+  readonly hits: readonly SearchHit[];
+}
+
+const queriesMax = 10;
+const queryLengthMax = 8_000;
+const resultsDefault = 10;
+const resultsMax = 50;
+/** With filters, these many passages are read, and those that fit are kept. */
+const filteredMax = 100;
+const tokensMax = 200_000;
+/** The rank of a passage that is shown as a half. */
+const middleScore = 5;
+const rankers = ['auto', 'none'];
+
+/**
+ * Finds the passages of a store that fit a question.
+ *
+ * @throws DomainError NOT_FOUND, and with every fault of the input.
+ *
+ * Cost: two statements a query, and one for the files; no model is asked.
+ */
+export async function searchVectorStore(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: SearchInput,
+  signal: AbortSignal,
+): Promise<SearchResults> {
+  const store = await getVectorStore(deps, caller, id);
+  const faults = new Faults();
+  const queries = readQueries(input.query, faults);
+  const most = input.maxNumResults ?? resultsDefault;
+  if (most < 1 || most > resultsMax) faults.add('maxNumResults', `maxNumResults must be from 1 to ${resultsMax}`);
+  if (input.rewriteQuery === true) {
+    faults.add('rewriteQuery', 'rewriteQuery must be false: Parley searches for the query as it is');
+  }
+  const scoreMin = readRanking(input.rankingOptions, faults);
+  const hasFilter = (input.filters ?? null) !== null;
+  const fits = hasFilter ? readFilter(input.filters, 'filters', faults) : () => true;
+  faults.throwIfAny();
+  if (isExpired(store, deps.now())) return { queries, hits: [] };
+  const limits = { passagesMax: hasFilter ? filteredMax : most, tokensMax };
+  const best = new Map<string, Passage>();
+  for (const query of queries) {
+    for (const passage of await deps.knowledge.search(store.orgId, [id], query, limits, signal)) {
+      const known = best.get(passage.chunkId);
+      if (known === undefined || known.score < passage.score) best.set(passage.chunkId, passage);
+    }
+  }
+  const passages = [...best.values()].sort((a, b) => b.score - a.score);
+  const itemIds = [...new Set(passages.map(({ knowledgeItemId }) => knowledgeItemId))];
+  const files = new Map((await deps.storage.vectorStores.filesOfItems(itemIds)).map((file) => [file.itemId, file]));
+  await deps.storage.vectorStores.touch(id);
+  const hits = passages.flatMap(({ knowledgeItemId, score, text }): SearchHit[] => {
+    const file = files.get(knowledgeItemId);
+    const shown = score / (score + middleScore);
+    return file === undefined || !fits(file.attributes) || shown < scoreMin ? [] : [{ file, score: shown, text }];
+  });
+  return { queries, hits: hits.slice(0, most) };
+}
+
+function readQueries(query: unknown, faults: Faults): readonly string[] {
+  const queries: readonly unknown[] = Array.isArray(query) ? query : [query];
+  if (query === undefined || query === null) faults.add('query', 'query is required', 'MISSING_REQUIRED_PARAMETER');
+  else if (!queries.every((text) => typeof text === 'string' && text.trim() !== '' && text.length <= queryLengthMax)) {
+    faults.add('query', `query must be a text of at most ${queryLengthMax} characters, or an array of such`, 'INVALID_TYPE');
+  } else if (queries.length === 0) faults.add('query', 'query must hold at least one text', 'EMPTY_ARRAY');
+  else faults.requireCount('query', queries, queriesMax);
+  return queries.map(String);
+}
+
+/** @returns the lowest score that is wanted. */
+function readRanking(given: unknown, faults: Faults): number {
+  if (given === undefined || given === null) return 0;
+  if (!isObject(given)) {
+    faults.add('rankingOptions', 'rankingOptions must be an object', 'INVALID_TYPE');
+    return 0;
+  }
+  const { ranker, score_threshold: threshold, ...others } = given;
+  if (ranker !== undefined && !rankers.includes(String(ranker))) {
+    faults.add('rankingOptions.ranker', `rankingOptions.ranker must be one of ${rankers.join(', ')}: Parley has one ranker`);
+  }
+  for (const name of Object.keys(others)) {
+    faults.add(`rankingOptions.${name}`, `rankingOptions.${name} is not served: Parley has one ranker`);
+  }
+  if (threshold === undefined) return 0;
+  if (typeof threshold === 'number' && threshold >= 0 && threshold <= 1) return threshold;
+  faults.add('rankingOptions.score_threshold', 'rankingOptions.score_threshold must be from 0 to 1');
+  return 0;
+}

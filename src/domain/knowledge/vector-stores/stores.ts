@@ -1,0 +1,132 @@
+import type { Caller } from '../../../entities/accounts/caller.ts';
+import { DomainError } from '../../../entities/errors.ts';
+import { isId } from '../../../entities/ids.ts';
+import type { VectorStore } from '../../../entities/knowledge/vector-store.ts';
+import { canEditDataSource, visibleDataSources } from '../../access/access.ts';
+import { removeBlobs } from '../../blobs.ts';
+import type { Deps } from '../../deps.ts';
+import { Faults } from '../../faults.ts';
+import { deleteDataSource } from '../sources.ts';
+import { copiesOf, queueIndexing } from './copies.ts';
+import {
+  type Optional,
+  type PageInput,
+  pageFrom,
+  readDays,
+  readPageInput,
+  readStoreMetadata,
+  requireOwnChunks,
+} from './input.ts';
+
+export interface CreateVectorStoreInput {
+  readonly name?: Optional<string>;
+  readonly description?: Optional<string>;
+  readonly fileIds?: Optional<readonly string[]>;
+  readonly metadata?: unknown;
+  readonly expiresAfter?: unknown;
+  readonly chunkingStrategy?: unknown;
+}
+
+/** Absent members are kept. */
+export interface UpdateVectorStoreInput {
+  readonly name?: Optional<string>;
+  readonly metadata?: unknown;
+  readonly expiresAfter?: unknown;
+}
+
+const nameLengthMax = 200;
+const descriptionLengthMax = 2_000;
+const filesAtOnce = 100;
+const dayMs = 86_400_000;
+
+/**
+ * Makes a data source for no agent that holds any number of files. Each file is copied and indexed.
+ *
+ * @throws DomainError with every fault of the input, also for a file that is none of the caller's.
+ */
+export async function createVectorStore(deps: Deps, caller: Caller, input: CreateVectorStoreInput): Promise<VectorStore> {
+  const faults = new Faults();
+  const name = (input.name ?? '').trim();
+  const description = input.description ?? '';
+  faults.requireLength('name', name, nameLengthMax);
+  faults.requireLength('description', description, descriptionLengthMax);
+  const metadata = readStoreMetadata(input.metadata, faults);
+  const days = readDays(input.expiresAfter, faults);
+  const fileIds = [...new Set(input.fileIds ?? [])];
+  faults.requireCount('fileIds', fileIds, filesAtOnce);
+  requireOwnChunks(input.chunkingStrategy, faults);
+  faults.throwIfAny();
+  const id = deps.newId('dataSource');
+  const createdAt = deps.now();
+  const files = await copiesOf(
+    deps,
+    caller,
+    fileIds.map((fileId, index) => ({ fileId, param: `fileIds[${index}]`, attributes: {} })),
+  );
+  const expiresAt = days === null ? null : new Date(createdAt.getTime() + days * dayMs);
+  const { orgId, userId: ownerUserId } = caller;
+  const store = { id, createdAt, orgId, ownerUserId, name, description, metadata, expiresAfterDays: days, expiresAt };
+  try {
+    await deps.storage.vectorStores.create(store, files, queueIndexing(deps, caller));
+  } catch (error) {
+    await removeBlobs(
+      deps,
+      files.map(({ contentBlobKey }) => contentBlobKey),
+    );
+    throw error;
+  }
+  return getVectorStore(deps, caller, id);
+}
+
+/** A store that the caller may read, by the rules of data sources. @throws DomainError NOT_FOUND, also for another data source. */
+export async function getVectorStore(deps: Deps, caller: Caller, id: string): Promise<VectorStore> {
+  const found = isId('dataSource', id) ? await deps.storage.vectorStores.find(id, visibleDataSources(caller)) : undefined;
+  if (found === undefined) throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
+  return found;
+}
+
+/** The stores that the caller may read. @throws DomainError INVALID_VALUE naming `limit`. */
+export async function listVectorStores(deps: Deps, caller: Caller, input: PageInput) {
+  const page = readPageInput(input);
+  return pageFrom(await deps.storage.vectorStores.list(visibleDataSources(caller), page), page.most);
+}
+
+/** @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators; the faults of the input. */
+export async function updateVectorStore(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  { name, metadata, expiresAfter }: UpdateVectorStoreInput,
+): Promise<VectorStore> {
+  await editableStore(deps, caller, id);
+  const faults = new Faults();
+  if (typeof name === 'string') faults.requireLength('name', name.trim(), nameLengthMax);
+  const changes = {
+    ...(typeof name === 'string' ? { name: name.trim() } : {}),
+    ...(metadata === undefined ? {} : { metadata: readStoreMetadata(metadata, faults) }),
+    ...(expiresAfter === undefined ? {} : { expiresAfterDays: readDays(expiresAfter, faults) }),
+  };
+  faults.throwIfAny();
+  await deps.storage.vectorStores.update(id, changes);
+  return getVectorStore(deps, caller, id);
+}
+
+/** Deletes the data source with its files; the files they were made of stay. @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function deleteVectorStore(deps: Deps, caller: Caller, id: string): Promise<string> {
+  await editableStore(deps, caller, id);
+  await deleteDataSource(deps, caller, id);
+  return id;
+}
+
+/** @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function editableStore(deps: Deps, caller: Caller, id: string): Promise<VectorStore> {
+  const store = await getVectorStore(deps, caller, id);
+  if (!canEditDataSource(caller, store)) {
+    throw new DomainError('FORBIDDEN', 'Only the owner of a vector store and administrators may change it');
+  }
+  return store;
+}
+
+export function isExpired({ expiresAt }: Pick<VectorStore, 'expiresAt'>, now: Date): boolean {
+  return expiresAt !== null && expiresAt.getTime() <= now.getTime();
+}

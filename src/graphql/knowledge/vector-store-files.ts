@@ -1,0 +1,141 @@
+import {
+  attachFile,
+  detachFile,
+  getStoreFile,
+  listStoreFiles,
+  updateStoreFile,
+} from '../../domain/knowledge/vector-stores/files.ts';
+import { storeFileStatuses, type VectorStoreFile } from '../../entities/knowledge/vector-store.ts';
+import { builder } from '../builder/builder.ts';
+import { OrderType } from '../responses/order.ts';
+import { commonListOf, deletionOf } from '../types/common-list.ts';
+import { wireEnumOf } from '../types/enums.ts';
+import { inSeconds } from './vector-stores.ts';
+
+const StatusType = wireEnumOf('VectorStoreFileStatus', 'What became of a file of a vector store.', storeFileStatuses, {
+  in_progress: 'It waits or is read.',
+  completed: 'Searches find it.',
+  failed: 'It could not be read; `lastError` says why.',
+  cancelled: 'Somebody stopped it.',
+});
+
+/** Failures that are not the fault of the file. */
+const ownFailures = /INTERRUPTED|TIMEOUT|STORAGE|SERVER/;
+
+const ErrorType = builder.objectRef<VectorStoreFile>('VectorStoreFileError').implement({
+  description: 'Why a file could not be read.',
+  fields: (t) => ({
+    code: t.string({
+      description: 'server_error, unsupported_file or invalid_file.',
+      resolve: ({ errorCode }) => {
+        if (ownFailures.test(errorCode ?? '')) return 'server_error';
+        return /UNSUPPORTED|TYPE/.test(errorCode ?? '') ? 'unsupported_file' : 'invalid_file';
+      },
+    }),
+    message: t.string({ description: 'For a person to read.', resolve: ({ errorMessage }) => errorMessage ?? '' }),
+  }),
+});
+
+const VectorStoreFileType = builder.objectRef<VectorStoreFile>('VectorStoreFile').implement({
+  description: 'A file of a vector store: a copy that is searched.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'The id of the file it was made of.' }),
+    object: t.string({ description: 'Always `vector_store.file`.', resolve: () => 'vector_store.file' }),
+    createdAt: t.int({
+      description: 'When it was attached; seconds since 1970.',
+      resolve: ({ createdAt }) => inSeconds(createdAt),
+    }),
+    vectorStoreId: t.exposeID('dataSourceId', { description: 'Its vector store.' }),
+    usageBytes: t.exposeInt('sizeBytes', { description: 'Its size.' }),
+    status: t.expose('status', { type: StatusType, description: 'What became of it.' }),
+    lastError: t.field({
+      type: ErrorType,
+      nullable: true,
+      description: 'Why it could not be read; null unless it failed.',
+      resolve: (file) => (file.status === 'failed' ? file : null),
+    }),
+    attributes: t.field({ type: 'JSON', description: 'What searches may filter by.', resolve: ({ attributes }) => attributes }),
+    chunkingStrategy: t.field({
+      type: 'JSON',
+      description: '`{type: "other"}`: the service cuts passages itself.',
+      resolve: () => ({ type: 'other' }),
+    }),
+  }),
+});
+
+const ListType = commonListOf<VectorStoreFile>('VectorStoreFileList', VectorStoreFileType, {
+  description: 'A page of files of a vector store.',
+  idOf: ({ id }) => id,
+});
+const DeletedType = deletionOf(
+  'DeletedVectorStoreFile',
+  'vector_store.file.deleted',
+  'A file that was taken out of a vector store.',
+);
+
+const attributes = 'At most 16 texts of 512 characters, numbers, or true and false, by names of 64.';
+const AttachInput = builder.inputType('AttachVectorStoreFileInput', {
+  description: 'A file to attach.',
+  fields: (t) => ({
+    fileId: t.id({ required: true, description: 'A file of the caller.' }),
+    attributes: t.field({ type: 'JSON', required: false, description: attributes }),
+    chunkingStrategy: t.field({ type: 'JSON', required: false, description: 'Only `{type: "auto"}`.' }),
+  }),
+});
+const UpdateInput = builder.inputType('UpdateVectorStoreFileInput', {
+  description: 'Changes of a file of a vector store.',
+  fields: (t) => ({
+    attributes: t.field({
+      type: 'JSON',
+      required: false,
+      description: `${attributes} They replace the former ones; null takes all away.`,
+    }),
+  }),
+});
+
+const id = { description: 'The id of the vector store.' };
+const fileId = { description: 'The id of the file.' };
+
+builder.queryFields((t) => ({
+  vectorStoreFile: t.field({
+    type: VectorStoreFileType,
+    description: 'One file of a vector store that the caller may read.',
+    args: { id: t.arg.id(id), fileId: t.arg.id(fileId) },
+    resolve: (_root, args, { deps, caller }) => getStoreFile(deps, caller, args.id, args.fileId),
+  }),
+  vectorStoreFiles: t.field({
+    type: ListType,
+    description: 'The files of a vector store that the caller may read.',
+    args: {
+      id: t.arg.id(id),
+      filter: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
+      after: t.arg.string({ required: false, description: 'The id of the file before the page.' }),
+      before: t.arg.string({ required: false, description: 'The id of the file behind the page.' }),
+      limit: t.arg.int({ required: false, description: 'From 1 to 100; default 20.' }),
+      order: t.arg({ type: OrderType, required: false, description: 'By the time they were attached; default desc.' }),
+    },
+    resolve: (_root, args, { deps, caller }) =>
+      listStoreFiles(deps, caller, args.id, args as Parameters<typeof listStoreFiles>[3]),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  attachVectorStoreFile: t.field({
+    type: VectorStoreFileType,
+    description: 'Attaches a copy of a file of the caller to a vector store, and indexes it. An attached one stays attached.',
+    args: { id: t.arg.id(id), input: t.arg({ type: AttachInput, description: 'The file.' }) },
+    resolve: (_root, args, { deps, caller }) => attachFile(deps, caller, args.id, args.input),
+  }),
+  updateVectorStoreFile: t.field({
+    type: VectorStoreFileType,
+    description: 'Replaces the attributes of a file of a vector store.',
+    args: { id: t.arg.id(id), fileId: t.arg.id(fileId), input: t.arg({ type: UpdateInput, description: 'What to change.' }) },
+    resolve: (_root, args, { deps, caller }) => updateStoreFile(deps, caller, args.id, args.fileId, args.input),
+  }),
+  detachVectorStoreFile: t.field({
+    type: DeletedType,
+    description: 'Takes a file out of a vector store. The file itself stays.',
+    args: { id: t.arg.id(id), fileId: t.arg.id(fileId) },
+    resolve: (_root, args, { deps, caller }) => detachFile(deps, caller, args.id, args.fileId),
+  }),
+}));

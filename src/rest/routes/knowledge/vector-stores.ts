@@ -1,0 +1,150 @@
+import type { DeclaredRoute } from '../../route.ts';
+
+const stores = '/api/v1/vector_stores';
+const store = `${stores}/{vectorStoreId}`;
+const files = `${store}/files`;
+const file = `${files}/{fileId}`;
+
+const storeFields = `id object created_at: createdAt name description usage_bytes: usageBytes
+  file_counts: fileCounts { in_progress: inProgress completed failed cancelled total }
+  status last_active_at: lastActiveAt expires_after: expiresAfter expires_at: expiresAt metadata`;
+const fileFields = `id object created_at: createdAt vector_store_id: vectorStoreId usage_bytes: usageBytes status
+  last_error: lastError { code message } attributes chunking_strategy: chunkingStrategy`;
+const list = (fields: string) => `object data { ${fields} } first_id: firstId last_id: lastId has_more: hasMore`;
+const page = {
+  after: 'The id of the one before the page.',
+  before: 'The id of the one behind the page.',
+  limit: 'From 1 to 100; default 20.',
+  order: 'By time: asc or desc (default).',
+};
+const omitNull = ['expires_after'];
+const body = { body: 'input', bodyCase: 'snake' } as const;
+
+const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
+  {
+    operationId: 'createVectorStore',
+    method: 'post',
+    path: stores,
+    summary: 'Create a vector store',
+    description:
+      'A data source of type FILE_UPLOAD that belongs to no agent and holds any number of files. It can be attached to agents.',
+    document: `mutation ($input: CreateVectorStoreInput) { createVectorStore(input: $input) { ${storeFields} } }`,
+    ...body,
+    omitNull,
+    example: { name: 'Handbooks', metadata: { team: 'support' }, expires_after: { anchor: 'last_active_at', days: 30 } },
+  },
+  {
+    operationId: 'listVectorStores',
+    method: 'get',
+    path: stores,
+    summary: 'List vector stores',
+    document: `query ($after: String, $before: String, $limit: Int, $order: ItemOrder) {
+      vectorStores(after: $after, before: $before, limit: $limit, order: $order) { ${list(storeFields)} }
+    }`,
+    query: page,
+    omitNull,
+  },
+  {
+    operationId: 'getVectorStore',
+    method: 'get',
+    path: store,
+    summary: 'Retrieve a vector store',
+    document: `query ($vectorStoreId: ID!) { vectorStore(id: $vectorStoreId) { ${storeFields} } }`,
+    omitNull,
+  },
+  {
+    operationId: 'updateVectorStore',
+    method: 'post',
+    path: store,
+    summary: 'Update a vector store',
+    description: 'Absent members are kept.',
+    document: `mutation ($vectorStoreId: ID!, $input: UpdateVectorStoreInput!) { updateVectorStore(id: $vectorStoreId, input: $input) { ${storeFields} } }`,
+    ...body,
+    omitNull,
+    example: { name: 'Manuals', metadata: { team: 'sales' }, expires_after: null },
+  },
+  {
+    operationId: 'deleteVectorStore',
+    method: 'delete',
+    path: store,
+    summary: 'Delete a vector store',
+    description: 'With its copies of files. The files themselves stay.',
+    document: 'mutation ($vectorStoreId: ID!) { deleteVectorStore(id: $vectorStoreId) { id object deleted } }',
+  },
+  {
+    operationId: 'searchVectorStore',
+    method: 'post',
+    path: `${store}/search`,
+    summary: 'Search a vector store',
+    description: 'The best passages first. `filters` are applied to the 100 best passages. `score` is above 0 and below 1.',
+    document: `query ($vectorStoreId: ID!, $input: VectorStoreSearchInput!) {
+      vectorStoreSearch(id: $vectorStoreId, input: $input) {
+        object search_query: searchQuery
+        data { file_id: fileId filename score attributes content { type text } }
+        has_more: hasMore next_page: nextPage
+      }
+    }`,
+    ...body,
+    example: {
+      query: 'When is the office open?',
+      max_num_results: 5,
+      filters: { type: 'eq', key: 'year', value: 2026 },
+      ranking_options: { ranker: 'auto', score_threshold: 0.1 },
+      rewrite_query: false,
+    },
+  },
+  {
+    operationId: 'attachVectorStoreFile',
+    method: 'post',
+    path: files,
+    summary: 'Attach a file to a vector store',
+    description: 'Copies and indexes it; `status` says how far that is. Answers at once. A file that is attached stays attached.',
+    document: `mutation ($vectorStoreId: ID!, $input: AttachVectorStoreFileInput!) {
+      attachVectorStoreFile(id: $vectorStoreId, input: $input) { ${fileFields} }
+    }`,
+    ...body,
+    example: { file_id: 'file_01ke2s7d4vfzgv0b4xw2q9a1bc', attributes: { year: 2026 }, chunking_strategy: { type: 'auto' } },
+  },
+  {
+    operationId: 'listVectorStoreFiles',
+    method: 'get',
+    path: files,
+    summary: 'List the files of a vector store',
+    document: `query ($vectorStoreId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
+      vectorStoreFiles(id: $vectorStoreId, filter: $filter, after: $after, before: $before, limit: $limit, order: $order) { ${list(fileFields)} }
+    }`,
+    query: { filter: 'Only files of this status.', ...page },
+  },
+  {
+    operationId: 'getVectorStoreFile',
+    method: 'get',
+    path: file,
+    summary: 'Retrieve a file of a vector store',
+    document: `query ($vectorStoreId: ID!, $fileId: ID!) { vectorStoreFile(id: $vectorStoreId, fileId: $fileId) { ${fileFields} } }`,
+  },
+  {
+    operationId: 'updateVectorStoreFile',
+    method: 'post',
+    path: file,
+    summary: 'Update the attributes of a file of a vector store',
+    document: `mutation ($vectorStoreId: ID!, $fileId: ID!, $input: UpdateVectorStoreFileInput!) {
+      updateVectorStoreFile(id: $vectorStoreId, fileId: $fileId, input: $input) { ${fileFields} }
+    }`,
+    ...body,
+    example: { attributes: { year: 2026 } },
+  },
+  {
+    operationId: 'detachVectorStoreFile',
+    method: 'delete',
+    path: file,
+    summary: 'Take a file out of a vector store',
+    description: 'The file itself stays.',
+    document: `mutation ($vectorStoreId: ID!, $fileId: ID!) { detachVectorStoreFile(id: $vectorStoreId, fileId: $fileId) { id object deleted } }`,
+  },
+];
+
+export const vectorStoreRoutes: readonly DeclaredRoute[] = rows.map((row) => ({
+  ...row,
+  tag: 'Vector stores',
+  forClients: true,
+}));

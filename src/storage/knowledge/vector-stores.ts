@@ -1,0 +1,252 @@
+// Raw SQL: a store comes with the states of its files in one statement, by a caller's rule.
+import type { DataSourceFilter } from '../../entities/accounts/access.ts';
+import type {
+  FileAttributes,
+  Metadata,
+  StoreFileStatus,
+  VectorStore,
+  VectorStoreFile,
+} from '../../entities/knowledge/vector-store.ts';
+import type { Database } from '../database/database.ts';
+import type { Transaction } from '../database/prisma.ts';
+import type { Signals } from '../database/signals/signals.ts';
+import { readPage } from '../database/sql/bounded-rows.ts';
+import { Parameters, selectRows } from '../database/sql/where.ts';
+import { dataSourceCondition } from './source-filter.ts';
+
+export interface NewVectorStore {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly orgId: string;
+  readonly ownerUserId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly metadata: Metadata;
+  readonly expiresAfterDays: number | null;
+  readonly expiresAt: Date | null;
+}
+
+/** A file with its bytes in place, to be indexed. */
+export interface NewStoreFile {
+  readonly fileId: string;
+  readonly itemId: string;
+  readonly createdAt: Date;
+  readonly orgId: string;
+  readonly contentBlobKey: string;
+  readonly filename: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  readonly attributes: FileAttributes;
+}
+
+export interface VectorStoreChanges {
+  readonly name?: string;
+  readonly metadata?: Metadata;
+  readonly expiresAfterDays?: number | null;
+}
+
+/** A page by the id before it: newest first, or oldest first. */
+export interface IdPage {
+  readonly after: string | undefined;
+  readonly before: string | undefined;
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+}
+interface Found<Row> {
+  readonly rows: readonly Row[];
+  readonly foundCount: number;
+}
+
+/** What is queued in the transaction of a change. */
+export type AlsoQueue = (tx: Transaction, itemIds: readonly string[]) => Promise<void>;
+
+/** Stores under deletion, and files under deletion, are in none of these. */
+export interface VectorStoreStore {
+  create(store: NewVectorStore, files: readonly NewStoreFile[], also: AlsoQueue): Promise<void>;
+  find(id: string, filter: DataSourceFilter): Promise<VectorStore | undefined>;
+  /** By the time they were made; ids sort by it too. */
+  list(filter: DataSourceFilter, page: IdPage): Promise<Found<VectorStore>>;
+  /** Sets the day of expiry anew: a change is a use. */
+  update(id: string, changes: VectorStoreChanges): Promise<void>;
+  /** Notes that a store was used, at most once a minute. */
+  touch(id: string): Promise<void>;
+  /** @returns false when the store has `filesMax` files, or the file already. */
+  addFile(storeId: string, file: NewStoreFile, filesMax: number, also: AlsoQueue): Promise<boolean>;
+  findFile(storeId: string, fileId: string): Promise<VectorStoreFile | undefined>;
+  filesOfItems(itemIds: readonly string[]): Promise<readonly VectorStoreFile[]>;
+  listFiles(storeId: string, status: StoreFileStatus | undefined, page: IdPage): Promise<Found<VectorStoreFile>>;
+  setAttributes(itemId: string, attributes: FileAttributes): Promise<void>;
+  /** Hides files from everybody. `of`: the files of a store, of which one or all, or one file in all stores of an organization. */
+  detach(of: DetachedFiles, also: AlsoQueue): Promise<void>;
+  /** Stores that expired and still have files. */
+  expired(limit: number): Promise<readonly { readonly id: string; readonly orgId: string; readonly tenantId: string }[]>;
+}
+export type DetachedFiles =
+  | { readonly storeId: string; readonly fileId?: string }
+  | { readonly orgId: string; readonly fileId: string };
+
+const inProgress = `('INITIALIZED', 'QUEUED', 'FETCHING', 'PARSING', 'INDEXING')`;
+const storeColumns = `s.id, s."createdAt", s."orgId", s."ownerUserId", s."orgVisible", s.name, v.description, v.metadata, v."expiresAfterDays", v."lastActiveAt", v."expiresAt", counts.*`;
+const counts = `cross join lateral (
+  select coalesce(sum(i."sizeBytes"), 0)::float8 as "usageBytes",
+    count(*) filter (where i."indexStatus" in ${inProgress})::int as "inProgress",
+    count(*) filter (where i."indexStatus" = 'INDEXED')::int as completed,
+    count(*) filter (where i."indexStatus" in ('FAILED', 'SKIPPED'))::int as failed,
+    count(*) filter (where i."indexStatus" = 'CANCELLED')::int as cancelled
+  from knowledge_items i where i."dataSourceId" = s.id and i."indexStatus" <> 'DELETING') as counts`;
+const storeTables = 'data_sources s join vector_stores v on v."dataSourceId" = s.id';
+const fileColumns = `i."uniqueId" as id, i.id as "itemId", i."createdAt", i."dataSourceId", coalesce(i.filename, i.name) as filename, coalesce(i."sizeBytes", 0)::int as "sizeBytes",
+  case when i."indexStatus" = 'INDEXED' then 'completed' when i."indexStatus" in ('FAILED', 'SKIPPED') then 'failed'
+    when i."indexStatus" = 'CANCELLED' then 'cancelled' else 'in_progress' end as status,
+  i."errorCode", i."errorMessage", coalesce(i.metadata->'attributes', '{}') as attributes`;
+const expiryOf = (days: string) => `now() + ${days} * interval '1 day'`;
+
+export function createVectorStoreStore(db: Database, signals: Signals): VectorStoreStore {
+  const { pool } = db;
+  const announce = (id: string) => signals.publish('data-source-changed', id);
+  const select = <Row extends object>(columns: string, rest: (given: Parameters) => string) =>
+    selectRows<Row>(pool, (given) => `select ${columns} ${rest(given)}`);
+  return {
+    async create({ description, metadata, expiresAfterDays, expiresAt, ...source }, files, also) {
+      const { id: dataSourceId, createdAt } = source;
+      await db.transaction(async (tx) => {
+        await tx.prisma.dataSource.create({ data: { ...source, type: 'FILE_UPLOAD', updatedAt: createdAt } });
+        const data = { dataSourceId, description, metadata, expiresAfterDays, expiresAt, lastActiveAt: createdAt };
+        await tx.prisma.vectorStore.create({ data });
+        for (const file of files) await addItem(tx, dataSourceId, file);
+        await also(tx, itemIdsOf(files));
+      });
+      announce(dataSourceId);
+    },
+    find: async (id, filter) =>
+      (
+        await select<VectorStore>(
+          storeColumns,
+          (given) =>
+            `from ${storeTables} ${counts} where s.id = ${given.add(id)} and s."deletingAt" is null and ${dataSourceCondition(filter, given)}`,
+        )
+      )[0],
+    list(filter, page) {
+      const given = new Parameters();
+      const text = `select ${storeColumns} from ${storeTables} ${counts}
+        where s."deletingAt" is null and ${dataSourceCondition(filter, given)} and ${pageCondition('s.id', page, given)}`;
+      return readPage<VectorStore>(db, { text, values: given.values }, ['name', 'description', 'metadata']);
+    },
+    async update(id, { name, metadata, expiresAfterDays }) {
+      await db.transaction(async (tx) => {
+        if (name !== undefined) await tx.prisma.dataSource.updateMany({ where: { id }, data: { name } });
+        const changes = {
+          ...(metadata === undefined ? {} : { metadata }),
+          ...(expiresAfterDays === undefined ? {} : { expiresAfterDays }),
+        };
+        await tx.prisma.vectorStore.updateMany({ where: { dataSourceId: id }, data: changes });
+        await tx.query(usedSql, [id]);
+      });
+      announce(id);
+    },
+    async touch(id) {
+      await pool.query(`${usedSql} and "lastActiveAt" < now() - interval '1 minute'`, [id]);
+    },
+    async addFile(storeId, file, filesMax, also) {
+      const wasAdded = await db.transaction(async (tx) => {
+        const { rowCount } = await tx.query('select 1 from data_sources where id = $1 and "deletingAt" is null for update', [
+          storeId,
+        ]);
+        const where = { dataSourceId: storeId, indexStatus: { not: 'DELETING' } };
+        if (rowCount !== 1 || (await tx.prisma.knowledgeItem.count({ where })) >= filesMax) return false;
+        if ((await tx.prisma.knowledgeItem.count({ where: { ...where, uniqueId: file.fileId } })) > 0) return false;
+        await addItem(tx, storeId, file);
+        await tx.query(usedSql, [storeId]);
+        await also(tx, [file.itemId]);
+        return true;
+      });
+      if (wasAdded) announce(storeId);
+      return wasAdded;
+    },
+    findFile: async (storeId, fileId) =>
+      (
+        await select<VectorStoreFile>(
+          fileColumns,
+          (given) =>
+            `from knowledge_items i where i."dataSourceId" = ${given.add(storeId)} and i."uniqueId" = ${given.add(fileId)} and i."indexStatus" <> 'DELETING'`,
+        )
+      )[0],
+    filesOfItems: (itemIds) =>
+      select<VectorStoreFile>(
+        fileColumns,
+        (given) => `from knowledge_items i where i.id = any(${given.add(itemIds)}::text[]) and i."indexStatus" <> 'DELETING'`,
+      ),
+    listFiles(storeId, status, page) {
+      const given = new Parameters();
+      const text = `select f.* from (select ${fileColumns} from knowledge_items i
+          where i."dataSourceId" = ${given.add(storeId)} and i."indexStatus" <> 'DELETING') f
+        where ${status === undefined ? 'true' : `f.status = ${given.add(status)}`} and ${filePageCondition(storeId, page, given)}`;
+      return readPage<VectorStoreFile>(db, { text, values: given.values }, ['filename', 'errorMessage', 'attributes']);
+    },
+    async setAttributes(itemId, attributes) {
+      const text = `update knowledge_items set metadata = metadata || jsonb_build_object('attributes', $2::jsonb) where id = $1`;
+      await pool.query(text, [itemId, JSON.stringify(attributes)]);
+    },
+    async detach(of, also) {
+      const ids = await db.transaction(async (tx) => {
+        const given = new Parameters();
+        // The id of the file is free for another attachment at once.
+        const text = `update knowledge_items i set "indexStatus" = 'DELETING', "liveGeneration" = null, "uniqueId" = i.id, "leaseOwner" = null,
+            "leaseUntil" = null, "lastGeneration" = "lastGeneration" + 1, "updatedAt" = now()
+          from vector_stores v where v."dataSourceId" = i."dataSourceId" and i."indexStatus" <> 'DELETING'
+            and ${'storeId' in of ? `i."dataSourceId" = ${given.add(of.storeId)}` : `i."orgId" = ${given.add(of.orgId)}`}
+            ${of.fileId === undefined ? '' : `and i."uniqueId" = ${given.add(of.fileId)}`}
+          returning i.id, i."dataSourceId"`;
+        const { rows } = await tx.query<{ id: string; dataSourceId: string }>(text, given.values);
+        if (rows.length > 0)
+          await also(
+            tx,
+            rows.map(({ id }) => id),
+          );
+        return new Set(rows.map(({ dataSourceId }) => dataSourceId));
+      });
+      for (const id of ids) announce(id);
+    },
+    async expired(limit) {
+      const { rows } = await pool.query(
+        `select s.id, s."orgId", o."tenantId" from ${storeTables} join organizations o on o.id = s."orgId"
+         where v."expiresAt" <= now() and s."deletingAt" is null
+           and exists (select 1 from knowledge_items i where i."dataSourceId" = s.id and i."indexStatus" <> 'DELETING') limit $1`,
+        [limit],
+      );
+      return rows;
+    },
+  };
+}
+
+const usedSql = `update vector_stores set "lastActiveAt" = now(), "expiresAt" = ${expiryOf('"expiresAfterDays"')} where "dataSourceId" = $1`;
+
+async function addItem(tx: Transaction, dataSourceId: string, file: NewStoreFile): Promise<void> {
+  const { fileId, itemId, attributes, filename, createdAt, ...rest } = file;
+  const data = { ...rest, id: itemId, dataSourceId, createdAt, updatedAt: createdAt, filename, name: filename, uniqueId: fileId };
+  await tx.prisma.knowledgeItem.create({
+    data: { ...data, type: 'FILE_UPLOAD', indexStatus: 'QUEUED', metadata: { attributes } },
+  });
+}
+
+function itemIdsOf(files: readonly NewStoreFile[]): readonly string[] {
+  return files.map(({ itemId }) => itemId);
+}
+
+/** Where a page of ids begins and ends, its order and its length. Ids sort by the time they were made. */
+function pageCondition(column: string, { after, before, limit, order }: IdPage, given: Parameters): string {
+  const [further, nearer] = order === 'asc' ? ['>', '<'] : ['<', '>'];
+  return `${after === undefined ? 'true' : `${column} ${further} ${given.add(after)}`}
+    and ${before === undefined ? 'true' : `${column} ${nearer} ${given.add(before)}`}
+    order by ${column} ${order} limit ${given.add(limit)}`;
+}
+
+/** Files are in the order in which they were attached. */
+function filePageCondition(storeId: string, { after, before, ...page }: IdPage, given: Parameters): string {
+  const [further, nearer] = page.order === 'asc' ? ['>', '<'] : ['<', '>'];
+  const placeOf = (fileId: string) =>
+    `(select a.id from knowledge_items a where a."dataSourceId" = ${given.add(storeId)} and a."uniqueId" = ${given.add(fileId)})`;
+  return `${after === undefined ? 'true' : `f."itemId" ${further} ${placeOf(after)}`}
+    and ${before === undefined ? 'true' : `f."itemId" ${nearer} ${placeOf(before)}`}
+    order by f."itemId" ${page.order} limit ${given.add(page.limit)}`;
+}
