@@ -80,6 +80,7 @@ export const settingsSchema = z.object({
   OLLAMA_BASE_URL: optionalText().describe('An Ollama server.'),
   MODELS_FILE: optionalText().describe('JSON file with further providers, routes with fallbacks, prices and limits.'),
   DEFAULT_MODEL: optionalText().describe('What agents without a model use. Default: the first available.'),
+  EMBEDDING_MODEL: optionalText().describe('Makes embeddings: `provider/name` of an OpenAI-compatible provider. Default: none.'),
   EGRESS_ALLOW: optionalText()
     .superRefine(readableBy(parseAllowance))
     .describe(

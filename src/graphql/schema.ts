@@ -57,6 +57,7 @@ import './runs/subagent-events.ts';
 import './responses/responses.ts';
 import './conversations/conversations.ts';
 import './files/files.ts';
+import './embeddings/embeddings.ts';
 
 const roots = {
   Query: () => builder.queryType({ description: 'All queries.' }),

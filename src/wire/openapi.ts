@@ -4,6 +4,7 @@ import { components } from './schema.ts';
 import './chats.ts';
 import './completions.ts';
 import './conversations.ts';
+import './embeddings.ts';
 import './knowledge.ts';
 import './vector-stores.ts';
 import './responses/events.ts';

@@ -54,6 +54,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.modelCatalog': null,
   'Query.modelCatalogEntry': null,
   'Mutation.createCompletion': 'CHATS:WRITE',
+  'Mutation.createEmbeddings': 'CHATS:WRITE',
   'Subscription.completionEvents': 'CHATS:WRITE',
   // chats
   'Query.chat': 'CHATS:READ',

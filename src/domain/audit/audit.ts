@@ -6,7 +6,12 @@ import { administeredOrganization } from '../accounts/administration.ts';
 import type { Deps } from '../deps.ts';
 
 /** Runs change nothing that belongs to the organization; the usage ledger records them. */
-export const unauditedOperations: ReadonlySet<string> = new Set(['createCompletion', 'sendMessage', 'submitToolOutputs']);
+export const unauditedOperations: ReadonlySet<string> = new Set([
+  'createCompletion',
+  'createEmbeddings',
+  'sendMessage',
+  'submitToolOutputs',
+]);
 
 const sweepEveryMs = 3_600_000;
 

@@ -114,6 +114,26 @@ export interface Model {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelDelta[]>;
 }
 
+/** Texts, or lists of tokens, to be made into vectors. */
+export type EmbeddingInput = string | readonly string[] | readonly number[] | readonly (readonly number[])[];
+
+export interface EmbeddingRequest {
+  /** The upstream's name of the model. */
+  readonly model: string;
+  readonly input: EmbeddingInput;
+  readonly dimensions?: number;
+  readonly user?: string;
+}
+export interface EmbeddingReply {
+  /** One for each input, in order. */
+  readonly vectors: readonly (readonly number[])[];
+  /** As the provider counted them; undefined when it did not. */
+  readonly tokens: number | undefined;
+}
+
+/** Makes vectors of texts. @throws ModelError; otherwise only the signal's reason. */
+export type Embed = (request: EmbeddingRequest, signal: AbortSignal) => Promise<EmbeddingReply>;
+
 /** An upstream refused, failed or was cut off. `isRetryable`: the same request may be sent again, here or to a fallback. */
 export class ModelError extends Error {
   override readonly name = 'ModelError';

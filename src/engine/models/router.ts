@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
-import { Catalog, type ModelInfo } from './catalog.ts';
+import { Catalog, type ModelInfo, splitModelId } from './catalog.ts';
 import { Circuit } from './circuit.ts';
 import { requireInlineImages } from './inline-images.ts';
-import type { ModelRequest } from './port.ts';
+import type { Embed, ModelRequest } from './port.ts';
 import { configuredProviders, type ModelSettings, type ReadEnvironment } from './providers/configured.ts';
 import { readModelsFile } from './providers/models-file.ts';
+import type { Provider } from './providers/provider.ts';
 import { type RoutedStream, routeStream } from './route-stream.ts';
 
 /** The models of this process: the built-in one, the providers of the settings, the routes of the models file. */
@@ -19,14 +20,24 @@ export interface ModelRouter {
   warm(timeoutMs: number): Promise<void>;
   /** Runs `request.model` (a full id) with its retries and fallbacks before the first delta. */
   stream(request: ModelRequest, signal: AbortSignal): RoutedStream;
+  /** EMBEDDING_MODEL with what makes its vectors; undefined while the setting is not set. */
+  readonly embedding: EmbeddingModel | undefined;
   close(): Promise<void>;
+}
+
+export interface EmbeddingModel {
+  /** `provider/name`. */
+  readonly id: string;
+  /** What the provider calls it. */
+  readonly name: string;
+  readonly embed: Embed;
 }
 
 /**
  * Builds the router from the settings. A provider that is down does not stop the start: it is asked again later.
  *
  * @param environment  reads the variables with keys that a models file names.
- * @throws Error when MODELS_FILE is wrong.
+ * @throws Error when MODELS_FILE is wrong, or EMBEDDING_MODEL names no provider that gives embeddings.
  */
 export function createModelRouter(
   settings: ModelSettings,
@@ -37,6 +48,7 @@ export function createModelRouter(
   const file = settings.MODELS_FILE === undefined ? { providers: [], routes: [] } : readModelsFile(settings.MODELS_FILE);
   const routes = new Map(file.routes.map((route) => [route.id, route] as const));
   const providers = configuredProviders(settings, file, environment);
+  const embedding = embeddingModel(settings.EMBEDDING_MODEL, providers);
   const catalog = new Catalog(providers, file.routes, settings.MODEL_LIST_TTL_MS, logger, now);
   const circuit = new Circuit(now);
   const builtInId = 'parley/offline';
@@ -58,6 +70,17 @@ export function createModelRouter(
       const chain = route === undefined ? [request.model] : [route.primary, ...route.fallbacks];
       return routeStream({ catalog, circuit, logger, retriesMax: settings.MODEL_RETRIES_MAX }, chain, request, signal);
     },
+    embedding,
     close: () => catalog.close(),
   };
+}
+
+function embeddingModel(id: string | undefined, providers: readonly Provider[]): EmbeddingModel | undefined {
+  if (id === undefined) return undefined;
+  const { provider, name } = splitModelId(id);
+  const embed = providers.find((candidate) => candidate.id === provider)?.embed;
+  if (embed !== undefined && name !== '') return { id, name, embed };
+  const known = providers.filter((candidate) => candidate.embed !== undefined).map((candidate) => candidate.id);
+  const allowed = known.length === 0 ? 'none is configured' : `configured: ${known.join(', ')}`;
+  throw new Error(`bad configuration: EMBEDDING_MODEL ${id} must be provider/name of an OpenAI-compatible provider (${allowed})`);
 }

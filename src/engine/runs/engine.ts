@@ -21,6 +21,7 @@ import { RunStop } from './stop.ts';
 import { createFingerprint } from './stored/fingerprint.ts';
 import { StoredRuns } from './stored/stored-runs.ts';
 import { eventStream } from './stream.ts';
+import { chargedEmbeddings } from './usage/embeddings.ts';
 import { countable, createUsageLedger, type UsageLedger } from './usage/ledger.ts';
 import type { UsageLimits } from './usage/limits.ts';
 
@@ -190,6 +191,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       active.requireShare(owner);
       return deps.limits.requireLeft(owner.orgId, 'api');
     },
+    embed: (charge, call, signal) => chargedEmbeddings({ limits: deps.limits, ledger }, charge, call, signal),
     recoverUsage: () => ledger.recover(),
     owner: stored.owner,
     fingerprint: createFingerprint(),

@@ -3,7 +3,8 @@ import type { RunEventStream, RunStatus } from '../../entities/runs/event.ts';
 import type { ResponseHead } from '../../entities/runs/response.ts';
 import type { Warning } from '../../entities/warning.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
-import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
+import type { EmbeddingRequest, ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
+import type { EmbeddingModel } from '../models/router.ts';
 import type { AnswerCheck } from './answer/gate.ts';
 
 /** Everything one run needs. Access is checked before: the engine knows no user, only whom to charge. */
@@ -68,6 +69,16 @@ export interface RunCounts {
   readonly tokens: Iterable<readonly ['input' | 'output', number]>;
 }
 
+export interface EmbeddingCall {
+  readonly model: EmbeddingModel;
+  readonly request: Omit<EmbeddingRequest, 'model'>;
+  readonly inputTokens: number;
+}
+export interface ChargedEmbeddings {
+  readonly vectors: readonly (readonly number[])[];
+  readonly tokens: number;
+}
+
 export interface RunEngine {
   readonly counts: RunCounts;
   /** Charges for calls of killed processes whose rows are only in the journal. Await it before the first request. */
@@ -85,6 +96,13 @@ export interface RunEngine {
    * the organization or its tenant holds its share; INSUFFICIENT_QUOTA when the organization's limit is used up.
    */
   requireRoom(owner: ShareOwner): undefined | Promise<undefined>;
+  /**
+   * Makes vectors with EMBEDDING_MODEL: reserves tokens before, charges the ledger after.
+   *
+   * @param inputTokens  an upper estimate, charged where the provider counts none.
+   * @throws DomainError INSUFFICIENT_QUOTA; ModelError.
+   */
+  embed(charge: Charge, request: EmbeddingCall, signal: AbortSignal): Promise<ChargedEmbeddings>;
   /** Identifies this process among those on the same database, as the only holder of some runs' secrets. */
   readonly owner: string;
   /** Equal for equal secrets, within this process: its key never leaves the process. Null for none. */

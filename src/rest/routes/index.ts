@@ -9,6 +9,7 @@ import { chatRoutes } from './chats/chats.ts';
 import { chatFileRoutes } from './chats/files.ts';
 import { completionRoutes } from './completions.ts';
 import { conversationRoutes } from './conversations.ts';
+import { embeddingRoutes } from './embeddings.ts';
 import { fileRoutes } from './files.ts';
 import { groupRoutes } from './groups.ts';
 import { connectionRoutes } from './knowledge/connections.ts';
@@ -29,6 +30,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...completionRoutes,
   ...responseRoutes,
   ...conversationRoutes,
+  ...embeddingRoutes,
   ...fileRoutes,
   ...vectorStoreRoutes,
   ...dataSourceRoutes,

@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
-import type { Model, ModelDelta, ModelRequest } from '../port.ts';
+import type { Embed, Model, ModelDelta, ModelRequest } from '../port.ts';
+import { requestEmbeddings } from './embeddings.ts';
 import { type Dialect, requestBody } from './request.ts';
 import { UpstreamReply } from './upstream-reply.ts';
 
@@ -17,6 +18,7 @@ export interface ClientOptions {
 }
 
 export interface OpenAiClient extends Model {
+  readonly embed: Embed;
   close(): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
         },
       };
     },
+    embed: (request, signal) => requestEmbeddings(pool, `${basePath}/embeddings`, postHeaders, request, signal),
     close: () => pool.destroy(),
   };
 }

@@ -31,7 +31,7 @@ export function createProvider(options: ProviderOptions, limits: ProviderLimits)
   if (wire === 'openai-compatible') {
     const dialect = new URL(baseUrl).hostname === 'api.openai.com' ? 'openai' : 'compatible';
     const client = createOpenAiClient({ baseUrl, apiKey, headers, dialect, ...limits });
-    return { id, model: client, list, close: () => client.close() };
+    return { id, model: client, embed: client.embed, list, close: () => client.close() };
   }
   const common = { baseURL: baseUrl, apiKey: apiKey ?? 'none', headers: { ...headers } };
   // Loaded by the first call: most installations never make one.

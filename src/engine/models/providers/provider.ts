@@ -1,4 +1,4 @@
-import type { Model } from '../port.ts';
+import type { Embed, Model } from '../port.ts';
 
 /** What a provider tells about a model. */
 export interface ListedModel {
@@ -21,6 +21,8 @@ export interface Provider {
   /** The part of a model id before the first slash. */
   readonly id: string;
   readonly model: Model;
+  /** Undefined on wires without embeddings. */
+  readonly embed?: Embed;
   /** Its models, in its own order. @throws any error when it cannot be reached. */
   list(signal: AbortSignal): Promise<readonly ListedModel[]>;
   close(): Promise<void>;

@@ -1,0 +1,82 @@
+import type { Pool } from 'undici';
+import { itemsOf, membersOf } from '../../../lib/json.ts';
+import type { EmbeddingReply, EmbeddingRequest } from '../port.ts';
+import { malformed, refusal, transportFailure } from './errors.ts';
+
+/** Longest reply. */
+const replyBytesMax = 64 * 1024 * 1024;
+const errorBytesMax = 64 * 1024;
+
+/**
+ * Asks an OpenAI-compatible provider for embeddings. Always as numbers: not every provider knows base64.
+ *
+ * @throws ModelError for a refusal, a failure, or a reply that is not one vector for each input; the signal's reason.
+ */
+export async function requestEmbeddings(
+  pool: Pool,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  { model, input, dimensions, user }: EmbeddingRequest,
+  signal: AbortSignal,
+): Promise<EmbeddingReply> {
+  const body = {
+    model,
+    input,
+    encoding_format: 'float',
+    ...(dimensions === undefined ? {} : { dimensions }),
+    ...(user === undefined ? {} : { user }),
+  };
+  let status: number;
+  let text: string;
+  let retryAfter: string | undefined;
+  try {
+    const reply = await pool.request({ path, method: 'POST', headers: { ...headers }, body: JSON.stringify(body), signal });
+    status = reply.statusCode;
+    retryAfter = [reply.headers['retry-after']].flat()[0];
+    text = await boundedText(reply.body, status === 200 ? replyBytesMax : errorBytesMax);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw transportFailure(error, false);
+  }
+  if (status !== 200) throw refusal(status, text, retryAfter);
+  return readReply(text, Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1);
+}
+
+async function boundedText(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw malformed('it is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function readReply(text: string, count: number): EmbeddingReply {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw malformed('it is no JSON');
+  }
+  const { data, usage } = membersOf(parsed);
+  const vectors: (readonly number[] | undefined)[] = Array.from({ length: count });
+  for (const [place, row] of itemsOf(data).entries()) {
+    const { index = place, embedding } = membersOf(row);
+    const vector = typeof embedding === 'string' ? fromBase64(embedding) : embedding;
+    if (!Array.isArray(vector) || !vector.every((value) => typeof value === 'number'))
+      throw malformed('an embedding is no vector');
+    vectors[Number(index)] = vector;
+  }
+  const complete = vectors.filter((vector) => vector !== undefined);
+  if (complete.length !== count || vectors.length !== count) throw malformed('it has not one embedding for each input');
+  const tokens = Number(membersOf(usage).prompt_tokens ?? membersOf(usage).total_tokens);
+  return { vectors: complete, tokens: Number.isFinite(tokens) ? tokens : undefined };
+}
+
+/** Some providers answer base64 whatever they are asked for: little-endian 32-bit floats. */
+function fromBase64(text: string): readonly number[] {
+  const bytes = Buffer.from(text, 'base64');
+  return Array.from({ length: Math.floor(bytes.length / 4) }, (_, index) => bytes.readFloatLE(index * 4));
+}
