@@ -55,6 +55,7 @@ export function routerOf(model: Model): ModelRouter {
       deltas: model.stream(request, signal),
       selection: { provider: 'test', model: 'model', fallbackChain: [], queueMs: 0, firstTokenMs: 1 },
     }),
+    embedding: undefined,
     close: async () => undefined,
   };
 }
