@@ -124,6 +124,11 @@ async function restBody({ row }: Route, variables: ReadonlyMap<string, unknown>)
   form.append(row.upload.file, file, 'note.txt');
   const members = row.body === undefined ? {} : ((variables.get(row.body) ?? {}) as Arguments);
   for (const [name, value] of Object.entries(members)) form.append(name, String(value));
+  for (const [name, value] of variables) {
+    const isField =
+      name !== row.upload.file && name !== row.body && !(name in (row.query ?? {})) && !row.path.includes(`{${name}}`);
+    if (isField && value !== undefined) form.append(row.upload.formNames?.[name] ?? name, String(value));
+  }
   return { body: form, headers: {} };
 }
 

@@ -100,6 +100,12 @@ export const relations = {
   opensSource: agentIs(standing),
   changesSource: thingIs(['owner', ...administrators], family, true),
 
+  /** And to a file of the owner, which nobody else may hand on. */
+  changesStoreWithFile: {
+    varies: false,
+    outcome: (who) => (who === 'owner' ? 'allowed' : administrators.includes(who) ? 400 : 404),
+  },
+
   // to a RESTRICTED group of the owner
   seesGroup: thingIs(['owner', 'groupMember', ...administrators]),
   changesGroup: thingIs(['owner', ...administrators], ['owner', 'groupMember', ...administrators]),

@@ -124,6 +124,27 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.createCompletion': line('sees', ({ agent }) => ({ input: completionOf(agent) })),
   'Subscription.completionEvents': line('sees', ({ agent }) => ({ input: completionOf(agent) })),
 
+  'Query.modelCatalogEntry': line('sees', byId('agent')),
+  // The service of the matrix has no EMBEDDING_MODEL.
+  'Mutation.createEmbeddings': { ...line('anyone', () => ({ input: { model: 'openai/embed', input: 'Hello' } })), reaches: 400 },
+
+  // conversations, files
+  'Query.conversation': line('ownsResponse', byId('chat')),
+  'Query.conversationItems': line('ownsResponse', byId('chat')),
+  'Query.conversationItem': line('ownsResponse', ({ world }) => world.conversation()),
+  'Mutation.createConversation': line('anyone', () => ({ input: { metadata: { topic: 'tea' } } })),
+  'Mutation.updateConversation': line('ownsResponse', byId('chat', { metadata: { topic: 'tea' } })),
+  'Mutation.deleteConversation': line('ownsResponse', async ({ world }) => ({ id: (await world.conversation()).id })),
+  'Mutation.createConversationItems': line('ownsResponse', async ({ world }) => ({
+    id: (await world.conversation()).id,
+    input: { items: [{ role: 'user', content: 'Hello' }] },
+  })),
+  'Mutation.deleteConversationItem': line('ownsResponse', ({ world }) => world.conversation()),
+  'Query.file': line('ownsResponse', byId('file')),
+  'Query.files': line('anyone'),
+  'Mutation.createFile': line('anyone', () => ({ file: note(), purpose: 'user_data' })),
+  'Mutation.deleteFile': line('ownsResponse', async ({ world }) => ({ id: await world.storedFile() })),
+
   // chats
   'Query.chat': line('readsChat', byId('chat')),
   'Query.chats': line('sees', ofAgent),
@@ -208,6 +229,29 @@ export const table: Readonly<Record<string, Line>> = {
     id: item,
     input: { cite: true },
   })),
+  'Query.vectorStores': line('anyone'),
+  'Query.vectorStore': line('administersOwners', async ({ world }) => ({ id: (await world.vectorStore()).id })),
+  'Query.vectorStoreSearch': line('administersOwners', async ({ world }) => ({
+    id: (await world.vectorStore()).id,
+    input: { query: 'Hello' },
+  })),
+  'Query.vectorStoreFiles': line('administersOwners', async ({ world }) => ({ id: (await world.vectorStore()).id })),
+  'Query.vectorStoreFile': line('administersOwners', ({ world }) => world.vectorStore()),
+  'Mutation.createVectorStore': line('anyone', () => ({ input: { name: 'Office' } })),
+  'Mutation.updateVectorStore': line('administersOwners', async ({ world }) => ({
+    id: (await world.vectorStore()).id,
+    input: { name: 'House' },
+  })),
+  'Mutation.deleteVectorStore': line('administersOwners', async ({ world }) => ({ id: (await world.vectorStore()).id })),
+  'Mutation.attachVectorStoreFile': line('changesStoreWithFile', async ({ world }) => ({
+    id: (await world.vectorStore()).id,
+    input: { fileId: await world.storedFile() },
+  })),
+  'Mutation.updateVectorStoreFile': line('administersOwners', async ({ world }) => ({
+    ...(await world.vectorStore()),
+    input: { attributes: { year: 2026 } },
+  })),
+  'Mutation.detachVectorStoreFile': line('administersOwners', ({ world }) => world.vectorStore()),
   'Subscription.dataSourceUpdated': line('readsSource', ({ source }) => ({ dataSourceId: source })),
 
   // sources of connected kinds

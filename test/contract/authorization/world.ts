@@ -172,6 +172,26 @@ export class World {
   response(model: string): Promise<string> {
     return this.#madeBy(this.owner, '/api/v2/responses', { model, input: 'Hello' });
   }
+  /** A conversation with one item. */
+  async conversation(): Promise<{ readonly id: string; readonly itemId: string }> {
+    const items = [{ role: 'user', content: 'My name is Ada.' }];
+    const id = await this.#madeBy(this.owner, '/api/v1/conversations', { items });
+    const { data } = (await this.owner.get(`/api/v1/conversations/${id}/items`)).body;
+    return { id, itemId: data[0].id };
+  }
+  /** A file in no chat. */
+  storedFile(): Promise<string> {
+    const form = new FormData();
+    form.append('file', new Blob(['Hello'], { type: 'text/plain' }), 'note.txt');
+    form.append('purpose', 'assistants');
+    return this.#madeBy(this.owner, '/api/v1/files', form);
+  }
+  /** With one file. */
+  async vectorStore(): Promise<{ readonly id: string; readonly fileId: string }> {
+    const fileId = await this.storedFile();
+    const id = await this.#madeBy(this.owner, '/api/v1/vector_stores', { file_ids: [fileId] });
+    return { id, fileId };
+  }
   async bundle(agent: string): Promise<unknown> {
     return (await this.owner.get(`/api/v1/ais/${agent}/export`)).body;
   }
