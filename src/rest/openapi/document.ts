@@ -35,7 +35,7 @@ export function printOpenApi(
     place[route.row.method] = operation(printer, route);
     paths[route.row.path] = place;
     for (const alias of pathsOf(route.row)) {
-      if (alias !== route.row.path) paths[alias] = { $ref: `#/paths/${route.row.path.replaceAll('/', '~1')}` };
+      if (alias !== route.row.path) paths[alias] = { $ref: `#/paths/${pointerOf(route.row.path)}` };
     }
   }
   const tags = [...new Set(routes.map(({ row }) => row.tag))].map((name) => {
@@ -64,7 +64,16 @@ export function printOpenApi(
   };
 }
 
+/** A path as a part of a reference: braces are no characters of an address. */
+function pointerOf(path: string): string {
+  return encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'));
+}
+
 const tagDescriptions: Readonly<Record<string, string>> = {
+  Conversations: 'Chats in the common format: items, and texts that the caller keeps with them.',
+  Embeddings: 'Vectors in the common format.',
+  Files: 'Files of the caller in the common format.',
+  'Vector stores': 'Data sources that belong to no agent, in the common format.',
   Chats: 'Conversations that are kept, in a format of their own.',
   Completions: 'The common chat completions format: nothing is kept.',
   Responses:
