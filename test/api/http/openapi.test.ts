@@ -31,7 +31,9 @@ describe('openapi.json', () => {
   });
   it('refers to nothing that it does not hold', () => {
     const references = [...JSON.stringify(printed).matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1] ?? '');
-    const missing = references.filter((reference) => at(printed, ...reference.split('/')) === undefined);
+    const namesOf = (reference: string) =>
+      reference.split('/').map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'));
+    const missing = references.filter((reference) => at(printed, ...namesOf(reference)) === undefined);
     expect(missing).toEqual([]);
   });
   it('types every member of the common formats and of chats', () => {
