@@ -1,4 +1,2 @@
-// First, so that a second start finds all other modules stripped and compiled.
-import './lib/compile-cache.js';
-
-await import('./start/process.ts');
+// For `node src/main.ts`. `npm start` uses main.js itself, because an older Node does not read TypeScript.
+import './main.js';

@@ -21,12 +21,16 @@ process.on('uncaughtException', (error) => {
 const service = await start().catch((error: unknown) => refuse(error));
 optimizeEarly();
 
-let isStopping = false;
+/** Ctrl-C comes twice under `npm start`: from the terminal, and from npm, which hands on what it gets. */
+const sameSignalMs = 500;
+
+let stoppingSinceMs: number | undefined;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, async () => {
     // A second signal ends the process at once.
-    if (isStopping) process.exit(1);
-    isStopping = true;
+    if (stoppingSinceMs !== undefined && performance.now() - stoppingSinceMs > sameSignalMs) process.exit(1);
+    if (stoppingSinceMs !== undefined) return;
+    stoppingSinceMs = performance.now();
     logger.info({ signal }, 'stopping: replies in flight may end');
     await service.close(settings.SHUTDOWN_GRACE_MS).catch((error: unknown) => logger.error({ err: error }, 'stopping failed'));
     logger.info('stopped');

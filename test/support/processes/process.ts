@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../eventually.ts';
 
-/** `node src/main.ts` as a process of its own, for what only a process can show: kill -9, SIGTERM, first start, the lock. */
+/** `node src/main.js` as a process of its own, for what only a process can show: kill -9, SIGTERM, first start, the lock. */
 export interface ParleyProcess {
   readonly pid: number;
   /** All it wrote so far, both outputs. */
@@ -17,18 +18,41 @@ export interface ParleyProcess {
   signal(signal: NodeJS.Signals): void;
 }
 
-const mainPath = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const mainPath = fileURLToPath(new URL('../../../src/main.js', import.meta.url));
 /** No process of a test lives long enough to win back what optimizing the code of the database costs it: a second at its start. */
 const briefly = ['--liftoff-only'];
 const running = new Set<ChildProcess>();
 
 /** Starts Parley with these settings and nothing else of this environment. */
 export function startProcess(env: Readonly<Record<string, string>>, cwd?: string): ParleyProcess {
-  const child = spawn(process.execPath, [...briefly, mainPath], {
-    env: { PATH: process.env.PATH ?? '', PORT: '0', LOG_FORMAT: 'json', DEMO: 'off', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(cwd === undefined ? {} : { cwd }),
-  });
+  return watched(
+    spawn(process.execPath, [...briefly, mainPath], {
+      env: { PATH: process.env.PATH ?? '', ...always, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(cwd === undefined ? {} : { cwd }),
+    }),
+  );
+}
+
+/**
+ * `npm start`, in a process group of its own; signals go to npm's process only.
+ *
+ * @param path  where `npm`, and the Node that it runs on, are looked for.
+ */
+export function startNpm(env: Readonly<Record<string, string>>, path: string): ParleyProcess {
+  return watched(
+    spawn('npm', ['start'], {
+      env: { HOME: process.env.HOME ?? '', PATH: path, ...always, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+      detached: true,
+    }),
+  );
+}
+
+const always = { PORT: '0', LOG_FORMAT: 'json', DEMO: 'off' };
+
+function watched(child: ChildProcessByStdio<null, Readable, Readable>): ParleyProcess {
   running.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
