@@ -1,104 +1,109 @@
 import { z } from 'zod';
 import { allowanceGrammar, parseAllowance } from './engine/egress/allowance.ts';
-import { parseDnsServers } from './engine/egress/dns-servers.ts';
+import { dnsServersGrammar, parseDnsServers } from './engine/egress/dns-servers.ts';
+import {
+  allowedOf,
+  count,
+  days,
+  oneOf,
+  optionalDatabaseUrl,
+  optionalMatch,
+  optionalText,
+  optionalUrl,
+  percent,
+  rate,
+  readBy,
+  text,
+  timeMs,
+  whole,
+} from './lib/setting-kinds.ts';
+import { shownValue } from './lib/shown-value.ts';
+import { blobAddressGrammar, parseBlobAddress } from './storage/blobs/address.ts';
 
 const MiB = 1024 * 1024;
-const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
-const percent = (fallback: number) => z.coerce.number().int().min(1).max(99).default(fallback);
-const rate = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
-const optionalText = () =>
-  z
-    .string()
-    .transform((text) => text.trim())
-    .transform((text) => (text === '' ? undefined : text))
-    .optional();
-
-/** Refuses a text that its reader throws at, with the reader's message. */
-const readableBy =
-  (read: (text: string | undefined) => unknown) =>
-  (text: string | undefined, context: z.RefinementCtx): void => {
-    try {
-      read(text);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-    }
-  };
+const web = ['http:', 'https:'];
 
 /** Every setting the process reads, unit in its name. No other file reads `process.env`. `docs/configuration.md` is printed from this. */
 export const settingsSchema = z.object({
-  HOST: z.string().min(1).default('127.0.0.1').describe('Listen address.'),
-  PORT: z.coerce.number().int().min(0).max(65_535).default(4000).describe('TCP port; 0 takes any free one and prints it.'),
-  PUBLIC_URL: optionalText().describe('Base of links that Parley hands out. Default: made from HOST and PORT.'),
-  DATA_DIR: z.string().min(1).default('./data').describe('Embedded database, blobs, generated master key (mode 0600).'),
-  DATABASE_URL: optionalText().describe('PostgreSQL server. Default: the embedded database in DATA_DIR.'),
+  HOST: text('127.0.0.1', 'an address or a name of this machine; 0.0.0.0 or :: listens on all').describe('Listen address.'),
+  PORT: whole(4000, 0, 65_535).describe('TCP port; 0 takes any free one and prints it.'),
+  PUBLIC_URL: optionalUrl(web, 'https://parley.example.com').describe(
+    'Base of links that Parley hands out. Default: made from HOST and PORT.',
+  ),
+  DATA_DIR: text('./data', 'a folder that this process may write to, on a real disk').describe(
+    'Embedded database, blobs, generated master key (mode 0600).',
+  ),
+  DATABASE_URL: optionalDatabaseUrl().describe('PostgreSQL server. Default: the embedded database in DATA_DIR.'),
   DATABASE_POOL_MAX: count(10).describe('Connections to the database.'),
-  DATABASE_CHECKOUT_TIMEOUT_MS: count(15_000).describe(
+  DATABASE_CHECKOUT_TIMEOUT_MS: timeMs(15_000).describe(
     'Time to get one of these connections; a request that waits longer is answered 503.',
   ),
-  DATABASE_READ_TIMEOUT_MS: count(10_000).describe(
+  DATABASE_READ_TIMEOUT_MS: timeMs(10_000).describe(
     'PostgreSQL server only: time for one statement that a caller waits for, retrieval included. Longer ones answer 503.',
   ),
-  DATABASE_WRITE_TIMEOUT_MS: count(30_000).describe(
+  DATABASE_WRITE_TIMEOUT_MS: timeMs(30_000).describe(
     'PostgreSQL server only: time for each statement of a transaction that a caller waits for. Longer ones answer 503.',
   ),
-  DATABASE_BACKGROUND_TIMEOUT_MS: count(600_000).describe('PostgreSQL server only: time for one statement of a job.'),
-  DATABASE_FSYNC: z
-    .enum(['on', 'off'])
-    .default('on')
-    .describe('off: the embedded database is faster on a slow disk, and a power failure may lose or corrupt it.'),
+  DATABASE_BACKGROUND_TIMEOUT_MS: timeMs(600_000).describe('PostgreSQL server only: time for one statement of a job.'),
+  DATABASE_FSYNC: oneOf(['on', 'off'], 'on').describe(
+    'off: the embedded database is faster on a slow disk, and a power failure may lose or corrupt it.',
+  ),
   DISK_FREE_MIN_BYTES: count(16 * MiB).describe(
     'With less free space than this on the disk of DATA_DIR or of the blobs, writes answer 507 and /readyz answers 503.',
   ),
-  DISK_RESERVE_BYTES: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(32 * MiB)
-    .describe('Space that the embedded database reserves, so that it can finish its work when the disk is full.'),
-  BLOB_URL: optionalText().describe('Where blobs live. Default: file://DATA_DIR/blobs.'),
-  PARLEY_ADMIN_KEY: z
-    .string()
-    .min(32)
-    .max(200)
-    .optional()
-    .describe('The first key: any string of 32 to 200 characters. Default: made at the first start and printed once.'),
-  DEMO: z
-    .enum(['on', 'off'])
-    .default('on')
-    .describe('off: the first start makes no demo agent. The demo agent answers questions about Parley from its own manual.'),
-  PARLEY_MASTER_KEY: optionalText().describe(
+  DISK_RESERVE_BYTES: rate(32 * MiB).describe(
+    'Space that the embedded database reserves, so that it can finish its work when the disk is full.',
+  ),
+  BLOB_URL: readBy(parseBlobAddress, blobAddressGrammar).describe(
+    'Where blobs live: a folder, or an S3-compatible store, which several instances share. Default: file://DATA_DIR/blobs.',
+  ),
+  AWS_ACCESS_KEY_ID: optionalText('the id of a key of the store').describe('Only with a BLOB_URL of S3.'),
+  AWS_SECRET_ACCESS_KEY: optionalText('the secret of that key').describe('Only with a BLOB_URL of S3.'),
+  AWS_SESSION_TOKEN: optionalText('the token of a temporary key').describe('Only with a BLOB_URL of S3 and a temporary key.'),
+  AWS_REGION: optionalMatch(/^[a-z0-9-]+$/, 'a region such as eu-central-1').describe(
+    'Region of the bucket, unless BLOB_URL has one. Default: us-east-1, which other stores than AWS ignore.',
+  ),
+  PARLEY_ADMIN_KEY: optionalMatch(/^[\x21-\x7e]{32,200}$/, '32 to 200 printable characters without blanks').describe(
+    'The first key: any string of 32 to 200 characters. Default: made at the first start and printed once.',
+  ),
+  DEMO: oneOf(['on', 'off'], 'on').describe(
+    'off: the first start makes no demo agent. The demo agent answers questions about Parley from its own manual.',
+  ),
+  PARLEY_MASTER_KEY: optionalMatch(
+    /^[^,]{16,}(?:,[^,]{16,})*$/,
+    'a secret text of 16 characters or more, or several with commas',
+  ).describe(
     'Encrypts stored secrets. Several values, separated by commas, rotate: the first encrypts, all decrypt. Default: made in DATA_DIR.',
   ),
-  OPENAI_API_KEY: optionalText().describe('Switches on the OpenAI models.'),
-  OPENAI_BASE_URL: optionalText().describe(
+  OPENAI_API_KEY: optionalText('a key of the provider').describe('Switches on the OpenAI models.'),
+  OPENAI_BASE_URL: optionalUrl(web, 'http://localhost:8000/v1').describe(
     'An OpenAI-compatible address; alone it makes a provider whose /models lists the models.',
   ),
-  ANTHROPIC_API_KEY: optionalText().describe('Switches on the Anthropic models.'),
-  ANTHROPIC_BASE_URL: optionalText().describe('Another address that speaks the Anthropic API.'),
-  GOOGLE_API_KEY: optionalText().describe('Switches on the Google models.'),
-  GOOGLE_BASE_URL: optionalText().describe('Another address that speaks the Google API.'),
-  OLLAMA_BASE_URL: optionalText().describe('An Ollama server.'),
-  MODELS_FILE: optionalText().describe('JSON file with further providers, routes with fallbacks, prices and limits.'),
-  DEFAULT_MODEL: optionalText().describe('What agents without a model use. Default: the first available.'),
-  EMBEDDING_MODEL: optionalText().describe('Makes embeddings: `provider/name` of an OpenAI-compatible provider. Default: none.'),
-  EGRESS_ALLOW: optionalText()
-    .superRefine(readableBy(parseAllowance))
-    .describe(
-      `Private targets that URLs from users may reach: ${allowanceGrammar}. A named host is allowed whatever it resolves to. An allowed address is reachable by every name that resolves to it.`,
-    ),
-  EGRESS_DNS_SERVERS: optionalText()
-    .superRefine(readableBy(parseDnsServers))
-    .describe(
-      'Name servers that look up the hosts of URLs from users: address or address:port, separated by commas. Default: those of the system.',
-    ),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
-    .default('info')
-    .describe('Least severe log shown.'),
-  LOG_FORMAT: z.enum(['auto', 'pretty', 'json']).default('auto').describe('auto: pretty on a terminal, else json.'),
-  ROLE: z.enum(['all', 'web', 'worker']).default('all').describe('What this process does: serve, work through jobs, or both.'),
+  ANTHROPIC_API_KEY: optionalText('a key of the provider').describe('Switches on the Anthropic models.'),
+  ANTHROPIC_BASE_URL: optionalUrl(web, 'https://proxy.example.com/v1').describe('Another address that speaks the Anthropic API.'),
+  GOOGLE_API_KEY: optionalText('a key of the provider').describe('Switches on the Google models.'),
+  GOOGLE_BASE_URL: optionalUrl(web, 'https://proxy.example.com/v1beta').describe('Another address that speaks the Google API.'),
+  OLLAMA_BASE_URL: optionalUrl(web, 'http://localhost:11434').describe('An Ollama server.'),
+  MODELS_FILE: optionalText('the path of a JSON file').describe(
+    'JSON file with further providers, routes with fallbacks, prices and limits.',
+  ),
+  DEFAULT_MODEL: optionalText('the id of a model that is there, such as openai/gpt-5 or parley/offline').describe(
+    'What agents without a model use. Default: the first available.',
+  ),
+  EMBEDDING_MODEL: optionalMatch(/^[^/\s]+\/\S+$/, 'a provider and a model such as openai/text-embedding-3-small').describe(
+    'Makes embeddings: `provider/name` of an OpenAI-compatible provider.',
+  ),
+  EGRESS_ALLOW: readBy(parseAllowance, allowanceGrammar).describe(
+    'Private targets that URLs from users may reach. A named host is allowed whatever it resolves to. An allowed address is reachable by every name that resolves to it.',
+  ),
+  EGRESS_DNS_SERVERS: readBy(parseDnsServers, dnsServersGrammar).describe(
+    'Name servers that look up the hosts of URLs from users. Default: those of the system.',
+  ),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info').describe('Least severe log shown.'),
+  LOG_FORMAT: oneOf(['auto', 'pretty', 'json'], 'auto').describe('auto: pretty on a terminal, else json.'),
+  ROLE: oneOf(['all', 'web', 'worker'], 'all').describe('What this process does: serve, work through jobs, or both.'),
   BODY_MAX_BYTES: count(8 * MiB).describe('Largest JSON body.'),
-  BODY_IDLE_TIMEOUT_MS: count(30_000).describe('A request is given up when nothing of its body arrives for this long.'),
+  BODY_IDLE_TIMEOUT_MS: timeMs(30_000).describe('A request is given up when nothing of its body arrives for this long.'),
   UPLOAD_MAX_BYTES: count(50 * MiB).describe('Largest file of a data source.'),
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
   CHAT_FILES_MAX: count(500).describe('Files of one chat.'),
@@ -117,57 +122,51 @@ export const settingsSchema = z.object({
   ),
   VECTOR_STORE_FILES_MAX: count(10_000).describe('Most files of one vector store.'),
   AGENT_DATA_SOURCES_MAX: count(1_000).describe('Most data sources of one agent.'),
-  LIST_MAX: z.coerce
-    .number()
-    .int()
-    .min(100)
-    .max(10_000)
-    .default(100)
-    .describe('Largest page of a list. REST returns 100 by default.'),
+  LIST_MAX: whole(100, 100, 10_000).describe('Largest page of a list. REST returns 100 by default.'),
   LIST_PAGE_MAX_BYTES: count(16 * MiB).describe(
     'Most bytes of the rows of one page. A page of long rows is shorter than asked for, and its cursor continues behind it.',
   ),
   USAGE_BLOCK_TOKENS: count(100_000).describe('Most tokens that a process reserves from the limit of an organization at once.'),
-  USAGE_LEASE_MS: count(30_000).describe('Reserved tokens are free again when their process is silent for this long.'),
-  AUDIT_RETENTION_DAYS: count(365).describe('Age at which entries of the audit log are deleted.'),
+  USAGE_LEASE_MS: timeMs(30_000).describe('Reserved tokens are free again when their process is silent for this long.'),
+  AUDIT_RETENTION_DAYS: days(365).describe('Age at which entries of the audit log are deleted.'),
   AUDIT_REFUSALS_PER_MINUTE_MAX: count(60).describe(
     'Refused calls of one key in a minute that get an audit entry each; further ones share one entry with a count.',
   ),
-  RUN_EVENTS_RETENTION_DAYS: count(30).describe(
+  RUN_EVENTS_RETENTION_DAYS: days(30).describe(
     'The events of a chat run are deleted this long after its end; the messages stay in the chat.',
   ),
-  RUN_TIMEOUT_MS: count(600_000).describe('A model run is cut off after this.'),
+  RUN_TIMEOUT_MS: timeMs(600_000).describe('A model run is cut off after this.'),
   THREAD_WAITING_MAX: count(20).describe('Requests that may wait on one thread while it answers another.'),
-  PYTHON_TIMEOUT_MS: count(20_000).describe('Time for one Python program of a model.'),
+  PYTHON_TIMEOUT_MS: timeMs(20_000).describe('Time for one Python program of a model.'),
   PYTHON_MEMORY_MAX_BYTES: count(512 * MiB).describe('Memory that one Python program may take, its interpreter included.'),
   PYTHON_PROGRAMS_MAX: count(2).describe(
     'Python programs of one tenant at one time in this process; one more may run for another tenant. Others wait.',
   ),
-  RUN_LEASE_MS: count(15_000).describe('A stored run whose process is silent for this long is taken over.'),
-  MODEL_CONNECT_TIMEOUT_MS: count(10_000).describe('Time for a connection to a model provider.'),
-  MODEL_FIRST_BYTE_TIMEOUT_MS: count(120_000).describe('Time until a provider begins to answer.'),
-  MODEL_IDLE_TIMEOUT_MS: count(120_000).describe('Longest silence within an answer.'),
-  MODEL_RETRIES_MAX: z.coerce.number().int().min(0).max(10).default(2).describe('Further tries before the first token.'),
+  RUN_LEASE_MS: timeMs(15_000).describe('A stored run whose process is silent for this long is taken over.'),
+  MODEL_CONNECT_TIMEOUT_MS: timeMs(10_000).describe('Time for a connection to a model provider.'),
+  MODEL_FIRST_BYTE_TIMEOUT_MS: timeMs(120_000).describe('Time until a provider begins to answer.'),
+  MODEL_IDLE_TIMEOUT_MS: timeMs(120_000).describe('Longest silence within an answer.'),
+  MODEL_RETRIES_MAX: whole(2, 0, 10).describe('Further tries before the first token.'),
   ANSWER_MAX_CHARS: count(8_000_000).describe(
     'Longest answer of one run that is kept (text, thinking, calls), in UTF-16 code units of JSON text. A longer answer is cut, as by max_output_tokens.',
   ),
   TOOL_ROUNDS_MAX: count(16).describe('Model calls in one run; the service calls tools between them.'),
   SUBAGENTS_MAX: count(5).describe('Subagents that one call of deep_research may start; they work one after the other.'),
-  SUBAGENT_TIMEOUT_MS: count(120_000).describe('Time of one subagent.'),
+  SUBAGENT_TIMEOUT_MS: timeMs(120_000).describe('Time of one subagent.'),
   SUBAGENT_OUTPUT_TOKENS_MAX: count(4_096).describe('Tokens that a subagent may write in one model call.'),
-  API_FUNCTION_TIMEOUT_MS: count(30_000).describe('Time for one call of an API_FUNCTION tool, redirects included.'),
+  API_FUNCTION_TIMEOUT_MS: timeMs(30_000).describe('Time for one call of an API_FUNCTION tool, redirects included.'),
   API_FUNCTION_REPLY_MAX_BYTES: count(MiB).describe('Largest reply that an API_FUNCTION tool reads.'),
   TOOL_RESULT_MAX_CHARS: count(20_000).describe('Longest tool result that a model gets, in UTF-16 code units; the rest is cut.'),
-  EGRESS_CONNECT_TIMEOUT_MS: count(10_000).describe('Time for a connection to an address that a user named.'),
-  EGRESS_FETCH_TIMEOUT_MS: count(15_000).describe('Time for one address of a prompt, an image or a bundle, redirects included.'),
-  EGRESS_LOOKUP_TIMEOUT_MS: count(5_000).describe('Time to look up one name of a URL from a user.'),
+  EGRESS_CONNECT_TIMEOUT_MS: timeMs(10_000).describe('Time for a connection to an address that a user named.'),
+  EGRESS_FETCH_TIMEOUT_MS: timeMs(15_000).describe('Time for one address of a prompt, an image or a bundle, redirects included.'),
+  EGRESS_LOOKUP_TIMEOUT_MS: timeMs(5_000).describe('Time to look up one name of a URL from a user.'),
   EGRESS_LOOKUPS_MAX: count(128).describe(
     'Names looked up at one time in this process; an organization may have an eighth of them.',
   ),
   EGRESS_CALLS_MAX: count(256).describe(
     'Calls to URLs from users at one time in this process; an organization may have a quarter of them. Others wait.',
   ),
-  MODEL_LIST_TTL_MS: count(60_000).describe("Age at which a provider's list of models is fetched again."),
+  MODEL_LIST_TTL_MS: timeMs(60_000).describe("Age at which a provider's list of models is fetched again."),
   RUNS_ACTIVE_MAX: count(10_000).describe('Runs at one time in this process; more answer 503.'),
   SHARE_TENANT_MAX_PERCENT: percent(90).describe(
     'Part of any pool of this process (runs, streams, WebSockets, uploads, active requests) that one tenant alone may hold; the rest stays free for other tenants.',
@@ -182,24 +181,18 @@ export const settingsSchema = z.object({
   RATE_LIMIT_FAILED_KEYS_PER_MINUTE_ADDRESS: rate(1_200).describe(
     'Requests without a valid key that one address may make in a minute at this process; more answer 429 without a look-up. 0: no limit.',
   ),
-  TRUSTED_PROXY_HOPS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(10)
-    .default(0)
-    .describe(
-      'Number of your proxies in front of the service that append to X-Forwarded-For. The audit log and the limits by address then take the client address from that header; 0 ignores it.',
-    ),
+  TRUSTED_PROXY_HOPS: whole(0, 0, 10).describe(
+    'Number of your proxies in front of the service that append to X-Forwarded-For. The audit log and the limits by address then take the client address from that header; 0 ignores it.',
+  ),
   REQUESTS_ACTIVE_MAX: count(32).describe(
     'Requests of one tenant (without a run) that this process handles at one time; one more may be of another tenant. Others wait their turn.',
   ),
   REQUESTS_WAITING_MAX: count(1_000).describe('Requests of one organization that may wait for their turn; more answer 429.'),
-  REQUEST_WAIT_TIMEOUT_MS: count(15_000).describe('A request that has waited this long for its turn is answered 503.'),
+  REQUEST_WAIT_TIMEOUT_MS: timeMs(15_000).describe('A request that has waited this long for its turn is answered 503.'),
   UPLOADS_ACTIVE_MAX: count(200).describe('Uploads that this process receives at one time; more answer 503.'),
-  SSE_HEARTBEAT_MS: count(12_000).describe('Longest silence on an open stream.'),
+  SSE_HEARTBEAT_MS: timeMs(12_000).describe('Longest silence on an open stream.'),
   SSE_BUFFER_MAX_BYTES: count(MiB).describe('Bytes that may wait for a slow reader; reading from the source pauses above this.'),
-  SSE_STALL_TIMEOUT_MS: count(15_000).describe(
+  SSE_STALL_TIMEOUT_MS: timeMs(15_000).describe(
     'A client that reads nothing of its reply (a stream, a list, a file, a page, WebSocket messages) for this long is disconnected.',
   ),
   SUBSCRIPTIONS_MAX: count(10_000).describe(
@@ -221,20 +214,16 @@ export const settingsSchema = z.object({
   SOCKETS_PER_KEY_MAX: count(100).describe(
     'WebSockets of the responses API that one key may have open at this process; more answer 429.',
   ),
-  SOCKET_LIFETIME_MS: z.coerce
-    .number()
-    .int()
-    .positive()
-    .max(86_400_000)
-    .default(3_600_000)
-    .describe('A WebSocket of the responses API accepts no requests after this time, and is closed.'),
-  SHUTDOWN_GRACE_MS: count(20_000).describe(
+  SOCKET_LIFETIME_MS: timeMs(3_600_000, 86_400_000).describe(
+    'A WebSocket of the responses API accepts no requests after this time, and is closed.',
+  ),
+  SHUTDOWN_GRACE_MS: timeMs(20_000).describe(
     'Time for replies in flight to end after SIGTERM. Runs still active a quarter of it (at most 3 seconds) before its end are stopped, so that their streams end properly.',
   ),
-  EXTRACT_TIMEOUT_MS: count(30_000).describe('Time to extract the text of one document.'),
+  EXTRACT_TIMEOUT_MS: timeMs(30_000).describe('Time to extract the text of one document.'),
   EXTRACT_MEMORY_MAX_BYTES: count(300 * MiB).describe('Memory that reading one document may take.'),
   EXTRACT_TEXT_MAX_CHARS: count(20_000_000).describe('Text of one document, in UTF-16 code units; one with more is refused.'),
-  INDEX_LEASE_MS: count(30_000).describe('An item whose worker is silent for this long is queued again.'),
+  INDEX_LEASE_MS: timeMs(30_000).describe('An item whose worker is silent for this long is queued again.'),
   INDEX_CONCURRENCY: count(2).describe(
     'Items of one tenant indexed at one time in this process; one more may be of another tenant.',
   ),
@@ -258,9 +247,70 @@ export const settingsSchema = z.object({
 });
 export type Settings = Readonly<z.infer<typeof settingsSchema>>;
 
-/** @throws Error naming every bad setting at once, so one restart fixes them all. */
+/** Settings that cannot be used. Its message names all of them, one a line. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+  /** A sentence each, with the name of the setting first. */
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(['bad settings:', ...problems.map((problem) => `  ${problem}`)].join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** @throws SettingsError naming every bad setting at once, so one restart fixes them all. */
 export function loadSettings(env: NodeJS.ProcessEnv): Settings {
-  const parsed = settingsSchema.safeParse(env);
-  if (!parsed.success) throw new Error(`bad configuration\n${z.prettifyError(parsed.error)}`);
+  const parsed = settingsSchema.safeParse(given(env));
+  if (!parsed.success) throw new SettingsError(settingsProblems(env));
   return Object.freeze(parsed.data);
+}
+
+/** What is wrong with the settings, a sentence each; empty when all can be used, also together. */
+export function settingsProblems(env: NodeJS.ProcessEnv): readonly string[] {
+  const { error } = settingsSchema.safeParse(given(env));
+  const named = new Map<string, string>();
+  for (const issue of error?.issues ?? []) {
+    const name = String(issue.path[0]);
+    if (!named.has(name)) named.set(name, problemOf(name, issue, env[name] ?? ''));
+  }
+  return [...named.values(), ...problemsTogether(given(env))];
+}
+
+/** The settings that can be used, and defaults in place of the others: for what is checked beside them. */
+export function usableSettings(env: NodeJS.ProcessEnv): { readonly settings: Settings; readonly bad: ReadonlySet<string> } {
+  const { error } = settingsSchema.safeParse(given(env));
+  const bad = new Set((error?.issues ?? []).map(({ path }) => String(path[0])));
+  const settings = settingsSchema.parse(Object.fromEntries(Object.entries(given(env)).filter(([name]) => !bad.has(name))));
+  return { settings, bad };
+}
+
+/** A variable without a text is one that is not set: files of services and containers write it so. */
+function given(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim() !== ''));
+}
+
+function problemOf(name: string, issue: z.core.$ZodIssue, value: string): string {
+  const says: unknown = issue.code === 'custom' ? issue.params?.says : undefined;
+  if (typeof says === 'string') return `${says}.`;
+  const schema = (settingsSchema.shape as Readonly<Record<string, z.ZodType>>)[name];
+  const allowed = schema === undefined ? 'something else' : allowedOf(schema);
+  return `${name} must be ${allowed}, not ${shownValue(name, value)}.`;
+}
+
+/** What each setting allows, and its neighbours do not. Whoever uses them says so too. */
+function problemsTogether(env: NodeJS.ProcessEnv): readonly string[] {
+  const problems: string[] = [];
+  if (env.DATABASE_URL !== undefined && env.PARLEY_MASTER_KEY === undefined) {
+    problems.push(
+      'PARLEY_MASTER_KEY must be set with DATABASE_URL, and the same for every instance: any secret text of 16 characters or more.',
+    );
+  }
+  if (
+    env.BLOB_URL?.startsWith('s3:') === true &&
+    (env.AWS_ACCESS_KEY_ID === undefined || env.AWS_SECRET_ACCESS_KEY === undefined)
+  ) {
+    problems.push('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set with a BLOB_URL of S3.');
+  }
+  return problems;
 }

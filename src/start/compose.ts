@@ -55,6 +55,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       if (isFatal) onFatal(error);
       else logger.warn({ err: error }, 'the database connection failed and is replaced');
     },
+    onStoreFailure: (error) => logger.warn({ err: error }, 'the file store of BLOB_URL failed'),
   });
   try {
     const newId = (kind: IdKind) => {

@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
-import { publicError } from '../entities/errors.ts';
 import { createLogger } from '../http/log/logging.ts';
 import { optimizeEarly } from '../lib/optimize-early.ts';
 import { loadSettings, type Settings } from '../settings.ts';
 import { startEmbeddedOf } from '../storage/database/embedded/embedded.ts';
-import { StartRefusal } from '../storage/database/start-refusal.ts';
 import type { Service } from './service.ts';
 import { demoWelcome, welcome } from './welcome.ts';
 
-const settings = readSettings();
+const settings = await readSettings();
 const logger = createLogger(settings);
 
 process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled rejection'));
@@ -66,7 +64,7 @@ function readEnvironment(name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-function readSettings(): Settings {
+async function readSettings(): Promise<Settings> {
   try {
     if (existsSync('.env')) process.loadEnvFile('.env');
     return loadSettings(process.env);
@@ -75,18 +73,9 @@ function readSettings(): Settings {
   }
 }
 
-/** What the operator can mend is said in plain words, without a stack. */
-function refuse(error: unknown): never {
-  const plain = plainWords(error);
-  console.error(plain === undefined ? error : `Parley cannot start: ${plain}`);
+/** What the operator can mend is said in plain words, without a stack. The words are loaded here only: most starts need none. */
+async function refuse(error: unknown): Promise<never> {
+  const { refusalOf } = await import('./refusal.ts');
+  console.error((await refusalOf(error, process.env)) ?? error);
   process.exit(1);
-}
-
-function plainWords(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  if ('code' in error && error.code === 'EADDRINUSE')
-    return 'the port is taken. Stop what listens there, or set PORT; 0 takes any free one.';
-  if (publicError(error).code === 'STORAGE_FULL')
-    return 'a disk is full. Make room on the disk of DATA_DIR or of the database, and start again.';
-  return error instanceof StartRefusal || error.message.startsWith('bad configuration') ? error.message : undefined;
 }

@@ -62,7 +62,7 @@ export async function startService(
   making.catch(() => undefined);
   const deps = await opening;
   try {
-    const [firstKey] = await Promise.all([prepareFirstStart(deps), deps.models.warm(modelsWarmMs)]);
+    const [firstKey] = await Promise.all([prepareFirstStart(deps), warmModels(deps)]);
     const app = createApp(deps, await making);
     // A request without a host is refused by the app: Node would do it without a word.
     const server = createServer({ shouldUpgradeCallback: app.takesUpgrade, requireHostHeader: false }, app.handle);
@@ -108,6 +108,17 @@ export async function startService(
     await closeDeps(deps, 0);
     throw error;
   }
+}
+
+/** @throws StartRefusal when DEFAULT_MODEL is none of the models that are there. */
+async function warmModels({ models, settings }: Deps): Promise<void> {
+  await models.warm(modelsWarmMs);
+  const { DEFAULT_MODEL } = settings;
+  if (DEFAULT_MODEL === undefined) return;
+  const found = models.find(DEFAULT_MODEL);
+  if (found !== undefined && !(found instanceof Promise)) return;
+  const { refuseUnknownModel } = await import('./checks/models.ts');
+  await refuseUnknownModel(DEFAULT_MODEL, models, modelsWarmMs);
 }
 
 async function listen(server: Server, { HOST, PORT }: Settings): Promise<AddressInfo> {

@@ -16,7 +16,7 @@ import { type AuditBatch, createAuditBatch } from './audit/batch.ts';
 import { type AuditEntryStore, createAuditEntryStore } from './audit/entries.ts';
 import { createUnseenContent, type UnseenContent } from './audit/unseen-content.ts';
 import type { Blobs } from './blobs/blobs.ts';
-import { blobFolderOf, createDiskBlobs } from './blobs/disk.ts';
+import { openBlobs } from './blobs/open.ts';
 import { createOrphanBlobStore, type OrphanBlobStore } from './blobs/orphans.ts';
 import { type ChatChangeStore, createChatChangeStore } from './chats/changes.ts';
 import { type ChatStore, createChatStore } from './chats/chats.ts';
@@ -24,7 +24,6 @@ import { type ConversationStore, createConversationStore } from './chats/convers
 import { type ChatFileStore, createChatFileStore } from './chats/files.ts';
 import { createThreadStore, type ThreadStore } from './chats/threads.ts';
 import type { Database } from './database/database.ts';
-import { prepareFolder } from './database/folders.ts';
 import { identify, refuseBlobsWithoutRows } from './database/installation.ts';
 import { type OpenDatabaseOptions, openDatabase } from './database/open.ts';
 import { createInProcessSignals } from './database/signals/in-process.ts';
@@ -99,20 +98,32 @@ export interface Storage {
   close(): Promise<void>;
 }
 
+export interface OpenStorageOptions extends OpenDatabaseOptions {
+  /** Called for failures of an S3 store, whose callers only learn that it cannot be reached. */
+  readonly onStoreFailure?: (error: Error) => void;
+}
+
 /**
  * Opens all stores.
  *
  * @throws StartRefusal when a folder cannot be used, belongs to another database, or its secrets need another master key.
  */
-export async function openStorage(settings: Settings, options: OpenDatabaseOptions): Promise<Storage> {
+export async function openStorage(settings: Settings, options: OpenStorageOptions): Promise<Storage> {
   const { onError } = options;
+  const onStoreFailure = options.onStoreFailure ?? (() => undefined);
   // Checked before the database is opened, which takes longer. Opening the database checks DATA_DIR.
-  if (settings.BLOB_URL !== undefined) prepareFolder(blobFolderOf(settings), 'BLOB_URL');
+  const opened = settings.BLOB_URL === undefined ? undefined : await openBlobs(settings, onStoreFailure);
   const masterKeys = loadMasterKeys(settings);
-  const db = await openDatabase(settings, options);
+  const db = await openDatabase(settings, options).catch(async (error: unknown) => {
+    await opened?.close();
+    throw error;
+  });
+  let blobs: Blobs;
   try {
-    await check(settings, db, masterKeys);
+    blobs = opened ?? (await openBlobs(settings, onStoreFailure));
+    await check(settings, blobs, db, masterKeys);
   } catch (error) {
+    await opened?.close();
     await db.close();
     throw error;
   }
@@ -125,7 +136,7 @@ export async function openStorage(settings: Settings, options: OpenDatabaseOptio
   const vault = createVault(db, masterKeys);
   return {
     db,
-    blobs: createDiskBlobs(blobFolderOf(settings), settings.DISK_FREE_MIN_BYTES),
+    blobs,
     orphanBlobs: createOrphanBlobStore(db),
     signals,
     vault,
@@ -172,6 +183,7 @@ export async function openStorage(settings: Settings, options: OpenDatabaseOptio
       await vault.close();
       await signals.close();
       await db.close();
+      await blobs.close();
     },
   };
 }
@@ -181,9 +193,8 @@ export async function openStorage(settings: Settings, options: OpenDatabaseOptio
  *
  * @throws StartRefusal
  */
-async function check(settings: Settings, db: Database, masterKeys: MasterKeys): Promise<void> {
-  prepareFolder(blobFolderOf(settings), 'DATA_DIR');
-  await refuseBlobsWithoutRows(settings, db);
+async function check(settings: Settings, blobs: Blobs, db: Database, masterKeys: MasterKeys): Promise<void> {
+  await refuseBlobsWithoutRows(settings, blobs, db);
   if (db.kind === 'embedded') await identify(settings, db);
   await checkMasterKeys(db, masterKeys, settings);
   masterKeys.keep();

@@ -1,4 +1,5 @@
 import { type BlockList, isIP } from 'node:net';
+import { shownValue } from '../../lib/shown-value.ts';
 import { blockList } from './addresses.ts';
 
 /** The private addresses and hosts that EGRESS_ALLOW opens. */
@@ -30,7 +31,8 @@ export function parseAllowance(text: string | undefined): Allowance {
   for (const given of (text ?? '').split(',').map((entry) => entry.trim())) {
     if (given === '') continue;
     const entry = readEntry(given.toLowerCase());
-    if (entry === undefined) throw new Error(`EGRESS_ALLOW: "${given}" cannot be read: ${allowanceGrammar}`);
+    if (entry === undefined)
+      throw new Error(`EGRESS_ALLOW: "${shownValue('EGRESS_ALLOW', given)}" cannot be read: ${allowanceGrammar}`);
     if ('range' in entry) ranges.push({ list: blockList([entry.range]), port: entry.port });
     else hosts.set(entry.host, (hosts.get(entry.host) ?? new Set()).add(entry.port));
   }

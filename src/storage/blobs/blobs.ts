@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** Bytes by key. Keys are made by Parley (`<orgId>/<kind>/<id>`), never by a caller. */
+/** Bytes by key, in a folder or in a bucket. Keys are made by Parley (`<orgId>/<kind>/<id>`), never by a caller. */
 export interface Blobs {
   /** Writes all or nothing. Returns the size and the SHA-256 in hex. @throws DomainError REQUEST_TOO_LARGE beyond `sizeBytesMax`. */
   put(
@@ -18,4 +18,7 @@ export interface Blobs {
   listOlder(before: Date): AsyncIterable<readonly string[]>;
   /** Deletes all blobs of an organization: every key that begins with its id. */
   deleteOrganization(orgId: string): Promise<void>;
+  /** Whether anything of any organization is there. */
+  holdsOrganizations(): Promise<boolean>;
+  close(): Promise<void>;
 }

@@ -1,26 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, readdirSync } from 'node:fs';
 import { open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { DomainError } from '../../entities/errors.ts';
 import { makeFolder } from '../../lib/folders.ts';
-import type { Settings } from '../../settings.ts';
 import { freeBytesOf } from '../database/folders.ts';
 import type { Blobs } from './blobs.ts';
+import { checkKey, checkSize, chunksOf, isKey } from './content.ts';
 
 const mebibyte = 1024 * 1024;
-const keyPattern = /^[a-zA-Z0-9_-]+(\/[a-zA-Z0-9_.-]+)*$/;
 const temporaryFolder = '.incoming';
 const listedAtOnce = 500;
-
-/** The blob folder of the settings. @throws Error when BLOB_URL names another kind of store. */
-export function blobFolderOf({ BLOB_URL, DATA_DIR }: Pick<Settings, 'BLOB_URL' | 'DATA_DIR'>): string {
-  if (BLOB_URL === undefined) return join(DATA_DIR, 'blobs');
-  if (!BLOB_URL.startsWith('file:')) throw new Error(`BLOB_URL must be a file: address, not ${BLOB_URL.split(':')[0]}:`);
-  return fileURLToPath(BLOB_URL);
-}
 
 /**
  * Blobs as files of a folder. A blob is written to a temporary file, flushed to the disk and then renamed, so that a key names the whole blob or
@@ -30,11 +21,7 @@ export function blobFolderOf({ BLOB_URL, DATA_DIR }: Pick<Settings, 'BLOB_URL' |
  */
 export function createDiskBlobs(folder: string, freeMinBytes = 0): Blobs {
   const root = resolve(folder);
-  const pathOf = (key: string): string => {
-    const isSafe = keyPattern.test(key) && !key.split('/').some((part) => part === '.' || part === '..');
-    if (!isSafe) throw new Error(`not a blob key: ${key}`);
-    return join(root, key);
-  };
+  const pathOf = (key: string): string => join(root, checkKey(key));
   return {
     async put(key, content, sizeBytesMax) {
       const path = pathOf(key);
@@ -62,7 +49,7 @@ export function createDiskBlobs(folder: string, freeMinBytes = 0): Blobs {
       let keys: string[] = [];
       for await (const path of filesBefore(root, before)) {
         const key = relative(root, path).split(sep).join('/');
-        if (keyPattern.test(key)) keys.push(key);
+        if (isKey(key)) keys.push(key);
         if (keys.length < listedAtOnce) continue;
         yield keys;
         keys = [];
@@ -70,6 +57,8 @@ export function createDiskBlobs(folder: string, freeMinBytes = 0): Blobs {
       if (keys.length > 0) yield keys;
     },
     deleteOrganization: (orgId) => rm(pathOf(orgId), { force: true, recursive: true }),
+    holdsOrganizations: async () => readdirSync(root).some((name) => name.startsWith('org_')),
+    close: async () => {},
   };
 }
 
@@ -92,9 +81,7 @@ async function writeAndFlush(path: string, content: Readable | Uint8Array, sizeB
   await using file = await open(path, 'wx', 0o600);
   for await (const chunk of chunksOf(content)) {
     sizeBytes += chunk.length;
-    if (sizeBytes > sizeBytesMax) {
-      throw new DomainError('REQUEST_TOO_LARGE', `The content is larger than the ${sizeBytesMax} bytes allowed`);
-    }
+    checkSize(sizeBytes, sizeBytesMax);
     if (sizeBytes - checkedBytes >= mebibyte) {
       checkRoom();
       checkedBytes = sizeBytes;
@@ -108,14 +95,6 @@ async function writeAndFlush(path: string, content: Readable | Uint8Array, sizeB
 
 function refuseFull(folder: string, freeMinBytes: number): void {
   if (freeBytesOf(folder) < freeMinBytes) throw Object.assign(new Error('the disk of the blobs is full'), { code: 'ENOSPC' });
-}
-
-async function* chunksOf(content: Readable | Uint8Array): AsyncIterable<Uint8Array> {
-  if (content instanceof Uint8Array) {
-    yield content;
-    return;
-  }
-  for await (const chunk of content) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }
 
 /** A new name survives a power failure only once its folder is flushed. Some platforms cannot flush folders. */

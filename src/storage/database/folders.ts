@@ -31,22 +31,42 @@ const reasons: Readonly<Record<string, string>> = {
  * @throws StartRefusal
  */
 export function prepareFolder(path: string, setting: string): void {
-  const refuse = (reason: string): never => {
-    throw new StartRefusal(`The folder ${path} (${setting}) cannot be used: ${reason}.`);
-  };
-  try {
-    if (isVirtual(resolve(path))) refuse('it is on a virtual file system, which keeps no files. Name a folder on a disk');
+  const problem = problemIn(path, setting, () => {
     makeFolderSync(resolve(path));
-    const probe = join(path, `.parley-${randomUUID()}`);
-    closeSync(openSync(probe, 'wx', 0o600));
-    rmSync(probe);
+    probe(path);
+  });
+  if (problem !== undefined) throw new StartRefusal(problem);
+}
+
+/** Why `prepareFolder` would refuse a folder, in one sentence. Makes nothing: of a folder that is not there, looks at the nearest one above. */
+export function folderProblem(path: string, setting: string): string | undefined {
+  return problemIn(path, setting, () => {
+    // Of its length, and of files on the way.
+    statSync(resolve(path), { throwIfNoEntry: false });
+    const there = existingPart(resolve(path));
+    if (!statSync(there).isDirectory()) throw Object.assign(new Error(there), { code: 'ENOTDIR' });
+    probe(there);
+  });
+}
+
+function problemIn(path: string, setting: string, work: () => void): string | undefined {
+  const words = (reason: string) => `The folder ${path} (${setting}) cannot be used: ${reason}.`;
+  try {
+    if (isVirtual(resolve(path))) return words('it is on a virtual file system, which keeps no files. Name a folder on a disk');
+    work();
+    return undefined;
   } catch (error) {
-    if (error instanceof StartRefusal) throw error;
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     const reason = reasons[code];
     if (reason === undefined) throw error;
-    refuse(reason);
+    return words(reason);
   }
+}
+
+function probe(folder: string): void {
+  const path = join(folder, `.parley-${randomUUID()}`);
+  closeSync(openSync(path, 'wx', 0o600));
+  rmSync(path);
 }
 
 /** Free bytes on the disk of a folder. */
@@ -56,7 +76,12 @@ export function freeBytesOf(folder: string): number {
 }
 
 function isVirtual(path: string): boolean {
+  return process.platform === 'linux' && virtualTypes.includes(statfsSync(existingPart(path)).type);
+}
+
+/** The path itself, or the nearest one above it that is there. */
+export function existingPart(path: string): string {
   let there = path;
   while (statSync(there, { throwIfNoEntry: false }) === undefined && dirname(there) !== there) there = dirname(there);
-  return process.platform === 'linux' && virtualTypes.includes(statfsSync(there).type);
+  return there;
 }

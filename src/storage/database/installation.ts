@@ -1,9 +1,9 @@
 // Raw SQL: the start runs these queries. Loading Prisma takes 130 ms of processor time, and a start does not wait for it.
 import { randomUUID } from 'node:crypto';
-import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Settings } from '../../settings.ts';
-import { blobFolderOf } from '../blobs/disk.ts';
+import { blobAddressOf } from '../blobs/address.ts';
+import type { Blobs } from '../blobs/blobs.ts';
 import type { Database } from './database.ts';
 import { confirmDatabase } from './embedded/data-folder.ts';
 import type { Transaction } from './prisma.ts';
@@ -23,12 +23,13 @@ export async function identify({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>, { pool 
  *
  * @throws StartRefusal
  */
-export async function refuseBlobsWithoutRows(settings: Settings, { pool }: Database): Promise<void> {
-  const folder = blobFolderOf(settings);
-  if (!readdirSync(folder).some((name) => name.startsWith('org_'))) return;
+export async function refuseBlobsWithoutRows(settings: Settings, blobs: Blobs, { pool }: Database): Promise<void> {
+  if (!(await blobs.holdsOrganizations())) return;
   if (!(await hasNoTenant(pool))) return;
+  const address = blobAddressOf(settings);
+  const place = address.kind === 'folder' ? address.path : `The bucket ${address.bucket} (BLOB_URL)`;
   throw new StartRefusal(
-    `${folder} holds files of organizations, and the database is empty. Nothing was changed. Name the database they belong to with DATABASE_URL or DATA_DIR, restore it from a backup, or move that folder away.`,
+    `${place} holds files of organizations, and the database is empty. Nothing was changed. Name the database they belong to with DATABASE_URL or DATA_DIR, restore it from a backup, or move those files away.`,
   );
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Pool, PoolClient } from 'pg';
 import { withClient } from './pool.ts';
+import { StartRefusal } from './start-refusal.ts';
 
 export interface Migration {
   /** `<number>_<what it does>`, the name of its folder. */
@@ -23,7 +24,7 @@ const migrationLock = 7_215_533;
  * Applies what is missing, in order, each in a transaction of its own. Processes that start together on one server take turns.
  *
  * @returns the names of those applied now.
- * @throws Error when an applied migration was edited afterwards, or the database is newer than this Parley.
+ * @throws StartRefusal when an applied migration was edited afterwards, or the database is newer than this Parley.
  */
 export async function migrate(pool: Pool, folder: string = migrationsFolder): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
@@ -39,6 +40,11 @@ export async function migrate(pool: Pool, folder: string = migrationsFolder): Pr
       await client.query('SELECT pg_advisory_unlock($1)', [migrationLock]);
     }
   });
+}
+
+/** What `migrate` would apply. @throws StartRefusal as `migrate` does. */
+export async function pendingMigrations(pool: Pool): Promise<readonly Migration[]> {
+  return withClient(pool, async (client) => pendingOf(readMigrations(), await appliedIn(client)));
 }
 
 /** All migrations of a folder, oldest first. */
@@ -65,10 +71,11 @@ async function appliedIn(client: PoolClient): Promise<ReadonlyMap<string, string
 function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): readonly Migration[] {
   const known = new Set(migrations.map(({ name }) => name));
   const unknown = [...applied.keys()].filter((name) => !known.has(name));
-  if (unknown.length > 0) throw new Error(`The database is of a newer Parley: it has ${unknown.join(', ')}. Start that version.`);
+  if (unknown.length > 0)
+    throw new StartRefusal(`The database is of a newer Parley: it has ${unknown.join(', ')}. Start that version.`);
   const edited = migrations.filter(({ name, checksum }) => (applied.get(name) ?? checksum) !== checksum);
   if (edited.length > 0) {
-    throw new Error(`Applied migrations must stay as they are; edited: ${edited.map(({ name }) => name).join(', ')}`);
+    throw new StartRefusal(`Applied migrations must stay as they are; edited: ${edited.map(({ name }) => name).join(', ')}`);
   }
   return migrations.filter(({ name }) => !applied.has(name));
 }

@@ -1,7 +1,7 @@
 // Raw SQL: only a write shows whether the disk has room.
 import type { Pool } from 'pg';
 import type { Settings } from '../../settings.ts';
-import { blobFolderOf } from '../blobs/disk.ts';
+import { blobAddressOf } from '../blobs/address.ts';
 import type { EmbeddedServer } from './embedded/embedded.ts';
 import { freeBytesOf } from './folders.ts';
 
@@ -29,6 +29,7 @@ export function createRoom(
   pool: () => Pool,
 ): Room {
   let wasFull = false;
+  const blobs = blobAddressOf(settings);
   const isLow = (folder: string) => freeBytesOf(folder) < settings.DISK_FREE_MIN_BYTES;
   return {
     noteFull() {
@@ -36,7 +37,7 @@ export function createRoom(
     },
     async shortage() {
       if (isLow(settings.DATA_DIR)) return 'the disk of DATA_DIR';
-      if (isLow(blobFolderOf(settings))) return 'the disk of BLOB_URL';
+      if (blobs.kind === 'folder' && isLow(blobs.path)) return 'the disk of BLOB_URL';
       if (embedded !== undefined) return embedded.isFull() ? databaseDisk : undefined;
       if (!wasFull) return undefined;
       // A server shows a full disk only by failing a write.

@@ -31,7 +31,7 @@ export function loadMasterKeys(settings: KeySettings): MasterKeys {
   }
   if (settings.DATABASE_URL !== undefined) {
     throw new Error(
-      'bad configuration\nPARLEY_MASTER_KEY: required with DATABASE_URL, the same for every instance; any secret text of 16 characters or more',
+      'bad configuration: PARLEY_MASTER_KEY must be set with DATABASE_URL, and the same for every instance: any secret text of 16 characters or more.',
     );
   }
   const path = masterKeyPath(settings);
@@ -54,7 +54,7 @@ export function masterKeyPath({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>): string 
 function keysOf(given: readonly string[], keep: () => void = () => undefined): MasterKeys {
   const materials = [...new Set(given)];
   if (materials.some((material) => material.length < materialLengthMin)) {
-    throw new Error(`bad configuration\nPARLEY_MASTER_KEY: each value needs at least ${materialLengthMin} characters`);
+    throw new Error(`bad configuration: PARLEY_MASTER_KEY must have at least ${materialLengthMin} characters in each value.`);
   }
   return { sealing: derived(materials, 'sealing'), signing: derived(materials, 'signing'), keep };
 }

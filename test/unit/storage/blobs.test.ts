@@ -1,14 +1,78 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { loadSettings } from '../../../src/settings.ts';
+import { blobAddressOf } from '../../../src/storage/blobs/address.ts';
+import type { Blobs } from '../../../src/storage/blobs/blobs.ts';
 import { createDiskBlobs } from '../../../src/storage/blobs/disk.ts';
+import { openS3Blobs } from '../../../src/storage/blobs/s3/open.ts';
+import { partBytes } from '../../../src/storage/blobs/s3/upload.ts';
 import { newFolder } from '../../support/storage/databases.ts';
+import { startStore, type TestStore } from '../../support/storage/s3.ts';
 
-describe('blobs on disk', () => {
+interface Bench {
+  readonly blobs: Blobs;
+  /** What unfinished writes have left. */
+  leftovers(): Promise<number>;
+  /** A moment after which everything that is there now was written before. */
+  later(): Date;
+  close(): Promise<void>;
+}
+
+async function onDisk(): Promise<Bench> {
   const folder = newFolder();
-  const blobs = createDiskBlobs(folder);
-  afterAll(() => rmSync(folder, { recursive: true }));
+  return {
+    blobs: createDiskBlobs(folder),
+    leftovers: async () => readdirSync(join(folder, '.incoming')).length,
+    later() {
+      const past = new Date(Date.now() - 60_000);
+      for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) utimesSync(join(folder, path), past, past);
+      return new Date();
+    },
+    close: async () => rmSync(folder, { recursive: true }),
+  };
+}
+
+let store: TestStore | undefined;
+
+async function inBucket(prefix: string): Promise<Bench> {
+  const started = await startStore(prefix);
+  store = started;
+  const settings = loadSettings(started.env);
+  const address = blobAddressOf(settings);
+  if (address.kind !== 's3') throw new Error('no bucket');
+  const blobs = await openS3Blobs(address, settings);
+  return {
+    blobs,
+    leftovers: async () => started.openUploads(),
+    later: () => new Date(Date.now() + 60_000),
+    async close() {
+      await blobs.close();
+      await started.close();
+    },
+  };
+}
+
+const large = Buffer.alloc(2 * partBytes + 12_345, 'a page of text ');
+const pieces = (content: Buffer, bytes: number) =>
+  Readable.from(
+    Array.from({ length: Math.ceil(content.length / bytes) }, (_, at) => content.subarray(at * bytes, (at + 1) * bytes)),
+  );
+
+describe.each([
+  ['on disk', onDisk],
+  ['in a bucket', () => inBucket('')],
+  ['below a prefix of a bucket', () => inBucket('files/of-parley')],
+])('blobs %s', (_place, open) => {
+  let bench: Bench;
+  let blobs: Blobs;
+  beforeAll(async () => {
+    bench = await open();
+    blobs = bench.blobs;
+  });
+  afterAll(() => bench.close());
 
   it('give back what was put, with its size and hash', async () => {
     const written = await blobs.put('org_1/file/a', Readable.from([Buffer.from('hello '), Buffer.from('world')]), 11);
@@ -17,25 +81,46 @@ describe('blobs on disk', () => {
     expect(String(await buffer(await blobs.get('org_1/file/a')))).toBe('hello world');
   });
 
-  it('refuse more than the limit and keep what stood there before', async () => {
-    await blobs.put('org_1/file/b', Buffer.from('first'), 10);
-    await expect(blobs.put('org_1/file/b', Readable.from([Buffer.alloc(6), Buffer.alloc(6)]), 10)).rejects.toMatchObject({
-      code: 'REQUEST_TOO_LARGE',
-    });
-    expect(String(await blobs.read('org_1/file/b'))).toBe('first');
-    expect(readdirSync(`${folder}/.incoming`)).toEqual([]);
+  it.each([
+    ['nothing', 0],
+    ['a byte', 1],
+    ['one part', partBytes],
+    ['a byte more than a part', partBytes + 1],
+    ['several parts', large.length],
+  ])('keep every byte of content of any size: %s', async (_size, bytes) => {
+    const content = large.subarray(0, bytes);
+    for (const form of [content, pieces(content, 65_536)]) {
+      const { sizeBytes } = await blobs.put('org_1/file/large', form, bytes);
+      expect(sizeBytes).toBe(bytes);
+      expect(content.equals(await blobs.read('org_1/file/large'))).toBe(true);
+    }
+    expect(await bench.leftovers()).toBe(0);
   });
 
-  it('keep nothing of an upload that broke off', async () => {
+  it.each([
+    ['small', 10],
+    ['large', partBytes + 10],
+  ])('refuse more than the limit and keep what stood there before: %s content', async (_size, limit) => {
+    await blobs.put('org_1/file/b', Buffer.from('first'), 10);
+    const content = Readable.from([Buffer.alloc(limit), Buffer.alloc(1)]);
+    await expect(blobs.put('org_1/file/b', content, limit)).rejects.toMatchObject({ code: 'REQUEST_TOO_LARGE' });
+    expect(String(await blobs.read('org_1/file/b'))).toBe('first');
+    expect(await bench.leftovers()).toBe(0);
+  });
+
+  it.each([
+    ['little', 4],
+    ['more than a part', partBytes + 4],
+  ])('keep nothing of an upload that broke off after %s', async (_much, bytes) => {
     const broken = Readable.from(
       (async function* () {
-        yield Buffer.from('half');
+        yield Buffer.alloc(bytes);
         throw new Error('the client left');
       })(),
     );
-    await expect(blobs.put('org_1/file/c', broken, 100)).rejects.toThrow('the client left');
+    await expect(blobs.put('org_1/file/c', broken, large.length)).rejects.toThrow('the client left');
     await expect(blobs.read('org_1/file/c')).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect(readdirSync(`${folder}/.incoming`)).toEqual([]);
+    expect(await bench.leftovers()).toBe(0);
   });
 
   it('are gone once deleted, and deleting again is no error', async () => {
@@ -45,11 +130,138 @@ describe('blobs on disk', () => {
     await expect(blobs.get('org_1/file/d')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
+  it('are listed by their age, and nothing newer is', async () => {
+    const before = new Date(Date.now() - 3_600_000);
+    await blobs.put('org_2/file/e', Buffer.from('x'), 1);
+    const listed = async (moment: Date) => (await Array.fromAsync(blobs.listOlder(moment))).flat();
+    expect(await listed(before)).toEqual([]);
+    expect(await listed(bench.later())).toContain('org_2/file/e');
+  });
+
+  it('of an organization go together, and no others', async () => {
+    for (const key of ['org_3/file/a', 'org_3/other/b', 'org_33/file/c']) await blobs.put(key, Buffer.from('x'), 1);
+    await blobs.deleteOrganization('org_3');
+    await blobs.deleteOrganization('org_3');
+    await expect(blobs.get('org_3/file/a')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(blobs.get('org_3/other/b')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(String(await blobs.read('org_33/file/c'))).toBe('x');
+    expect(await blobs.holdsOrganizations()).toBe(true);
+  });
+
   it.each(['../outside', 'a/../../outside', '/etc/passwd', 'a//b', '', '.incoming/x', 'a/./b', 'a\\..\\b'])(
-    'never leave their folder: %j is no key',
+    'never leave their place: %j is no key',
     async (key) => {
       await expect(blobs.put(key, Buffer.from('x'), 1)).rejects.toThrow('not a blob key');
       await expect((async () => blobs.read(key))()).rejects.toThrow('not a blob key');
     },
   );
+});
+
+describe('blobs in a bucket', () => {
+  let bench: Bench;
+  let blobs: Blobs;
+  beforeAll(async () => {
+    bench = await inBucket('kept');
+    blobs = bench.blobs;
+    await blobs.put('org_1/file/large', large, large.length);
+  });
+  afterEach(() => {
+    if (store !== undefined) store.fault = () => undefined;
+  });
+  afterAll(() => bench.close());
+  const failing = (
+    isMeant: (method: string, query: URLSearchParams) => boolean,
+    times: number,
+    fault: 'reset' | { status: number; code: string } | { cutAtByte: number },
+  ) => {
+    let left = times;
+    if (store === undefined) throw new Error('no store');
+    store.fault = ({ method, query }) => {
+      if (left === 0 || !isMeant(method, query)) return undefined;
+      left -= 1;
+      return fault;
+    };
+  };
+
+  it.each([
+    ['the connection is lost', 'reset' as const],
+    ['the store is busy', { status: 503, code: 'SlowDown' }],
+    ['the store fails', { status: 500, code: 'InternalError' }],
+  ])('are written all the same when %s once or twice', async (_what, fault) => {
+    failing((method) => method === 'PUT', 2, fault);
+    const content = pieces(large, 1_000_000);
+    await blobs.put('org_1/file/tried', content, large.length);
+    expect(large.equals(await blobs.read('org_1/file/tried'))).toBe(true);
+    expect(await bench.leftovers()).toBe(0);
+  });
+
+  it('are read to the end when connections break within them, from where they broke', async () => {
+    failing((method) => method === 'GET', 2, { cutAtByte: 1_000_000 });
+    expect(large.equals(await blobs.read('org_1/file/large'))).toBe(true);
+  });
+
+  it('break off with an error, not with a shorter file, when they break again and again', async () => {
+    failing((method) => method === 'GET', 100, { cutAtByte: 1_000 });
+    await expect(blobs.read('org_1/file/large')).rejects.toMatchObject({ code: 'OVERLOADED' });
+  });
+
+  it('say that a store that stays away cannot be reached, and leave nothing of a write', async () => {
+    failing((method, query) => method === 'PUT' && query.get('partNumber') === '2', 100, 'reset');
+    const put = blobs.put('org_1/file/lost', pieces(large, 1_000_000), large.length);
+    await expect(put).rejects.toMatchObject({ code: 'OVERLOADED', detail: { retryAfterSeconds: 1 } });
+    failing(() => false, 0, 'reset');
+    await expect(blobs.get('org_1/file/lost')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await bench.leftovers()).toBe(0);
+  });
+
+  it('say that a full store is full, at once', async () => {
+    failing((method) => method === 'PUT', 1, { status: 507, code: 'XMinioStorageFull' });
+    await expect(blobs.put('org_1/file/full', Buffer.from('x'), 1)).rejects.toMatchObject({ code: 'ENOSPC' });
+    await expect(blobs.get('org_1/file/full')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('are there when only the reply to the last request of an upload was lost', async () => {
+    if (store === undefined) throw new Error('no store');
+    let isLost = false;
+    store.fault = ({ method, query }) => {
+      if (isLost || method !== 'POST' || !query.has('uploadId')) return undefined;
+      isLost = true;
+      return { cutAtByte: 0 };
+    };
+    await blobs.put('org_1/file/lost-reply', pieces(large, 1_000_000), large.length);
+    expect(large.equals(await blobs.read('org_1/file/lost-reply'))).toBe(true);
+  });
+
+  it('lose the parts of an upload whose process died, at the sweep', async () => {
+    failing((method) => method === 'DELETE', 100, 'reset');
+    const broken = Readable.from(
+      (async function* () {
+        yield Buffer.alloc(partBytes + 1);
+        throw new Error('killed');
+      })(),
+    );
+    await expect(blobs.put('org_1/file/killed', broken, large.length)).rejects.toThrow('killed');
+    failing(() => false, 0, 'reset');
+    expect(await bench.leftovers()).toBe(1);
+    await Array.fromAsync(blobs.listOlder(new Date(Date.now() - 3_600_000)));
+    expect(await bench.leftovers()).toBe(1);
+    await Array.fromAsync(blobs.listOlder(bench.later()));
+    expect(await bench.leftovers()).toBe(0);
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, RegExp]>([
+    ['a wrong secret', { AWS_SECRET_ACCESS_KEY: 'wrong' }, /AWS_SECRET_ACCESS_KEY/],
+    ['an unknown key', { AWS_ACCESS_KEY_ID: 'nobody' }, /AWS_ACCESS_KEY_ID/],
+    ['another bucket', { BLOB_URL: 's3://another-bucket?endpoint=ENDPOINT' }, /no such bucket/],
+    ['no store', { BLOB_URL: 's3://parley-files?endpoint=http://127.0.0.1:9' }, /nothing listens at its endpoint/],
+  ])('refuse a start in plain words: %s', async (_what, env, words) => {
+    if (store === undefined) throw new Error('no store');
+    const given = { ...store.env, ...env };
+    const settings = loadSettings({ ...given, BLOB_URL: String(given.BLOB_URL).replace('ENDPOINT', store.url) });
+    const address = blobAddressOf(settings);
+    if (address.kind !== 's3') throw new Error('no bucket');
+    const opening = openS3Blobs(address, settings);
+    await expect(opening).rejects.toThrow(words);
+    await expect(opening).rejects.toMatchObject({ name: 'StartRefusal' });
+  });
 });

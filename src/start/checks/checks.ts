@@ -1,0 +1,60 @@
+import { type Settings, settingsProblems, usableSettings } from '../../settings.ts';
+import { checkDatabase } from './database.ts';
+import { checkEgress } from './egress.ts';
+import { checkFiles } from './files.ts';
+import { type Finding, good, wrong } from './finding.ts';
+import { checkFolders } from './folders.ts';
+import { checkModels } from './models.ts';
+import { checkPort } from './port.ts';
+
+const readerOf =
+  (env: NodeJS.ProcessEnv) =>
+  (name: string): string | undefined => {
+    const value = env[name]?.trim();
+    return value === '' ? undefined : value;
+  };
+
+/** Everything that can be checked without a start. What bad settings would decide is checked with their defaults, and left out of the findings. */
+export async function checkAll(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
+  const { settings, bad } = usableSettings(env);
+  const isAbout = (...names: readonly string[]) => names.some((name) => bad.has(name));
+  const [database, files, port, models, egress] = await Promise.all([
+    isAbout('DATABASE_URL', 'DATA_DIR') ? [] : checkDatabase(settings),
+    isAbout('BLOB_URL') ? [] : checkFiles(settings),
+    isAbout('HOST', 'PORT') ? [] : checkPort(settings),
+    checkModels(settings, readerOf(env)),
+    isAbout('EGRESS_ALLOW', 'EGRESS_DNS_SERVERS') ? [] : checkEgress(settings),
+  ]);
+  return [
+    ...settingsFindings(env),
+    ...(isAbout('DATA_DIR', 'BLOB_URL') ? [] : checkFolders(settings)),
+    ...[database, files, port, models, egress].flat(),
+  ];
+}
+
+/** What is wrong with what a start needs of this machine at once, without the network: to be told together with another reason not to start. */
+export async function checkQuickly(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
+  const { settings, bad } = usableSettings(env);
+  const findings = [
+    ...settingsFindings(env),
+    ...checkFolders(settings),
+    ...(bad.has('PORT') || bad.has('HOST') ? [] : [await checkPort(settings)]),
+    ...(await modelFindings(settings, bad, env)),
+  ];
+  return findings.filter(({ level }) => level === 'wrong');
+}
+
+/** With a bad setting of a provider nobody knows which models there would be. */
+async function modelFindings(settings: Settings, bad: ReadonlySet<string>, env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
+  const ofProviders = [...bad].some((name) => /_BASE_URL$|_API_KEY$|^MODELS_FILE$/.test(name));
+  return ofProviders || settings.DEFAULT_MODEL === undefined
+    ? []
+    : (await checkModels(settings, readerOf(env))).filter(({ message }) => message.startsWith('DEFAULT_MODEL'));
+}
+
+function settingsFindings(env: NodeJS.ProcessEnv): readonly Finding[] {
+  const problems = settingsProblems(env);
+  return problems.length === 0
+    ? [good('settings', 'All settings can be used.')]
+    : problems.map((problem) => wrong('settings', problem));
+}

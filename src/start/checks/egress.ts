@@ -1,0 +1,48 @@
+import { Resolver } from 'node:dns/promises';
+import { parseDnsServers } from '../../engine/egress/dns-servers.ts';
+import type { Settings } from '../../settings.ts';
+import { codeOf, type Finding, good, warning, wrong } from './finding.ts';
+
+const timeoutMs = 3_000;
+/** Reserved for examples: every name server of the world knows it. */
+const name = 'example.com';
+
+/** Whether the names of URLs from users can be looked up, and what the operator has opened. */
+export async function checkEgress(settings: Settings): Promise<readonly Finding[]> {
+  return [await lookUp(settings), ...openings(settings)];
+}
+
+async function lookUp({ EGRESS_DNS_SERVERS }: Settings): Promise<Finding> {
+  const servers = parseDnsServers(EGRESS_DNS_SERVERS);
+  const resolver = new Resolver({ timeout: timeoutMs, tries: 1 });
+  if (servers !== undefined) resolver.setServers([...servers]);
+  const asked = servers === undefined ? 'The name servers of the system' : `The name servers ${servers.join(', ')}`;
+  try {
+    await resolver.resolve4(name);
+    return good('egress', `${asked} answer.`);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOTFOUND' || code === 'ENODATA') return good('egress', `${asked} answer, and know no public names.`);
+    if (servers !== undefined) return wrong('egress', `${asked} do not answer (${code}).`, 'Correct EGRESS_DNS_SERVERS.');
+    return warning(
+      'egress',
+      `${asked} do not answer (${code}).`,
+      'URLs from users can only be fetched where names can be looked up. Without internet this is as it should be.',
+    );
+  }
+}
+
+function openings({ EGRESS_ALLOW }: Settings): readonly Finding[] {
+  if (EGRESS_ALLOW === undefined) return [good('egress', 'URLs from users reach no private address.')];
+  const wide = EGRESS_ALLOW.split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => /^\[?[\d.a-f:]+\/[0-7]\b/i.test(entry));
+  if (wide.length === 0) return [good('egress', `URLs from users may reach the private targets ${EGRESS_ALLOW}.`)];
+  return [
+    warning(
+      'egress',
+      `EGRESS_ALLOW opens whole networks: ${wide.join(', ')}.`,
+      'Every user may reach what listens there, also services without a password. Name single hosts and ports.',
+    ),
+  ];
+}

@@ -1,0 +1,22 @@
+import type { Settings } from '../../settings.ts';
+import { prepareFolder } from '../database/folders.ts';
+import { blobAddressOf } from './address.ts';
+import type { Blobs } from './blobs.ts';
+import { createDiskBlobs } from './disk.ts';
+
+/**
+ * Opens the blobs of the settings.
+ *
+ * @param onFailure  gets what a store did wrong, for the log.
+ * @throws StartRefusal when the folder or the bucket cannot be used.
+ */
+export async function openBlobs(settings: Settings, onFailure: (error: Error) => void): Promise<Blobs> {
+  const address = blobAddressOf(settings);
+  if (address.kind === 'folder') {
+    prepareFolder(address.path, settings.BLOB_URL === undefined ? 'DATA_DIR' : 'BLOB_URL');
+    return createDiskBlobs(address.path, settings.DISK_FREE_MIN_BYTES);
+  }
+  // Loaded by those who use it: a start without it loads no client.
+  const { openS3Blobs } = await import('./s3/open.ts');
+  return openS3Blobs(address, settings, onFailure);
+}
