@@ -48,6 +48,10 @@ async function perform(typed: Typed, env: NodeJS.ProcessEnv, screen: Screen, sig
     return perform({ ...typed, words: typed.words.slice(1), switches: new Set(['help']) }, env, screen, signal);
   if (noun === 'completion') return say(isHelp ? completionHelp : completionScript(verb));
   if (noun === 'secrets') return isHelp ? say(secretsHelp) : say(await secrets(typed, env));
+  if (noun === 'doctor') {
+    const { text, isGood } = await (await import('./doctor.ts')).doctor(typed, env);
+    return say(text) && isGood;
+  }
   const name = commandNameOf(noun, verb);
   const written = writtenCommandOf(name);
   if (written !== undefined)

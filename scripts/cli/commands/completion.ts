@@ -1,5 +1,5 @@
 import { misused } from '../failure.ts';
-import { verbs, writtenCommands } from './written.ts';
+import { ownNouns, verbs, writtenCommands } from './written.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 const everywhere = ['--json', '--url', '--key', '--help'];
@@ -28,7 +28,7 @@ function optionsByName(): ReadonlyMap<string, readonly string[]> {
 }
 
 function bash(): string {
-  const nouns = [...verbs.keys(), 'help', 'completion', 'secrets'].join(' ');
+  const nouns = [...verbs.keys(), ...ownNouns].join(' ');
   const ofNoun = [...verbs].map(([noun, names]) => `    ${noun}) words="${names.filter((name) => name !== '').join(' ')}" ;;`);
   const ofName = [...optionsByName()].map(
     ([name, options]) => `    "${name}"${name.includes(' ') ? '' : "' '*"}) options="$options ${options.join(' ')}" ;;`,
@@ -64,7 +64,7 @@ function fish(): string {
   const first = `not __fish_seen_subcommand_from ${[...verbs.keys()].join(' ')}`;
   const options = optionsByName();
   return [
-    ...[...verbs.keys(), 'help', 'completion', 'secrets'].map((noun) => `complete -c parley -f -n '${first}' -a '${noun}'`),
+    ...[...verbs.keys(), ...ownNouns].map((noun) => `complete -c parley -f -n '${first}' -a '${noun}'`),
     ...[...verbs].flatMap(([noun, names]) => {
       const named = names.filter((name) => name !== '');
       const second = `__fish_seen_subcommand_from ${noun}; and not __fish_seen_subcommand_from ${named.join(' ')}`;

@@ -19,7 +19,7 @@ export const writtenCommands: readonly WrittenCommand[] = [
 ];
 
 /** Those that work without a service. */
-const ownNouns = ['help', 'completion', 'secrets'];
+export const ownNouns = ['help', 'completion', 'doctor', 'secrets'];
 
 /** What a noun can do, in the order of help; '' stands for the noun alone. */
 export const verbs: ReadonlyMap<string, readonly string[]> = new Map(

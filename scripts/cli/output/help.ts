@@ -32,6 +32,7 @@ Operations of the REST interface, with its members as options:
 
 ${administrative.join('\n')}
 
+  ${'doctor'.padEnd(width)}  Checks settings, database, disk and providers, and says what to do.
   ${'secrets rotate'.padEnd(width)}  Puts all stored secrets under the first key of PARLEY_MASTER_KEY.
   ${'completion bash|zsh|fish'.padEnd(width)}  Prints a script that completes commands in a shell.
   ${'<command> --help'.padEnd(width)}  What a command takes, with an example.

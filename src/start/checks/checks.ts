@@ -38,18 +38,19 @@ export async function checkQuickly(env: NodeJS.ProcessEnv): Promise<readonly Fin
   const findings = [
     ...settingsFindings(env),
     ...checkFolders(settings),
-    ...(bad.has('PORT') || bad.has('HOST') ? [] : [await checkPort(settings)]),
+    ...(bad.has('HOST') ? [] : [await checkPort(bad.has('PORT') ? { ...settings, PORT: 0 } : settings)]),
     ...(await modelFindings(settings, bad, env)),
   ];
   return findings.filter(({ level }) => level === 'wrong');
 }
 
-/** With a bad setting of a provider nobody knows which models there would be. */
+/** Of a provider with a bad setting nobody knows the models. */
 async function modelFindings(settings: Settings, bad: ReadonlySet<string>, env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
-  const ofProviders = [...bad].some((name) => /_BASE_URL$|_API_KEY$|^MODELS_FILE$/.test(name));
-  return ofProviders || settings.DEFAULT_MODEL === undefined
-    ? []
-    : (await checkModels(settings, readerOf(env))).filter(({ message }) => message.startsWith('DEFAULT_MODEL'));
+  if (settings.DEFAULT_MODEL === undefined || bad.has('MODELS_FILE')) return [];
+  const [provider = '', name] = settings.DEFAULT_MODEL.split('/');
+  const isUnsure = [...bad].some((setting) => name === undefined || setting.startsWith(`${provider.toUpperCase()}_`));
+  if (isUnsure) return [];
+  return (await checkModels(settings, readerOf(env))).filter(({ message }) => message.startsWith('DEFAULT_MODEL'));
 }
 
 function settingsFindings(env: NodeJS.ProcessEnv): readonly Finding[] {

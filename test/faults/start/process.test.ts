@@ -54,7 +54,7 @@ describe('the process', () => {
   it('names every bad setting at once and starts nothing', async () => {
     const parley = startProcess({ ...place.env, PORT: 'http', LOG_LEVEL: 'loud', PARLEY_ADMIN_KEY: 'short' });
     expect(await parley.ended()).toBe(1);
-    for (const name of ['PORT', 'LOG_LEVEL', 'PARLEY_ADMIN_KEY']) expect(parley.output()).toContain(`→ at ${name}`);
+    for (const name of ['PORT', 'LOG_LEVEL', 'PARLEY_ADMIN_KEY']) expect(parley.output()).toContain(`  ${name} must be `);
     expect(parley.output()).not.toContain('    at ');
   });
 
@@ -63,8 +63,8 @@ describe('the process', () => {
     writeFileSync(`${folder}/.env`, 'LOG_LEVEL=loud\nPORT=http\n');
     const parley = startProcess({ ...place.env, PORT: '0' }, folder);
     expect(await parley.ended()).toBe(1);
-    expect(parley.output()).toContain('→ at LOG_LEVEL');
-    expect(parley.output()).not.toContain('→ at PORT');
+    expect(parley.output()).toContain('LOG_LEVEL must be ');
+    expect(parley.output()).not.toContain('PORT must be ');
     rmSync(folder, { recursive: true });
   });
 

@@ -1,6 +1,13 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
 import { configurationPage } from '../../../scripts/support/configuration-page.ts';
+import { allowedOf } from '../../../src/lib/setting-kinds.ts';
 import { loadSettings, settingsSchema } from '../../../src/settings.ts';
+
+const sources = fileURLToPath(new URL('../../../src', import.meta.url));
 
 describe('settings', () => {
   it('docs/configuration.md is what they print (rewrite with: npm run configuration)', async () => {
@@ -11,6 +18,16 @@ describe('settings', () => {
     expect(() => loadSettings({})).not.toThrow();
     const silent = Object.entries(settingsSchema.shape).filter(([, { description }]) => (description ?? '') === '');
     expect(silent.map(([name]) => name)).toEqual([]);
+    expect(Object.values<z.ZodType>(settingsSchema.shape).map(allowedOf)).not.toContain('');
+  });
+
+  it('all have an effect: something other than their list reads each of them', () => {
+    const read = readdirSync(sources, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && path !== 'settings.ts' && !/^(start\/checks|storage\/generated)/.test(path))
+      .map((path) => readFileSync(join(sources, path), 'utf8').replaceAll(/^\s*(?:\*|\/\/|\/\*\*).*$/gm, ''))
+      .join('\n');
+    const isRead = (name: string) => new RegExp(`\\.${name}\\b|[{,]\\s*${name}\\s*[,:}]`).test(read);
+    expect(Object.keys(settingsSchema.shape).filter((name) => !isRead(name))).toEqual([]);
   });
 
   it('that are numbers of something name its unit last', () => {
@@ -28,6 +45,6 @@ describe('settings', () => {
   });
 
   it.each(['PORT', 'LOG_FORMAT', 'LIST_MAX'])('are refused all at once: %s is named beside the others', (name) => {
-    expect(() => loadSettings({ PORT: '70000', LOG_FORMAT: 'xml', LIST_MAX: '0' })).toThrow(`→ at ${name}`);
+    expect(() => loadSettings({ PORT: '70000', LOG_FORMAT: 'xml', LIST_MAX: '0' })).toThrow(`${name} must be `);
   });
 });

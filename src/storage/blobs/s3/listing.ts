@@ -12,13 +12,14 @@ export interface Page<T> {
   readonly aheadMs: number;
 }
 
-const pageMax = 500;
+/** The most that S3 gives. */
+const pageMax = 1_000;
 
 /** Keys that begin with a prefix (without the bucket's own), some at a time. */
-export async function* objects(client: S3Client, ownPrefix: string, prefix: string, max = pageMax): AsyncIterable<Page<Entry>> {
+export async function* objects(client: S3Client, ownPrefix: string, prefix: string): AsyncIterable<Page<Entry>> {
   let token: string | undefined;
   do {
-    const query = { 'list-type': '2', prefix: ownPrefix + prefix, 'max-keys': String(max) };
+    const query = { 'list-type': '2', prefix: ownPrefix + prefix, 'max-keys': String(pageMax) };
     const reply = await client.send({
       method: 'GET',
       query: token === undefined ? query : { ...query, 'continuation-token': token },

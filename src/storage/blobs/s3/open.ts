@@ -5,7 +5,7 @@ import type { Blobs } from '../blobs.ts';
 import { checkKey, isKey } from '../content.ts';
 import { createS3Client, type S3Settings } from './client.ts';
 import { download } from './download.ts';
-import { isMissing, refusal, translated } from './errors.ts';
+import { isMissing, refusal, S3Error, translated } from './errors.ts';
 import { objects, openUploads } from './listing.ts';
 import { ContentFailure, upload } from './upload.ts';
 
@@ -67,7 +67,7 @@ export async function openS3Blobs(
       );
     },
     async holdsOrganizations() {
-      for await (const { entries } of objects(client, address.prefix, 'org_', 1)) return entries.length > 0;
+      for await (const { entries } of objects(client, address.prefix, 'org_')) return entries.length > 0;
       return false;
     },
     async probe() {
@@ -99,7 +99,8 @@ export async function openS3Blobs(
         }
       }
     } catch (error) {
-      onFailure(error instanceof Error ? error : new Error(String(error)));
+      const isUnknownThere = error instanceof S3Error && error.status === 501;
+      if (!isUnknownThere) onFailure(error instanceof Error ? error : new Error(String(error)));
     }
   }
 

@@ -1,0 +1,25 @@
+# Builds Parley on the Node of the base image. The packages that bring a Node of their own (`optionalDependencies`) are left out.
+FROM node:24-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
+COPY deploy/trim-packages.sh deploy/
+RUN sh deploy/trim-packages.sh
+
+FROM node:24-bookworm-slim
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY prisma/migrations prisma/migrations
+COPY scripts scripts
+COPY src src
+RUN mkdir -p /data /var/cache/parley && chown 1000:1000 /data /var/cache/parley
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/var/cache/parley HOST=0.0.0.0 PORT=4000 DATA_DIR=/data LOG_FORMAT=json
+# The user `node` of the base image, by its number: Kubernetes can see that it is not root.
+USER 1000:1000
+VOLUME /data
+EXPOSE 4000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "--max-semi-space-size=32", "src/main.js"]

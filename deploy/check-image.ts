@@ -1,0 +1,89 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { copiesOf, instructionsOf } from './dockerfile.ts';
+
+/**
+ * Does the steps of the Dockerfile in an empty folder, without Docker: `npm run deploy:check`. Measures what they install, starts what comes out
+ * and asks for its health. A missing file or package, or one that was trimmed too much, ends it with an error. Needs the package registry.
+ */
+const sizeMaxMb = 400;
+const root = join(import.meta.dirname, '..');
+const work = mkdtempSync(join(tmpdir(), 'parley-image-'));
+try {
+  const image = build();
+  const sizeMb = Number(execFileSync('du', ['-sm', image], { encoding: 'utf8' }).split('\t')[0]);
+  console.log(`${sizeMb} MB in /app (at most ${sizeMaxMb})`);
+  if (sizeMb > sizeMaxMb) throw new Error('the image is too large');
+  await start(image);
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+
+/** @returns the folder of the last stage. */
+function build(): string {
+  const [packages, image] = [join(work, 'packages'), join(work, 'image')];
+  let stage = packages;
+  for (const { name, rest } of instructionsOf(readFileSync(join(root, 'Dockerfile'), 'utf8'))) {
+    if (name === 'FROM') stage = / AS packages$/.test(rest) ? packages : image;
+    mkdirSync(stage, { recursive: true });
+    if (name === 'COPY') {
+      for (const { from, to, isOfStage } of copiesOf(rest)) {
+        const source = isOfStage ? join(packages, from.replace(/^\/app\//, '')) : join(root, from);
+        mkdirSync(dirname(join(stage, to)), { recursive: true });
+        cpSync(source, join(stage, to), { recursive: true, filter: (path) => !/generated\/models/.test(path) });
+      }
+    }
+    // What else is run prepares folders of the image.
+    if (name === 'RUN' && stage === packages) {
+      console.log(`RUN ${rest}`);
+      execFileSync('sh', ['-c', rest], { cwd: stage, stdio: 'inherit' });
+    }
+  }
+  return image;
+}
+
+async function start(image: string): Promise<void> {
+  const env = {
+    PATH: process.env.PATH ?? '',
+    NODE_ENV: 'production',
+    PORT: '0',
+    DATA_DIR: join(work, 'data'),
+    LOG_FORMAT: 'json',
+  };
+  const child = spawn(process.execPath, ['--max-semi-space-size=32', 'src/main.js'], {
+    cwd: image,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      output += String(chunk);
+      const found = /listens on (http:\S+)/.exec(output)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${output}`)));
+  });
+  const key = /pk_[0-9A-Za-z]+/.exec(output)?.[0];
+  const question = { model: 'parley/offline', messages: [{ role: 'user', content: 'Hi' }] };
+  const completion = {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(question),
+  };
+  for (const [path, init] of [
+    ['/healthz', {}],
+    ['/readyz', {}],
+    ['/docs/', {}],
+    ['/api/v1/chat/completions', completion],
+  ] as const) {
+    const { status } = await fetch(url + path, init);
+    console.log(`${path} ${status}`);
+    if (status !== 200) throw new Error(`${path} answers ${status}`);
+  }
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  if ((await ended) !== 0) throw new Error('it does not end well');
+}

@@ -1,0 +1,162 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { copiesOf, instructionsOf } from '../../deploy/dockerfile.ts';
+import { loadSettings, settingsProblems, settingsSchema } from '../../src/settings.ts';
+import { withService } from '../support/service.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const names = new Set(Object.keys(settingsSchema.shape));
+const defaults = loadSettings({});
+/** Of Node and npm, not of Parley. */
+const ofNode = ['NODE_ENV', 'NODE_COMPILE_CACHE'];
+const unknown = (given: Iterable<string>) => [...given].filter((name) => !names.has(name) && !ofNode.includes(name));
+
+const instructions = instructionsOf(read('Dockerfile'));
+const imageEnv = Object.fromEntries(
+  instructions
+    .filter(({ name }) => name === 'ENV')
+    .flatMap(({ rest }) => rest.split(' ').map((pair) => pair.split('=') as [string, string])),
+);
+const compose = parse(read('compose.yaml'), { merge: true });
+const manifests = parseAllDocuments(read('deploy/kubernetes.yaml'));
+const objects = new Map(manifests.map((document) => [document.toJS().kind as string, document.toJS()] as const));
+const unit = read('deploy/parley.service');
+
+const { service } = await withService();
+
+/** `${NAME:-default}` and `${NAME:?words}` as docker compose replaces them, with a secret for what must be set. */
+const filled = (text: string) =>
+  text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_all, _name, kind, rest) => (kind === '-' ? rest : 'x'.repeat(40)));
+
+describe('the Dockerfile', () => {
+  it('copies what is there, and nothing that .dockerignore keeps out', () => {
+    const ignored = read('.dockerignore').split('\n');
+    const copies = instructions.filter(({ name }) => name === 'COPY').flatMap(({ rest }) => copiesOf(rest));
+    const fromHere = copies.filter(({ isOfStage }) => !isOfStage).map(({ from }) => from);
+    expect(fromHere.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    expect(
+      fromHere.filter(
+        (path) =>
+          !ignored.some((line) => line.startsWith('!') && (path.startsWith(line.slice(1)) || line.slice(1).startsWith(path))),
+      ),
+    ).toEqual([]);
+  });
+
+  it('has two stages on the Node that is needed, ends as somebody other than root, and says how it is', () => {
+    const stages = instructions.filter(({ name }) => name === 'FROM').map(({ rest }) => rest);
+    expect(stages).toHaveLength(2);
+    for (const stage of stages) expect(stage).toContain(`node:${read('.nvmrc').trim()}-`);
+    expect(instructions.find(({ name }) => name === 'USER')?.rest).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    const health = instructions.find(({ name }) => name === 'HEALTHCHECK')?.rest ?? '';
+    expect(health).toContain('/healthz');
+    // JSON as Docker reads it: the check is a program with its arguments.
+    expect(JSON.parse(health.slice(health.indexOf('[')))).toHaveLength(3);
+  });
+
+  it('starts what npm start starts, with settings that can be used', () => {
+    const command = JSON.parse(instructions.find(({ name }) => name === 'CMD')?.rest ?? '[]') as string[];
+    expect(`exec ${command.join(' ')}`).toBe(JSON.parse(read('package.json')).scripts.start);
+    expect(unknown(Object.keys(imageEnv))).toEqual([]);
+    expect(settingsProblems(imageEnv)).toEqual([]);
+    expect(instructions.find(({ name }) => name === 'EXPOSE')?.rest).toBe(imageEnv.PORT);
+  });
+});
+
+describe('compose.yaml', () => {
+  const parleys = Object.entries<Record<string, never>>(compose.services).filter(
+    ([, one]) => (one.image as unknown) === 'parley',
+  );
+
+  it('runs two Parleys with settings that can be used, and a file store that they share', () => {
+    expect(parleys).toHaveLength(2);
+    for (const [, { environment }] of parleys) {
+      const env = Object.fromEntries(Object.entries(environment ?? {}).map(([name, value]) => [name, filled(String(value))]));
+      expect(unknown(Object.keys(env))).toEqual([]);
+      expect(settingsProblems(env)).toEqual([]);
+      expect(env.BLOB_URL).toMatch(/^s3:/);
+    }
+  });
+
+  it('names services, volumes and ports that are there', () => {
+    const services = new Set(Object.keys(compose.services));
+    for (const [, one] of Object.entries<Record<string, unknown>>(compose.services)) {
+      const needed = Array.isArray(one.depends_on) ? one.depends_on : Object.keys(one.depends_on ?? {});
+      expect(needed.filter((name) => !services.has(name))).toEqual([]);
+      for (const volume of (one.volumes ?? []) as string[]) {
+        const source = volume.split(':')[0] ?? '';
+        expect(source.startsWith('./') ? existsSync(join(root, source)) : source in compose.volumes).toBe(true);
+      }
+    }
+    const upstreams = [...read('deploy/Caddyfile').matchAll(/(parley-\d):(\d+)/g)];
+    expect(upstreams.map(([, name]) => name).sort()).toEqual(parleys.map(([name]) => name).sort());
+    for (const [, , port] of upstreams) expect(port).toBe(imageEnv.PORT);
+  });
+});
+
+describe('the Kubernetes manifests', () => {
+  const pod = objects.get('Deployment').spec.template.spec;
+  const [container] = pod.containers;
+
+  it('are YAML without errors, and fit each other', () => {
+    expect(manifests.flatMap(({ errors }) => errors)).toEqual([]);
+    const labels = objects.get('Deployment').spec.template.metadata.labels;
+    for (const kind of ['Service', 'Deployment', 'PodDisruptionBudget']) {
+      const { selector } = objects.get(kind).spec;
+      expect(labels).toMatchObject(selector.matchLabels ?? selector);
+    }
+    expect(objects.get('Service').spec.ports[0].targetPort).toBe(container.ports[0].name);
+    expect(container.volumeMounts.map(({ name }: { name: string }) => name)).toEqual(
+      pod.volumes.map(({ name }: { name: string }) => name),
+    );
+  });
+
+  it('give the container settings that can be used, and its port', () => {
+    const env = { ...imageEnv, ...objects.get('ConfigMap').data, ...objects.get('Secret').stringData };
+    expect(unknown(Object.keys(env))).toEqual([]);
+    expect(settingsProblems(env)).toEqual([]);
+    expect(String(container.ports[0].containerPort)).toBe(env.PORT);
+    const graceMs = loadSettings(env).SHUTDOWN_GRACE_MS + container.lifecycle.preStop.sleep.seconds * 1_000;
+    expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(graceMs);
+  });
+
+  it.each(['startupProbe', 'livenessProbe', 'readinessProbe'])('ask for a page that answers: %s', async (probe) => {
+    const { path, port } = container[probe].httpGet;
+    expect(port).toBe(container.ports[0].name);
+    expect((await fetch(service.url + path)).status).toBe(200);
+  });
+});
+
+describe('other files of an installation', () => {
+  it('.env.example names settings only, and can be used as it is', () => {
+    const text = read('.env.example');
+    const ofCompose = [...read('compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name);
+    const all = parseEnv(text.replaceAll(/^# (?=[A-Z_]+=)/gm, ''));
+    expect(unknown(Object.keys(all)).filter((name) => !ofCompose.includes(name))).toEqual([]);
+    expect(ofCompose.filter((name) => !(name in all))).toEqual([]);
+    expect(settingsProblems(parseEnv(text))).toEqual([]);
+  });
+
+  it('the unit of systemd starts what npm start starts, and waits for its end', () => {
+    const line = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
+    expect(`exec ${line('ExecStart').replace('/opt/parley/node_modules/.bin/', '')}`).toBe(
+      JSON.parse(read('package.json')).scripts.start,
+    );
+    const env = Object.fromEntries(
+      line('Environment')
+        .split(' ')
+        .map((pair) => pair.split('=') as [string, string]),
+    );
+    expect(unknown(Object.keys(env))).toEqual([]);
+    expect(settingsProblems(env)).toEqual([]);
+    expect(Number(line('TimeoutStopSec')) * 1_000).toBeGreaterThan(defaults.SHUTDOWN_GRACE_MS);
+  });
+
+  it('.nvmrc names the Node that src/lib/node-version.js needs', () => {
+    expect(read('src/lib/node-version.js')).toContain(`neededMajor = ${read('.nvmrc').trim()};`);
+  });
+});
