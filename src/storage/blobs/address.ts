@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shownValue } from '../../lib/shown-value.ts';
-import type { Settings } from '../../settings.ts';
 
 /** Where blobs are kept. */
 export type BlobAddress = { readonly kind: 'folder'; readonly path: string } | ({ readonly kind: 's3' } & S3Address);
@@ -66,8 +65,14 @@ export function parseBlobAddress(text: string): BlobAddress {
   };
 }
 
+/** Named here, because the list of settings reads this file. */
+interface BlobSettings {
+  readonly BLOB_URL?: string | undefined;
+  readonly DATA_DIR: string;
+}
+
 /** Where the blobs of these settings are. */
-export function blobAddressOf({ BLOB_URL, DATA_DIR }: Pick<Settings, 'BLOB_URL' | 'DATA_DIR'>): BlobAddress {
+export function blobAddressOf({ BLOB_URL, DATA_DIR }: BlobSettings): BlobAddress {
   return BLOB_URL === undefined ? { kind: 'folder', path: join(DATA_DIR, 'blobs') } : parseBlobAddress(BLOB_URL);
 }
 
