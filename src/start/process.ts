@@ -43,7 +43,7 @@ announceDemo(service);
 /** The demo agent is made while the service already answers: a first start takes no longer with it. */
 function announceDemo({ url, firstKey, demo }: Service): void {
   void demo?.then((agentId) => {
-    if (agentId !== undefined && firstKey !== undefined && !isStopping) console.log(demoWelcome(url, firstKey));
+    if (agentId !== undefined && firstKey !== undefined && stoppingSinceMs === undefined) console.log(demoWelcome(url, firstKey));
   });
 }
 

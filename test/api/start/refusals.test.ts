@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { runCommand } from '../../../scripts/cli/run.ts';
+import { parley } from '../../support/processes/command-line.ts';
 import { killProcesses, startProcess } from '../../support/processes/process.ts';
 import { copyOf, newFolder, type Place } from '../../support/storage/databases.ts';
 import { startStore } from '../../support/storage/s3.ts';
@@ -117,8 +117,8 @@ describe('parley doctor', () => {
     place = await copyOf(inject('template'));
   });
   afterEach(() => place.remove());
-  const run = (env: Readonly<Record<string, string>>, words = ['doctor', '--json']) =>
-    runCommand(words, { ...place.env, PORT: '0', ...env });
+  const run = (env: Readonly<Record<string, string>>, line = 'doctor --json') =>
+    parley(line, { ...place.env, PORT: '0', ...env });
   const findings = async (env: Readonly<Record<string, string>>) => {
     const { code, out } = await run(env);
     return { code, found: JSON.parse(out).findings as { check: string; level: string; message: string; advice?: string }[] };
@@ -173,7 +173,7 @@ describe('parley doctor', () => {
     const server = createServer((_req, res) => void res.writeHead(401).end());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-    const { code, out } = await run({ OPENAI_BASE_URL: url, OPENAI_API_KEY: canary }, ['doctor']);
+    const { code, out } = await run({ OPENAI_BASE_URL: url, OPENAI_API_KEY: canary }, 'doctor');
     expect(code).toBe(1);
     expect(out).toMatch(/^WRONG models +openai refuses the key \(401\)\.\n +Correct its key/m);
     expect(out).not.toContain(canary);
