@@ -12,8 +12,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const names = new Set(Object.keys(settingsSchema.shape));
 const defaults = loadSettings({});
-/** Of Node and npm, not of Parley. */
-const ofNode = ['NODE_ENV', 'NODE_COMPILE_CACHE'];
+/** Of Node and the C library, not of Parley. */
+const ofNode = ['NODE_ENV', 'NODE_COMPILE_CACHE', 'MALLOC_ARENA_MAX'];
 const unknown = (given: Iterable<string>) => [...given].filter((name) => !names.has(name) && !ofNode.includes(name));
 
 const instructions = instructionsOf(read('Dockerfile'));
@@ -60,7 +60,8 @@ describe('the Dockerfile', () => {
 
   it('starts what npm start starts, with settings that can be used', () => {
     const command = JSON.parse(instructions.find(({ name }) => name === 'CMD')?.rest ?? '[]') as string[];
-    expect(`exec ${command.join(' ')}`).toBe(JSON.parse(read('package.json')).scripts.start);
+    expect(imageEnv.MALLOC_ARENA_MAX).toBe('2');
+    expect(`MALLOC_ARENA_MAX=2 exec ${command.join(' ')}`).toBe(JSON.parse(read('package.json')).scripts.start);
     expect(unknown(Object.keys(imageEnv))).toEqual([]);
     expect(settingsProblems(imageEnv)).toEqual([]);
     expect(instructions.find(({ name }) => name === 'EXPOSE')?.rest).toBe(imageEnv.PORT);
@@ -143,7 +144,8 @@ describe('other files of an installation', () => {
 
   it('the unit of systemd starts what npm start starts, and waits for its end', () => {
     const line = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
-    expect(`exec ${line('ExecStart').replace('/opt/parley/node_modules/.bin/', '')}`).toBe(
+    expect(line('Environment')).toContain('MALLOC_ARENA_MAX=2');
+    expect(`MALLOC_ARENA_MAX=2 exec ${line('ExecStart').replace('/opt/parley/node_modules/.bin/', '')}`).toBe(
       JSON.parse(read('package.json')).scripts.start,
     );
     const env = Object.fromEntries(
