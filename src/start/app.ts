@@ -16,6 +16,7 @@ import { type Admissions, createAdmissions } from '../http/limits.ts';
 import { createAccessLog } from '../http/log/access-log.ts';
 import { Metrics, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';
+import { createPages } from '../pages/home.ts';
 import { compileRoutes, type Route } from '../rest/compile.ts';
 import { createContentLinks } from '../rest/content-links.ts';
 import { createReference } from '../rest/reference/reference.ts';
@@ -81,7 +82,8 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
     createContentLinks(deps, metrics),
     rest,
     createReference(schema, routes, packageJson.version),
-    createPages(deps, metrics, () => isStopping),
+    createProbes(deps, metrics, () => isStopping),
+    createPages(packageJson.version),
   ];
   const connections = new Connections(settings, createHttpApp({ deps, log, handlers }));
   measure(metrics, deps, streams, admissions);
@@ -132,7 +134,7 @@ async function readinessOf({ db, signals }: Deps['storage']): Promise<Readiness>
 }
 
 /** Health and metrics. */
-function createPages(deps: Deps, metrics: Metrics, isStopping: () => boolean): Router {
+function createProbes(deps: Deps, metrics: Metrics, isStopping: () => boolean): Router {
   return Router({ strict: true, caseSensitive: true })
     .get('/healthz', healthHandler())
     .get(
