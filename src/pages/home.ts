@@ -14,6 +14,8 @@ const assets: Readonly<Record<string, readonly [file: string, type: string]>> = 
   // Browsers ask for it beside JSON, where no page names an icon.
   '/favicon.ico': ['favicon.svg', 'image/svg+xml'],
   '/pages/style.css': ['style.css', 'text/css; charset=utf-8'],
+  '/pages/key.css': ['key.css', 'text/css; charset=utf-8'],
+  '/pages/key.js': ['key.js', 'text/javascript; charset=utf-8'],
   '/pages/home.js': ['home.js', 'text/javascript; charset=utf-8'],
 };
 

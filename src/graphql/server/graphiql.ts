@@ -1,16 +1,17 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { GraphiQLOptions, Plugin } from 'graphql-yoga';
+import { graphiqlExamples } from './graphiql-examples.ts';
 
 const compress = promisify(gzip);
 
-/** The page needs its own inline script and workers made from it, and nothing from anywhere else. */
+/** The page needs its own inline script, workers made from it, and the files of the key field; nothing from anywhere else. */
 const pagePolicy = [
   "default-src 'none'",
-  "script-src 'unsafe-inline' blob:",
+  "script-src 'self' 'unsafe-inline' blob:",
   'worker-src blob:',
-  "style-src 'unsafe-inline'",
-  'img-src data:',
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
   'font-src data:',
   "connect-src 'self'",
   "frame-ancestors 'none'",
@@ -27,24 +28,20 @@ const pageHeaders = {
   'referrer-policy': 'no-referrer',
 };
 
-const defaultQuery = `# Put your key into "Headers" below, then press "Re-fetch GraphQL schema" at the left for completion and documentation.
-query WhoAmI {
-  viewer {
-    user { name email }
-    organization { name }
-    scopes
-  }
-}
-`;
-
 export const graphiqlOptions: GraphiQLOptions = {
   title: 'Parley GraphiQL',
-  defaultQuery,
-  headers: JSON.stringify({ Authorization: 'Bearer <API_KEY>' }, null, 2),
+  favicon: '/favicon.svg',
+  defaultTabs: graphiqlExamples.map((query) => ({ query })),
   isHeadersEditorEnabled: true,
   shouldPersistHeaders: false,
   subscriptionsProtocol: 'SSE',
 };
+
+/** What the body of GraphiQL's page begins with. */
+const root = '<div id="root"></div>';
+
+/** The key field; its script comes first, because GraphiQL asks for the schema through it. */
+const keyField = '<link rel="stylesheet" href="/pages/key.css"><script src="/pages/key.js" data-page="graphql"></script>';
 
 /** GraphiQL in one page that loads nothing from elsewhere. Made at the first visit: it has nine megabytes, and most processes never show it. */
 export class GraphiqlPage {
@@ -52,7 +49,12 @@ export class GraphiqlPage {
   #gzipped: Promise<Buffer<ArrayBuffer>> | undefined;
 
   readonly render = (options: GraphiQLOptions): Promise<string> => {
-    this.#text ??= import('@graphql-yoga/render-graphiql').then(({ renderGraphiQL }) => renderGraphiQL(options));
+    this.#text ??= import('@graphql-yoga/render-graphiql').then(({ renderGraphiQL }) => {
+      const html = renderGraphiQL(options);
+      const place = html.indexOf(root);
+      if (place === -1) throw new Error(`the page of GraphiQL has no ${root}`);
+      return html.slice(0, place) + keyField + html.slice(place);
+    });
     return this.#text;
   };
 

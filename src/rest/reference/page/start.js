@@ -1,10 +1,36 @@
-SwaggerUIBundle({
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', followScheme);
+followScheme();
+
+/** Keeps the operations whose path, method, summary, name or tag holds every word. Swagger UI itself looks at tags only. */
+function opsFilter(taggedOperations, phrase) {
+  const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = (operation, tag) => {
+    const own = ['summary', 'operationId'].map((name) => operation.getIn(['operation', name], ''));
+    const text = [operation.get('method'), operation.get('path'), tag, ...own].join(' ').toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+  return taggedOperations
+    .map((group, tag) => group.update('operations', (operations) => operations.filter((operation) => found(operation, tag))))
+    .filter((group) => group.get('operations').size > 0);
+}
+
+const reference = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
   docExpansion: 'list',
-  defaultModelsExpandDepth: 0,
+  defaultModelsExpandDepth: -1,
   displayRequestDuration: true,
   showExtensions: true,
   validatorUrl: null,
+  filter: true,
+  plugins: [{ fn: { opsFilter } }],
+  onComplete() {
+    const field = document.querySelector('.operation-filter-input');
+    field?.setAttribute('placeholder', 'Filter: a path, a method, a word of the summary');
+    field?.setAttribute('aria-label', 'Filter operations');
+    window.onKey((key) => reference.preauthorizeApiKey('apiKey', key));
+  },
 });

@@ -1,0 +1,109 @@
+// The key field of GraphiQL and the reference. The browser forgets the key when its session ends (sessionStorage).
+(() => {
+  const storageName = 'parley.key';
+  const plainFetch = window.fetch.bind(window);
+  const page = document.currentScript.dataset.page;
+  /** Called with the key whenever there is another one, and with null when it is forgotten. */
+  const listeners = [];
+  /** Requests for the schema that wait for the first key. */
+  let waiting = [];
+  let key = null;
+
+  const bar = document.createElement('form');
+  bar.className = 'key-bar';
+  bar.innerHTML = `<a class="key-home" href="/">Parley</a>
+<label for="key">API key</label>
+<input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="pk_…" aria-describedby="key-status">
+<button type="submit" id="key-use">Use key</button>
+<button type="button" id="key-forget" hidden>Forget key</button>
+<p id="key-status" role="status"></p>`;
+  document.currentScript.before(bar);
+  const [input, forget, status] = ['key', 'key-forget', 'key-status'].map((id) => document.getElementById(id));
+
+  const asked = {
+    graphql: 'Enter a key: the schema is shown to callers with one. The key stays in this tab until you close it.',
+    reference: 'Enter a key to try operations. The key stays in this tab until you close it.',
+  }[page];
+
+  function say(text, isProblem = false) {
+    status.textContent = text;
+    status.classList.toggle('key-problem', isProblem);
+  }
+
+  /** Who the key belongs to. @throws Error with the words for the user */
+  async function ownerOf(candidate) {
+    // Other characters cannot stand in a header.
+    if (!/^[\x21-\x7e]+$/.test(candidate)) throw new Error('A key has neither spaces nor special characters.');
+    const reply = await plainFetch('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${candidate}` },
+      body: JSON.stringify({ query: '{ viewer { user { name } organization { name } } }' }),
+    }).catch(() => {
+      throw new Error('The service does not answer. Try again.');
+    });
+    if (reply.status === 401) throw new Error('The service does not know this key, or it has expired.');
+    const body = await reply.json().catch(() => ({}));
+    if (body.data?.viewer == null)
+      throw new Error(body.errors?.[0]?.message ?? `The service answered with status ${reply.status}.`);
+    return body.data.viewer;
+  }
+
+  async function use(candidate) {
+    say('Checking the key …');
+    try {
+      const { user, organization } = await ownerOf(candidate);
+      const isOther = key !== null && key !== candidate;
+      key = candidate;
+      sessionStorage.setItem(storageName, key);
+      input.value = '';
+      input.placeholder = 'another key';
+      forget.hidden = false;
+      say(`Requests use the key of ${user.name}, ${organization.name}.`);
+      // The schema that is shown was made for the other key.
+      if (isOther && page === 'graphql') return location.reload();
+      for (const begin of waiting) begin();
+      waiting = [];
+      for (const listener of listeners) listener(key);
+    } catch (error) {
+      say(error.message, true);
+    }
+  }
+
+  const problem = (message) =>
+    new Response(JSON.stringify({ errors: [{ message }] }), { headers: { 'content-type': 'application/json' } });
+
+  /** GraphiQL asks through here: its requests get the key, unless its headers name another. */
+  window.fetch = async (resource, options = {}) => {
+    const headers = new Headers(options.headers);
+    if (page !== 'graphql' || headers.has('authorization')) return plainFetch(resource, options);
+    if (key === null) {
+      if (!String(options.body ?? resource).includes('__schema')) {
+        input.focus();
+        return problem('Enter a key at the top of the page, then run this again.');
+      }
+      await new Promise((begin) => waiting.push(begin));
+    }
+    headers.set('authorization', `Bearer ${key}`);
+    return plainFetch(resource, { ...options, headers });
+  };
+
+  window.onKey = (listener) => {
+    listeners.push(listener);
+    if (key !== null) listener(key);
+  };
+
+  bar.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const candidate = input.value.trim();
+    if (candidate === '') input.focus();
+    else void use(candidate);
+  });
+  forget.addEventListener('click', () => {
+    sessionStorage.removeItem(storageName);
+    location.reload();
+  });
+
+  const stored = sessionStorage.getItem(storageName);
+  if (stored === null) say(asked);
+  else void use(stored);
+})();
