@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import puppeteer, { type Browser } from 'puppeteer-core';
+import { build } from 'vite';
+import { afterAll } from 'vitest';
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** The program of Chromium: CHROMIUM_PATH, or where packages of Debian and others put it. */
+const program = [process.env.CHROMIUM_PATH, ...places].find((path) => path !== undefined && existsSync(path));
+
+/**
+ * Whether tests in a browser run: `describe.skipIf(!hasBrowser())`. A missing browser is said once a file.
+ *
+ * @throws Error in CI, where no test is skipped.
+ */
+export function hasBrowser(): boolean {
+  if (program !== undefined) return true;
+  const message = 'Chromium is missing: install the package "chromium", or name its program in CHROMIUM_PATH';
+  if (process.env.CI !== undefined && process.env.CI !== '') throw new Error(message);
+  console.warn(`Tests in a browser are skipped. ${message}.`);
+  return false;
+}
+
+/** A headless Chromium for the tests of one file; closes behind them. */
+export async function withBrowser(): Promise<Browser> {
+  if (program === undefined) throw new Error('ask hasBrowser first');
+  const browser = await puppeteer.launch({
+    executablePath: program,
+    // The sandbox of Chromium does not run as root, and containers have little shared memory.
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+    protocolTimeout: 120_000,
+  });
+  afterAll(() => browser.close());
+  return browser;
+}
+
+/** Bundles a script for browsers, with its packages. */
+export async function bundleScript(entry: string): Promise<string> {
+  const built = await build({
+    configFile: false,
+    logLevel: 'warn',
+    root: import.meta.dirname,
+    build: { write: false, minify: false, modulePreload: false, rolldownOptions: { input: entry } },
+  });
+  if (!('output' in built)) throw new Error('the bundler made more than one result');
+  return built.output[0].code;
+}
+
+/** A web server with one page that runs `script`: an origin of its own. Returns the origin; closes behind the tests of the file. */
+export async function servePage(script: string): Promise<string> {
+  const server = createServer((req, res) => {
+    const isScript = req.url === '/page.js';
+    res.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html; charset=utf-8' });
+    res.end(isScript ? script : '<!doctype html><title>Page</title><script type="module" src="/page.js"></script>');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
