@@ -30,11 +30,13 @@ export interface SelectionContext {
   readonly omitNull: ReadonlySet<string>;
   /** Left out when the caller takes no extensions. */
   readonly extensions: ReadonlySet<string>;
+  /** The components of this selection, by type, where they are not named after the type. */
+  readonly names: Readonly<Record<string, string>>;
 }
 
 /**
- * JSON Schemas of the routes' requests and replies. Equal ones share a component, named after the GraphQL type; a second selection of the same type
- * is numbered. The order of the routes decides, so the names are stable.
+ * JSON Schemas of the routes' requests and replies. Equal ones share a component, named after the GraphQL type or as the route says. A second
+ * form without a name of its own is numbered; a test refuses such names.
  */
 export class SchemaPrinter {
   readonly components: Record<string, JsonSchema> = {};
@@ -108,7 +110,10 @@ export class SchemaPrinter {
       properties[key] = this.#member(`${type.name}.${field.name}`, shown, isNullable, field.description);
       if (!isOmitted && !context.extensions.has(key)) required.push(key);
     }
-    return this.#component(type.name, described({ type: 'object', properties, required }, type.description));
+    return this.#component(
+      context.names[type.name] ?? type.name,
+      described({ type: 'object', properties, required }, type.description),
+    );
   }
 
   #fields(type: GraphQLObjectType, selection: SelectionSetNode, context: SelectionContext): Map<string, FieldNode> {
