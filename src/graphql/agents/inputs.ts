@@ -39,7 +39,7 @@ export const AgentProfileInput = builder.inputType('AgentProfileInput', {
     conversations: t.field({
       type: ['JSON'],
       required: false,
-      description: 'Sample conversations, each an object; at most 100.',
+      description: 'Sample conversations, at most 100. JSON: any objects.',
     }),
     socialImage: t.string({ required: false, description: 'The preview image of links.' }),
     idleVideo: t.string({ required: false, description: 'A video shown while the agent waits.' }),

@@ -20,7 +20,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { type JsonSchema, orNull } from '../../wire/json-schema.ts';
-import type { MemberNames } from '../input/member-names.ts';
+import { camelNames, type MemberNames } from '../input/member-names.ts';
 import { type Declarations, reference, referredNames } from './declarations.ts';
 
 /** A document's fragments, and the members that its route leaves out. */
@@ -140,7 +140,8 @@ export class SchemaPrinter {
     if (isListType(type)) return { type: 'array', items: this.input(type.ofType, names) };
     if (isEnumType(type)) return this.#enum(type);
     if (isScalarType(type)) return scalarSchema(type);
-    if (isInputObjectType(type)) return this.#inputObject(type, names);
+    // A part of a wire format: its declaration says everything.
+    if (isInputObjectType(type)) return type.extensions.asJson === undefined ? this.#inputObject(type, names) : {};
     return {};
   }
 
@@ -148,7 +149,9 @@ export class SchemaPrinter {
     const key = `${type.name} ${names.key}`;
     const known = this.#inputs.get(key);
     if (known !== undefined) return reference(known);
-    const name = this.#freeName(type.name);
+    const isTaken = this.components[type.name] !== undefined;
+    // Routes that write the members otherwise.
+    const name = this.#freeName(isTaken ? `${type.name}${names === camelNames ? 'Camel' : 'Snake'}` : type.name);
     this.#inputs.set(key, name);
     // Registered before its members are read: an input type may contain itself.
     this.components[name] = {};

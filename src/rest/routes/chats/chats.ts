@@ -62,6 +62,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description: "Its transcript begins with the AI's `introduction`; `seed` is the text that the first message begins from.",
     tag: 'Chats',
     spec: 'Create chat for an AI',
+    schemas: { Chat: 'CreatedChat' },
     document: `mutation ($aiId: ID!, $input: CreateChatInput!) { createChat(agentId: $aiId, input: $input) { ${chatFields} seed } }`,
     body: 'input',
     example: { name: 'Holidays' },
