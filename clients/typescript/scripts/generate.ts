@@ -17,6 +17,7 @@ const scalars = {
   DateTime: 'string',
   File: 'Blob',
   JSON: 'unknown',
+  JsonObject: 'Record<string, unknown>',
   JsonSchema: 'Record<string, unknown>',
   PlainValue: 'string | number | boolean',
   StringMap: 'Record<string, string>',

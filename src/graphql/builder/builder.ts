@@ -32,6 +32,7 @@ export interface SchemaTypes {
     StringMap: { Input: unknown; Output: unknown };
     ValueMap: { Input: unknown; Output: unknown };
     PlainValue: { Input: unknown; Output: unknown };
+    JsonObject: { Input: unknown; Output: unknown };
     Texts: { Input: unknown; Output: unknown };
     JsonSchema: { Input: unknown; Output: unknown };
     File: { Input: UploadedFile; Output: never };

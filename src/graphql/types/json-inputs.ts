@@ -41,3 +41,27 @@ export const ChatOptionsInput = builder.inputType('ChatOptionsInput', {
     tracing: t.field({ type: TracingInput, required: false, description: 'Whether the run is traced.' }),
   }),
 });
+
+export const ExpiresAfterInput = builder.inputType('ExpiresAfterInput', {
+  description: 'When a vector store expires.',
+  extensions: wireInput,
+  fields: (t) => ({
+    anchor: t.string({ required: false, description: 'Only last_active_at.' }),
+    days: t.int({ required: false, description: 'From 1 to 365.' }),
+  }),
+});
+
+export const ChunkingStrategyInput = builder.inputType('ChunkingStrategyInput', {
+  description: 'How files are cut into passages.',
+  extensions: wireInput,
+  fields: (t) => ({ type: t.string({ required: false, description: 'Only auto.' }) }),
+});
+
+export const RankingOptionsInput = builder.inputType('RankingOptionsInput', {
+  description: 'How passages are ranked. Members are named as in the format of vector stores.',
+  extensions: wireInput,
+  fields: (t) => ({
+    ranker: t.string({ required: false, description: 'auto or none.' }),
+    score_threshold: t.float({ required: false, description: 'The least score, from 0 to 1.' }),
+  }),
+});

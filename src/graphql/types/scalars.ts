@@ -40,6 +40,7 @@ const jsonScalars = {
   ValueMap: 'Plain values by name: a JSON object whose values are strings, numbers, true or false.',
   JsonSchema: 'A JSON Schema, as a JSON object.',
   PlainValue: 'One plain value: a string, a number, true or false.',
+  JsonObject: 'A JSON object with members of any name.',
   Texts: 'A string, or a list of strings.',
 } as const;
 for (const [name, description] of Object.entries(jsonScalars)) {

@@ -42,8 +42,8 @@ export type AgentProfileFeatureInput = {
 
 /** How an agent is presented. The profile is replaced whole. */
 export type AgentProfileInput = {
-  /** Sample conversations, at most 100. JSON: any objects. */
-  conversations?: Array<unknown> | null | undefined;
+  /** Sample conversations, at most 100: any objects. */
+  conversations?: Array<Record<string, unknown>> | null | undefined;
   /** A description of one paragraph. */
   description?: string | null | undefined;
   /** What it is good at; at most 50. */

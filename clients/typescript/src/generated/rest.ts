@@ -827,6 +827,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/chat/completions": paths["/api/v1/chat/completions"];
     "/api/v1/completions/threadless": {
         parameters: {
             query?: never;
@@ -868,6 +869,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/models": paths["/api/v1/models"];
+    "/api/v1/models/{modelId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a model or agent
+         * @description By its id or the bare name of a model. The slash of `provider/name` may be escaped or not.
+         */
+        get: operations["getModel"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models/{modelId}": paths["/api/v1/models/{modelId}"];
     "/api/v2/responses": {
         parameters: {
             query?: never;
@@ -888,6 +911,8 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses": paths["/api/v2/responses"];
+    "/api/v1/responses": paths["/api/v2/responses"];
     "/api/v2/responses/compact": {
         parameters: {
             query?: never;
@@ -908,6 +933,8 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses/compact": paths["/api/v2/responses/compact"];
+    "/api/v1/responses/compact": paths["/api/v2/responses/compact"];
     "/api/v2/responses/{responseId}": {
         parameters: {
             query?: never;
@@ -932,6 +959,8 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses/{responseId}": paths["/api/v2/responses/{responseId}"];
+    "/api/v1/responses/{responseId}": paths["/api/v2/responses/{responseId}"];
     "/api/v2/responses/{responseId}/cancel": {
         parameters: {
             query?: never;
@@ -952,6 +981,8 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses/{responseId}/cancel": paths["/api/v2/responses/{responseId}/cancel"];
+    "/api/v1/responses/{responseId}/cancel": paths["/api/v2/responses/{responseId}/cancel"];
     "/api/v2/responses/{responseId}/pause": {
         parameters: {
             query?: never;
@@ -972,6 +1003,8 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses/{responseId}/pause": paths["/api/v2/responses/{responseId}/pause"];
+    "/api/v1/responses/{responseId}/pause": paths["/api/v2/responses/{responseId}/pause"];
     "/api/v2/responses/{responseId}/resume": {
         parameters: {
             query?: never;
@@ -992,6 +1025,8 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses/{responseId}/resume": paths["/api/v2/responses/{responseId}/resume"];
+    "/api/v1/responses/{responseId}/resume": paths["/api/v2/responses/{responseId}/resume"];
     "/api/v2/responses/{responseId}/input_items": {
         parameters: {
             query?: never;
@@ -1009,6 +1044,308 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses/{responseId}/input_items": paths["/api/v2/responses/{responseId}/input_items"];
+    "/api/v1/responses/{responseId}/input_items": paths["/api/v2/responses/{responseId}/input_items"];
+    "/api/v1/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a conversation
+         * @description A chat without an agent, until a response on it names one. At most 20 items to begin with.
+         */
+        post: operations["createConversation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations": paths["/api/v1/conversations"];
+    "/api/v1/conversations/{conversationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a conversation
+         * @description The id is that of any chat of the caller.
+         */
+        get: operations["getConversation"];
+        put?: never;
+        /**
+         * Update a conversation
+         * @description Replaces its metadata.
+         */
+        post: operations["updateConversation"];
+        /**
+         * Delete a conversation
+         * @description With everything said in it. Its run is stopped.
+         */
+        delete: operations["deleteConversation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{conversationId}": paths["/api/v1/conversations/{conversationId}"];
+    "/api/v1/conversations/{conversationId}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the items of a conversation
+         * @description What was said in the chat by whatever API, without what only models get.
+         */
+        get: operations["listConversationItems"];
+        put?: never;
+        /**
+         * Add items to a conversation
+         * @description At its end; at most 20 at once. 409 while a response is at work on it.
+         */
+        post: operations["createConversationItems"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{conversationId}/items": paths["/api/v1/conversations/{conversationId}/items"];
+    "/api/v1/conversations/{conversationId}/items/{itemId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Retrieve an item of a conversation */
+        get: operations["getConversationItem"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an item of a conversation
+         * @description Models do not get it any more. Answers the conversation. 409 while a response is at work on it.
+         */
+        delete: operations["deleteConversationItem"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{conversationId}/items/{itemId}": paths["/api/v1/conversations/{conversationId}/items/{itemId}"];
+    "/api/v1/embeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create embeddings
+         * @description With the model of the setting EMBEDDING_MODEL; 400 while it is not set. Tokens count as data tokens.
+         */
+        post: operations["createEmbeddings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/embeddings": paths["/api/v1/embeddings"];
+    "/api/v1/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List files
+         * @description Those uploaded here, those of chats, and those of data sources that were made of one file.
+         */
+        get: operations["listFiles"];
+        put?: never;
+        /**
+         * Upload a file
+         * @description For `input_file` parts of responses and for vector stores. `purpose` is assistants, user_data or vision; it is kept. A file of a chat is uploaded to its chat.
+         */
+        post: operations["createFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files": paths["/api/v1/files"];
+    "/api/v1/files/{fileId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Retrieve a file */
+        get: operations["getFile"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a file
+         * @description With its bytes, and out of all vector stores. That of a data source goes with its source.
+         */
+        delete: operations["deleteFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files/{fileId}": paths["/api/v1/files/{fileId}"];
+    "/api/v1/files/{fileId}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a file
+         * @description The bytes as they came, to be saved, never shown.
+         */
+        get: operations["getFileContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files/{fileId}/content": paths["/api/v1/files/{fileId}/content"];
+    "/api/v1/vector_stores": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List vector stores */
+        get: operations["listVectorStores"];
+        put?: never;
+        /**
+         * Create a vector store
+         * @description A data source of type FILE_UPLOAD that belongs to no agent and holds any number of files. It can be attached to agents.
+         */
+        post: operations["createVectorStore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores": paths["/api/v1/vector_stores"];
+    "/api/v1/vector_stores/{vectorStoreId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Retrieve a vector store */
+        get: operations["getVectorStore"];
+        put?: never;
+        /**
+         * Update a vector store
+         * @description Absent members are kept.
+         */
+        post: operations["updateVectorStore"];
+        /**
+         * Delete a vector store
+         * @description With its copies of files. The files themselves stay.
+         */
+        delete: operations["deleteVectorStore"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{vectorStoreId}": paths["/api/v1/vector_stores/{vectorStoreId}"];
+    "/api/v1/vector_stores/{vectorStoreId}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Search a vector store
+         * @description The best passages first. `filters` are applied to the 100 best passages. `score` is above 0 and below 1.
+         */
+        post: operations["searchVectorStore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{vectorStoreId}/search": paths["/api/v1/vector_stores/{vectorStoreId}/search"];
+    "/api/v1/vector_stores/{vectorStoreId}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the files of a vector store */
+        get: operations["listVectorStoreFiles"];
+        put?: never;
+        /**
+         * Attach a file to a vector store
+         * @description Copies and indexes it; `status` says how far that is. Answers at once. A file that is attached stays attached.
+         */
+        post: operations["attachVectorStoreFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{vectorStoreId}/files": paths["/api/v1/vector_stores/{vectorStoreId}/files"];
+    "/api/v1/vector_stores/{vectorStoreId}/files/{fileId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Retrieve a file of a vector store */
+        get: operations["getVectorStoreFile"];
+        put?: never;
+        /** Update the attributes of a file of a vector store */
+        post: operations["updateVectorStoreFile"];
+        /**
+         * Take a file out of a vector store
+         * @description The file itself stays.
+         */
+        delete: operations["detachVectorStoreFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{vectorStoreId}/files/{fileId}": paths["/api/v1/vector_stores/{vectorStoreId}/files/{fileId}"];
     "/api/v1/ais/{aiId}/data-sources": {
         parameters: {
             query?: never;
@@ -1857,7 +2194,7 @@ export interface components {
         AccessLevel: "INSTANCE" | "ORGANIZATION" | "TENANT";
         /** @description A new source with a payload of one's own. */
         AddApiDataSourceInput: {
-            /** @description The knowledge. JSON: any object. */
+            /** @description The knowledge: any object. */
             data: unknown;
             /** @description 1 to 200 characters. */
             name: string;
@@ -2286,7 +2623,7 @@ export interface components {
         };
         /** @description How an agent is presented. The profile is replaced whole. */
         AgentProfileInput: {
-            /** @description Sample conversations, at most 100. JSON: any objects. */
+            /** @description Sample conversations, at most 100: any objects. */
             conversations?: unknown[] | null;
             /** @description A description of one paragraph. */
             description?: string | null;
@@ -2595,6 +2932,34 @@ export interface components {
             aiId: string;
             /** @description The id of the source. */
             dataSourceId: string;
+        };
+        /** @description A file to attach. */
+        AttachVectorStoreFileInput: {
+            /** @description What searches may filter by. */
+            attributes?: {
+                [key: string]: string | number | boolean;
+            } | null;
+            /** @description Only `{type: "auto"}`. */
+            chunking_strategy?: components["schemas"]["ChunkingStrategyParam"] | null;
+            /** @description A file of the caller. */
+            file_id: string;
+        };
+        /**
+         * AttributeFilter
+         * @description Which files may be found: a comparison, or several joined by `and` or `or`.
+         */
+        AttributeFilter: {
+            /**
+             * @description How it compares or joins.
+             * @enum {string}
+             */
+            type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin" | "and" | "or";
+            /** @description The name of the attribute. */
+            key?: string;
+            /** @description What it is compared with; an array for `in` and `nin`. */
+            value?: unknown;
+            /** @description The filters that are joined. */
+            filters?: unknown[];
         };
         /** @description A member that was given with a change. */
         AuditChange: {
@@ -3106,7 +3471,7 @@ export interface components {
         ChatFileRecordInput: {
             /** @description 1 to 200 characters. */
             filename: string;
-            /** @description JSON: any object of at most 16 KiB. */
+            /** @description Any object of at most 16 KiB. */
             metadata?: unknown;
             /** @description Its media type. */
             mimeType: string;
@@ -3746,6 +4111,28 @@ export interface components {
             ai: components["schemas"]["ChatAgent"];
             /** @description What was said, in order; the newest when there are more than the service shows (MESSAGES_MAX). */
             messages: components["schemas"]["Message"][];
+        };
+        /**
+         * ChunkingStrategy
+         * @description How the passages of a file were cut.
+         */
+        ChunkingStrategy: {
+            /**
+             * @description By the service.
+             * @constant
+             */
+            type: "other";
+        };
+        /**
+         * ChunkingStrategyParam
+         * @description How passages are cut: the service does it by headings and sentences.
+         */
+        ChunkingStrategyParam: {
+            /**
+             * @description The only one.
+             * @constant
+             */
+            type: "auto";
         };
         /** @description A passage that an answer cites. */
         Citation: {
@@ -4458,6 +4845,49 @@ export interface components {
          * @enum {string}
          */
         ConnectionProvider: "DRIVE_A" | "DRIVE_B" | "MCP" | "REPO_HOST" | "TRACKER" | "WIKI";
+        /** @description A chat of the caller as the common format knows it: items, and texts that the caller keeps with it. */
+        Conversation: {
+            /** @description The id of the chat. */
+            id: string;
+            /** @description Always `conversation`. */
+            object: string;
+            /**
+             * Format: int32
+             * @description Seconds since 1970.
+             */
+            created_at: number;
+            /** @description Texts by name. */
+            metadata: {
+                [key: string]: string;
+            };
+        };
+        /** @description A new conversation. */
+        ConversationInput: {
+            /** @description At most 20 items, as in the input of a response. JSON: each kind has members of its own. */
+            items?: components["schemas"]["InputItemParam"][] | null;
+            /** @description Texts by name. */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        };
+        /** @description Items of a conversation in the form of the format. */
+        ConversationItemList: {
+            /** @description Always `list`. */
+            object: string;
+            /** @description What is on the page, in order. */
+            data: components["schemas"]["InputItem"][];
+            /** @description Of the first one; null on an empty page. */
+            first_id: string | null;
+            /** @description Of the last one; give it as `after`. */
+            last_id: string | null;
+            /** @description Whether there are more behind it. */
+            has_more: boolean;
+        };
+        /** @description Items to add. */
+        ConversationItemsInput: {
+            /** @description At most 20 items, as in the input of a response. JSON: each kind has members of its own. */
+            items?: components["schemas"]["InputItemParam"][] | null;
+        };
         /** @description A new agent. */
         CreateAgentInput: {
             /** @description Whether its editors may read the chats held with it. */
@@ -4655,6 +5085,23 @@ export interface components {
             /** @description Unique in its agent: a letter or _, then at most 63 letters, digits or _. */
             variableName: string;
         };
+        /** @description A new vector store. */
+        CreateVectorStoreInput: {
+            /** @description Only `{type: "auto"}`. */
+            chunking_strategy?: components["schemas"]["ChunkingStrategyParam"] | null;
+            /** @description At most 2,000 characters. */
+            description?: string | null;
+            /** @description An object `{anchor: "last_active_at", days}` with 1 to 365 days; null for never. */
+            expires_after?: components["schemas"]["VectorStoreExpiry"] | null;
+            /** @description Files to begin with, at most 100. */
+            file_ids?: string[] | null;
+            /** @description Texts by name. */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /** @description At most 200 characters. */
+            name?: string | null;
+        };
         /** @description A key acts as one user in one organization. */
         CreatedApiKey: {
             /** @description The id of the key; not the secret. */
@@ -4847,11 +5294,47 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description A conversation that was deleted. */
+        DeletedConversation: {
+            /** @description What it was called. */
+            id: string;
+            /** @description Always `conversation.deleted`. */
+            object: string;
+            /** @description Always true. */
+            deleted: boolean;
+        };
+        /** @description A file that was deleted. */
+        DeletedFile: {
+            /** @description What it was called. */
+            id: string;
+            /** @description Always `file`. */
+            object: string;
+            /** @description Always true. */
+            deleted: boolean;
+        };
         /** @description A response that was deleted. */
         DeletedResponse: {
             /** @description The id of the deleted response. */
             id: string;
             /** @description Always `response`. */
+            object: string;
+            /** @description Always true. */
+            deleted: boolean;
+        };
+        /** @description A vector store that was deleted. */
+        DeletedVectorStore: {
+            /** @description What it was called. */
+            id: string;
+            /** @description Always `vector_store.deleted`. */
+            object: string;
+            /** @description Always true. */
+            deleted: boolean;
+        };
+        /** @description A file that was taken out of a vector store. */
+        DeletedVectorStoreFile: {
+            /** @description What it was called. */
+            id: string;
+            /** @description Always `vector_store.file.deleted`. */
             object: string;
             /** @description Always true. */
             deleted: boolean;
@@ -4862,6 +5345,102 @@ export interface components {
             id: string;
             /** @description Its name; the source is called so. */
             name: string;
+        };
+        /** @description The vector of one input. */
+        Embedding: {
+            /** @description Always `embedding`. */
+            object: string;
+            /**
+             * Format: int32
+             * @description The place of its input, from 0.
+             */
+            index: number;
+            /** @description Numbers; with `encoding_format` base64, their 32-bit floats in little-endian order. */
+            embedding: number[] | string;
+        };
+        /** @description Tokens of embeddings; they count as data tokens. */
+        EmbeddingUsage: {
+            /**
+             * Format: int32
+             * @description Tokens read.
+             */
+            prompt_tokens: number;
+            /**
+             * Format: int32
+             * @description The same.
+             */
+            total_tokens: number;
+        };
+        /** @description Vectors in the order of their inputs. */
+        Embeddings: {
+            /** @description Always `list`. */
+            object: string;
+            /** @description One for each input. */
+            data: components["schemas"]["Embedding"][];
+            /** @description As the request named it. */
+            model: string;
+            /** @description What it cost. */
+            usage: components["schemas"]["EmbeddingUsage"];
+        };
+        /** @description A request for embeddings. */
+        EmbeddingsInput: {
+            /**
+             * Format: int32
+             * @description How many numbers a vector has, where the model can choose.
+             */
+            dimensions?: number | null;
+            /**
+             * @description float (default) or base64. Default: `float`.
+             * @enum {string|null}
+             */
+            encoding_format?: "float" | "base64" | null;
+            /** @description A text, or at most 2,048 texts; also as numbers of tokens. */
+            input?: string | string[] | number[] | number[][] | null;
+            /** @description The model of the setting EMBEDDING_MODEL: its id, or its bare name. */
+            model: string;
+            /** @description A name of your own for your end user, handed on to the provider of the model. */
+            user?: string | null;
+        };
+        /** @description A file of the caller in the form of the common format: one in no chat, one of a chat, or that of a data source. */
+        FileObject: {
+            /** @description What `input_file` parts and vector stores name. */
+            id: string;
+            /** @description Always `file`. */
+            object: string;
+            /**
+             * Format: int32
+             * @description Its size.
+             */
+            bytes: number;
+            /**
+             * Format: int32
+             * @description Seconds since 1970.
+             */
+            created_at: number;
+            /**
+             * Format: int32
+             * @description Seconds since 1970; null when it is kept until it is deleted.
+             */
+            expires_at?: number;
+            /** @description Its name, without any path. */
+            filename: string;
+            /** @description As it was given; user_data for files of chats, assistants for those of data sources. */
+            purpose: string;
+            /** @description Always `processed`: a file can be used at once. */
+            status: string;
+        };
+        /** @description A page of files. */
+        FileObjectList: {
+            /** @description Always `list`. */
+            object: string;
+            /** @description What is on the page, in order. */
+            data: components["schemas"]["FileObject"][];
+            /** @description Of the first one; null on an empty page. */
+            first_id: string | null;
+            /** @description Of the last one; give it as `after`. */
+            last_id: string | null;
+            /** @description Whether there are more behind it. */
+            has_more: boolean;
         };
         /** @description One version of a flow. */
         FlowVersionInput: {
@@ -5907,6 +6486,19 @@ export interface components {
             } | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * RankingOptions
+         * @description How results are ranked.
+         */
+        RankingOptions: {
+            /**
+             * @description Both are the same.
+             * @enum {string}
+             */
+            ranker?: "auto" | "none";
+            /** @description Results below it are left out. */
+            score_threshold?: number;
         };
         /** @description What a user thinks of an agent. */
         RateAgentInput: {
@@ -7592,6 +8184,13 @@ export interface components {
             /** @description The scopes that the provider granted; at most 100. */
             scopes?: string[] | null;
         };
+        /** @description Changes of a conversation. */
+        UpdateConversationInput: {
+            /** @description Texts by name. */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        };
         /** @description Changes of a source: absent members are kept, null gives back the default. */
         UpdateDataSourceInput: {
             /** @description Replaces the agents that have it attached, as far as the caller may edit them; at most 1,000. */
@@ -7688,6 +8287,24 @@ export interface components {
             type?: components["schemas"]["UserInputType"] | null;
             /** @description Unique in its agent. */
             variableName?: string | null;
+        };
+        /** @description Changes of a file of a vector store. */
+        UpdateVectorStoreFileInput: {
+            /** @description What searches may filter by. */
+            attributes?: {
+                [key: string]: string | number | boolean;
+            } | null;
+        };
+        /** @description Changes of a vector store: absent members are kept. */
+        UpdateVectorStoreInput: {
+            /** @description An object `{anchor: "last_active_at", days}` with 1 to 365 days; null for never. */
+            expires_after?: components["schemas"]["VectorStoreExpiry"] | null;
+            /** @description Texts by name. */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /** @description At most 200 characters; null keeps it. */
+            name?: string | null;
         };
         /** @description A link that one file may be sent to, once, with PUT and without a key. */
         UploadToken: {
@@ -7839,6 +8456,203 @@ export interface components {
             name: string;
             /** @description Its picture: an address, or a data URL. */
             src: string;
+        };
+        /** @description A data source that was made for no agent and holds any number of files, in the form of the common format. */
+        VectorStore: {
+            /** @description The id of the data source. */
+            id: string;
+            /** @description Always `vector_store`. */
+            object: string;
+            /**
+             * Format: int32
+             * @description Seconds since 1970.
+             */
+            created_at: number;
+            /** @description Empty when none was given. */
+            name: string;
+            /** @description What it is for; empty when nothing was said. */
+            description: string;
+            /** @description Bytes of its files. */
+            usage_bytes: number;
+            /** @description Its files by what became of them. */
+            file_counts: components["schemas"]["VectorStoreFileCounts"];
+            /** @description in_progress while files are indexed, expired, else completed. */
+            status: string;
+            /**
+             * Format: int32
+             * @description When it was last changed or searched, to the minute; seconds since 1970.
+             */
+            last_active_at: number;
+            /** @description When its files are removed: `{anchor: "last_active_at", days}`; null for never. */
+            expires_after?: components["schemas"]["VectorStoreExpiry"];
+            /**
+             * Format: int32
+             * @description Seconds since 1970; null for never.
+             */
+            expires_at: number | null;
+            /** @description Texts by name. */
+            metadata: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * VectorStoreExpiry
+         * @description When the files of a vector store are removed.
+         */
+        VectorStoreExpiry: {
+            /**
+             * @description From what on the days count.
+             * @constant
+             */
+            anchor: "last_active_at";
+            /** @description Days without a change or a search. */
+            days: number;
+        };
+        /** @description A file of a vector store: a copy that is searched. */
+        VectorStoreFile: {
+            /** @description The id of the file it was made of. */
+            id: string;
+            /** @description Always `vector_store.file`. */
+            object: string;
+            /**
+             * Format: int32
+             * @description When it was attached; seconds since 1970.
+             */
+            created_at: number;
+            /** @description Its vector store. */
+            vector_store_id: string;
+            /**
+             * Format: int32
+             * @description Its size.
+             */
+            usage_bytes: number;
+            /** @description What became of it. */
+            status: components["schemas"]["VectorStoreFileStatus"];
+            /** @description Why it could not be read; null unless it failed. */
+            last_error: components["schemas"]["VectorStoreFileError"] | null;
+            /** @description What searches may filter by. */
+            attributes: {
+                [key: string]: string | number | boolean;
+            };
+            /** @description `{type: "other"}`: the service cuts passages itself. */
+            chunking_strategy: components["schemas"]["ChunkingStrategy"];
+        };
+        /** @description The files of a vector store by what became of them. */
+        VectorStoreFileCounts: {
+            /**
+             * Format: int32
+             * @description Waiting or at work.
+             */
+            in_progress: number;
+            /**
+             * Format: int32
+             * @description Found by searches.
+             */
+            completed: number;
+            /**
+             * Format: int32
+             * @description Not read, with a reason.
+             */
+            failed: number;
+            /**
+             * Format: int32
+             * @description Stopped.
+             */
+            cancelled: number;
+            /**
+             * Format: int32
+             * @description All together.
+             */
+            total: number;
+        };
+        /** @description Why a file could not be read. */
+        VectorStoreFileError: {
+            /** @description server_error, unsupported_file or invalid_file. */
+            code: string;
+            /** @description For a person to read. */
+            message: string;
+        };
+        /** @description A page of files of a vector store. */
+        VectorStoreFileList: {
+            /** @description Always `list`. */
+            object: string;
+            /** @description What is on the page, in order. */
+            data: components["schemas"]["VectorStoreFile"][];
+            /** @description Of the first one; null on an empty page. */
+            first_id: string | null;
+            /** @description Of the last one; give it as `after`. */
+            last_id: string | null;
+            /** @description Whether there are more behind it. */
+            has_more: boolean;
+        };
+        /**
+         * @description What became of a file of a vector store.
+         * @enum {string}
+         */
+        VectorStoreFileStatus: "cancelled" | "completed" | "failed" | "in_progress";
+        /** @description A page of vector stores. */
+        VectorStoreList: {
+            /** @description Always `list`. */
+            object: string;
+            /** @description What is on the page, in order. */
+            data: components["schemas"]["VectorStore"][];
+            /** @description Of the first one; null on an empty page. */
+            first_id: string | null;
+            /** @description Of the last one; give it as `after`. */
+            last_id: string | null;
+            /** @description Whether there are more behind it. */
+            has_more: boolean;
+        };
+        /** @description A passage that a search found. */
+        VectorStoreResult: {
+            /** @description The file it stands in. */
+            file_id: string;
+            /** @description The name of that file. */
+            filename: string;
+            /** @description Above 0 and below 1, higher for a better fit. */
+            score: number;
+            /** @description What searches may filter by. */
+            attributes: {
+                [key: string]: string | number | boolean;
+            };
+            /** @description The passage. */
+            content: components["schemas"]["VectorStoreResultContent"][];
+        };
+        /** @description A part of what was found. */
+        VectorStoreResultContent: {
+            /** @description Always `text`. */
+            type: string;
+            /** @description The passage. */
+            text: string;
+        };
+        /** @description What a search found. */
+        VectorStoreResults: {
+            /** @description Always `vector_store.search_results.page`. */
+            object: string;
+            /** @description What was searched for. */
+            search_query: string[];
+            /** @description The best first. */
+            data: components["schemas"]["VectorStoreResult"][];
+            /** @description Always false: one page is all. */
+            has_more: boolean;
+            /** @description Always null. */
+            next_page: string | null;
+        };
+        /** @description What to search for. */
+        VectorStoreSearchInput: {
+            /** @description By attributes of files: `{type, key, value}` with eq, ne, gt, gte, lt, lte, in or nin, or `{type: "and" | "or", filters}`. Applied to the 100 best passages. JSON: filters nest to any depth, and values are of any kind. */
+            filters?: components["schemas"]["AttributeFilter"] | null;
+            /**
+             * Format: int32
+             * @description From 1 to 50; default 10.
+             */
+            max_num_results?: number | null;
+            /** @description A text of at most 8,000 characters, or up to 10 such texts. */
+            query?: string | string[] | null;
+            /** @description An object: `score_threshold` from 0 to 1; `ranker` is auto or none. */
+            ranking_options?: components["schemas"]["RankingOptions"] | null;
+            /** @description Only false. */
+            rewrite_query?: boolean | null;
         };
         /** @description Something that was accepted and is not served in full here. */
         Warning: {
@@ -11529,6 +12343,41 @@ export interface operations {
             "5XX": components["responses"]["Error5XX"];
         };
     };
+    getModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                modelId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelCatalogEntry"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
     createResponse: {
         parameters: {
             query?: never;
@@ -12395,6 +13244,1145 @@ export interface operations {
             404: components["responses"]["ResponsesError404"];
             429: components["responses"]["ResponsesError429"];
             "5XX": components["responses"]["ResponsesError5XX"];
+        };
+    };
+    createConversation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "type": "message",
+                 *           "role": "user",
+                 *           "content": [
+                 *             {
+                 *               "type": "input_text",
+                 *               "text": "My name is Ada."
+                 *             }
+                 *           ]
+                 *         }
+                 *       ],
+                 *       "metadata": {
+                 *         "topic": "tea"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ConversationInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                conversationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    updateConversation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                conversationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "metadata": {
+                 *         "topic": "coffee"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateConversationInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    deleteConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                conversationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedConversation"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listConversationItems: {
+        parameters: {
+            query?: {
+                /** @description The id of the item before the page. */
+                after?: string;
+                /** @description From 1 to 100; default 20. */
+                limit?: number;
+                /** @description asc or desc (default). */
+                order?: components["schemas"]["ItemOrder"];
+            };
+            header?: never;
+            path: {
+                conversationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationItemList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    createConversationItems: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                conversationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "type": "message",
+                 *           "role": "user",
+                 *           "content": [
+                 *             {
+                 *               "type": "input_text",
+                 *               "text": "My name is Ada."
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ConversationItemsInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationItemList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getConversationItem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                conversationId: string;
+                itemId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InputItem"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    deleteConversationItem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                conversationId: string;
+                itemId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    createEmbeddings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "openai/text-embedding-3-small",
+                 *       "input": [
+                 *         "Good morning",
+                 *         "Good night"
+                 *       ],
+                 *       "encoding_format": "float",
+                 *       "dimensions": 256
+                 *     }
+                 */
+                "application/json": components["schemas"]["EmbeddingsInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Embeddings"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listFiles: {
+        parameters: {
+            query?: {
+                /** @description Only files of this purpose. */
+                purpose?: string;
+                /** @description The id of the file before the page. */
+                after?: string;
+                /** @description From 1 to 10,000; default 100. */
+                limit?: number;
+                /** @description By the time they were made: asc or desc (default). */
+                order?: components["schemas"]["ItemOrder"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileObjectList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    createFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                    purpose?: string;
+                    "expires_after[anchor]"?: string;
+                    /** Format: int32 */
+                    "expires_after[seconds]"?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileObject"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileObject"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    deleteFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedFile"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getFileContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes, as an attachment. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listVectorStores: {
+        parameters: {
+            query?: {
+                /** @description The id of the one before the page. */
+                after?: string;
+                /** @description The id of the one behind the page. */
+                before?: string;
+                /** @description From 1 to 100; default 20. */
+                limit?: number;
+                /** @description By time: asc or desc (default). */
+                order?: components["schemas"]["ItemOrder"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    createVectorStore: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Handbooks",
+                 *       "metadata": {
+                 *         "team": "support"
+                 *       },
+                 *       "expires_after": {
+                 *         "anchor": "last_active_at",
+                 *         "days": 30
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateVectorStoreInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStore"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getVectorStore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vectorStoreId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStore"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    updateVectorStore: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                vectorStoreId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Manuals",
+                 *       "metadata": {
+                 *         "team": "sales"
+                 *       },
+                 *       "expires_after": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateVectorStoreInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStore"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    deleteVectorStore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vectorStoreId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedVectorStore"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    searchVectorStore: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                vectorStoreId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "query": "When is the office open?",
+                 *       "max_num_results": 5,
+                 *       "filters": {
+                 *         "type": "eq",
+                 *         "key": "year",
+                 *         "value": 2026
+                 *       },
+                 *       "ranking_options": {
+                 *         "ranker": "auto",
+                 *         "score_threshold": 0.1
+                 *       },
+                 *       "rewrite_query": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["VectorStoreSearchInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreResults"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listVectorStoreFiles: {
+        parameters: {
+            query?: {
+                /** @description Only files of this status. */
+                filter?: components["schemas"]["VectorStoreFileStatus"];
+                /** @description The id of the one before the page. */
+                after?: string;
+                /** @description The id of the one behind the page. */
+                before?: string;
+                /** @description From 1 to 100; default 20. */
+                limit?: number;
+                /** @description By time: asc or desc (default). */
+                order?: components["schemas"]["ItemOrder"];
+            };
+            header?: never;
+            path: {
+                vectorStoreId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFileList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    attachVectorStoreFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                vectorStoreId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "file_id": "file_01ke2s7d4vfzgv0b4xw2q9a1bc",
+                 *       "attributes": {
+                 *         "year": 2026
+                 *       },
+                 *       "chunking_strategy": {
+                 *         "type": "auto"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AttachVectorStoreFileInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFile"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getVectorStoreFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vectorStoreId: string;
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFile"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    updateVectorStoreFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                vectorStoreId: string;
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "attributes": {
+                 *         "year": 2026
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateVectorStoreFileInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFile"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    detachVectorStoreFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vectorStoreId: string;
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedVectorStoreFile"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
         };
     };
     listDataSourcesOfAgent: {
