@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { allowanceGrammar, parseAllowance } from './engine/egress/allowance.ts';
 import { dnsServersGrammar, parseDnsServers } from './engine/egress/dns-servers.ts';
+import { corsOriginsGrammar, parseCorsOrigins } from './lib/cors-origins.ts';
 import {
   allowedOf,
   count,
@@ -29,6 +30,9 @@ export const settingsSchema = z.object({
   PORT: whole(4000, 0, 65_535).describe('TCP port; 0 takes any free one and prints it.'),
   PUBLIC_URL: optionalUrl(web, 'https://parley.example.com').describe(
     'Base of links that Parley hands out. Default: made from HOST and PORT.',
+  ),
+  CORS_ORIGINS: readBy(parseCorsOrigins, corsOriginsGrammar).describe(
+    'Web pages that may call the service from a browser. Default: only pages of its own origin.',
   ),
   DATA_DIR: text('./data', 'a folder that this process may write to, on a real disk').describe(
     'Embedded database, blobs, generated master key (mode 0600).',

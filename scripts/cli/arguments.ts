@@ -99,7 +99,7 @@ function single(name: string, type: GraphQLInputType, text: string): unknown {
     if (text !== 'true' && text !== 'false') throw misused(`--${name} must be true or false, not "${text}".`);
     return text === 'true';
   }
-  if (!isInputObjectType(inner) && !(isScalarType(inner) && inner.name === 'JSON')) return text;
+  if (!isInputObjectType(inner) && !(isScalarType(inner) && inner.extensions.asJson !== undefined)) return text;
   try {
     return JSON.parse(text);
   } catch {

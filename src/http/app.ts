@@ -2,8 +2,10 @@ import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http
 import express, { type RequestHandler } from 'express';
 import type { Deps } from '../domain/deps.ts';
 import { type PublicError, publicError } from '../entities/errors.ts';
+import { parseCorsOrigins } from '../lib/cors-origins.ts';
 import { hasHost, refuseWithoutHost } from './connections/unreadable.ts';
 import { requestIdOf } from './context.ts';
+import { createCors } from './cors.ts';
 import { createErrorHandler, refuseUnknownPath, sendError, unknownPath } from './errors.ts';
 import type { AccessLog } from './log/access-log.ts';
 import type { RouteMeter } from './log/metrics.ts';
@@ -39,10 +41,16 @@ export function createHttpApp({ deps, log, handlers }: HttpAppParts): RequestLis
   app.enable('strict routing').enable('case sensitive routing');
   Object.assign(app, { request: IncomingMessage.prototype, response: ServerResponse.prototype });
   const refuse = createErrorHandler(deps);
-  app.use(log.begin, requireHost, ...handlers, refuseUnknownPath, refuse);
+  const origins = parseCorsOrigins(deps.settings.CORS_ORIGINS);
+  const cors = origins === undefined ? undefined : createCors(origins);
+  app.use(log.begin, requireHost, ...(cors === undefined ? [] : [cors.handle]), ...handlers, refuseUnknownPath, refuse);
   const answer: (req: IncomingMessage, res: ServerResponse, done: (error?: unknown) => void) => void = app;
   // Called for an address that Express cannot parse: such a request meets no middleware.
-  return (req, res) => answer(req, res, () => sendError(res, publicError(unknownPath(req)), requestIdOf(req)));
+  return (req, res) =>
+    answer(req, res, () => {
+      cors?.mark(req, res);
+      sendError(res, publicError(unknownPath(req)), requestIdOf(req));
+    });
 }
 
 const requireHost: RequestHandler = (req, res, next) => {

@@ -71,6 +71,11 @@ export interface DeclaredRoute {
   readonly fold?: RunFold;
   /** The wire schema of what `fold` makes, where that is not what `document` selects, or of a root field that GraphQL calls JSON. */
   readonly reply?: string;
+  /**
+   * Names of the reply's component schemas in OpenAPI, by GraphQL type, where another route selects other members of the type:
+   * `{ Chat: 'ChatDetail' }`.
+   */
+  readonly schemas?: Readonly<Record<string, string>>;
   /** Answers as SSE when `when` says so. */
   readonly stream?: StreamReply;
   /** The reply is bytes, served inert: the document says who may have them and that they are there, then this opens them. */

@@ -48,7 +48,10 @@ export const FlowVersionInput = builder.inputType('FlowVersionInput', {
     version: t.int({ description: 'From 1; each number once.' }),
     active: t.boolean({ required: false, description: 'Whether this version is the active one. Default false.' }),
     description: t.string({ required: false, description: 'At most 20,000 characters.' }),
-    data: t.field({ type: 'JSON', description: '`{steps: [{id, type, …}]}`: at most 200 steps, 64,000 bytes.' }),
+    data: t.field({
+      type: 'JSON',
+      description: '`{steps: [{id, type, …}]}`: at most 200 steps, 64,000 bytes. JSON: a step has the members of its type.',
+    }),
   }),
 });
 const CreateFlowInput = builder.inputType('CreateFlowInput', {

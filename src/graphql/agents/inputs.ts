@@ -37,9 +37,9 @@ export const AgentProfileInput = builder.inputType('AgentProfileInput', {
     showSpeaker: t.boolean({ required: false, description: 'Whether its speaker is shown.' }),
     showVideo: t.boolean({ required: false, description: 'Whether its video is shown.' }),
     conversations: t.field({
-      type: ['JSON'],
+      type: ['JsonObject'],
       required: false,
-      description: 'Sample conversations, each an object; at most 100.',
+      description: 'Sample conversations, at most 100: any objects.',
     }),
     socialImage: t.string({ required: false, description: 'The preview image of links.' }),
     idleVideo: t.string({ required: false, description: 'A video shown while the agent waits.' }),

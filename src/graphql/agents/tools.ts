@@ -47,7 +47,7 @@ const CreateAgentToolInput = builder.inputType('CreateAgentToolInput', {
     data: t.field({
       type: 'JSON',
       description:
-        'An object of at most 64,000 bytes. API_FUNCTION: `{description, parameters, method, url, headers, query, body, auth, idempotent}`; `idempotent: true` says that a repeated call has no further effect; in url, headers, query and body, `{name}` is an argument and `{{secret:KEY}}` a secret. Secrets anywhere in it are moved into the vault.',
+        'An object of at most 64,000 bytes. API_FUNCTION: `{description, parameters, method, url, headers, query, body, auth, idempotent}`; `idempotent: true` says that a repeated call has no further effect; in url, headers, query and body, `{name}` is an argument and `{{secret:KEY}}` a secret. Secrets anywhere in it are moved into the vault. JSON: its form depends on the type of the tool.',
     }),
   }),
 });
@@ -55,7 +55,7 @@ const UpdateAgentToolInput = builder.inputType('UpdateAgentToolInput', {
   description: 'Changes of a tool: absent members are kept.',
   fields: (t) => ({
     name: t.string({ required: false, description: 'Unique in its agent.' }),
-    data: t.field({ type: 'JSON', required: false, description: 'Replaced whole; as in CreateAgentToolInput.' }),
+    data: t.field({ type: 'JSON', required: false, description: 'Replaced whole. JSON: as in CreateAgentToolInput.' }),
   }),
 });
 

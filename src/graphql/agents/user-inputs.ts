@@ -38,6 +38,19 @@ export const UserInputResource = builder.objectRef<PartView<AgentUserInput>>('Ag
   }),
 });
 
+export const UserInputConfigurationInput = builder.inputType('UserInputConfigurationInput', {
+  description: 'How a variable is asked, and what values it takes.',
+  fields: (t) => ({
+    required: t.boolean({ required: false, description: 'Whether a chat cannot begin without it.' }),
+    options: t.stringList({ required: false, description: 'SELECT: the texts to choose from, at most 200.' }),
+    min: t.field({ type: 'PlainValue', required: false, description: 'NUMBER and DATE: the least value; a day is a text.' }),
+    max: t.field({ type: 'PlainValue', required: false, description: 'NUMBER and DATE: the greatest value.' }),
+    maxLength: t.int({ required: false, description: 'SHORT_TEXT and LONG_TEXT: most characters.' }),
+    default: t.field({ type: 'PlainValue', required: false, description: 'Its value when the user gives none.' }),
+    placeholder: t.string({ required: false, description: 'Shown where the value is written; at most 500 characters.' }),
+  }),
+});
+
 const CreateUserInputInput = builder.inputType('CreateUserInputInput', {
   description: 'A new variable of an agent.',
   fields: (t) => ({
@@ -45,9 +58,9 @@ const CreateUserInputInput = builder.inputType('CreateUserInputInput', {
     type: t.field({ type: UserInputTypeType, description: 'The type of its value.' }),
     label: t.string({ description: 'What the user is asked; 1 to 500 characters.' }),
     configuration: t.field({
-      type: 'JSON',
+      type: UserInputConfigurationInput,
       required: false,
-      description: '`{required, options, min, max, maxLength, default, placeholder}`.',
+      description: 'How it is asked.',
     }),
     showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created. Default true.' }),
     orderIndex: t.int({ required: false, description: 'From 0 to 1,000,000; lower is asked first. Default 0.' }),
@@ -59,7 +72,11 @@ const UpdateUserInputInput = builder.inputType('UpdateUserInputInput', {
     variableName: t.string({ required: false, description: 'Unique in its agent.' }),
     type: t.field({ type: UserInputTypeType, required: false, description: 'The type of its value.' }),
     label: t.string({ required: false, description: '1 to 500 characters.' }),
-    configuration: t.field({ type: 'JSON', required: false, description: 'Replaced whole; null empties it.' }),
+    configuration: t.field({
+      type: UserInputConfigurationInput,
+      required: false,
+      description: 'Replaced whole; null empties it.',
+    }),
     showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created.' }),
     orderIndex: t.int({ required: false, description: 'From 0 to 1,000,000; lower is asked first.' }),
   }),

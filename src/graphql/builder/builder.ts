@@ -29,6 +29,12 @@ export interface SchemaTypes {
     DateTime: { Input: Date; Output: Date };
     Count: { Input: number; Output: number };
     JSON: { Input: unknown; Output: unknown };
+    StringMap: { Input: unknown; Output: unknown };
+    ValueMap: { Input: unknown; Output: unknown };
+    PlainValue: { Input: unknown; Output: unknown };
+    JsonObject: { Input: unknown; Output: unknown };
+    Texts: { Input: unknown; Output: unknown };
+    JsonSchema: { Input: unknown; Output: unknown };
     File: { Input: UploadedFile; Output: never };
   };
 }

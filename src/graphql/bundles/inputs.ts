@@ -3,7 +3,7 @@ import { FlowVersionInput } from '../agents/flows.ts';
 import { AgentOptionsInput, AgentProfileInput } from '../agents/inputs.ts';
 import { SecretTypeType } from '../agents/secrets.ts';
 import { AgentToolTypeType } from '../agents/tools.ts';
-import { UserInputTypeType } from '../agents/user-inputs.ts';
+import { UserInputConfigurationInput, UserInputTypeType } from '../agents/user-inputs.ts';
 import { builder } from '../builder/builder.ts';
 import { DataSourceKind, RefreshPeriodType } from '../knowledge/sources.ts';
 
@@ -40,7 +40,11 @@ const BundledToolInput = builder.inputType('BundledToolInput', {
   fields: (t) => ({
     name: t.string({ description: 'The name the model calls it by.' }),
     type: t.field({ type: AgentToolTypeType, description: 'Its type.' }),
-    data: t.field({ type: 'JSON', description: 'The configuration of the tool. Secrets in it are moved into the vault.' }),
+    data: t.field({
+      type: 'JSON',
+      description:
+        'The configuration of the tool. Secrets in it are moved into the vault. JSON: its form depends on the type of the tool.',
+    }),
   }),
 });
 const BundledUserInputInput = builder.inputType('BundledUserInputInput', {
@@ -49,7 +53,11 @@ const BundledUserInputInput = builder.inputType('BundledUserInputInput', {
     variableName: t.string({ description: 'Its name in the instructions.' }),
     type: t.field({ type: UserInputTypeType, description: 'The type of its value.' }),
     label: t.string({ description: 'What the user is asked.' }),
-    configuration: t.field({ type: 'JSON', required: false, description: 'The settings of the question.' }),
+    configuration: t.field({
+      type: UserInputConfigurationInput,
+      required: false,
+      description: 'The settings of the question.',
+    }),
     showOnChatCreate: t.boolean({ required: false, description: 'Whether it is asked when a chat is created.' }),
     orderIndex: t.int({ required: false, description: 'Its position: lower numbers are asked first.' }),
   }),
@@ -80,7 +88,7 @@ const BundledSourceInput = builder.inputType('BundledDataSourceInput', {
     name: t.string({ description: 'Its name.' }),
     type: t.field({ type: DataSourceKind, description: 'Its type.' }),
     refreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: 'How often it is refreshed.' }),
-    data: t.field({ type: 'JSON', required: false, description: 'The payload itself, or how it is read.' }),
+    data: t.field({ type: 'JSON', required: false, description: 'The payload itself, or how it is read. JSON: any object.' }),
     knowledgeItems: t.field({ type: [BundledItemInput], required: false, description: 'Its documents.' }),
   }),
 });
@@ -122,7 +130,7 @@ export const ImportAgentInput = builder.inputType('ImportAgentInput', {
     bundle: t.field({ type: AgentBundleInput, description: 'The bundle.' }),
     name: t.string({ required: false, description: "Instead of the bundle's name; 1 to 200 characters." }),
     secrets: t.field({
-      type: 'JSON',
+      type: 'StringMap',
       required: false,
       description: 'Values by the keys of `requiredSecrets`: texts of at most 4,096 bytes.',
     }),

@@ -99,7 +99,7 @@ const CreateChatInput = builder.inputType('CreateChatInput', {
   fields: (t) => ({
     name: t.string({ required: false, description: '1 to 200 characters; without one, the first exchange names the chat.' }),
     userInputs: t.field({
-      type: 'JSON',
+      type: 'ValueMap',
       required: false,
       description: "Values of the agent's user inputs, by variable name: texts, numbers, true or false.",
     }),

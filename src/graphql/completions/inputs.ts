@@ -1,4 +1,5 @@
 import { builder } from '../builder/builder.ts';
+import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
 
 const ToolCallFunctionInput = builder.inputType('CompletionToolCallFunctionInput', {
   description: 'Which function an assistant message called.',
@@ -25,7 +26,7 @@ const MessageInput = builder.inputType('CompletionMessageInput', {
       type: 'JSON',
       required: false,
       description:
-        'A string; an array of parts; null beside tool calls. Parts: `{type: "text", text}`, `{type: "image_url", image_url: {url, detail}}`, `{type: "file", file: {file_data, file_id, filename}}`, or the `input_` spellings; `{type: "id", id}` (a file of a chat of the caller) and `{type: "url", url}` as chats take them.',
+        'A string; an array of parts; null beside tool calls. Parts: `{type: "text", text}`, `{type: "image_url", image_url: {url, detail}}`, `{type: "file", file: {file_data, file_id, filename}}`, or the `input_` spellings; `{type: "id", id}` (a file of a chat of the caller) and `{type: "url", url}` as chats take them. JSON: a text or a list.',
     }),
     toolCalls: t.field({
       type: [ToolCallInput],
@@ -41,7 +42,7 @@ const FunctionInput = builder.inputType('CompletionFunctionInput', {
   fields: (t) => ({
     name: t.string({ required: true, description: '1 to 64 letters, digits, `_` or `-`; unique in the request.' }),
     description: t.string({ required: false, description: 'What it does: the model chooses by it.' }),
-    parameters: t.field({ type: 'JSON', required: false, description: 'JSON Schema of the arguments; none when absent.' }),
+    parameters: t.field({ type: 'JsonSchema', required: false, description: 'JSON Schema of the arguments; none when absent.' }),
     strict: t.boolean({ required: false, description: 'Whether arguments must follow the schema exactly.' }),
   }),
 });
@@ -94,7 +95,11 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
       searchContextSize: text('web_search: how much of what is found is read: low, medium or high.'),
       userLocation: t.field({ type: UserLocationInput, required: false, description: 'web_search: where the user is.' }),
       filters: t.field({ type: SearchFiltersInput, required: false, description: 'web_search: where to search.' }),
-      container: t.field({ type: 'JSON', required: false, description: 'python, sandbox: a name, or `{type: "auto"}`.' }),
+      container: t.field({
+        type: 'JSON',
+        required: false,
+        description: 'python, sandbox: a name, or `{type: "auto"}`. JSON: a text or an object.',
+      }),
       model: text('image_generation: the model that makes them.'),
       size: text('image_generation: such as `1024x1024`.'),
       quality: text('image_generation: such as `high`.'),
@@ -129,6 +134,30 @@ const StreamOptionsInput = builder.inputType('CompletionStreamOptionsInput', {
   }),
 });
 
+const FormatSchemaInput = builder.inputType('CompletionJsonSchemaInput', {
+  description: 'The schema that an answer in JSON follows.',
+  extensions: wireInput,
+  fields: (t) => ({
+    name: t.string({ required: false, description: 'What it is called.' }),
+    description: t.string({ required: false, description: 'Accepted as in the completions format, and not used.' }),
+    schema: t.field({ type: 'JsonSchema', required: false, description: 'The JSON Schema itself.' }),
+    strict: t.boolean({ required: false, description: 'Whether it is followed exactly.' }),
+  }),
+});
+
+const ResponseFormatInput = builder.inputType('CompletionResponseFormatInput', {
+  description: 'What the text of an answer is.',
+  extensions: wireInput,
+  fields: (t) => ({
+    type: t.string({ required: false, description: 'text, json_object or json_schema.' }),
+    json_schema: t.field({
+      type: FormatSchemaInput,
+      required: false,
+      description: 'For the type json_schema. Named as in the completions format.',
+    }),
+  }),
+});
+
 /** Shared with responses. */
 export const identifiers = {
   user: 'A name of your own for your end user, handed on to the provider of the model.',
@@ -147,13 +176,17 @@ export const CompletionInputType = builder.inputType('CompletionInput', {
     }),
     stream: t.boolean({ required: false, description: 'REST: whether to answer as an event stream.' }),
     streamOptions: t.field({ type: StreamOptionsInput, required: false, description: 'REST: how the stream is sent.' }),
-    options: t.field({ type: 'JSON', required: false, description: 'Options of a chat: `{flow: {override, tracing}}`.' }),
+    options: t.field({
+      type: ChatOptionsInput,
+      required: false,
+      description: 'Options of a chat: `{flow: {override, tracing}}`.',
+    }),
     tools: t.field({ type: [ToolInput], required: false, description: 'What the model may call.' }),
     toolChoice: t.field({
       type: 'JSON',
       required: false,
       description:
-        '`"auto"` (the default), `"none"`, `"required"`, `{type: "function", function: {name}}`, the type of a tool of the service as `{type}`, or `{type: "allowed_tools", allowed_tools: {mode, tools}}`.',
+        '`"auto"` (the default), `"none"`, `"required"`, `{type: "function", function: {name}}`, the type of a tool of the service as `{type}`, or `{type: "allowed_tools", allowed_tools: {mode, tools}}`. JSON: a text or an object.',
     }),
     parallelToolCalls: t.boolean({ required: false, description: 'Whether one turn of the model may have several calls.' }),
     generateCitations: t.boolean({
@@ -167,11 +200,15 @@ export const CompletionInputType = builder.inputType('CompletionInput', {
     topK: t.int({ required: false, description: 'How many candidates are sampled from, where the model can.' }),
     frequencyPenalty: t.float({ required: false, description: '-2 to 2.' }),
     presencePenalty: t.float({ required: false, description: '-2 to 2.' }),
-    stop: t.field({ type: 'JSON', required: false, description: 'A text, or up to 16 texts, before which the answer ends.' }),
+    stop: t.field({
+      type: 'Texts',
+      required: false,
+      description: 'A text, or up to 16 texts, before which the answer ends.',
+    }),
     seed: t.float({ required: false, description: 'A whole number: asks the model for the same answer again.' }),
     n: t.int({ required: false, description: 'Only 1.' }),
     responseFormat: t.field({
-      type: 'JSON',
+      type: ResponseFormatInput,
       required: false,
       description: '`{type: "text"}`, `{type: "json_object"}` or `{type: "json_schema", json_schema: {name, schema, strict}}`.',
     }),
@@ -180,7 +217,7 @@ export const CompletionInputType = builder.inputType('CompletionInput', {
       description: 'none, minimal, low, medium, high or xhigh, for models that reason.',
     }),
     secrets: t.field({
-      type: 'JSON',
+      type: 'StringMap',
       required: false,
       description: 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.',
     }),

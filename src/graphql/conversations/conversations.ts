@@ -33,21 +33,21 @@ const ItemListType = commonListOf<WireObject>('ConversationItemList', 'JSON', {
 });
 const DeletedType = deletionOf('DeletedConversation', 'conversation.deleted', 'A conversation that was deleted.');
 
-const items = 'At most 20 items, as in the input of a response.';
+const items = 'At most 20 items, as in the input of a response. JSON: each kind has members of its own.';
 const metadata = 'At most 16 texts of 512 characters by names of 64.';
 
 const ConversationInput = builder.inputType('ConversationInput', {
   description: 'A new conversation.',
   fields: (t) => ({
     items: t.field({ type: 'JSON', required: false, description: items }),
-    metadata: t.field({ type: 'JSON', required: false, description: metadata }),
+    metadata: t.field({ type: 'StringMap', required: false, description: metadata }),
   }),
 });
 const UpdateConversationInput = builder.inputType('UpdateConversationInput', {
   description: 'Changes of a conversation.',
   fields: (t) => ({
     metadata: t.field({
-      type: 'JSON',
+      type: 'StringMap',
       required: false,
       description: `${metadata} They replace the former ones; null takes all away.`,
     }),

@@ -49,7 +49,7 @@ const Input = builder.inputType('EmbeddingsInput', {
     input: t.field({
       type: 'JSON',
       required: false,
-      description: 'A text, or at most 2,048 texts; also as numbers of tokens.',
+      description: 'A text, or at most 2,048 texts; also as numbers of tokens. JSON: a text or a list of several kinds.',
     }),
     encodingFormat: t.string({ required: false, description: 'float (default) or base64.' }),
     dimensions: t.int({ required: false, description: 'How many numbers a vector has, where the model can choose.' }),

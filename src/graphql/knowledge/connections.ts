@@ -131,7 +131,7 @@ const StoreMcpServerInput = builder.inputType('StoreMcpServerInput', {
     name: t.string({ description: 'For people: 1 to 200 characters.' }),
     url: t.string({ description: 'Its http or https address.' }),
     headers: t.field({
-      type: 'JSON',
+      type: 'StringMap',
       required: false,
       description:
         'Headers sent with every request to it, such as authorization: an object of at most 20 names and their values.',

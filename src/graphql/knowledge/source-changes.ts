@@ -13,7 +13,7 @@ const AddApiDataSourceInput = builder.inputType('AddApiDataSourceInput', {
   description: "A new source with a payload of one's own.",
   fields: (t) => ({
     name: t.string({ description: '1 to 200 characters.' }),
-    data: t.field({ type: 'JSON', description: 'The knowledge: an object.' }),
+    data: t.field({ type: 'JsonObject', description: 'The knowledge: any object.' }),
   }),
 });
 

@@ -10,6 +10,7 @@ import { builder } from '../builder/builder.ts';
 import { OrderType } from '../responses/order.ts';
 import { commonListOf, deletionOf } from '../types/common-list.ts';
 import { wireEnumOf } from '../types/enums.ts';
+import { ChunkingStrategyInput } from '../types/json-inputs.ts';
 import { inSeconds } from './vector-stores.ts';
 
 const StatusType = wireEnumOf('VectorStoreFileStatus', 'What became of a file of a vector store.', storeFileStatuses, {
@@ -78,15 +79,15 @@ const AttachInput = builder.inputType('AttachVectorStoreFileInput', {
   description: 'A file to attach.',
   fields: (t) => ({
     fileId: t.id({ required: true, description: 'A file of the caller.' }),
-    attributes: t.field({ type: 'JSON', required: false, description: attributes }),
-    chunkingStrategy: t.field({ type: 'JSON', required: false, description: 'Only `{type: "auto"}`.' }),
+    attributes: t.field({ type: 'ValueMap', required: false, description: attributes }),
+    chunkingStrategy: t.field({ type: ChunkingStrategyInput, required: false, description: 'Only `{type: "auto"}`.' }),
   }),
 });
 const UpdateInput = builder.inputType('UpdateVectorStoreFileInput', {
   description: 'Changes of a file of a vector store.',
   fields: (t) => ({
     attributes: t.field({
-      type: 'JSON',
+      type: 'ValueMap',
       required: false,
       description: `${attributes} They replace the former ones; null takes all away.`,
     }),

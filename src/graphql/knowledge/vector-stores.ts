@@ -17,6 +17,7 @@ import type { VectorStore } from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
 import { OrderType } from '../responses/order.ts';
 import { commonListOf, deletionOf } from '../types/common-list.ts';
+import { ChunkingStrategyInput, ExpiresAfterInput, RankingOptionsInput } from '../types/json-inputs.ts';
 
 export const inSeconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
@@ -118,32 +119,36 @@ const CreateInput = builder.inputType('CreateVectorStoreInput', {
     name: t.string({ required: false, description: 'At most 200 characters.' }),
     description: t.string({ required: false, description: 'At most 2,000 characters.' }),
     fileIds: t.idList({ required: false, description: 'Files to begin with, at most 100.' }),
-    expiresAfter: t.field({ type: 'JSON', required: false, description: text.expiresAfter }),
-    chunkingStrategy: t.field({ type: 'JSON', required: false, description: 'Only `{type: "auto"}`.' }),
-    metadata: t.field({ type: 'JSON', required: false, description: text.metadata }),
+    expiresAfter: t.field({ type: ExpiresAfterInput, required: false, description: text.expiresAfter }),
+    chunkingStrategy: t.field({ type: ChunkingStrategyInput, required: false, description: 'Only `{type: "auto"}`.' }),
+    metadata: t.field({ type: 'StringMap', required: false, description: text.metadata }),
   }),
 });
 const UpdateInput = builder.inputType('UpdateVectorStoreInput', {
   description: 'Changes of a vector store: absent members are kept.',
   fields: (t) => ({
     name: t.string({ required: false, description: 'At most 200 characters; null keeps it.' }),
-    expiresAfter: t.field({ type: 'JSON', required: false, description: text.expiresAfter }),
-    metadata: t.field({ type: 'JSON', required: false, description: text.metadata }),
+    expiresAfter: t.field({ type: ExpiresAfterInput, required: false, description: text.expiresAfter }),
+    metadata: t.field({ type: 'StringMap', required: false, description: text.metadata }),
   }),
 });
 const SearchInputType = builder.inputType('VectorStoreSearchInput', {
   description: 'What to search for.',
   fields: (t) => ({
-    query: t.field({ type: 'JSON', required: false, description: 'A text of at most 8,000 characters, or up to 10 such texts.' }),
+    query: t.field({
+      type: 'Texts',
+      required: false,
+      description: 'A text of at most 8,000 characters, or up to 10 such texts.',
+    }),
     maxNumResults: t.int({ required: false, description: 'From 1 to 50; default 10.' }),
     filters: t.field({
       type: 'JSON',
       required: false,
       description:
-        'By attributes of files: `{type, key, value}` with eq, ne, gt, gte, lt, lte, in or nin, or `{type: "and" | "or", filters}`. Applied to the 100 best passages.',
+        'By attributes of files: `{type, key, value}` with eq, ne, gt, gte, lt, lte, in or nin, or `{type: "and" | "or", filters}`. Applied to the 100 best passages. JSON: filters nest to any depth, and values are of any kind.',
     }),
     rankingOptions: t.field({
-      type: 'JSON',
+      type: RankingOptionsInput,
       required: false,
       description: 'An object: `score_threshold` from 0 to 1; `ranker` is auto or none.',
     }),

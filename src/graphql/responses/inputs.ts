@@ -3,6 +3,7 @@ import { chatModes } from '../../entities/runs/response.ts';
 import { builder } from '../builder/builder.ts';
 import { identifiers } from '../completions/inputs.ts';
 import { wireEnumOf } from '../types/enums.ts';
+import { ChatOptionsInput, wireInput } from '../types/json-inputs.ts';
 
 const ChatModeType = wireEnumOf('ChatMode', 'Which tools a response may call.', chatModes, {
   execute: 'The model may call every tool of the request.',
@@ -22,6 +23,48 @@ const ResponseThreadModeType = wireEnumOf(
   },
 );
 
+const TextFormatInput = builder.inputType('ResponseTextFormatInput', {
+  description: 'What the text of a response is.',
+  extensions: wireInput,
+  fields: (t) => ({
+    type: t.string({ required: false, description: 'text, json_object or json_schema.' }),
+    name: t.string({ required: false, description: 'For json_schema: 1 to 64 letters, digits, `_` or `-`.' }),
+    description: t.string({ required: false, description: 'For json_schema: what it is for.' }),
+    schema: t.field({ type: 'JsonSchema', required: false, description: 'For json_schema: the JSON Schema itself.' }),
+    strict: t.boolean({ required: false, description: 'For json_schema: whether it is followed exactly.' }),
+  }),
+});
+
+const TextInput = builder.inputType('ResponseTextInput', {
+  description: 'The form of the text of a response.',
+  extensions: wireInput,
+  fields: (t) => ({
+    format: t.field({ type: TextFormatInput, required: false, description: 'What the text is. Default: plain text.' }),
+    verbosity: t.string({ required: false, description: 'How much is said: low, medium or high.' }),
+  }),
+});
+
+const ReasoningInput = builder.inputType('ResponseReasoningInput', {
+  description: 'How the model thinks.',
+  extensions: wireInput,
+  fields: (t) => ({
+    effort: t.string({ required: false, description: 'none, minimal, low, medium, high or xhigh.' }),
+    summary: t.string({ required: false, description: 'How the thinking is told: auto, concise or detailed.' }),
+  }),
+});
+
+const StreamOptionsInput = builder.inputType('ResponseStreamOptionsInput', {
+  description: 'How a stream is sent over REST. Members are named as in the responses format.',
+  extensions: wireInput,
+  fields: (t) => ({
+    include_extensions: t.boolean({
+      required: false,
+      description: 'false leaves out what the service adds to the format. Default true.',
+    }),
+    include_obfuscation: t.boolean({ required: false, description: 'Ignored.' }),
+  }),
+});
+
 export const ResponseInputType = builder.inputType('ResponseInput', {
   description: 'A request of the responses format. Members it does not know are ignored over REST.',
   fields: (t) => ({
@@ -33,27 +76,28 @@ export const ResponseInputType = builder.inputType('ResponseInput', {
       type: 'JSON',
       required: false,
       description:
-        'A string, or an array of items: messages, function calls and their outputs, reasoning, references to items of earlier responses.',
+        'A string, or an array of items: messages, function calls and their outputs, reasoning, references to items of earlier responses. JSON: a text or a list of many kinds.',
     }),
     instructions: t.string({ required: false, description: 'For this response only: not inherited by later ones.' }),
     tools: t.field({
       type: 'JSON',
       required: false,
-      description: 'An array of functions of the caller and tools of the service.',
+      description: 'An array of functions of the caller and tools of the service. JSON: each type has members of its own.',
     }),
     toolChoice: t.field({
       type: 'JSON',
       required: false,
-      description: 'auto, none, required, one tool, or `{type: "allowed_tools", mode, tools}`: a hard limit.',
+      description:
+        'auto, none, required, one tool, or `{type: "allowed_tools", mode, tools}`: a hard limit. JSON: a text or an object.',
     }),
     parallelToolCalls: t.boolean({ required: false, description: 'Whether one turn may have several calls.' }),
     text: t.field({
-      type: 'JSON',
+      type: TextInput,
       required: false,
       description: 'An object: `format` is text, json_object or json_schema with `name`, `schema`, `strict`.',
     }),
     reasoning: t.field({
-      type: 'JSON',
+      type: ReasoningInput,
       required: false,
       description: 'An object: `effort` is none, minimal, low, medium, high or xhigh; `summary` is auto, concise or detailed.',
     }),
@@ -70,7 +114,7 @@ export const ResponseInputType = builder.inputType('ResponseInput', {
     presencePenalty: t.float({ required: false, description: 'From -2 to 2.' }),
     frequencyPenalty: t.float({ required: false, description: 'From -2 to 2.' }),
     metadata: t.field({
-      type: 'JSON',
+      type: 'StringMap',
       required: false,
       description: 'At most 16 texts of 512 characters by names of 64, kept with the response.',
     }),
@@ -82,13 +126,14 @@ export const ResponseInputType = builder.inputType('ResponseInput', {
     conversation: t.field({
       type: 'JSON',
       required: false,
-      description: 'The thread to go on with: the id of a chat, or an object with it. Excludes `previousResponseId`.',
+      description:
+        'The thread to go on with: the id of a chat, or an object with it. Excludes `previousResponseId`. JSON: a text or an object.',
     }),
     store: t.boolean({ required: false, description: 'Whether the response and its thread are kept. Default true.' }),
     background: t.boolean({ required: false, description: 'Whether it continues without a reader. Needs `store`.' }),
     stream: t.boolean({ required: false, description: 'REST: whether to answer as an event stream.' }),
     streamOptions: t.field({
-      type: 'JSON',
+      type: StreamOptionsInput,
       required: false,
       description:
         'An object: `include_extensions: false` leaves out what the service adds to the format; `include_obfuscation` is ignored.',
@@ -111,14 +156,14 @@ export const ResponseInputType = builder.inputType('ResponseInput', {
       description: 'Default collect. Without effect while nothing is at work on the thread, and without `store`.',
     }),
     userSecrets: t.field({
-      type: 'JSON',
+      type: 'StringMap',
       required: false,
       description: 'Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model.',
     }),
     options: t.field({
-      type: 'JSON',
+      type: ChatOptionsInput,
       required: false,
-      description: 'ChatOptions: an object; unknown members are ignored.',
+      description: 'Options of a chat.',
     }),
   }),
 });
@@ -126,11 +171,11 @@ export const ResponseInputType = builder.inputType('ResponseInput', {
 export const ResumeResponseInputType = builder.inputType('ResumeResponseInput', {
   description: 'How a paused response goes on.',
   fields: (t) => ({
-    input: t.field({ type: 'JSON', required: false, description: 'Further input, as in a new request.' }),
+    input: t.field({ type: 'JSON', required: false, description: 'Further input, as in a new request. JSON: a text or a list.' }),
     background: t.boolean({ required: false, description: 'Whether it continues without a reader.' }),
     stream: t.boolean({ required: false, description: 'REST: whether to answer as an event stream, with the new events only.' }),
     userSecrets: t.field({
-      type: 'JSON',
+      type: 'StringMap',
       required: false,
       description: 'Secrets for tools, again: they are not stored.',
     }),

@@ -15,6 +15,7 @@ import { builder, type GraphContext } from '../builder/builder.ts';
 import { CitationType, MessageType, ToolCallType, ToolOutputStatusType } from '../chats/messages.ts';
 import { ToolInput } from '../completions/inputs.ts';
 import { wireEnumOf } from '../types/enums.ts';
+import { ChatOptionsInput } from '../types/json-inputs.ts';
 import { NodeType, registerNode } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
 import { RunEventType } from './events.ts';
@@ -110,13 +111,13 @@ const SendMessageInput = builder.inputType('SendMessageInput', {
     prompt: t.field({
       type: 'JSON',
       description:
-        'A string, or an array of parts: `{type: "text", text}`, `{type: "id", id}` (a file of the chat), `{type: "url", url}` (an image by its address or as a data URL).',
+        'A string, or an array of parts: `{type: "text", text}`, `{type: "id", id}` (a file of the chat), `{type: "url", url}` (an image by its address or as a data URL). JSON: a text or a list.',
     }),
     date: t.field({ type: 'DateTime', required: false, description: "The user's date and time; the model is told." }),
     modelId: t.string({ required: false, description: "A model for this message instead of the agent's." }),
-    options: t.field({ type: 'JSON', required: false, description: 'ChatOptions: an object; unknown members are ignored.' }),
+    options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
     tools: t.field({ type: [ToolInput], required: false, description: 'Functions of the caller, and tools of the service.' }),
-    secrets: t.field({ type: 'JSON', required: false, description: secretsDescription }),
+    secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
     threadMode: t.field({ type: ThreadModeType, required: false, description: 'Default collect.' }),
     stream: t.boolean({ required: false, description: streamDescription }),
   }),
@@ -136,8 +137,8 @@ const SubmitToolOutputsInput = builder.inputType('SubmitToolOutputsInput', {
   fields: (t) => ({
     systemMessageId: t.string({ description: 'The message that holds the calls.' }),
     outputs: t.field({ type: [ToolOutputInput], description: 'One for each call.' }),
-    options: t.field({ type: 'JSON', required: false, description: 'ChatOptions: an object; unknown members are ignored.' }),
-    secrets: t.field({ type: 'JSON', required: false, description: secretsDescription }),
+    options: t.field({ type: ChatOptionsInput, required: false, description: 'Options of this message.' }),
+    secrets: t.field({ type: 'StringMap', required: false, description: secretsDescription }),
     stream: t.boolean({ required: false, description: streamDescription }),
   }),
 });

@@ -27,7 +27,7 @@ interface YogaInput {
 }
 type CallPlugin = Plugin<YogaInput & Record<string, unknown>, YogaInput, YogaInput>;
 
-/** Any of these shows that a browser has asked first whether it may send the request: Parley never allows it for another origin. */
+/** Any of these shows that a browser has asked first whether it may send the request. Parley allows it for the origins of CORS_ORIGINS only. */
 const preflightHeaders = ['x-graphql-yoga-csrf', 'apollo-require-preflight', 'graphql-require-preflight', 'x-requested-with'];
 
 /**

@@ -31,7 +31,27 @@ builder.scalarType('JSON', {
   serialize: (value) => value,
   parseValue: boundedJson,
   parseLiteral: (node: ValueNode, variables) => boundedJson(valueFromASTUntyped(node, variables)),
+  extensions: { asJson: boundedJson },
 });
+
+/** JSON of a known form. The domain checks the form: its errors name the member. */
+const jsonScalars = {
+  StringMap: 'Texts by name: a JSON object whose values are strings.',
+  ValueMap: 'Plain values by name: a JSON object whose values are strings, numbers, true or false.',
+  JsonSchema: 'A JSON Schema, as a JSON object.',
+  PlainValue: 'One plain value: a string, a number, true or false.',
+  JsonObject: 'A JSON object with members of any name.',
+  Texts: 'A string, or a list of strings.',
+} as const;
+for (const [name, description] of Object.entries(jsonScalars)) {
+  builder.scalarType(name as keyof typeof jsonScalars, {
+    description,
+    serialize: (value) => value,
+    parseValue: boundedJson,
+    parseLiteral: (node: ValueNode, variables) => boundedJson(valueFromASTUntyped(node, variables)),
+    extensions: { asJson: boundedJson, openapi: {} },
+  });
+}
 
 builder.scalarType('File', {
   description: 'A file sent with the request, as the GraphQL multipart request specification describes.',
@@ -71,8 +91,8 @@ function parseCount(value: unknown): number {
   throw new GraphQLError('Count must be a whole number from 0 to 9007199254740991');
 }
 
-/** Walks without recursion, so no nesting of a caller can exhaust the stack. */
-function boundedJson(root: unknown): unknown {
+/** Returns the value it gets. Walks without recursion, so no nesting of a caller can exhaust the stack. */
+export function boundedJson(root: unknown): unknown {
   let level: unknown[] = [root];
   let seen = 0;
   for (let depth = 0; level.length > 0; depth += 1) {

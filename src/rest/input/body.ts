@@ -11,7 +11,7 @@ import {
 import type { Faults } from '../../domain/faults.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { integerBounds } from '../../wire/schema.ts';
-import type { MemberNames } from './member-names.ts';
+import { camelNames, type MemberNames } from './member-names.ts';
 
 /**
  * What a reader returns. `plain`, for `execute()`: checked and renamed, without unknown members, scalars and enums as they came. `coerced`,
@@ -55,7 +55,7 @@ class ReaderCompiler {
 
   #present(type: GraphQLInputType): Reader {
     if (isListType(type)) return this.#list(type.ofType);
-    if (isInputObjectType(type)) return this.#object(type);
+    if (isInputObjectType(type)) return this.#ofWireFormat(type) ?? this.#object(type);
     if (isEnumType(type)) {
       const isCoerced = this.#mode === 'coerced';
       const values = new Map(type.getValues().map((value) => [value.name, value.value as unknown]));
@@ -70,6 +70,20 @@ class ReaderCompiler {
     throw new Error(`not an input type: ${String(type)}`);
   }
 
+  /** A part of a wire format, whose schema reads it behind the reader. What `execute()` gets has the members that GraphQL knows, as they are written. */
+  #ofWireFormat(type: GraphQLInputObjectType): Reader | undefined {
+    const { asJson } = type.extensions;
+    if (typeof asJson !== 'function') return undefined;
+    if (this.#mode === 'plain') return new ReaderCompiler(camelNames, this.#mode).#object(type);
+    return (value, faults) => {
+      try {
+        return asJson(value);
+      } catch (error) {
+        return addScalarFault(faults, 'JSON', value, error);
+      }
+    };
+  }
+
   #scalar(type: GraphQLScalarType): Reader {
     const builtIn = builtInReaders[type.name];
     if (builtIn !== undefined) return builtIn;
@@ -79,7 +93,7 @@ class ReaderCompiler {
         const parsed = type.parseValue(value);
         return isCoerced ? parsed : value;
       } catch (error) {
-        return addScalarFault(faults, type.name, value, error);
+        return addScalarFault(faults, type.extensions.asJson === undefined ? type.name : 'JSON', value, error);
       }
     };
   }

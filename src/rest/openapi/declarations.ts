@@ -16,7 +16,7 @@ export interface Declarations {
   /** Component schemas, by name. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
   /**
-   * More about the members of GraphQL types, by schema coordinate (`ResponseInput.input`): the whole of what GraphQL calls JSON; limits,
+   * More about the members of GraphQL types, by schema coordinate (`ResponseInput.input`): the whole of what REST reads as JSON; limits,
    * values, defaults and `x-` keys of anything else.
    */
   readonly members: Readonly<Record<string, JsonSchema>>;
@@ -66,8 +66,8 @@ export function checkDeclarations(schema: GraphQLSchema, { schemas, members }: D
 
 /** Keywords that a declared member must not have: GraphQL's type decides them. */
 function surplus(field: Field, declared: JsonSchema): readonly string[] {
-  const { name } = getNamedType(field.type);
-  if (name === 'JSON') return [];
+  const { name, extensions } = getNamedType(field.type);
+  if (extensions.asJson !== undefined) return [];
   const isList = isListType(getNullableType(field.type));
   const allowed = isList ? ['items', 'maxItems', 'minItems'] : (refinements[name] ?? []);
   const type = isList ? 'array' : jsonTypes[name];

@@ -15,6 +15,7 @@ import type { DocumentVariable } from '../documents/document.ts';
 import { camelNames, memberNames } from '../input/member-names.ts';
 import { pathsOf } from '../paths.ts';
 import type { Declarations } from './declarations.ts';
+import { withOptionalMembers } from './optional-members.ts';
 import { errorResponses, errorSchema, errorsOf, replyHeaders } from './responses.ts';
 import { SchemaPrinter, type SelectionContext } from './schemas.ts';
 
@@ -241,6 +242,7 @@ function replySchema(printer: SchemaPrinter, route: Route): JsonSchema {
   const context: SelectionContext = {
     omitNull: new Set(row.omitNull ?? []),
     extensions: new Set(row.extensionMembers ?? []),
+    names: row.schemas ?? {},
     fragments: new Map(
       main.document.definitions.flatMap((node) =>
         node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [],
@@ -274,5 +276,9 @@ function envelope(data: JsonSchema, page: Route['row']['page'], hasPageInfo: boo
 }
 
 function sorted(components: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
-  return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(
+    Object.entries(components)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, schema]) => [name, withOptionalMembers(schema)]),
+  );
 }

@@ -20,7 +20,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { type JsonSchema, orNull } from '../../wire/json-schema.ts';
-import type { MemberNames } from '../input/member-names.ts';
+import { camelNames, type MemberNames } from '../input/member-names.ts';
 import { type Declarations, reference, referredNames } from './declarations.ts';
 
 /** A document's fragments, and the members that its route leaves out. */
@@ -30,11 +30,13 @@ export interface SelectionContext {
   readonly omitNull: ReadonlySet<string>;
   /** Left out when the caller takes no extensions. */
   readonly extensions: ReadonlySet<string>;
+  /** The components of this selection, by type, where they are not named after the type. */
+  readonly names: Readonly<Record<string, string>>;
 }
 
 /**
- * JSON Schemas of the routes' requests and replies. Equal ones share a component, named after the GraphQL type; a second selection of the same type
- * is numbered. The order of the routes decides, so the names are stable.
+ * JSON Schemas of the routes' requests and replies. Equal ones share a component, named after the GraphQL type or as the route says. A second
+ * form without a name of its own is numbered; a test refuses such names.
  */
 export class SchemaPrinter {
   readonly components: Record<string, JsonSchema> = {};
@@ -108,7 +110,10 @@ export class SchemaPrinter {
       properties[key] = this.#member(`${type.name}.${field.name}`, shown, isNullable, field.description);
       if (!isOmitted && !context.extensions.has(key)) required.push(key);
     }
-    return this.#component(type.name, described({ type: 'object', properties, required }, type.description));
+    return this.#component(
+      context.names[type.name] ?? type.name,
+      described({ type: 'object', properties, required }, type.description),
+    );
   }
 
   #fields(type: GraphQLObjectType, selection: SelectionSetNode, context: SelectionContext): Map<string, FieldNode> {
@@ -135,7 +140,8 @@ export class SchemaPrinter {
     if (isListType(type)) return { type: 'array', items: this.input(type.ofType, names) };
     if (isEnumType(type)) return this.#enum(type);
     if (isScalarType(type)) return scalarSchema(type);
-    if (isInputObjectType(type)) return this.#inputObject(type, names);
+    // A part of a wire format: its declaration says everything.
+    if (isInputObjectType(type)) return type.extensions.asJson === undefined ? this.#inputObject(type, names) : {};
     return {};
   }
 
@@ -143,7 +149,9 @@ export class SchemaPrinter {
     const key = `${type.name} ${names.key}`;
     const known = this.#inputs.get(key);
     if (known !== undefined) return reference(known);
-    const name = this.#freeName(type.name);
+    const isTaken = this.components[type.name] !== undefined;
+    // Routes that write the members otherwise.
+    const name = this.#freeName(isTaken ? `${type.name}${names === camelNames ? 'Camel' : 'Snake'}` : type.name);
     this.#inputs.set(key, name);
     // Registered before its members are read: an input type may contain itself.
     this.components[name] = {};

@@ -13,6 +13,7 @@ export const apiKeyRoutes: readonly DeclaredRoute[] = [
       'For the caller, or for a given user and organization within its reach; for another user with the scope ADMIN:WRITE. `key` is the secret: it is shown once.',
     tag: 'API keys',
     spec: 'Create API key for the caller or a given user and organization',
+    schemas: { ApiKey: 'CreatedApiKey' },
     document: `mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { ${keyFields} key } }`,
     body: 'input',
     example: { name: 'Nightly report', scopes: ['AGENTS:READ', 'CHATS:WRITE'], level: 'ORGANIZATION' },

@@ -58,7 +58,7 @@ const example = {
 
 export const agentBundleRoutes: readonly DeclaredRoute[] = [
   {
-    operationId: 'importAi',
+    operationId: 'importAgent',
     method: 'post',
     path: '/api/v1/ais/import',
     summary: 'Create agent from bundle',
@@ -74,7 +74,7 @@ export const agentBundleRoutes: readonly DeclaredRoute[] = [
     example,
   },
   {
-    operationId: 'exportAi',
+    operationId: 'exportAgent',
     method: 'get',
     path: '/api/v1/ais/{aiId}/export',
     summary: 'Export agent',

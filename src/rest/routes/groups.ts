@@ -13,6 +13,7 @@ export const groupRoutes: readonly DeclaredRoute[] = [
     tag: 'Groups',
     spec: 'Create group',
     checkBody: checkGroupInput,
+    schemas: { Group: 'GroupWithUsers' },
     document: `mutation ($input: CreateGroupInput!) { createGroup(input: $input) { ${groupWithUsers} } }`,
     body: 'input',
     example: { name: 'Writers', availability: 'RESTRICTED', memberEmails: 'ann@example.com, bob@example.com' },
@@ -33,6 +34,7 @@ export const groupRoutes: readonly DeclaredRoute[] = [
     path: '/api/v1/groups/{groupId}',
     summary: 'Get group',
     tag: 'Groups',
+    schemas: { Group: 'GroupWithUsers' },
     document: `query ($groupId: ID!) { group(id: $groupId) { ${groupWithUsers} } }`,
   },
   {
@@ -43,6 +45,7 @@ export const groupRoutes: readonly DeclaredRoute[] = [
     tag: 'Groups',
     spec: 'Update group',
     checkBody: checkGroupInput,
+    schemas: { Group: 'GroupWithUsers' },
     document: `mutation ($groupId: ID!, $input: UpdateGroupInput!) { updateGroup(id: $groupId, input: $input) { ${groupWithUsers} } }`,
     body: 'input',
     example: {

@@ -76,7 +76,7 @@ function walk(type: GraphQLInputType, path: Path, base: unknown): readonly IdPos
   if (path.length > 6) return [];
   const bare = getNullableType(type);
   if (isListType(bare)) return walk(bare.ofType, [...path, 0], Array.isArray(base) ? base[0] : undefined);
-  if (isInputObjectType(bare)) {
+  if (isInputObjectType(bare) && bare.extensions.asJson === undefined) {
     const fields = Object.values(bare.getFields());
     const values = (base ?? {}) as Arguments;
     return fields.flatMap((field) => {
@@ -87,7 +87,7 @@ function walk(type: GraphQLInputType, path: Path, base: unknown): readonly IdPos
     });
   }
   const name = String(path.findLast((part) => typeof part === 'string'));
-  if (bare.name === 'JSON') {
+  if (bare.extensions.asJson !== undefined) {
     return inJson.filter(({ member }) => member === name && path.length > 1).map(({ kinds, write }) => ({ path, kinds, write }));
   }
   if (bare.name !== 'ID' && !(bare.name === 'String' && (idName.test(name) || kindsByName[name] !== undefined))) return [];

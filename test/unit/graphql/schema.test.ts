@@ -1,4 +1,4 @@
-import { buildSchema as parseSchema, validateSchema } from 'graphql';
+import { getNamedType, isInputObjectType, buildSchema as parseSchema, validateSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { operationScopes } from '../../../src/domain/access/policy.ts';
 import { printedSchema } from '../../../src/graphql/printed-schema.ts';
@@ -17,6 +17,15 @@ describe('the schema', () => {
 
   it('describes every type, field, argument, input and enum value', () => {
     expect(undescribed(schema)).toEqual([]);
+  });
+
+  it('has few inputs that are JSON, and each says why', () => {
+    const members = Object.values(schema.getTypeMap())
+      .filter(isInputObjectType)
+      .flatMap((type) => Object.values(type.getFields()).map((field) => ({ ...field, at: `${type.name}.${field.name}` })))
+      .filter(({ type }) => getNamedType(type).name === 'JSON');
+    expect(members.filter(({ description }) => !/\bJSON: /.test(description ?? '')).map(({ at }) => at)).toEqual([]);
+    expect(members.length).toBeLessThanOrEqual(20);
   });
 
   it('has exactly the root fields that the policy lists', () => {

@@ -40,6 +40,9 @@ describe('settings', () => {
   it.each([
     ['EGRESS_ALLOW', '10.0.0.0/40', '"10.0.0.0/40" cannot be read: entries are host, host:port'],
     ['EGRESS_DNS_SERVERS', 'dns.test', '"dns.test" cannot be read: entries are address, address:port'],
+    ['CORS_ORIGINS', 'https://app.test/path', '"https://app.test/path" is no origin: write scheme, host and port only'],
+    ['CORS_ORIGINS', 'app.test', '"app.test" is no origin: write scheme, host and port only'],
+    ['CORS_ORIGINS', '*,https://app.test', '"*" allows every origin and stands alone'],
   ])('refuse a bad entry of %s by its name, with what is allowed', (name, text, words) => {
     expect(() => loadSettings({ [name]: text })).toThrow(words);
   });

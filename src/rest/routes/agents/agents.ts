@@ -43,7 +43,7 @@ const example = {
 
 export const agentRoutes: readonly DeclaredRoute[] = [
   {
-    operationId: 'listAis',
+    operationId: 'listAgents',
     method: 'get',
     path: '/api/v1/ais',
     summary: 'List AIs',
@@ -71,7 +71,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     page: 'cursor',
   },
   {
-    operationId: 'createAi',
+    operationId: 'createAgent',
     method: 'post',
     path: '/api/v1/ais',
     summary: 'Create AI',
@@ -83,7 +83,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     example,
   },
   {
-    operationId: 'getAi',
+    operationId: 'getAgent',
     method: 'get',
     path: '/api/v1/ais/{aiId}',
     summary: 'Get AI',
@@ -93,7 +93,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     document: `query ($aiId: ID!) { agent(id: $aiId) { ${agentFields} } }`,
   },
   {
-    operationId: 'updateAi',
+    operationId: 'updateAgent',
     method: 'patch',
     path: '/api/v1/ais/{aiId}',
     summary: 'Update AI fields',
@@ -106,7 +106,7 @@ export const agentRoutes: readonly DeclaredRoute[] = [
     example,
   },
   {
-    operationId: 'deleteAi',
+    operationId: 'deleteAgent',
     method: 'delete',
     path: '/api/v1/ais/{aiId}',
     summary: 'Delete AI',

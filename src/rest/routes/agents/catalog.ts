@@ -6,7 +6,7 @@ const categoryFields = 'id createdAt updatedAt orgId name';
 
 export const agentCatalogRoutes: readonly DeclaredRoute[] = [
   {
-    operationId: 'generateAiProfile',
+    operationId: 'generateAgentProfile',
     method: 'post',
     path: '/api/v1/ais/{aiId}/profile',
     summary: 'Generate AI profile from existing AI data',
@@ -18,7 +18,7 @@ export const agentCatalogRoutes: readonly DeclaredRoute[] = [
     document: `mutation ($aiId: ID!) { generateAgentProfile(id: $aiId) { ${profileFields} } }`,
   },
   {
-    operationId: 'approveAi',
+    operationId: 'approveAgent',
     method: 'post',
     path: '/api/v1/ais/{aiId}/approval',
     summary: 'Approve AI',
@@ -30,7 +30,7 @@ export const agentCatalogRoutes: readonly DeclaredRoute[] = [
     example: { isApproved: true },
   },
   {
-    operationId: 'rateAi',
+    operationId: 'rateAgent',
     method: 'put',
     path: '/api/v1/ais/{aiId}/rating',
     summary: 'Rate AI',
@@ -41,7 +41,7 @@ export const agentCatalogRoutes: readonly DeclaredRoute[] = [
     example: { rating: 5 },
   },
   {
-    operationId: 'listAiCategories',
+    operationId: 'listAgentCategories',
     method: 'get',
     path: '/api/v1/ai-categories',
     summary: "List the organization's categories",
@@ -51,7 +51,7 @@ export const agentCatalogRoutes: readonly DeclaredRoute[] = [
     wrap: 'data',
   },
   {
-    operationId: 'createAiCategory',
+    operationId: 'createAgentCategory',
     method: 'post',
     path: '/api/v1/ai-categories',
     summary: 'Create category',
@@ -62,7 +62,7 @@ export const agentCatalogRoutes: readonly DeclaredRoute[] = [
     example: { name: 'Onboarding' },
   },
   {
-    operationId: 'renameAiCategory',
+    operationId: 'renameAgentCategory',
     method: 'patch',
     path: '/api/v1/ai-categories/{categoryId}',
     summary: 'Rename category',
@@ -75,7 +75,7 @@ export const agentCatalogRoutes: readonly DeclaredRoute[] = [
     example: { name: 'First days' },
   },
   {
-    operationId: 'deleteAiCategory',
+    operationId: 'deleteAgentCategory',
     method: 'delete',
     path: '/api/v1/ai-categories/{categoryId}',
     summary: 'Delete category',

@@ -39,7 +39,7 @@ const following = 'subscription ($chatId: ID!, $runId: ID!) { runEvents(runId: $
 
 export const chatRoutes: readonly DeclaredRoute[] = [
   {
-    operationId: 'listChatsOfAi',
+    operationId: 'listChatsOfAgent',
     method: 'get',
     path: '/api/v1/ais/{aiId}/chats',
     summary: 'List chats of an AI',
@@ -62,6 +62,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description: "Its transcript begins with the AI's `introduction`; `seed` is the text that the first message begins from.",
     tag: 'Chats',
     spec: 'Create chat for an AI',
+    schemas: { Chat: 'CreatedChat' },
     document: `mutation ($aiId: ID!, $input: CreateChatInput!) { createChat(agentId: $aiId, input: $input) { ${chatFields} seed } }`,
     body: 'input',
     example: { name: 'Holidays' },
@@ -89,6 +90,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description: 'With its messages, in order.',
     tag: 'Chats',
     spec: 'Get chat',
+    schemas: { Chat: 'ChatDetail' },
     document: `query ($chatId: ID!) { chat(id: $chatId) { ${chatWithMessages} seed activeRunId } }`,
     omitNull: hiddenNulls,
   },
@@ -120,6 +122,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     description: 'A new chat with the same messages, files, name and AI. It is not pinned, and has no runs.',
     tag: 'Chats',
     spec: 'Duplicate chat',
+    schemas: { Chat: 'ChatWithMessages' },
     document: `mutation ($chatId: ID!) { duplicateChat(id: $chatId) { ${chatWithMessages} } }`,
     omitNull: hiddenNulls,
   },
@@ -132,6 +135,7 @@ export const chatRoutes: readonly DeclaredRoute[] = [
       'Removes all messages, with the files and the summary; id, AI, name and pin stay. 409 while a run answers: cancel that first.',
     tag: 'Chats',
     spec: 'Reset chat (clears its current state or content)',
+    schemas: { Chat: 'ChatWithMessages' },
     document: `mutation ($chatId: ID!) { resetChat(id: $chatId) { ${chatWithMessages} } }`,
     omitNull: hiddenNulls,
   },

@@ -13,7 +13,7 @@ const one = '/api/v1/data-sources/{dataSourceId}';
 
 export const dataSourceRoutes: readonly DeclaredRoute[] = [
   {
-    operationId: 'listDataSourcesOfAi',
+    operationId: 'listDataSourcesOfAgent',
     method: 'get',
     path: ofAgent,
     summary: 'List data sources of an AI',
@@ -83,6 +83,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     summary: 'List data sources the user can access',
     tag,
     spec: 'List data sources the user can access',
+    schemas: { DataSource: 'DataSourceDetail', User: 'UserSummary' },
     document: `query ($search: String, $type: DataSourceType, $orderBy: String, $page: Int, $limit: Int = 20, $cursor: String) {
       dataSources(search: $search, type: $type, orderBy: $orderBy, page: $page, first: $limit, after: $cursor) {
         nodes { ${sourceFields} ais { id name src } ownerUser { id email name } }
@@ -107,6 +108,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     path: one,
     summary: 'Get data source',
     tag,
+    schemas: { DataSource: 'DataSourceDetail', User: 'UserSummary' },
     document: `query ($dataSourceId: ID!) { dataSource(id: $dataSourceId) { ${sourceFields} ais { id name src } ownerUser { id email name } } }`,
   },
   {

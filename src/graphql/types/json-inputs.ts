@@ -1,0 +1,67 @@
+import { builder } from '../builder/builder.ts';
+import { boundedJson } from './scalars.ts';
+
+/**
+ * Inputs that hold a part of a wire format (src/wire/). GraphQL types them for its clients. REST hands their JSON to the wire schema as it
+ * came, because that schema knows the format best. Members have the names of the format, so that the same JSON is accepted by both APIs.
+ */
+export const wireInput = { asJson: boundedJson } as const;
+
+const TracingInput = builder.inputType('ChatTracingInput', {
+  description: 'Whether a run is traced.',
+  extensions: wireInput,
+  fields: (t) => ({ enabled: t.boolean({ required: false, description: 'Whether it is.' }) }),
+});
+
+const FlowOverrideInput = builder.inputType('ChatFlowOverrideInput', {
+  description: "Another flow than the agent's own.",
+  extensions: wireInput,
+  fields: (t) => ({
+    force: t.boolean({ required: false, description: 'Whether it is taken even where the agent says otherwise.' }),
+    id: t.string({ required: false, description: 'The id of the flow.' }),
+    version: t.int({ required: false, description: 'The version of the flow, from 1.' }),
+  }),
+});
+
+const FlowOptionsInput = builder.inputType('ChatFlowOptionsInput', {
+  description: 'The flow of the agent.',
+  extensions: wireInput,
+  fields: (t) => ({
+    override: t.field({ type: FlowOverrideInput, required: false, description: 'Another one than its own.' }),
+    tracing: t.field({ type: TracingInput, required: false, description: 'Whether it is traced.' }),
+  }),
+});
+
+/** Of a message of a chat, a completion or a response. */
+export const ChatOptionsInput = builder.inputType('ChatOptionsInput', {
+  description: 'Options of a chat. Over REST other members are ignored.',
+  extensions: wireInput,
+  fields: (t) => ({
+    flow: t.field({ type: FlowOptionsInput, required: false, description: 'The flow of the agent.' }),
+    tracing: t.field({ type: TracingInput, required: false, description: 'Whether the run is traced.' }),
+  }),
+});
+
+export const ExpiresAfterInput = builder.inputType('ExpiresAfterInput', {
+  description: 'When a vector store expires.',
+  extensions: wireInput,
+  fields: (t) => ({
+    anchor: t.string({ required: false, description: 'Only last_active_at.' }),
+    days: t.int({ required: false, description: 'From 1 to 365.' }),
+  }),
+});
+
+export const ChunkingStrategyInput = builder.inputType('ChunkingStrategyInput', {
+  description: 'How files are cut into passages.',
+  extensions: wireInput,
+  fields: (t) => ({ type: t.string({ required: false, description: 'Only auto.' }) }),
+});
+
+export const RankingOptionsInput = builder.inputType('RankingOptionsInput', {
+  description: 'How passages are ranked. Members are named as in the format of vector stores.',
+  extensions: wireInput,
+  fields: (t) => ({
+    ranker: t.string({ required: false, description: 'auto or none.' }),
+    score_threshold: t.float({ required: false, description: 'The least score, from 0 to 1.' }),
+  }),
+});
