@@ -2,7 +2,14 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'CODE_OF_CONDUCT.md', 'SECURITY.md', ...globSync(['docs/**/*.md', 'src/**/README.md'])];
+const pages = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'CODE_OF_CONDUCT.md',
+  'SECURITY.md',
+  ...globSync(['docs/**/*.md', 'src/**/README.md']),
+];
 
 describe('pages', () => {
   it('link only to files and headings that exist', () => {
