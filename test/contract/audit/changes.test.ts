@@ -18,7 +18,7 @@ const mutations = callsOf(schema, []).filter(({ operation }) => operation.starts
 const nameOf = (operation: string) => operation.slice('Mutation.'.length);
 const audited = mutations.filter(({ operation }) => !unauditedOperations.has(nameOf(operation)));
 
-const { service } = await withService('web', {});
+const { service, upstream } = await withService('web', { env: { EMBEDDING_MODEL: 'openai/embed' } });
 let setting: Setting;
 let probe: Probe;
 let people: { readonly owner: Person; readonly orgAdmin: Person; readonly instanceKey: Person };
@@ -80,6 +80,8 @@ describe('a mutation', () => {
   it.each([...unauditedOperations])('%s runs a model and writes no entry', async (name) => {
     const found = mutations.find(({ operation }) => nameOf(operation) === name);
     if (found === undefined) throw new Error(`${name} is no mutation`);
+    const vectors = [{ object: 'embedding', index: 0, embedding: [0.5] }];
+    upstream.otherwise({ body: JSON.stringify({ object: 'list', data: vectors, usage: { prompt_tokens: 1, total_tokens: 1 } }) });
     const { requestId, status } = await made('works', found.operation, found.call);
     expect(status).toBe(200);
     expect((await probe.take()).filter((row) => row.requestId === requestId)).toEqual([]);

@@ -52,7 +52,7 @@ describe('a key with the scope of a query alone', () => {
     const poor = await setting.world.make.withKey(person, { level, scopes: scope === null ? [] : [scope] });
     const all = await ask(rich, field, given);
     for (const { place } of crossings(all, field, 'every scope')) seenPlaces.add(place);
-    const few = await ask(poor, field, given);
+    const few = await ask(poor, field, given, undefined, line.hidden);
     expect(
       crossings(few, field, scope).map(({ place, value }) => `${place} shows ${JSON.stringify(value).slice(0, 100)}`),
     ).toEqual([]);

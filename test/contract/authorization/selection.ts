@@ -21,12 +21,17 @@ export const roomForWholeSelections = {
   GRAPHQL_ALIASES_MAX: '5000',
 };
 
-/** Sends a query that selects everything it can reach, and returns its value; any error except a missing scope fails the test. */
+/**
+ * Sends a query that selects everything it can reach, and returns its value; any error except a missing scope fails the test.
+ *
+ * @param refusal  the code of another error that may come.
+ */
 export async function ask(
   who: TestClient,
   field: GraphQLField<unknown, unknown>,
   given: Readonly<Record<string, unknown>>,
   headers?: RequestHeaders,
+  refusal?: string,
 ): Promise<unknown> {
   const used = field.args.filter(({ name }) => given[name] !== undefined);
   const declared = used.map(({ name, type }) => `$${name}: ${type}`).join(', ');
@@ -35,7 +40,7 @@ export async function ask(
   const variables = Object.fromEntries(used.map(({ name }) => [name, given[name]]));
   const { data, errors = [] } = (await who.post('/graphql', { query, variables }, headers)).body;
   const unexpected = errors.filter(
-    ({ extensions }: { extensions: { code: string } }) => extensions.code !== 'INSUFFICIENT_SCOPE',
+    ({ extensions: { code } }: { extensions: { code: string } }) => code !== 'INSUFFICIENT_SCOPE' && code !== refusal,
   );
   expect(unexpected).toEqual([]);
   return data?.[field.name];

@@ -7,6 +7,8 @@ export interface Line {
   readonly needs: RelationName;
   /** The status for an allowed caller, where the call cannot succeed. Default: a good one. */
   readonly reaches?: number;
+  /** The code for a key without the scope of what `given` names, where that is as if it were missing. */
+  readonly hidden?: string;
   /** Makes arguments of the root field that work for an allowed caller; made anew for each caller, because a call may use things up. */
   readonly given: (setting: Setting) => Arguments | Promise<Arguments>;
 }
@@ -124,8 +126,9 @@ export const table: Readonly<Record<string, Line>> = {
   'Mutation.createCompletion': line('sees', ({ agent }) => ({ input: completionOf(agent) })),
   'Subscription.completionEvents': line('sees', ({ agent }) => ({ input: completionOf(agent) })),
 
-  'Query.modelCatalogEntry': line('sees', byId('agent')),
-  // The service of the matrix has no EMBEDDING_MODEL.
+  // The agent of a key that may neither read nor run agents is no model: the catalog leaves it out too.
+  'Query.modelCatalogEntry': { ...line('sees', byId('agent')), hidden: 'MODEL_NOT_FOUND' },
+  // The service of the matrix has no EMBEDDING_MODEL; that of the audit log calls it openai/embed.
   'Mutation.createEmbeddings': { ...line('anyone', () => ({ input: { model: 'openai/embed', input: 'Hello' } })), reaches: 400 },
 
   // conversations, files
