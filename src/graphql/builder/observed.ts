@@ -29,6 +29,8 @@ const argumentNouns: Readonly<Record<string, ContentNoun>> = {
   dataSourceId: 'dataSource',
   runId: 'run',
 };
+/** What the argument `id` names, where the type of the field does not say so. Chats and runs by `id` are their user's alone, or have types that say so. */
+const idNouns: Partial<Record<IdKind, ContentNoun>> = { agent: 'agent', dataSource: 'dataSource' };
 const nodeNouns: Partial<Record<IdKind, ContentNoun>> = { agent: 'agent', chat: 'chat', dataSource: 'dataSource', run: 'run' };
 
 /**
@@ -93,7 +95,8 @@ function inside(inner: Resolver, idMember: string, readsOf: ReadsOf): Resolver {
 
 /** Notes the things that the arguments of a root field name, once the caller is allowed to run the field. */
 function named(field: Field, inner: Resolver, readsOf: ReadsOf): Resolver {
-  const names = field.args.map(({ name }) => name).filter((name) => name in argumentNouns);
+  const isNoted = shownBy(field) !== undefined;
+  const names = field.args.map(({ name }) => name).filter((name) => name in argumentNouns || (name === 'id' && !isNoted));
   if (names.length === 0) return inner;
   const isExport = exportOperations.has(field.name);
   return (source, args: Source, context, info) => {
@@ -101,14 +104,20 @@ function named(field: Field, inner: Resolver, readsOf: ReadsOf): Resolver {
     if (!isExport && !seesAsAdministrator(context.caller)) return result;
     const admitted = (value: unknown) => {
       for (const name of names) {
-        const noun = argumentNouns[name];
         const id = args[name];
-        if (noun !== undefined && typeof id === 'string') readsOf(context, field.name).note(noun, id);
+        if (typeof id !== 'string') continue;
+        const noun = argumentNouns[name] ?? idNounOf(id);
+        if (noun !== undefined) readsOf(context, field.name).note(noun, id);
       }
       return value;
     };
     return result instanceof Promise ? result.then(admitted) : admitted(result);
   };
+}
+
+function idNounOf(id: string): ContentNoun | undefined {
+  const kind = kindOfId(id);
+  return kind === undefined ? undefined : idNouns[kind];
 }
 
 /** What a field shows; undefined when its type holds no content of users. */

@@ -63,6 +63,8 @@ export class World {
   readonly sister: Organization;
   readonly service: TestService;
   readonly #connections = new Map<string, Promise<string>>();
+  /** Those made so far: lists show them beside the things of a setting. */
+  readonly vectorStores: string[] = [];
   #installation: Promise<string> | undefined;
   #made = 0;
 
@@ -190,6 +192,7 @@ export class World {
   async vectorStore(): Promise<{ readonly id: string; readonly fileId: string }> {
     const fileId = await this.storedFile();
     const id = await this.#madeBy(this.owner, '/api/v1/vector_stores', { file_ids: [fileId] });
+    this.vectorStores.push(id);
     return { id, fileId };
   }
   async bundle(agent: string): Promise<unknown> {
