@@ -22,10 +22,14 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
   for (let index = 0; index < rowCount; index += 1)
     sources.push(await make.apiDataSource({ owner: ann, agentId, data: { index } }));
   const sourceId: string = sources[0]?.id;
+  const stores = await made(async () => (await ann.post('/api/v1/vector_stores', {})).body);
+  const storeId: string = stores[0]?.id;
   const { body: group } = await ann.post('/api/v1/groups', { name: 'All', availability: 'EVERYONE', memberEmails: '' });
   const at = "now() + n * interval '1 millisecond'";
   const text = `repeat('x', ${rowBytes})`;
   const json = `jsonb_build_object('text', ${text})`;
+  /** A well-formed id of row n, for lists whose cursors are ids. */
+  const idOf = (prefix: string) => `'${prefix}_01h' || lpad(n::text, 23, '0')`;
   const rows = `generate_series(1, ${rowCount}) n`;
   const statements: readonly (readonly [string, ...unknown[]])[] = [
     [
@@ -33,6 +37,7 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
     ],
     [`update chats set "userInputs" = ${json}`],
     [`update data_sources set data = ${json}`],
+    [`update vector_stores set metadata = ${json}`],
     [`update audit_entries set changes = jsonb_build_array(jsonb_build_object('member', 'a', 'value', ${text}))`],
     [`insert into agent_data_sources ("agentId", "dataSourceId") select id, $1 from agents on conflict do nothing`, sourceId],
     [
@@ -42,8 +47,21 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
       ann.orgId,
     ],
     [
+      `insert into knowledge_items (id, "createdAt", "updatedAt", "orgId", "dataSourceId", name, "uniqueId", type, metadata)
+       select 'ki_of_store_' || n, ${at}, now(), $2, $1, 'item', 'file_of_store_' || n, 'FILE_UPLOAD', jsonb_build_object('attributes', ${json})
+       from ${rows}`,
+      storeId,
+      ann.orgId,
+    ],
+    [
+      `insert into files (id, "createdAt", "orgId", "userId", filename, "sizeBytes", "mimeType", purpose, "blobKey")
+       select ${idOf('file')}, ${at}, $1, $2, ${text}, 0, 'text/plain', 'user_data', 'blob ' || n from ${rows}`,
+      ann.orgId,
+      ann.userId,
+    ],
+    [
       `insert into messages (id, "createdAt", "updatedAt", "chatId", ordinal, role, content)
-       select 'msg_' || n, ${at}, now(), $1, n, 'user', ${text} from ${rows}`,
+       select ${idOf('msg')}, ${at}, now(), $1, n, 'user', ${text} from ${rows}`,
       chatId,
     ],
     [
@@ -94,7 +112,9 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
   return new Map([
     ['aiId', agentId],
     ['chatId', chatId],
+    ['conversationId', chatId],
     ['dataSourceId', sourceId],
     ['responseId', responseId],
+    ['vectorStoreId', storeId],
   ]);
 }
