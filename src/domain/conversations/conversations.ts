@@ -121,12 +121,18 @@ export async function listConversationItems(
   }
   const direction = order ?? 'desc';
   const from = typeof after === 'string' ? await findItem(deps, id, after, 'after') : undefined;
-  // Each message has an item at least: one more than asked for, and that of `after`.
-  const page = { from: from?.ordinal, limit: most + 2, order: direction };
-  const { rows, foundCount } = await deps.storage.conversations.messages(id, page);
-  const shown = rows.flatMap((message) => (direction === 'asc' ? itemsOf(message) : itemsOf(message).toReversed()));
-  const items = from === undefined ? shown : shown.slice(shown.findIndex((item) => item.id === after) + 1);
-  const hasMore = items.length > most || foundCount > rows.length;
+  const read = async (ordinal: number | undefined) => {
+    // Each message has an item at least: one more than asked for, and that of `after`.
+    const page = { from: ordinal, limit: most + 2, order: direction };
+    const { rows, foundCount } = await deps.storage.conversations.messages(id, page);
+    const shown = rows.flatMap((message) => (direction === 'asc' ? itemsOf(message) : itemsOf(message).toReversed()));
+    const items = shown.slice(shown.findIndex((item) => item.id === after) + 1);
+    return { items, hasMore: items.length > most || foundCount > rows.length };
+  };
+  const page = await read(from?.ordinal);
+  // The message of `after` fills the bytes of a page alone: the page begins behind it.
+  const isFilled = from !== undefined && page.items.length === 0 && page.hasMore;
+  const { items, hasMore } = isFilled ? await read(from.ordinal + (direction === 'asc' ? 1 : -1)) : page;
   return { items: items.slice(0, most).map(({ wire }) => wire), hasMore };
 }
 

@@ -201,6 +201,22 @@ describe('a list by REST', () => {
     }
   });
 
+  it('of a conversation goes on behind items that fill a page each', async () => {
+    const items = Array.from({ length: 3 }, () => ({ role: 'user', content: 'x'.repeat(pageMaxBytes + 1) }));
+    const { body: conversation } = await ann.post('/api/v1/conversations', { items });
+    for (const order of ['asc', 'desc']) {
+      const seen: string[] = [];
+      for (let after = '', hasMore = true; hasMore; ) {
+        const { body } = await ann.get(`/api/v1/conversations/${conversation.id}/items?order=${order}${after}`);
+        expect(body.data).toHaveLength(1);
+        seen.push(body.last_id);
+        after = `&after=${body.last_id}`;
+        hasMore = body.has_more;
+      }
+      expect(new Set(seen).size).toBe(items.length);
+    }
+  });
+
   it('of input items goes on behind its last', async () => {
     const seen: string[] = [];
     for (let after = '', hasMore = true; hasMore; ) {
