@@ -1,4 +1,13 @@
-import { type FieldNode, type GraphQLSchema, getNamedType, isInputObjectType, isNonNullType, Kind } from 'graphql';
+import {
+  type FieldNode,
+  GraphQLNonNull,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isNonNullType,
+  Kind,
+} from 'graphql';
 import { operationScopes } from '../domain/access/policy.ts';
 import { Faults } from '../domain/faults.ts';
 import type { Scope } from '../entities/accounts/caller.ts';
@@ -150,7 +159,9 @@ function variableReaders(row: DeclaredRoute, main: RowDocument, pathNames: reado
   return {
     path: pathNames.map(parameter),
     query: Object.keys(row.query ?? {}).map(parameter),
-    body: bodyType === undefined ? undefined : compileReader(bodyType, memberNames(row), mode),
+    // A body may be left out where its variable may; null is no body.
+    body:
+      bodyType === undefined ? undefined : compileReader(new GraphQLNonNull(getNullableType(bodyType)), memberNames(row), mode),
     form: row.upload === undefined ? [] : formFields(row, main, pathNames, mode).toArray(),
     defaults: mode === 'plain' ? [] : defaults.map((variable) => [variable.name, variable.defaultValue] as const),
   };

@@ -6,6 +6,7 @@ import { requestIdOf } from '../http/context.ts';
 import type { Metrics } from '../http/log/metrics.ts';
 import { sendDownload } from '../http/reply/download.ts';
 import { queryOf } from './call/call.ts';
+import { passBadEscape } from './router.ts';
 
 /**
  * GET of an original by a signed link: the signature stands for a key, so a reader of an answer opens its sources in a browser. A request
@@ -13,9 +14,9 @@ import { queryOf } from './call/call.ts';
  */
 export function createContentLinks(deps: Deps, metrics: Metrics): Router {
   const meter = metrics.meter('getKnowledgeItemContent');
-  return Router({ strict: true, caseSensitive: true }).get(
-    '/api/v1/data-sources/:dataSourceId/knowledge/:id/content',
-    async (req, res, next) => {
+  const router = Router({ strict: true, caseSensitive: true });
+  return router
+    .get('/api/v1/data-sources/:dataSourceId/knowledge/:id/content', async (req, res, next) => {
       const signed = new URLSearchParams(queryOf(req)).get(contentLinkParameter);
       if (signed === null) return next();
       res.locals.meter = meter;
@@ -26,6 +27,6 @@ export function createContentLinks(deps: Deps, metrics: Metrics): Router {
         if (req.headers.authorization === undefined) throw error;
         next();
       }
-    },
-  );
+    })
+    .use(passBadEscape);
 }

@@ -52,5 +52,5 @@ function compare(a: string, b: string): number {
 }
 
 /** A path whose escapes Express cannot decode is a path without a route. */
-const passBadEscape: ErrorRequestHandler = (error, _req, _res, next) =>
+export const passBadEscape: ErrorRequestHandler = (error, _req, _res, next) =>
   next(error instanceof URIError && 'status' in error ? undefined : error);

@@ -3,7 +3,7 @@ import { apis, type Question } from '../support/apis/questions.ts';
 import { type ApiServer, startApiServer } from '../support/egress/api-server.ts';
 import { indexed } from '../support/knowledge/knowledge.ts';
 import type { Person } from '../support/make.ts';
-import type { Answer } from '../support/runs/answers.ts';
+import { type Answer, withoutDate } from '../support/runs/answers.ts';
 import { withService } from '../support/service.ts';
 import type { UpstreamScript } from '../support/upstream.ts';
 
@@ -139,12 +139,5 @@ describe.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('
 /** Without the members about streaming: an API that answers in one piece asks the model for one piece. */
 function bare(body: Readonly<Record<string, unknown>> | undefined): object {
   const { stream: _stream, stream_options: _options, messages, ...same } = body ?? {};
-  return { ...same, messages: (messages as readonly { role: string; content: unknown }[]).flatMap(withoutDate) };
-}
-
-/** Only messages of chats have a date, so only their models are told it. */
-function withoutDate(message: { readonly role: string; readonly content: unknown }) {
-  if (message.role !== 'system' || typeof message.content !== 'string') return [message];
-  const content = message.content.replace(/(^|\n\n)Current date: \S+ \(\w+\), \S+ UTC$/, '');
-  return content === '' ? [] : [{ ...message, content }];
+  return { ...same, messages: withoutDate(messages as readonly { role: string; content: unknown }[]) };
 }

@@ -9,6 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
 import type { Person } from '../../support/make.ts';
 import { expectAccepted } from '../../support/runs/accepted-request.ts';
+import { unsigned } from '../../support/runs/answers.ts';
 import { eventsOf, responseMembers, walk } from '../../support/runs/response-walk.ts';
 import { finish, loopDeps, plan, runPlan, scriptedModel, text } from '../../support/runs/runs.ts';
 import { withService } from '../../support/service.ts';
@@ -276,7 +277,11 @@ async function frames(of: string) {
 /** Without the members that differ from run to run. */
 function bare(response: Record<string, unknown>): unknown {
   const text = JSON.stringify(response, (name, value) =>
-    ['id', 'created_at', 'completed_at', 'first_token_ms', 'queue_ms'].includes(name) ? null : value,
+    ['id', 'created_at', 'completed_at', 'first_token_ms', 'queue_ms'].includes(name)
+      ? null
+      : name === 'url'
+        ? unsigned(value)
+        : value,
   );
   return JSON.parse(text);
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { builtinTools } from '../../../src/engine/tools/builtin.ts';
+import { servedToolTypes } from '../../../src/entities/runs/served.ts';
 import { ways } from '../../support/apis/ways.ts';
 import { startClock } from '../../support/clock.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
@@ -63,15 +64,17 @@ const goodArgs: Readonly<Record<string, string>> = {
   deep_research: '{"task":"x","questions":["a","b"]}',
 };
 const kinds: readonly Kind[] = [
-  ...Object.entries(builtinTools).flatMap(([type, names]): Kind[] =>
-    names.map((called) => ({
-      name: type,
-      called,
-      args: goodArgs[called] ?? '{}',
-      tools: [type],
-      isProgram: called === 'python',
-    })),
-  ),
+  ...Object.entries(builtinTools)
+    .filter(([type]) => servedToolTypes.includes(type))
+    .flatMap(([type, names]): Kind[] =>
+      names.map((called) => ({
+        name: type,
+        called,
+        args: goodArgs[called] ?? '{}',
+        tools: [type],
+        isProgram: called === 'python',
+      })),
+    ),
   ...Object.keys(goodArgs).map((type): Kind => ({ name: `${type} with no JSON`, called: type, args: '{"', tools: [type] })),
   { name: 'a function of an API', called: 'pay', args: '{"n":1}' },
   { name: 'a function of an API with arguments that do not fit', called: 'pay', args: '{"n":"x"}' },

@@ -4,6 +4,7 @@ import { RunStop } from '../../../src/engine/runs/stop.ts';
 import { apiMethods } from '../../../src/engine/tools/api-function/api-function.ts';
 import { builtinTools } from '../../../src/engine/tools/builtin.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
+import { servedToolTypes } from '../../../src/entities/runs/served.ts';
 import type { RunStore } from '../../../src/storage/runs/runs.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -49,9 +50,9 @@ function holdAppends() {
 }
 
 const everyTool: readonly [string, { readonly name: string; readonly tools: readonly object[]; readonly method?: string }][] = [
-  ...Object.entries(builtinTools).flatMap(([type, names]) =>
-    names.map((name): (typeof everyTool)[number] => [type, { name, tools: [{ type }] }]),
-  ),
+  ...Object.entries(builtinTools)
+    .filter(([type]) => servedToolTypes.includes(type))
+    .flatMap(([type, names]) => names.map((name): (typeof everyTool)[number] => [type, { name, tools: [{ type }] }])),
   ...apiMethods.map((method): (typeof everyTool)[number] => [`API_FUNCTION ${method}`, { name: 'act', tools: [], method }]),
 ];
 

@@ -185,6 +185,17 @@ function citation({ answerStart, answerEnd, name, url }: Wire): Answer['citation
 }
 
 /** Each reading of an answer signs its links anew. */
-function unsigned(url: string): string {
+export function unsigned(url: string): string {
   return url.replace(/[?]link=[\w.-]+$/, '');
+}
+
+export type Asked = { readonly role: string; readonly content: unknown };
+
+/** Messages that a model got, without the date: only messages of chats have one, so only their models are told it. */
+export function withoutDate<T extends Asked>(messages: readonly T[]): readonly T[] {
+  return messages.flatMap((message) => {
+    if (message.role !== 'system' || typeof message.content !== 'string') return [message];
+    const content = message.content.replace(/(^|\n\n)Current date: \S+ \(\w+\), \S+ UTC$/, '');
+    return content === '' ? [] : [{ ...message, content }];
+  });
 }
