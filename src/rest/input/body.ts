@@ -10,6 +10,7 @@ import {
 } from 'graphql';
 import type { Faults } from '../../domain/faults.ts';
 import { DomainError } from '../../entities/errors.ts';
+import { isObject } from '../../lib/json.ts';
 import { integerBounds } from '../../wire/schema.ts';
 import { camelNames, type MemberNames } from './member-names.ts';
 
@@ -76,6 +77,7 @@ class ReaderCompiler {
     if (typeof asJson !== 'function') return undefined;
     if (this.#mode === 'plain') return new ReaderCompiler(camelNames, this.#mode).#object(type);
     return (value, faults) => {
+      if (!isObject(value)) return addNotObject(value, faults);
       try {
         return asJson(value);
       } catch (error) {
@@ -138,9 +140,7 @@ class ReaderCompiler {
     const isOneOf = type.isOneOf;
     const names = members.map((member) => member.wire).join(', ');
     return (value, faults) => {
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-        return faults.addHere('INVALID_TYPE', (path) => `${path} must be an object, not ${describeValue(value)}`);
-      }
+      if (!isObject(value)) return addNotObject(value, faults);
       const result: Record<string, unknown> = {};
       let given = 0;
       for (const member of members) {
@@ -170,6 +170,10 @@ class ReaderCompiler {
       return result;
     };
   }
+}
+
+function addNotObject(value: unknown, faults: Faults): undefined {
+  return faults.addHere('INVALID_TYPE', (path) => `${path} must be an object, not ${describeValue(value)}`);
 }
 
 /** Own members only: a body without `constructor` must not seem to have one. */

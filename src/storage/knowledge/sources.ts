@@ -1,3 +1,4 @@
+// Raw SQL: one statement locks the sources of a bulk deletion, in the order of their ids.
 import type { AgentFilter, DataSourceFilter } from '../../entities/accounts/access.ts';
 import type { DataSource, RefreshPeriod } from '../../entities/knowledge/data-source.ts';
 import type { Members } from '../../entities/members.ts';
