@@ -105,7 +105,7 @@ describe('the process', () => {
       const empty = await emptyPlace();
       const both = [startProcess(empty.env), startProcess(empty.env)];
       const urls = await Promise.all(both.map((parley) => parley.url()));
-      const keys = both.flatMap((parley) => parley.output().match(madeKey) ?? []);
+      const keys = [...new Set(both.flatMap((parley) => parley.output().match(madeKey) ?? []))];
       expect(keys.length).toBe(1);
       for (const url of urls) expect((await new TestClient(() => url, keys[0]).graphql('{ __typename }')).status).toBe(200);
       await Promise.all(both.map((parley) => parley.kill('SIGTERM')));
