@@ -24,6 +24,8 @@ export async function openPage(
   opening ??= withBrowser();
   const browser = await opening;
   const page = await (await browser.createBrowserContext()).newPage();
+  // A test has two minutes: a busy machine takes long to draw a page.
+  page.setDefaultTimeout(100_000);
   const problems: string[] = [];
   const origins = new Set<string>();
   page.on('pageerror', (error) => problems.push(String(error)));

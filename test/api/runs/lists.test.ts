@@ -34,9 +34,9 @@ async function beginRuns(person: Person, count: number) {
   await service.deps.storage.db.pool.query(`update runs set status = 'in_progress', "leaseUntil" = now() + interval '1 hour'`);
 }
 
-/** Without the statements of the audit log, which is written after the reply. */
+/** Without the statements of the audit log and of the usage ledger, which are written after replies. */
 function readsOf(statements: readonly string[]): readonly string[] {
-  return statements.filter((text) => !/audit_entries|is not true/.test(text));
+  return statements.filter((text) => !/audit_entries|is not true|usage_entries/.test(text));
 }
 
 it('reads what all active runs said in one statement, and in one more what of it the caller may see', async () => {
