@@ -35,9 +35,6 @@ export function printOpenApi(
     const place = paths[route.row.path] ?? {};
     place[route.row.method] = operation(printer, route);
     paths[route.row.path] = place;
-    for (const alias of pathsOf(route.row)) {
-      if (alias !== route.row.path) paths[alias] = { $ref: `#/paths/${pointerOf(route.row.path)}` };
-    }
   }
   const tags = [...new Set(routes.map(({ row }) => row.tag))].map((name) => {
     const description = tagDescriptions[name];
@@ -65,11 +62,6 @@ export function printOpenApi(
   };
 }
 
-/** A path as a part of a reference: braces are no characters of an address. */
-function pointerOf(path: string): string {
-  return encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'));
-}
-
 const tagDescriptions: Readonly<Record<string, string>> = {
   Conversations: 'Chats in the common format: items, and texts that the caller keeps with them.',
   Embeddings: 'Vectors in the common format.',
@@ -88,7 +80,7 @@ function operation(printer: SchemaPrinter, route: Route): JsonSchema {
   return {
     operationId: row.operationId,
     summary: row.summary,
-    ...(row.description === undefined ? {} : { description: row.description }),
+    ...describedAs(row),
     tags: [row.tag],
     ...(row.isDeprecated === true ? { deprecated: true } : {}),
     security: [{ apiKey: route.scope === null ? [] : [route.scope] }, ...(row.ticket === undefined ? [] : [{}])],
@@ -98,6 +90,17 @@ function operation(printer: SchemaPrinter, route: Route): JsonSchema {
     ...(row.extension === undefined ? {} : { ...isExtension, ...behaves(row.extension) }),
     ...(row.socket === undefined ? {} : { 'x-parley-socket': socketOf(printer, row.socket) }),
   };
+}
+
+/**
+ * The other paths of an operation are words: as paths of their own they would be printed twice by pages, and generators would make a function
+ * of each.
+ */
+function describedAs(row: Route['row']): { readonly description?: string } {
+  const others = pathsOf(row).filter((path) => path !== row.path);
+  const places = others.length === 0 ? [] : [`Also at ${others.map((path) => `\`${path}\``).join(' and ')}.`];
+  const sentences = [...(row.description === undefined ? [] : [row.description]), ...places];
+  return sentences.length === 0 ? {} : { description: sentences.join('\n\n') };
 }
 
 function parametersOf(printer: SchemaPrinter, route: Route): JsonSchema[] {

@@ -1,4 +1,4 @@
-import type { HTTPRequest, Page } from 'puppeteer-core';
+import type { Page } from 'puppeteer-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../../support/browser.ts';
 import { openPage, visible } from '../../support/pages.ts';
@@ -14,12 +14,29 @@ async function enterKey(page: Page, key: string): Promise<void> {
 const waitForStatus = (page: Page, words: string) =>
   page.waitForFunction((part) => document.getElementById('key-status')?.textContent?.includes(part) === true, {}, words);
 
+interface Description {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+  readonly tags: readonly { readonly name: string }[];
+}
+
 const accepted = 'Requests use the key of';
 
-/** Queries and mutations go as POST, a subscription may go as GET with the document in its address. */
-function runsOperation(request: HTTPRequest, name: string): boolean {
-  const sent = request.postData() ?? decodeURIComponent(request.url().replaceAll('+', ' '));
-  return new URL(request.url()).pathname === '/graphql' && sent.includes(` ${name}{`);
+/**
+ * Runs the operation of the tab in view until its answer has the words. GraphiQL takes a moment after a change of tabs to see the name of the
+ * operation, and asks for that of the tab before when it is run at once: so this runs it again, as a person would.
+ */
+async function answerOf(page: Page, words: string): Promise<string> {
+  const found = await page.waitForFunction(
+    (part) => {
+      const text = document.querySelector<HTMLElement>('.result-window')?.innerText ?? '';
+      if (text.includes(part)) return text;
+      document.querySelector<HTMLElement>('.graphiql-execute-button[aria-label^="Execute"]')?.click();
+      return undefined;
+    },
+    { polling: 1000 },
+    words,
+  );
+  return (await found.jsonValue()) ?? '';
 }
 
 describe.skipIf(!hasBrowser())('GraphiQL in Chromium', () => {
@@ -75,19 +92,33 @@ describe.skipIf(!hasBrowser())('GraphiQL in Chromium', () => {
         {},
         index,
       );
-      const replied = page.waitForResponse((reply) => runsOperation(reply.request(), names[index] ?? ''));
-      await page.click('.graphiql-execute-button');
-      const text = await (await replied).text();
-      expect(text).toContain(member);
-      expect(text).not.toContain('"errors"');
+      expect(await answerOf(page, member)).not.toContain('"errors"');
     }
   });
 });
 
 describe.skipIf(!hasBrowser())('the reference in Chromium', () => {
-  it('shows operations, without a request to anywhere else', async () => {
+  it('shows all operations by subject, without a request to anywhere else', async () => {
     const { page, problems, origins } = await openPage(`${service.url}/docs`);
     await page.waitForSelector('.opblock');
+    const { paths, tags } = (await (await fetch(`${service.url}/openapi.json`)).json()) as Description;
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
+    expect(operations.length).toBeGreaterThan(100);
+    // The page draws what is in view: a reader scrolls through it.
+    const shown = await page.evaluate(async () => {
+      const found = { operations: new Set<string>(), tags: new Set<string>() };
+      let previous = -1;
+      while (document.documentElement.scrollTop !== previous) {
+        previous = document.documentElement.scrollTop;
+        for (const block of document.querySelectorAll('.opblock')) found.operations.add(block.id.split('-').at(-1) ?? '');
+        for (const tag of document.querySelectorAll<HTMLElement>('.opblock-tag')) found.tags.add(tag.dataset.tag ?? '');
+        window.scrollBy(0, window.innerHeight / 2);
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      }
+      return { operations: [...found.operations], tags: [...found.tags] };
+    });
+    expect(shown.operations.toSorted()).toEqual(operations.toSorted());
+    expect(shown.tags.toSorted()).toEqual(tags.map(({ name }) => name).toSorted());
     expect(problems).toEqual([]);
     expect([...origins]).toEqual([service.url]);
   });
@@ -104,7 +135,8 @@ describe.skipIf(!hasBrowser())('the reference in Chromium', () => {
     await waitForStatus(page, accepted);
     await page.goto(`${service.url}/docs`);
     await waitForStatus(page, accepted);
-    await page.locator('.operation-filter-input').fill('list ais');
+    await page.locator('.operation-filter-input').fill('agents list ais');
+    await page.waitForFunction(() => document.querySelectorAll('.opblock').length < 5);
     await page.locator('.opblock-summary-control').click();
     await page.locator('.try-out__btn').click();
     const replied = page.waitForResponse((reply) => new URL(reply.url()).pathname === '/api/v1/ais');

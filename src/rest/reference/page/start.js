@@ -16,12 +16,8 @@ function opsFilter(taggedOperations, phrase) {
     .filter((group) => group.get('operations').size > 0);
 }
 
-// Second addresses of an operation only point at the first, and resolving them keeps Swagger UI from ever drawing the page.
-const description = await (await fetch('/openapi.json')).json();
-description.paths = Object.fromEntries(Object.entries(description.paths).filter(([, path]) => path.$ref === undefined));
-
 const reference = SwaggerUIBundle({
-  spec: description,
+  url: '/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
   docExpansion: 'list',
