@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authenticateKey } from '../../../src/domain/accounts/api-keys.ts';
 import { agentForRun } from '../../../src/domain/agents/agents.ts';
 import { agentListScopes, agentVisibilities } from '../../../src/entities/agents/agent.ts';
@@ -190,6 +190,7 @@ describe('list scopes', () => {
   };
   let me: Person;
   let namesOf: (query: string) => Promise<string[]>;
+  let hideFromOthers: () => Promise<{ readonly status: number }>;
 
   beforeAll(async () => {
     const organization = await make.organization();
@@ -208,10 +209,14 @@ describe('list scopes', () => {
             ? stranger
             : other;
       const editors = name === 'edited' ? [{ id: me.userId }] : [];
-      await make.agent({ owner, name, ...members, editors, groups: name === 'grouped' ? [myGroup] : [] });
+      const agent = await make.agent({ owner, name, ...members, editors, groups: name === 'grouped' ? [myGroup] : [] });
+      if (name === 'strangerInPublicCatalog') hideFromOthers = () => owner.delete(`/api/v1/ais/${agent.id}`);
     }
     namesOf = async (query) => (await me.get(`/api/v1/ais${query}`)).body.data.map(({ name }: { name: string }) => name);
   });
+
+  // Everyone's lists show this agent, and other files use this service.
+  afterAll(async () => expect((await hideFromOthers()).status).toBe(200));
 
   it.each(agentListScopes)('%s shows what it says, newest first', async (scope) => {
     expect((await namesOf(`?scope=${scope}`)).toSorted()).toEqual([...expected[scope]].toSorted());
