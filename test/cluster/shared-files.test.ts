@@ -32,7 +32,7 @@ function filesOfTwoInstances(): void {
       cluster.start({ ...store.env, DATA_DIR: folder, DEFAULT_MODEL: 'parley/offline' });
     const [first, second] = [await start(folders[0]), await start(folders[1])];
     [one, two] = [first.client(), second.client()];
-    nobodyAtTwo = new TestClient(() => second.url);
+    nobodyAtTwo = new TestClient(() => second.url, undefined);
     agentId = (await one.post('/api/v1/ais', { name: 'Ada', src: '', description: 'Knows', instructions: 'Answer.' })).body.id;
   });
   afterAll(async () => {
