@@ -14,15 +14,14 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const pageHeaders = [
+/** On every page and its files, a flat list of names and values. */
+export const pageHeaders = [
   'content-security-policy',
   pagePolicy,
   'x-content-type-options',
   'nosniff',
   'referrer-policy',
   'no-referrer',
-  'cache-control',
-  'no-cache',
 ] as const;
 
 export interface Page {
@@ -63,9 +62,10 @@ ${script === undefined ? '' : `<script type="module" src="${script}"></script>\n
 `;
 }
 
-/** Sends a page, or a file of one, to anybody. */
-export function sendPage(req: IncomingMessage, res: ServerResponse, type: string, body: string | Buffer): void {
-  sendBody(res, 200, ['content-type', type, 'vary', 'accept', 'x-request-id', requestIdOf(req), ...pageHeaders], body);
+/** Sends a page to anybody. */
+export function sendPage(req: IncomingMessage, res: ServerResponse, type: string, body: string): void {
+  const headers = ['content-type', type, 'vary', 'accept', 'x-request-id', requestIdOf(req), 'cache-control', 'no-cache'];
+  sendBody(res, 200, [...headers, ...pageHeaders], body);
 }
 
 export const htmlType = 'text/html; charset=utf-8';

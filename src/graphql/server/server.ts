@@ -19,6 +19,7 @@ import { Documents } from './documents/documents.ts';
 import type { Executor } from './executor.ts';
 import { CompiledExecutor } from './fast/compiled-executor.ts';
 import { SmallQueries } from './fast/small-queries.ts';
+import { createGraphiqlPage } from './graphiql.ts';
 import { sendErrors } from './reply.ts';
 import { RequestReader } from './request-reader.ts';
 import { EventStreams } from './streams/event-streams.ts';
@@ -76,6 +77,7 @@ class GraphqlServer {
   readonly #streams: EventStreams;
   readonly #connections: SingleConnections;
   readonly #yoga: YogaHandler;
+  readonly #page = createGraphiqlPage();
   readonly #meters: ReadonlyMap<MeasuredAs, RouteMeter>;
 
   constructor({ schema, deps, metrics, streams: sse, admissions, keys, plainExecutor }: GraphqlOptions) {
@@ -107,7 +109,7 @@ class GraphqlServer {
       if (req.method === 'OPTIONS') return sendEmpty(res, 204, requestId, ['allow', 'GET, POST, PUT, DELETE, OPTIONS']);
       if (!isStreamPath && asksForPage(req)) {
         measuredAs = 'page';
-        return await this.#yoga.answerPage(req, res);
+        return await this.#page.send(req, res);
       }
       const known = authenticate(req, this.#keyCheck);
       const caller: Caller = known instanceof Promise ? await known : known;
