@@ -94,7 +94,7 @@ async function begin(block: ReadmeBlock, { url, key }: Service): Promise<Row> {
   try {
     await outputOf(child, /^data: \{"data":/m, outputMaxMs);
   } finally {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+    endGroup(child);
   }
   return { title: block.title, seconds: (performance.now() - begunMs) / 1_000, result: 'shows events until it is stopped' };
 }
@@ -105,7 +105,7 @@ async function stop({ process: child }: Service): Promise<Row> {
   const begunMs = performance.now();
   const ended = child.exitCode === null ? once(child, 'exit') : Promise.resolve();
   if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGINT');
-  const late = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'), stopMaxMs);
+  const late = setTimeout(() => endGroup(child), stopMaxMs);
   await ended;
   clearTimeout(late);
   const seconds = (performance.now() - begunMs) / 1_000;
@@ -119,12 +119,18 @@ async function stop({ process: child }: Service): Promise<Row> {
     : { title, seconds, result: 'FAILED: its port is still taken', isBad: true };
 }
 
-/** @throws Error with all output when the process ends or the time is over before. */
+/** @throws Error with all output when the process ends or the time is over before; the process and what it started are ended then. */
 function outputOf(child: ChildProcess, pattern: RegExp, timeoutMs: number): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     let output = '';
-    const timer = setTimeout(() => reject(new Error(`not within ${timeoutMs / 1_000} s\n${output}`)), timeoutMs);
-    child.once('close', (code) => reject(new Error(`ended with ${code}\n${output}`)));
+    const timer = setTimeout(() => {
+      endGroup(child);
+      reject(new Error(`not within ${timeoutMs / 1_000} s\n${output}`));
+    }, timeoutMs);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      reject(new Error(`ended with ${code}\n${output}`));
+    });
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (chunk: string) => {
         output += chunk;
@@ -145,6 +151,10 @@ function bareEnvironment(): NodeJS.ProcessEnv {
   );
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
   return { ...Object.fromEntries(kept), PATH: folders.join(delimiter), GIT_CONFIG_GLOBAL: gitConfig, PORT: String(port) };
+}
+
+function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
 }
 
 async function freePort(): Promise<number> {
