@@ -37,7 +37,8 @@ import { type ConnectionStore, createConnectionStore } from './knowledge/connect
 import { createIndexingStore, type IndexingStore } from './knowledge/indexing/indexing.ts';
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge/items.ts';
 import { createDataSourceStore, type DataSourceStore } from './knowledge/sources.ts';
-import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores.ts';
+import { createVectorStoreBatchStore, type VectorStoreBatchStore } from './knowledge/vector-stores/batches.ts';
+import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores/stores.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
 import { createResponseStore, type ResponseStore } from './runs/responses.ts';
 import { createRunStore, type RunStore } from './runs/runs.ts';
@@ -93,6 +94,7 @@ export interface Storage {
   readonly connectedSources: ConnectedSourceStore;
   readonly knowledgeItems: KnowledgeItemStore;
   readonly vectorStores: VectorStoreStore;
+  readonly vectorStoreBatches: VectorStoreBatchStore;
   readonly chunks: ChunkStore;
   readonly indexing: IndexingStore;
   close(): Promise<void>;
@@ -175,6 +177,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     connectedSources: createConnectedSourceStore(db, signals),
     knowledgeItems: createKnowledgeItemStore(db),
     vectorStores: createVectorStoreStore(db, signals),
+    vectorStoreBatches: createVectorStoreBatchStore(db, signals),
     chunks,
     indexing: createIndexingStore(db, signals, chunks),
     close: async () => {

@@ -240,6 +240,14 @@ export const table: Readonly<Record<string, Line>> = {
   })),
   'Query.vectorStoreFiles': line('administersOwners', async ({ world }) => ({ id: (await world.vectorStore()).id })),
   'Query.vectorStoreFile': line('administersOwners', ({ world }) => world.vectorStore()),
+  'Query.vectorStoreFileContent': line('administersOwners', ({ world }) => world.vectorStore()),
+  'Query.vectorStoreFileBatch': line('administersOwners', ({ world }) => world.fileBatch()),
+  'Query.vectorStoreBatchFiles': line('administersOwners', ({ world }) => world.fileBatch()),
+  'Mutation.createVectorStoreFileBatch': line('changesStoreWithFile', async ({ world }) => ({
+    id: (await world.vectorStore()).id,
+    input: { fileIds: [await world.storedFile()] },
+  })),
+  'Mutation.cancelVectorStoreFileBatch': line('administersOwners', ({ world }) => world.fileBatch()),
   'Mutation.createVectorStore': line('anyone', () => ({ input: { name: 'Office' } })),
   'Mutation.updateVectorStore': line('administersOwners', async ({ world }) => ({
     id: (await world.vectorStore()).id,

@@ -195,6 +195,11 @@ export class World {
     this.vectorStores.push(id);
     return { id, fileId };
   }
+  /** With one file, which nothing indexes. */
+  async fileBatch(): Promise<{ readonly id: string; readonly batchId: string }> {
+    const { id, fileId } = await this.vectorStore();
+    return { id, batchId: await this.#madeBy(this.owner, `/api/v1/vector_stores/${id}/file_batches`, { file_ids: [fileId] }) };
+  }
   async bundle(agent: string): Promise<unknown> {
     return (await this.owner.get(`/api/v1/ais/${agent}/export`)).body;
   }
