@@ -58,6 +58,7 @@ import './runs/subagent-events.ts';
 import './responses/responses.ts';
 import './conversations/conversations.ts';
 import './files/files.ts';
+import './files/uploads.ts';
 import './embeddings/embeddings.ts';
 
 const roots = {

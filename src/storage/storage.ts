@@ -30,6 +30,7 @@ import { createInProcessSignals } from './database/signals/in-process.ts';
 import { createPostgresSignals } from './database/signals/postgres.ts';
 import type { Signals } from './database/signals/signals.ts';
 import { createFileStore, type FileStore } from './files/files.ts';
+import { createFileUploadStore, type FileUploadStore } from './files/uploads.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
 import { type ChunkStore, createChunkStore } from './knowledge/chunks.ts';
 import { type ConnectedSourceStore, createConnectedSourceStore } from './knowledge/connected-sources.ts';
@@ -84,6 +85,7 @@ export interface Storage {
   readonly conversations: ConversationStore;
   readonly chatFiles: ChatFileStore;
   readonly files: FileStore;
+  readonly fileUploads: FileUploadStore;
   readonly runs: RunStore;
   readonly runEvents: RunEventStore;
   readonly responses: ResponseStore;
@@ -167,6 +169,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     conversations: createConversationStore(db, signals),
     chatFiles: createChatFileStore(db),
     files: createFileStore(db),
+    fileUploads: createFileUploadStore(db),
     runs: createRunStore(db),
     runEvents: createRunEventStore(db),
     responses: createResponseStore(db),

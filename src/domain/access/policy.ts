@@ -85,6 +85,8 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   // responses
   'Query.response': 'CHATS:READ',
   'Query.responseInputItems': 'CHATS:READ',
+  // The request of a response, and so its scope.
+  'Query.responseInputTokens': 'CHATS:WRITE',
   'Query.activeRuns': 'CHATS:READ',
   'Mutation.createResponse': 'CHATS:WRITE',
   'Mutation.cancelResponse': 'CHATS:WRITE',
@@ -110,6 +112,10 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.files': 'CHATS:READ',
   'Mutation.createFile': 'CHATS:WRITE',
   'Mutation.deleteFile': 'CHATS:WRITE',
+  'Mutation.createFileUpload': 'CHATS:WRITE',
+  'Mutation.addFileUploadPart': 'CHATS:WRITE',
+  'Mutation.completeFileUpload': 'CHATS:WRITE',
+  'Mutation.cancelFileUpload': 'CHATS:WRITE',
   // data sources
   'Query.dataSource': 'DATA_SOURCES:READ',
   'Query.dataSources': 'DATA_SOURCES:READ',

@@ -121,6 +121,8 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   DeletedResponse: chats,
   FileObject: chats,
   FileObjectList: chats,
+  FileUpload: chats,
+  FileUploadPart: chats,
   // Reached through a chat or a run, which are noted.
   Message: chats,
   ModelFallback: chats,
@@ -128,6 +130,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   ResponseConversation: chats,
   ResponseError: chats,
   ResponseIncompleteDetails: chats,
+  ResponseInputTokens: chats,
   ResponseItemList: chats,
   ResponseUsage: chats,
   Run: { ...chats, shows: { noun: 'chat', id: 'chatId', owner: 'userId' } },
@@ -213,6 +216,7 @@ export const referenceScopes: Readonly<Record<string, Scope | null>> = {
   targetId: null,
   targetIds: null,
   tenantId: null,
+  uploadId: 'CHATS:READ',
   userEmail: null,
   vectorStoreId: 'DATA_SOURCES:READ',
   userId: null,
@@ -231,6 +235,7 @@ export const sharedFields: Readonly<Record<string, string>> = {
   'BulkDeleteDataSourcesPayload.aiId': 'the caller named it',
   'VectorStoreFile.vectorStoreId': 'the caller named it',
   'VectorStoreFileBatch.vectorStoreId': 'the caller named it',
+  'FileUploadPart.uploadId': 'the caller named it',
   'VectorStoreResult.fileId': 'a result says what it rests on',
   'Citation.dataSourceId': 'an answer says what it rests on',
   'Citation.knowledgeItemId': 'an answer says what it rests on',
@@ -249,6 +254,8 @@ export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
   fileIds: 'CHATS:READ',
   groups: 'GROUPS:READ',
   oauthTokenId: 'CONNECTIONS:READ',
+  // Parts of the upload that the operation is about.
+  partIds: null,
   repoHostAppInstallationId: 'CONNECTIONS:READ',
   // Accounts: the domain decides which ones the caller may name.
   id: null,

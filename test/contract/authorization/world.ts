@@ -188,6 +188,14 @@ export class World {
     form.append('purpose', 'assistants');
     return this.#madeBy(this.owner, '/api/v1/files', form);
   }
+  /** Pending, with its one part. */
+  async upload(): Promise<{ readonly id: string; readonly partId: string }> {
+    const begun = { bytes: 5, filename: 'note.txt', mime_type: 'text/plain', purpose: 'user_data' };
+    const id = await this.#madeBy(this.owner, '/api/v1/uploads', begun);
+    const form = new FormData();
+    form.append('data', new Blob(['Hello'], { type: 'text/plain' }), 'part');
+    return { id, partId: await this.#madeBy(this.owner, `/api/v1/uploads/${id}/parts`, form) };
+  }
   /** With one file. */
   async vectorStore(): Promise<{ readonly id: string; readonly fileId: string }> {
     const fileId = await this.storedFile();
