@@ -145,7 +145,7 @@ const SearchInputType = builder.inputType('VectorStoreSearchInput', {
       type: 'JSON',
       required: false,
       description:
-        'By attributes of files: `{type, key, value}` with eq, ne, gt, gte, lt, lte, in or nin, or `{type: "and" | "or", filters}`. Applied to the 100 best passages. JSON: filters nest to any depth, and values are of any kind.',
+        'By attributes of files: `{type, key, value}` with eq, ne, gt, gte, lt, lte, in or nin, or `{type: "and" | "or", filters}`. At most 500 comparisons. JSON: filters nest up to 8 levels, and values are of any kind.',
     }),
     rankingOptions: t.field({
       type: RankingOptionsInput,

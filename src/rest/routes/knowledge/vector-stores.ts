@@ -80,7 +80,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     method: 'post',
     path: `${store}/search`,
     summary: 'Search a vector store',
-    description: 'The best passages first. `filters` are applied to the 100 best passages. `score` is above 0 and below 1.',
+    description: 'The best passages first. `filters` choose the files that are searched. `score` is above 0 and below 1.',
     document: `query ($vectorStoreId: ID!, $input: VectorStoreSearchInput!) {
       vectorStoreSearch(id: $vectorStoreId, input: $input) {
         object search_query: searchQuery
