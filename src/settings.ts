@@ -111,6 +111,7 @@ export const settingsSchema = z.object({
   UPLOAD_MAX_BYTES: count(50 * MiB).describe('Largest file of a data source.'),
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
   CHAT_FILES_MAX: count(500).describe('Files of one chat.'),
+  UPLOADS_PENDING_MAX: count(20).describe('Uploads in parts that one user may have at once.'),
   FILES_MAX: count(10_000).describe('Files that one user may keep outside chats and data sources.'),
   CHAT_FILE_TOKENS_MAX: count(50_000).describe(
     'Tokens of text that a model gets from the files of one message; the rest is cut.',

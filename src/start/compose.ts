@@ -8,6 +8,7 @@ import { registerOrphanSweep } from '../domain/blobs.ts';
 import { registerChatFileSweep } from '../domain/chats/files.ts';
 import type { Deps } from '../domain/deps.ts';
 import { registerFileExpiry } from '../domain/files/files.ts';
+import { registerUploadExpiry } from '../domain/files/uploads.ts';
 import { registerIdempotencySweep } from '../domain/idempotency.ts';
 import { registerVectorStoreExpiry } from '../domain/knowledge/vector-stores/detach.ts';
 import { registerRunEventSweep } from '../domain/runs/runs.ts';
@@ -110,6 +111,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     registerRunEventSweep(deps);
     registerChatFileSweep(deps);
     registerFileExpiry(deps);
+    registerUploadExpiry(deps);
     registerVectorStoreExpiry(deps);
     registerPurges(deps);
     await jobs.start();

@@ -30,6 +30,7 @@ import { createInProcessSignals } from './database/signals/in-process.ts';
 import { createPostgresSignals } from './database/signals/postgres.ts';
 import type { Signals } from './database/signals/signals.ts';
 import { createFileStore, type FileStore } from './files/files.ts';
+import { createFileUploadStore, type FileUploadStore } from './files/uploads.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
 import { type ChunkStore, createChunkStore } from './knowledge/chunks.ts';
 import { type ConnectedSourceStore, createConnectedSourceStore } from './knowledge/connected-sources.ts';
@@ -37,7 +38,8 @@ import { type ConnectionStore, createConnectionStore } from './knowledge/connect
 import { createIndexingStore, type IndexingStore } from './knowledge/indexing/indexing.ts';
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge/items.ts';
 import { createDataSourceStore, type DataSourceStore } from './knowledge/sources.ts';
-import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores.ts';
+import { createVectorStoreBatchStore, type VectorStoreBatchStore } from './knowledge/vector-stores/batches.ts';
+import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores/stores.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
 import { createResponseStore, type ResponseStore } from './runs/responses.ts';
 import { createRunStore, type RunStore } from './runs/runs.ts';
@@ -83,6 +85,7 @@ export interface Storage {
   readonly conversations: ConversationStore;
   readonly chatFiles: ChatFileStore;
   readonly files: FileStore;
+  readonly fileUploads: FileUploadStore;
   readonly runs: RunStore;
   readonly runEvents: RunEventStore;
   readonly responses: ResponseStore;
@@ -93,6 +96,7 @@ export interface Storage {
   readonly connectedSources: ConnectedSourceStore;
   readonly knowledgeItems: KnowledgeItemStore;
   readonly vectorStores: VectorStoreStore;
+  readonly vectorStoreBatches: VectorStoreBatchStore;
   readonly chunks: ChunkStore;
   readonly indexing: IndexingStore;
   close(): Promise<void>;
@@ -165,6 +169,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     conversations: createConversationStore(db, signals),
     chatFiles: createChatFileStore(db),
     files: createFileStore(db),
+    fileUploads: createFileUploadStore(db),
     runs: createRunStore(db),
     runEvents: createRunEventStore(db),
     responses: createResponseStore(db),
@@ -175,6 +180,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     connectedSources: createConnectedSourceStore(db, signals),
     knowledgeItems: createKnowledgeItemStore(db),
     vectorStores: createVectorStoreStore(db, signals),
+    vectorStoreBatches: createVectorStoreBatchStore(db, signals),
     chunks,
     indexing: createIndexingStore(db, signals, chunks),
     close: async () => {

@@ -22,6 +22,7 @@ import { createFingerprint } from './stored/fingerprint.ts';
 import { StoredRuns } from './stored/stored-runs.ts';
 import { eventStream } from './stream.ts';
 import { chargedEmbeddings } from './usage/embeddings.ts';
+import { countInputTokens } from './usage/input-tokens.ts';
 import { countable, createUsageLedger, type UsageLedger } from './usage/ledger.ts';
 import type { UsageLimits } from './usage/limits.ts';
 
@@ -191,6 +192,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       active.requireShare(owner);
       return deps.limits.requireLeft(owner.orgId, 'api');
     },
+    countInput: (plan, signal) => countInputTokens(plan, loopDeps, signal),
     embed: (charge, call, signal) => chargedEmbeddings({ limits: deps.limits, ledger }, charge, call, signal),
     recoverUsage: () => ledger.recover(),
     owner: stored.owner,

@@ -96,6 +96,8 @@ export interface RunEngine {
    * the organization or its tenant holds its share; INSUFFICIENT_QUOTA when the organization's limit is used up.
    */
   requireRoom(owner: ShareOwner): undefined | Promise<undefined>;
+  /** Estimates the input tokens of the first model request of a run. No model is asked, nothing is stored. */
+  countInput(plan: RunPlan, signal: AbortSignal): Promise<number>;
   /**
    * Makes vectors with EMBEDDING_MODEL: reserves tokens before, charges the ledger after.
    *

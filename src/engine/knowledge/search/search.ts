@@ -9,6 +9,8 @@ import { nearWordsOfUnknown } from './unknown-words.ts';
 export interface AllowedSources {
   readonly orgId: string;
   readonly dataSourceIds: readonly string[];
+  /** Only these items of the sources; absent: all. */
+  readonly itemIds?: readonly string[];
 }
 
 /** Longer questions are cut, not refused. */
@@ -30,7 +32,7 @@ export async function rankChunks(
   limit: number,
 ): Promise<readonly RankedChunk[]> {
   const text = searchableText(question.slice(0, questionMaxChars).toWellFormed()).replaceAll('\0', ' ');
-  if (allowed.dataSourceIds.length === 0 || text.trim() === '') return [];
+  if (allowed.dataSourceIds.length === 0 || allowed.itemIds?.length === 0 || text.trim() === '') return [];
   const asked = await ranking.findTerms(allowed.dataSourceIds, text);
   const near = nearWordsOfUnknown(text, asked.terms);
   const found = near === '' ? asked : await ranking.findTerms(allowed.dataSourceIds, `${text} ${near}`);
