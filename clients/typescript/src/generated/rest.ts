@@ -819,6 +819,8 @@ export interface paths {
         /**
          * Chat completions
          * @description Stateless: the request carries the whole conversation, and nothing of it is kept. Follows the common chat completions format, also as a stream of chunks.
+         *
+         *     Also at `/v1/chat/completions`.
          */
         post: operations["createChatCompletion"];
         delete?: never;
@@ -827,7 +829,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/chat/completions": paths["/api/v1/chat/completions"];
     "/api/v1/completions/threadless": {
         parameters: {
             query?: never;
@@ -859,6 +860,8 @@ export interface paths {
         /**
          * Models and agents
          * @description What `model` may name: the models of this installation, and the agents that the caller may use.
+         *
+         *     Also at `/v1/models`.
          */
         get: operations["listModels"];
         put?: never;
@@ -869,7 +872,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/models": paths["/api/v1/models"];
     "/api/v1/models/{modelId}": {
         parameters: {
             query?: never;
@@ -880,6 +882,8 @@ export interface paths {
         /**
          * Retrieve a model or agent
          * @description By its id or the bare name of a model. The slash of `provider/name` may be escaped or not.
+         *
+         *     Also at `/v1/models/{modelId}`.
          */
         get: operations["getModel"];
         put?: never;
@@ -890,7 +894,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/models/{modelId}": paths["/api/v1/models/{modelId}"];
     "/api/v2/responses": {
         parameters: {
             query?: never;
@@ -903,6 +906,8 @@ export interface paths {
         /**
          * Create a response
          * @description Runs a model or an agent in the common responses format: as one JSON body, as an event stream (`stream`), or in the background. Stored responses are turns of a thread, which is a chat. The same path as a WebSocket takes `{"type": "response.create", …}` with the members of a request and answers each event as one message, without an end mark; requests of a connection are answered one after the other.
+         *
+         *     Also at `/v1/responses` and `/api/v1/responses`.
          */
         post: operations["createResponse"];
         delete?: never;
@@ -911,8 +916,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses": paths["/api/v2/responses"];
-    "/api/v1/responses": paths["/api/v2/responses"];
     "/api/v2/responses/compact": {
         parameters: {
             query?: never;
@@ -925,6 +928,8 @@ export interface paths {
         /**
          * Compact a conversation
          * @description Answers with items that a new chain can begin with: what the user said, and one item that stands for the rest. Nothing is stored.
+         *
+         *     Also at `/v1/responses/compact` and `/api/v1/responses/compact`.
          */
         post: operations["compactResponse"];
         delete?: never;
@@ -933,8 +938,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses/compact": paths["/api/v2/responses/compact"];
-    "/api/v1/responses/compact": paths["/api/v2/responses/compact"];
     "/api/v2/responses/{responseId}": {
         parameters: {
             query?: never;
@@ -945,6 +948,8 @@ export interface paths {
         /**
          * Retrieve a response
          * @description As it is now; with `stream=true` its whole log as an event stream, then what happens. A reader that comes back gives the last number it knows.
+         *
+         *     Also at `/v1/responses/{responseId}` and `/api/v1/responses/{responseId}`.
          */
         get: operations["getResponse"];
         put?: never;
@@ -952,6 +957,8 @@ export interface paths {
         /**
          * Delete a response
          * @description With what it left in its thread. One at work is stopped first.
+         *
+         *     Also at `/v1/responses/{responseId}` and `/api/v1/responses/{responseId}`.
          */
         delete: operations["deleteResponse"];
         options?: never;
@@ -959,8 +966,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses/{responseId}": paths["/api/v2/responses/{responseId}"];
-    "/api/v1/responses/{responseId}": paths["/api/v2/responses/{responseId}"];
     "/api/v2/responses/{responseId}/cancel": {
         parameters: {
             query?: never;
@@ -973,6 +978,8 @@ export interface paths {
         /**
          * Cancel a response
          * @description Answers when it is over. One that is over comes back unchanged; a paused one becomes cancelled.
+         *
+         *     Also at `/v1/responses/{responseId}/cancel` and `/api/v1/responses/{responseId}/cancel`.
          */
         post: operations["cancelResponse"];
         delete?: never;
@@ -981,8 +988,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses/{responseId}/cancel": paths["/api/v2/responses/{responseId}/cancel"];
-    "/api/v1/responses/{responseId}/cancel": paths["/api/v2/responses/{responseId}/cancel"];
     "/api/v2/responses/{responseId}/pause": {
         parameters: {
             query?: never;
@@ -995,6 +1000,8 @@ export interface paths {
         /**
          * Pause a response
          * @description At its next boundary; answers when it is paused. 409 `response_not_active` when it is over.
+         *
+         *     Also at `/v1/responses/{responseId}/pause` and `/api/v1/responses/{responseId}/pause`.
          */
         post: operations["pauseResponse"];
         delete?: never;
@@ -1003,8 +1010,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses/{responseId}/pause": paths["/api/v2/responses/{responseId}/pause"];
-    "/api/v1/responses/{responseId}/pause": paths["/api/v2/responses/{responseId}/pause"];
     "/api/v2/responses/{responseId}/resume": {
         parameters: {
             query?: never;
@@ -1017,6 +1022,8 @@ export interface paths {
         /**
          * Resume a paused response
          * @description Under the same id; the numbers of its events go on. A stream carries only the new events. 409 `response_not_paused` when it is not paused.
+         *
+         *     Also at `/v1/responses/{responseId}/resume` and `/api/v1/responses/{responseId}/resume`.
          */
         post: operations["resumeResponse"];
         delete?: never;
@@ -1025,8 +1032,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses/{responseId}/resume": paths["/api/v2/responses/{responseId}/resume"];
-    "/api/v1/responses/{responseId}/resume": paths["/api/v2/responses/{responseId}/resume"];
     "/api/v2/responses/{responseId}/input_items": {
         parameters: {
             query?: never;
@@ -1034,7 +1039,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the input items of a response */
+        /**
+         * List the input items of a response
+         * @description Also at `/v1/responses/{responseId}/input_items` and `/api/v1/responses/{responseId}/input_items`.
+         */
         get: operations["listResponseInputItems"];
         put?: never;
         post?: never;
@@ -1044,8 +1052,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses/{responseId}/input_items": paths["/api/v2/responses/{responseId}/input_items"];
-    "/api/v1/responses/{responseId}/input_items": paths["/api/v2/responses/{responseId}/input_items"];
     "/api/v1/conversations": {
         parameters: {
             query?: never;
@@ -1058,6 +1064,8 @@ export interface paths {
         /**
          * Create a conversation
          * @description A chat without an agent, until a response on it names one. At most 20 items to begin with.
+         *
+         *     Also at `/v1/conversations`.
          */
         post: operations["createConversation"];
         delete?: never;
@@ -1066,7 +1074,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/conversations": paths["/api/v1/conversations"];
     "/api/v1/conversations/{conversationId}": {
         parameters: {
             query?: never;
@@ -1077,17 +1084,23 @@ export interface paths {
         /**
          * Retrieve a conversation
          * @description The id is that of any chat of the caller.
+         *
+         *     Also at `/v1/conversations/{conversationId}`.
          */
         get: operations["getConversation"];
         put?: never;
         /**
          * Update a conversation
          * @description Replaces its metadata.
+         *
+         *     Also at `/v1/conversations/{conversationId}`.
          */
         post: operations["updateConversation"];
         /**
          * Delete a conversation
          * @description With everything said in it. Its run is stopped.
+         *
+         *     Also at `/v1/conversations/{conversationId}`.
          */
         delete: operations["deleteConversation"];
         options?: never;
@@ -1095,7 +1108,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/conversations/{conversationId}": paths["/api/v1/conversations/{conversationId}"];
     "/api/v1/conversations/{conversationId}/items": {
         parameters: {
             query?: never;
@@ -1106,12 +1118,16 @@ export interface paths {
         /**
          * List the items of a conversation
          * @description What was said in the chat by whatever API, without what only models get.
+         *
+         *     Also at `/v1/conversations/{conversationId}/items`.
          */
         get: operations["listConversationItems"];
         put?: never;
         /**
          * Add items to a conversation
          * @description At its end; at most 20 at once. 409 while a response is at work on it.
+         *
+         *     Also at `/v1/conversations/{conversationId}/items`.
          */
         post: operations["createConversationItems"];
         delete?: never;
@@ -1120,7 +1136,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/conversations/{conversationId}/items": paths["/api/v1/conversations/{conversationId}/items"];
     "/api/v1/conversations/{conversationId}/items/{itemId}": {
         parameters: {
             query?: never;
@@ -1128,13 +1143,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Retrieve an item of a conversation */
+        /**
+         * Retrieve an item of a conversation
+         * @description Also at `/v1/conversations/{conversationId}/items/{itemId}`.
+         */
         get: operations["getConversationItem"];
         put?: never;
         post?: never;
         /**
          * Delete an item of a conversation
          * @description Models do not get it any more. Answers the conversation. 409 while a response is at work on it.
+         *
+         *     Also at `/v1/conversations/{conversationId}/items/{itemId}`.
          */
         delete: operations["deleteConversationItem"];
         options?: never;
@@ -1142,7 +1162,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/conversations/{conversationId}/items/{itemId}": paths["/api/v1/conversations/{conversationId}/items/{itemId}"];
     "/api/v1/embeddings": {
         parameters: {
             query?: never;
@@ -1155,6 +1174,8 @@ export interface paths {
         /**
          * Create embeddings
          * @description With the model of the setting EMBEDDING_MODEL; 400 while it is not set. Tokens count as data tokens.
+         *
+         *     Also at `/v1/embeddings`.
          */
         post: operations["createEmbeddings"];
         delete?: never;
@@ -1163,7 +1184,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/embeddings": paths["/api/v1/embeddings"];
     "/api/v1/files": {
         parameters: {
             query?: never;
@@ -1174,12 +1194,16 @@ export interface paths {
         /**
          * List files
          * @description Those uploaded here, those of chats, and those of data sources that were made of one file.
+         *
+         *     Also at `/v1/files`.
          */
         get: operations["listFiles"];
         put?: never;
         /**
          * Upload a file
          * @description For `input_file` parts of responses and for vector stores. `purpose` is assistants, user_data or vision; it is kept. A file of a chat is uploaded to its chat.
+         *
+         *     Also at `/v1/files`.
          */
         post: operations["createFile"];
         delete?: never;
@@ -1188,7 +1212,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/files": paths["/api/v1/files"];
     "/api/v1/files/{fileId}": {
         parameters: {
             query?: never;
@@ -1196,13 +1219,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Retrieve a file */
+        /**
+         * Retrieve a file
+         * @description Also at `/v1/files/{fileId}`.
+         */
         get: operations["getFile"];
         put?: never;
         post?: never;
         /**
          * Delete a file
          * @description With its bytes, and out of all vector stores. That of a data source goes with its source.
+         *
+         *     Also at `/v1/files/{fileId}`.
          */
         delete: operations["deleteFile"];
         options?: never;
@@ -1210,7 +1238,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/files/{fileId}": paths["/api/v1/files/{fileId}"];
     "/api/v1/files/{fileId}/content": {
         parameters: {
             query?: never;
@@ -1221,6 +1248,8 @@ export interface paths {
         /**
          * Download a file
          * @description The bytes as they came, to be saved, never shown.
+         *
+         *     Also at `/v1/files/{fileId}/content`.
          */
         get: operations["getFileContent"];
         put?: never;
@@ -1231,7 +1260,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/files/{fileId}/content": paths["/api/v1/files/{fileId}/content"];
     "/api/v1/vector_stores": {
         parameters: {
             query?: never;
@@ -1239,12 +1267,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List vector stores */
+        /**
+         * List vector stores
+         * @description Also at `/v1/vector_stores`.
+         */
         get: operations["listVectorStores"];
         put?: never;
         /**
          * Create a vector store
          * @description A data source of type FILE_UPLOAD that belongs to no agent and holds any number of files. It can be attached to agents.
+         *
+         *     Also at `/v1/vector_stores`.
          */
         post: operations["createVectorStore"];
         delete?: never;
@@ -1253,7 +1286,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/vector_stores": paths["/api/v1/vector_stores"];
     "/api/v1/vector_stores/{vectorStoreId}": {
         parameters: {
             query?: never;
@@ -1261,17 +1293,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Retrieve a vector store */
+        /**
+         * Retrieve a vector store
+         * @description Also at `/v1/vector_stores/{vectorStoreId}`.
+         */
         get: operations["getVectorStore"];
         put?: never;
         /**
          * Update a vector store
          * @description Absent members are kept.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}`.
          */
         post: operations["updateVectorStore"];
         /**
          * Delete a vector store
          * @description With its copies of files. The files themselves stay.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}`.
          */
         delete: operations["deleteVectorStore"];
         options?: never;
@@ -1279,7 +1318,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/vector_stores/{vectorStoreId}": paths["/api/v1/vector_stores/{vectorStoreId}"];
     "/api/v1/vector_stores/{vectorStoreId}/search": {
         parameters: {
             query?: never;
@@ -1292,6 +1330,8 @@ export interface paths {
         /**
          * Search a vector store
          * @description The best passages first. `filters` are applied to the 100 best passages. `score` is above 0 and below 1.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/search`.
          */
         post: operations["searchVectorStore"];
         delete?: never;
@@ -1300,7 +1340,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/vector_stores/{vectorStoreId}/search": paths["/api/v1/vector_stores/{vectorStoreId}/search"];
     "/api/v1/vector_stores/{vectorStoreId}/files": {
         parameters: {
             query?: never;
@@ -1308,12 +1347,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the files of a vector store */
+        /**
+         * List the files of a vector store
+         * @description Also at `/v1/vector_stores/{vectorStoreId}/files`.
+         */
         get: operations["listVectorStoreFiles"];
         put?: never;
         /**
          * Attach a file to a vector store
          * @description Copies and indexes it; `status` says how far that is. Answers at once. A file that is attached stays attached.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/files`.
          */
         post: operations["attachVectorStoreFile"];
         delete?: never;
@@ -1322,7 +1366,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/vector_stores/{vectorStoreId}/files": paths["/api/v1/vector_stores/{vectorStoreId}/files"];
     "/api/v1/vector_stores/{vectorStoreId}/files/{fileId}": {
         parameters: {
             query?: never;
@@ -1330,14 +1373,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Retrieve a file of a vector store */
+        /**
+         * Retrieve a file of a vector store
+         * @description Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
+         */
         get: operations["getVectorStoreFile"];
         put?: never;
-        /** Update the attributes of a file of a vector store */
+        /**
+         * Update the attributes of a file of a vector store
+         * @description Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
+         */
         post: operations["updateVectorStoreFile"];
         /**
          * Take a file out of a vector store
          * @description The file itself stays.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
          */
         delete: operations["detachVectorStoreFile"];
         options?: never;
@@ -1345,7 +1396,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/vector_stores/{vectorStoreId}/files/{fileId}": paths["/api/v1/vector_stores/{vectorStoreId}/files/{fileId}"];
     "/api/v1/ais/{aiId}/data-sources": {
         parameters: {
             query?: never;
