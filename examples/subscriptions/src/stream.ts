@@ -26,7 +26,8 @@ export const stream = createClient({
   on: {
     message({ data }) {
       // A Parley that stops says so and ends the subscription. As an error of the network, the client connects to the next one.
-      if (data && 'errors' in data && data.errors?.[0]?.extensions?.code === 'OVERLOADED') throw new NetworkError('Parley is stopping');
+      if (data && 'errors' in data && data.errors?.[0]?.extensions?.code === 'OVERLOADED')
+        throw new NetworkError('Parley is stopping');
     },
   },
 });
