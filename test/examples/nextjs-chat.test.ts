@@ -49,7 +49,7 @@ describe('the route of the chat', () => {
 
   it.each([
     ['an id that is no agent’s', { agentId: 'parley/offline', messages: [message('user', 'Hello')] }, 'agentId'],
-    ['messages that are none', { agentId, messages: [{ role: 'user' }] }, 'messages'],
+    ['messages that are none', { agentId, messages: [{ role: 'user' }] }, 'parts'],
   ])('refuses %s', async (_case, body, named) => {
     const reply = await ask(body);
     expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining(named)]);

@@ -8,7 +8,7 @@ const pages = [
   'CONTRIBUTING.md',
   'CODE_OF_CONDUCT.md',
   'SECURITY.md',
-  ...globSync(['docs/**/*.md', 'src/**/README.md']),
+  ...globSync(['docs/**/*.md', 'src/**/README.md', 'examples/*/README.md']),
 ];
 
 describe('pages', () => {
