@@ -59,9 +59,9 @@ describe('examples/open-webui', async () => {
     const { id } = await make.agent({ owner, name: 'Workshop help' });
     const { key } = await make.withKey(owner, { scopes: ['CHATS:WRITE', 'AGENTS:READ'] });
     const values: Record<string, string> = { PARLEY_URL: service.url, PARLEY_KEY: key };
-    const valueOf = (text: string) => text.replace(/\$\{(\w+)[^}]*\}/g, (_all, name: string) => values[name] ?? '');
+    const filled = (text: string) => text.replace(/\$\{(\w+)[^}]*\}/g, (_all, name: string) => values[name] ?? '');
     // The requests that Open WebUI makes: the list of models, then completions as a stream.
-    const client = new OpenAI({ baseURL: valueOf(environment.OPENAI_API_BASE_URL), apiKey: valueOf(environment.OPENAI_API_KEY) });
+    const client = new OpenAI({ baseURL: filled(environment.OPENAI_API_BASE_URL), apiKey: filled(environment.OPENAI_API_KEY) });
     const { data } = await client.models.list();
     expect(data).toContainEqual(expect.objectContaining({ id, name: 'Workshop help' }));
     const stream = await client.chat.completions.create({
