@@ -71,5 +71,5 @@ function startNpm(cwd: string, env: Environment, args: readonly string[]): Promi
     const address = /Local:\s+(http:\/\/[^\s/]+)/.exec(stripVTControlCharacters(output))?.[1];
     if (address !== undefined) return address;
     throw new Error(`no address yet:\n${output}`, child.exitCode === null ? {} : { cause: 'final' });
-  }, 110_000);
+  }, 240_000);
 }
