@@ -5744,34 +5744,6 @@ export interface components {
             /** @description Always `processed`: a file can be used at once. */
             status: string;
         };
-        /** @description A file of the caller in the form of the common format: one in no chat, one of a chat, or that of a data source. */
-        FileObject2: {
-            /** @description What `input_file` parts and vector stores name. */
-            id: string;
-            /** @description Always `file`. */
-            object: string;
-            /**
-             * Format: int32
-             * @description Its size.
-             */
-            bytes: number;
-            /**
-             * Format: int32
-             * @description Seconds since 1970.
-             */
-            created_at: number;
-            /**
-             * Format: int32
-             * @description Seconds since 1970; null when it is kept until it is deleted.
-             */
-            expires_at: number | null;
-            /** @description Its name, without any path. */
-            filename: string;
-            /** @description As it was given; user_data for files of chats, assistants for those of data sources. */
-            purpose: string;
-            /** @description Always `processed`: a file can be used at once. */
-            status: string;
-        };
         /** @description A page of files. */
         FileObjectList: {
             /** @description Always `list`. */
@@ -5813,7 +5785,7 @@ export interface components {
             /** @description What became of it. */
             status: components["schemas"]["FileUploadStatus"];
             /** @description The file that it became; null until it is completed. */
-            file: components["schemas"]["FileObject2"] | null;
+            file: components["schemas"]["FileObject"] | null;
         };
         /** @description Bytes of an upload. */
         FileUploadPart: {
