@@ -12,7 +12,7 @@ import { Connection } from '../http/connections/connection.ts';
 import { Connections } from '../http/connections/connections.ts';
 import { refuseUnreadable } from '../http/connections/unreadable.ts';
 import { healthHandler, type Readiness, readyHandler } from '../http/health.ts';
-import { type Admissions, createAdmissions } from '../http/limits.ts';
+import { createAdmissions } from '../http/limits.ts';
 import { createAccessLog } from '../http/log/access-log.ts';
 import { Metrics, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';

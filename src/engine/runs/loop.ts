@@ -103,7 +103,7 @@ class Run {
     const { tracing } = deps;
     if (tracing !== undefined) {
       const { modelId, isStreaming, charge } = plan;
-      this.#trace = RunTrace.begin(tracing, { runId: start.runId, modelId, isStreaming, agentId: charge.agentId });
+      this.#trace = new RunTrace(tracing, { runId: start.runId, modelId, isStreaming, agentId: charge.agentId });
     }
     this.#tools = new RunTools(plan, deps, () => toolsOfRun({ ...parts, run: runLoop, spent }));
     this.#calls = new RunCalls({

@@ -31,12 +31,8 @@ export class RunTrace {
   /** Whether the span says how the run ended. A reader that leaves cancels the run. */
   #isTold = false;
 
-  private constructor(tracing: Tracing, span: Span) {
-    this.#tracing = tracing;
-    this.#span = span;
-  }
-
-  static begin(tracing: Tracing, { runId, modelId, agentId, isStreaming }: TracedRun): RunTrace {
+  /** Begins the span of the run. */
+  constructor(tracing: Tracing, { runId, modelId, agentId, isStreaming }: TracedRun) {
     const isAgent = agentId !== null;
     const attributes: Attributes = {
       ...(isAgent ? { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.id': agentId } : {}),
@@ -44,7 +40,8 @@ export class RunTrace {
       'gen_ai.request.stream': isStreaming,
       'parley.run.id': runId,
     };
-    return new RunTrace(tracing, tracing.begin(isAgent ? `invoke_agent ${agentId}` : 'run', 'internal', attributes));
+    this.#tracing = tracing;
+    this.#span = tracing.begin(isAgent ? 'invoke_agent' : 'run', 'internal', attributes);
   }
 
   /** Takes the last events of the run; the span ends with `end`. */

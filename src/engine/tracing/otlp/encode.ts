@@ -56,11 +56,11 @@ function nanoseconds(ms: number): string {
 }
 
 function attributesOf(attributes: Iterable<readonly [string, AttributeValue]>): readonly object[] {
-  return Array.from(attributes, ([key, value]) => ({ key, value: valueOf(value) }));
+  return Array.from(attributes, ([key, value]) => ({ key, value: anyValueOf(value) }));
 }
 
-function valueOf(value: unknown): object {
-  if (Array.isArray(value)) return { arrayValue: { values: value.map(valueOf) } };
+function anyValueOf(value: unknown): object {
+  if (Array.isArray(value)) return { arrayValue: { values: value.map(anyValueOf) } };
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value !== 'number') return { stringValue: String(value) };
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
