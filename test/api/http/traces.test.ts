@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CollectedSpan, type Collector, startCollector } from '../../support/apis/collector.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
@@ -27,9 +28,9 @@ beforeAll(async () => {
   api = await startApiServer();
   ann = await make.person();
 });
-beforeEach(() => {
+beforeEach(async () => {
   api.reset();
-  collector.reset();
+  await forget();
 });
 afterAll(async () => {
   await api.close();
@@ -40,6 +41,15 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const traceparent = (flags: string, id = traceId) => ({ traceparent: `00-${id}-b7ad6b7169203331-${flags}` });
 const completion = { model: 'openai/test-model', messages: [{ role: 'user', content: 'CANARY-prompt' }] };
 const inputs = { input: completion };
+
+/** Waits until everything before has arrived, and forgets it: spans arrive in the order in which they end. */
+async function forget(): Promise<void> {
+  collector.answer(200);
+  const last = randomBytes(16).toString('hex');
+  await ann.get('/api/v1/groups', traceparent('01', last));
+  await requestSpan((span) => span.traceId === last);
+  collector.reset();
+}
 
 /** Waits for a span of a request, which ends last in its trace. */
 async function requestSpan(matches: (span: CollectedSpan) => boolean = () => true): Promise<CollectedSpan> {
@@ -80,11 +90,11 @@ describe('traces', () => {
   it('follow a chat from the request to the tool, as one trace over the boundary', async () => {
     const { agentId, sourceId } = await agentWithAll();
     const chat = await make.chat({ owner: ann, agentId });
-    collector.reset();
+    await forget();
     const prompt = { prompt: 'CANARY-prompt: what of the harbour?' };
     const reply = await ann.post(`/api/v1/chats/${chat.id}/messages`, prompt, traceparent('01'));
     expect(reply.status).toBe(200);
-    const root = await requestSpan();
+    const root = await requestSpan((span) => span.traceId === traceId);
     const steps = [
       { name: `retrieval ${sourceId}` },
       { name: 'chat openai/test-model' },
@@ -163,7 +173,7 @@ describe('traces', () => {
       ]),
     );
     expect(mutation.attributes['parley.operation']).toBe('graphqlMutation');
-    collector.reset();
+    await forget();
     for await (const _ of ann.subscribe(
       'subscription($input: CompletionInput!) { completionEvents(input: $input) { type } }',
       inputs,
