@@ -62,6 +62,8 @@ export interface Collector {
   readonly spans: readonly CollectedSpan[];
   /** Everything that arrived, as text: bodies and headers. */
   readonly received: string;
+  /** The bodies alone. */
+  readonly bodies: string;
   /** Requests that were no OTLP. */
   readonly faults: readonly string[];
   readonly requestCount: number;
@@ -81,6 +83,7 @@ export interface Branch {
 export async function startCollector(): Promise<Collector> {
   let spans: (CollectedSpan & { readonly startedAt: bigint })[] = [];
   let received = '';
+  let bodies = '';
   let requestCount = 0;
   let faults: string[] = [];
   let answer: number | 'hang' = 200;
@@ -88,6 +91,7 @@ export async function startCollector(): Promise<Collector> {
     requestCount += 1;
     let body = '';
     for await (const chunk of req) body += chunk;
+    bodies += `${body}\n`;
     received += `${JSON.stringify(req.headers)}\n${body}\n`;
     if (answer === 'hang') return;
     if (answer !== 200) return void res.writeHead(answer).end('{"message":"scripted"}');
@@ -130,6 +134,9 @@ export async function startCollector(): Promise<Collector> {
     get received() {
       return received;
     },
+    get bodies() {
+      return bodies;
+    },
     get faults() {
       return faults;
     },
@@ -143,6 +150,7 @@ export async function startCollector(): Promise<Collector> {
     reset() {
       spans = [];
       received = '';
+      bodies = '';
       faults = [];
       requestCount = 0;
       answer = 200;
