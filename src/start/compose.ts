@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import packageJson from '../../package.json' with { type: 'json' };
 import { registerPurges } from '../domain/accounts/administration.ts';
 import { rotateSecrets } from '../domain/agents/secret-rotation.ts';
 import { registerAuditSweep } from '../domain/audit/audit.ts';
@@ -146,7 +147,7 @@ async function createTracing(settings: Settings, logger: Logger): Promise<Tracin
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED } = settings;
   if (endpoint === undefined || OTEL_SDK_DISABLED === 'true') return undefined;
   const { createOtlpTracing } = await import('../engine/tracing/otlp/create.ts');
-  return createOtlpTracing(endpoint, settings, logger);
+  return createOtlpTracing({ endpoint, version: packageJson.version, settings, logger });
 }
 
 /** Limits of requests; one process on its database has nobody to share them with. */

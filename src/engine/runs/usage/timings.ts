@@ -3,7 +3,7 @@ import { Timing, Timings } from '../../../lib/timing.ts';
 import type { TokenUsage } from '../../models/port.ts';
 import type { ModelRouter } from '../../models/router.ts';
 import type { ModelCall } from '../model-call.ts';
-import { countable } from './ledger.ts';
+import { countable } from './countable.ts';
 
 /** In place of a model that is in no list and no setting: callers may name any, and each name would be a series of its own. */
 const otherModel = 'other';

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Attributes, type Span, type SpanContext, SpanKind, TraceFlags } from '@opentelemetry/api';
 import type { Logger } from 'pino';
-import packageJson from '../../../../package.json' with { type: 'json' };
 import type { Settings } from '../../../settings.ts';
 import { parseHeaderList } from '../header-list.ts';
 import type { SpanSide, Tracing } from '../tracing.ts';
@@ -20,6 +19,14 @@ export type TracingSettings = Pick<
   | 'OTEL_BSP_SCHEDULE_DELAY'
 >;
 
+export interface OtlpOptions {
+  readonly endpoint: string;
+  /** Of Parley. */
+  readonly version: string;
+  readonly settings: TracingSettings;
+  readonly logger: Logger;
+}
+
 const kinds: Readonly<Record<SpanSide, SpanKind>> = {
   server: SpanKind.SERVER,
   internal: SpanKind.INTERNAL,
@@ -27,8 +34,8 @@ const kinds: Readonly<Record<SpanSide, SpanKind>> = {
 };
 
 /** Traces that go to an OpenTelemetry collector. Loaded only where OTEL_EXPORTER_OTLP_ENDPOINT is set. */
-export function createOtlpTracing(endpoint: string, settings: TracingSettings, logger: Logger): Tracing {
-  const sender = { serviceName: settings.OTEL_SERVICE_NAME, version: packageJson.version, instanceId: randomUUID() };
+export function createOtlpTracing({ endpoint, version, settings, logger }: OtlpOptions): Tracing {
+  const sender = { serviceName: settings.OTEL_SERVICE_NAME, version, instanceId: randomUUID() };
   const exporter = new Exporter({
     endpoint,
     headers: parseHeaderList(settings.OTEL_EXPORTER_OTLP_HEADERS),
