@@ -192,13 +192,20 @@ class Run {
     const answers = this.#callAgain === undefined ? [] : yield* this.#calls.again(this.#callAgain, signal);
     if (continues !== undefined) this.#awaitsClient = this.#hasClientCalls();
     if (!this.#awaitsClient && plan.knowledge !== undefined && plan.knowledge.question !== '') {
-      const find = () => findPassages(plan, this.#deps, this.#output, runId, signal);
-      const passages = await (this.#trace?.retrieval(plan.knowledge.dataSourceIds, find) ?? find());
+      const passages = await findPassages(plan, this.#searching(), this.#output, runId, signal);
       this.#messages = withPassages(plan.messages, passages, plan.generateCitations);
       const batch = this.#ready();
       if (batch !== undefined) yield batch;
     }
     this.#add(answers);
+  }
+
+  /** What `findPassages` works with: each search is a span while tracing is on. */
+  #searching(): Pick<LoopDeps, 'retrieve' | 'logger'> {
+    const trace = this.#trace;
+    const { retrieve, logger } = this.#deps;
+    if (trace === undefined) return this.#deps;
+    return { logger, retrieve: (plan, signal) => trace.retrieval(plan.dataSourceIds, () => retrieve(plan, signal)) };
   }
 
   /** Whether the run may ask the model once more. If not, its model wanted more than the run may do. */

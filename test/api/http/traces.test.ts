@@ -192,6 +192,22 @@ describe('traces', () => {
     expect(collector.received).not.toContain('Chosen');
   });
 
+  it('go on to a provider of embeddings', async () => {
+    const data = [{ object: 'embedding', index: 0, embedding: [1, 2] }];
+    upstream.next({ body: JSON.stringify({ data, usage: { prompt_tokens: 7, total_tokens: 7 } }) });
+    const asked = { model: 'openai/test-embedding', input: 'CANARY-text' };
+    expect((await ann.post('/api/v1/embeddings', asked, traceparent('01'))).status).toBe(200);
+    await requestSpan((span) => span.traceId === traceId);
+    const [call] = named('embeddings openai/test-embedding');
+    expect(call).toMatchObject({
+      kind: 3,
+      traceId,
+      attributes: { 'gen_ai.operation.name': 'embeddings', 'gen_ai.usage.input_tokens': 7 },
+    });
+    expect(upstream.requests[0]?.headers.traceparent).toBe(`00-${traceId}-${call?.spanId}-01`);
+    expect(collector.received).not.toContain('CANARY-text');
+  });
+
   it('show failures by their codes, of a model and of a request', async () => {
     upstream.next({ status: 400, body: '{"error":{"message":"CANARY-refusal"}}' });
     const reply = await ann.post('/api/v1/chat/completions', completion, traceparent('01'));
