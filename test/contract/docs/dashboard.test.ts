@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
 import { withService } from '../../support/service.ts';
 
@@ -42,7 +43,12 @@ beforeAll(async () => {
   await indexed(ann, source.id);
   const messages = [{ role: 'user', content: 'What of the harbour?' }];
   expect((await ann.post('/api/v1/chat/completions', { model: agent.id, messages })).status).toBe(200);
-  metrics = metricsOf(String((await service.nobody.get('/metrics')).body));
+  metrics = await eventually(async () => {
+    const text = String((await service.nobody.get('/metrics')).body);
+    // Counted by a database that may be slow to answer.
+    expect(text).toContain('parley_jobs_waiting{');
+    return metricsOf(text);
+  });
 });
 
 function metricsOf(text: string): ReadonlyMap<string, Metric> {
