@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
 import { watchKey, watchRevocation } from '../../domain/accounts/api-keys.ts';
 import type { Deps } from '../../domain/deps.ts';
+import { asSpan, type Tracing } from '../../engine/tracing/tracing.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError, isWithoutKey, publicError } from '../../entities/errors.ts';
 import { type Authenticate, authenticate, type KeyCheck } from '../../http/authenticate/authenticate.ts';
@@ -105,6 +106,9 @@ class GraphqlServer {
     const errors = { requestId, logger: this.#deps.logger };
     let measuredAs: MeasuredAs = 'none';
     let call: Call | undefined;
+    if (this.#deps.tracing !== undefined) {
+      noteRoute(res, () => call?.measuredAs ?? measuredAs, isStreamPath ? '/graphql/stream' : '/graphql');
+    }
     try {
       if (req.method === 'OPTIONS') return sendEmpty(res, 204, requestId, ['allow', 'GET, POST, PUT, DELETE, OPTIONS']);
       if (!isStreamPath && asksForPage(req)) {
@@ -116,7 +120,8 @@ class GraphqlServer {
       countRequest(this.#deps.rates, caller, res, startedMs);
       const accept = req.headers.accept ?? '*/*';
       call = { req, res, caller, requestId, accept, errors, measuredAs, document: undefined, dispose: undefined };
-      await (isStreamPath ? this.#connections.answer(call) : this.#answer(call));
+      const { tracing } = this.#deps;
+      await (tracing === undefined ? this.#run(call, isStreamPath) : this.#trace(tracing, call, isStreamPath));
     } catch (error) {
       this.#refuse(req, res, errors, error);
     } finally {
@@ -127,6 +132,27 @@ class GraphqlServer {
   stop(): void {
     this.#streams.stop(new DomainError('OVERLOADED', 'The service is stopping; connect again', { retryAfterSeconds: 1 }));
     this.#connections.finishAll();
+  }
+
+  async #run(call: Call, isStreamPath: boolean): Promise<void> {
+    await (isStreamPath ? this.#connections.answer(call) : this.#answer(call));
+  }
+
+  /** The span gets its name once the document is read. It has the names of fields, which are ours, and no name of the caller's choice. */
+  #trace(tracing: Tracing, call: Call, isStreamPath: boolean): Promise<void> {
+    const span = tracing.begin('graphql', 'internal', {});
+    return asSpan(tracing, span, async () => {
+      try {
+        await this.#run(call, isStreamPath);
+      } finally {
+        if (call.document !== undefined) {
+          const { kind, rootFields } = call.document;
+          const [first = '', second] = rootFields;
+          if (kind !== undefined) span.updateName(second === undefined ? `${kind} ${first}`.trim() : kind);
+          span.setAttributes({ 'graphql.operation.type': kind, 'graphql.root_fields': rootFields.slice(0, tracedFieldsMax) });
+        }
+      }
+    });
   }
 
   async #answer(call: Call): Promise<void> {
@@ -159,6 +185,9 @@ class GraphqlServer {
   }
 }
 
+/** Names of root fields in a span. */
+const tracedFieldsMax = 10;
+
 const meterNames: Readonly<Record<MeasuredAs, string>> = {
   query: 'graphqlQuery',
   mutation: 'graphqlMutation',
@@ -167,6 +196,17 @@ const meterNames: Readonly<Record<MeasuredAs, string>> = {
   page: 'graphqlPage',
   none: 'graphqlNone',
 };
+
+/** For the span of the request, which may end before the kind of its operation is known. */
+function noteRoute(res: ServerResponse & { locals?: Express.Locals }, kind: () => MeasuredAs, path: string): void {
+  if (res.locals === undefined) return;
+  res.locals.traced = {
+    path,
+    get operation() {
+      return meterNames[kind()];
+    },
+  };
+}
 
 /** A visit of a browser: it takes a page and has no key yet. A link may carry an operation, which the page then shows. */
 function asksForPage(req: IncomingMessage): boolean {
