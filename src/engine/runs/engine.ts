@@ -23,7 +23,7 @@ import { StoredRuns } from './stored/stored-runs.ts';
 import { eventStream } from './stream.ts';
 import { chargedEmbeddings } from './usage/embeddings.ts';
 import { countInputTokens } from './usage/input-tokens.ts';
-import { countable, createUsageLedger, type UsageLedger } from './usage/ledger.ts';
+import { createUsageLedger, type UsageLedger } from './usage/ledger.ts';
 import type { UsageLimits } from './usage/limits.ts';
 import { RunTimings } from './usage/timings.ts';
 
