@@ -8,7 +8,7 @@ import {
 } from '../../domain/knowledge/vector-stores/batches.ts';
 import type { StoreFileBatch } from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
-import { OrderType } from '../responses/order.ts';
+import { commonPageArgs } from '../types/common-list.ts';
 import { ChunkingStrategyInput } from '../types/json-inputs.ts';
 import { attributes, FileListType, StatusType } from './vector-store-files.ts';
 import { FileCountsType, inSeconds } from './vector-stores.ts';
@@ -72,10 +72,7 @@ builder.queryFields((t) => ({
       id: t.arg.id(id),
       batchId: t.arg.id(batchId),
       filter: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
-      after: t.arg.string({ required: false, description: 'The id of the file before the page.' }),
-      before: t.arg.string({ required: false, description: 'The id of the file behind the page.' }),
-      limit: t.arg.int({ required: false, description: 'From 1 to 100; default 20.' }),
-      order: t.arg({ type: OrderType, required: false, description: 'By the time they were attached; default desc.' }),
+      ...commonPageArgs(t.arg, 'file', 'attached'),
     },
     resolve: (_root, args, { deps, caller }) =>
       listBatchFiles(deps, caller, args.id, args.batchId, args as Parameters<typeof listBatchFiles>[4]),

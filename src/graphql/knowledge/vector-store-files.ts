@@ -8,8 +8,7 @@ import {
 } from '../../domain/knowledge/vector-stores/files.ts';
 import { storeFileStatuses, type VectorStoreFile } from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
-import { OrderType } from '../responses/order.ts';
-import { commonListOf, deletionOf } from '../types/common-list.ts';
+import { commonListOf, commonPageArgs, deletionOf } from '../types/common-list.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { ChunkingStrategyInput } from '../types/json-inputs.ts';
 import { inSeconds } from './vector-stores.ts';
@@ -137,10 +136,7 @@ builder.queryFields((t) => ({
     args: {
       id: t.arg.id(id),
       filter: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
-      after: t.arg.string({ required: false, description: 'The id of the file before the page.' }),
-      before: t.arg.string({ required: false, description: 'The id of the file behind the page.' }),
-      limit: t.arg.int({ required: false, description: 'From 1 to 100; default 20.' }),
-      order: t.arg({ type: OrderType, required: false, description: 'By the time they were attached; default desc.' }),
+      ...commonPageArgs(t.arg, 'file', 'attached'),
     },
     resolve: (_root, args, { deps, caller }) =>
       listStoreFiles(deps, caller, args.id, args as Parameters<typeof listStoreFiles>[3]),

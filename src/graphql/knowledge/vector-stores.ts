@@ -15,8 +15,7 @@ import {
 } from '../../domain/knowledge/vector-stores/stores.ts';
 import type { StoreFileCounts, VectorStore } from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
-import { OrderType } from '../responses/order.ts';
-import { commonListOf, deletionOf } from '../types/common-list.ts';
+import { commonListOf, commonPageArgs, deletionOf } from '../types/common-list.ts';
 import { ChunkingStrategyInput, ExpiresAfterInput, RankingOptionsInput } from '../types/json-inputs.ts';
 
 export const inSeconds = (date: Date) => Math.floor(date.getTime() / 1000);
@@ -169,10 +168,7 @@ builder.queryFields((t) => ({
     type: ListType,
     description: 'The vector stores that the caller may read.',
     args: {
-      after: t.arg.string({ required: false, description: 'The id of the one before the page.' }),
-      before: t.arg.string({ required: false, description: 'The id of the one behind the page.' }),
-      limit: t.arg.int({ required: false, description: 'From 1 to 100; default 20.' }),
-      order: t.arg({ type: OrderType, required: false, description: 'By the time they were made; default desc.' }),
+      ...commonPageArgs(t.arg, 'vector store', 'made'),
     },
     resolve: (_root, args, { deps, caller }) => listVectorStores(deps, caller, args as PageInput),
   }),
