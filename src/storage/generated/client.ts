@@ -122,6 +122,11 @@ export type DataSource = Prisma.DataSourceModel
  */
 export type AgentDataSource = Prisma.AgentDataSourceModel
 /**
+ * Model SourceRun
+ * One reading of a source: it lists the documents, then those that changed are indexed.
+ */
+export type SourceRun = Prisma.SourceRunModel
+/**
  * Model KnowledgeItem
  * One document of a source: a file, a page, a payload.
  */

@@ -413,6 +413,7 @@ export const ModelName = {
   UsedTicket: 'UsedTicket',
   DataSource: 'DataSource',
   AgentDataSource: 'AgentDataSource',
+  SourceRun: 'SourceRun',
   KnowledgeItem: 'KnowledgeItem',
   Chunk: 'Chunk',
   ChunkText: 'ChunkText',
@@ -457,7 +458,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "usedTicket" | "dataSource" | "agentDataSource" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "file" | "vectorStore" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "usedTicket" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "file" | "vectorStore" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1642,6 +1643,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AgentDataSourceCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AgentDataSourceCountAggregateOutputType> | number
+        }
+      }
+    }
+    SourceRun: {
+      payload: Prisma.$SourceRunPayload<ExtArgs>
+      fields: Prisma.SourceRunFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SourceRunFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SourceRunFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>
+        }
+        findFirst: {
+          args: Prisma.SourceRunFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SourceRunFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>
+        }
+        findMany: {
+          args: Prisma.SourceRunFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>[]
+        }
+        create: {
+          args: Prisma.SourceRunCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>
+        }
+        createMany: {
+          args: Prisma.SourceRunCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SourceRunCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>[]
+        }
+        delete: {
+          args: Prisma.SourceRunDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>
+        }
+        update: {
+          args: Prisma.SourceRunUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>
+        }
+        deleteMany: {
+          args: Prisma.SourceRunDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SourceRunUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SourceRunUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>[]
+        }
+        upsert: {
+          args: Prisma.SourceRunUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>
+        }
+        aggregate: {
+          args: Prisma.SourceRunAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSourceRun>
+        }
+        groupBy: {
+          args: Prisma.SourceRunGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SourceRunGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SourceRunCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SourceRunCountAggregateOutputType> | number
         }
       }
     }
@@ -4009,7 +4084,10 @@ export const ConnectionScalarFieldEnum = {
   installationId: 'installationId',
   scopes: 'scopes',
   expiresAt: 'expiresAt',
-  sealed: 'sealed'
+  sealed: 'sealed',
+  needsReauthorization: 'needsReauthorization',
+  renewalOwner: 'renewalOwner',
+  renewalUntil: 'renewalUntil'
 } as const
 
 export type ConnectionScalarFieldEnum = (typeof ConnectionScalarFieldEnum)[keyof typeof ConnectionScalarFieldEnum]
@@ -4038,7 +4116,11 @@ export const DataSourceScalarFieldEnum = {
   orgVisible: 'orgVisible',
   deletingAt: 'deletingAt',
   errorCode: 'errorCode',
-  errorMessage: 'errorMessage'
+  errorMessage: 'errorMessage',
+  syncState: 'syncState',
+  lastSyncedAt: 'lastSyncedAt',
+  isSyncWanted: 'isSyncWanted',
+  isSyncForced: 'isSyncForced'
 } as const
 
 export type DataSourceScalarFieldEnum = (typeof DataSourceScalarFieldEnum)[keyof typeof DataSourceScalarFieldEnum]
@@ -4051,6 +4133,38 @@ export const AgentDataSourceScalarFieldEnum = {
 } as const
 
 export type AgentDataSourceScalarFieldEnum = (typeof AgentDataSourceScalarFieldEnum)[keyof typeof AgentDataSourceScalarFieldEnum]
+
+
+export const SourceRunScalarFieldEnum = {
+  id: 'id',
+  dataSourceId: 'dataSourceId',
+  trigger: 'trigger',
+  isForced: 'isForced',
+  status: 'status',
+  startedAt: 'startedAt',
+  listedAt: 'listedAt',
+  endedAt: 'endedAt',
+  listedCount: 'listedCount',
+  addedCount: 'addedCount',
+  changedCount: 'changedCount',
+  unchangedCount: 'unchangedCount',
+  skippedCount: 'skippedCount',
+  removedCount: 'removedCount',
+  heldCount: 'heldCount',
+  failedCount: 'failedCount',
+  isComplete: 'isComplete',
+  bound: 'bound',
+  errorCode: 'errorCode',
+  errorMessage: 'errorMessage',
+  currentItem: 'currentItem',
+  place: 'place',
+  attempt: 'attempt',
+  leaseOwner: 'leaseOwner',
+  leaseUntil: 'leaseUntil',
+  fence: 'fence'
+} as const
+
+export type SourceRunScalarFieldEnum = (typeof SourceRunScalarFieldEnum)[keyof typeof SourceRunScalarFieldEnum]
 
 
 export const KnowledgeItemScalarFieldEnum = {
@@ -4090,7 +4204,12 @@ export const KnowledgeItemScalarFieldEnum = {
   leaseOwner: 'leaseOwner',
   leaseUntil: 'leaseUntil',
   lastCheckedAt: 'lastCheckedAt',
-  indexedAt: 'indexedAt'
+  indexedAt: 'indexedAt',
+  changeKey: 'changeKey',
+  listedKey: 'listedKey',
+  seenRunId: 'seenRunId',
+  queuedRunId: 'queuedRunId',
+  missedRuns: 'missedRuns'
 } as const
 
 export type KnowledgeItemScalarFieldEnum = (typeof KnowledgeItemScalarFieldEnum)[keyof typeof KnowledgeItemScalarFieldEnum]
@@ -4819,6 +4938,7 @@ export type GlobalOmitConfig = {
   usedTicket?: Prisma.UsedTicketOmit
   dataSource?: Prisma.DataSourceOmit
   agentDataSource?: Prisma.AgentDataSourceOmit
+  sourceRun?: Prisma.SourceRunOmit
   knowledgeItem?: Prisma.KnowledgeItemOmit
   chunk?: Prisma.ChunkOmit
   chunkText?: Prisma.ChunkTextOmit
