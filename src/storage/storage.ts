@@ -37,6 +37,7 @@ import { type ConnectionStore, createConnectionStore } from './knowledge/connect
 import { createIndexingStore, type IndexingStore } from './knowledge/indexing/indexing.ts';
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge/items.ts';
 import { createDataSourceStore, type DataSourceStore } from './knowledge/sources.ts';
+import { createSyncStore, type SyncStore } from './knowledge/syncing/syncing.ts';
 import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
 import { createResponseStore, type ResponseStore } from './runs/responses.ts';
@@ -95,6 +96,7 @@ export interface Storage {
   readonly vectorStores: VectorStoreStore;
   readonly chunks: ChunkStore;
   readonly indexing: IndexingStore;
+  readonly syncing: SyncStore;
   close(): Promise<void>;
 }
 
@@ -177,6 +179,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     vectorStores: createVectorStoreStore(db, signals),
     chunks,
     indexing: createIndexingStore(db, signals, chunks),
+    syncing: createSyncStore(db, signals),
     close: async () => {
       await auditBatch.close();
       await apiKeys.close();

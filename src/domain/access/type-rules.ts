@@ -71,6 +71,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   IndexingStatistics: dataSources,
   KnowledgeItem: { ...dataSources, shows: { noun: 'dataSource', id: 'dataSourceId' } },
   OriginalContent: dataSources,
+  SourceRun: dataSources,
   UploadToken: dataSources,
   DeletedVectorStore: dataSources,
   DeletedVectorStoreFile: dataSources,

@@ -1,3 +1,4 @@
+import { openSecrets, sealSecrets } from '../../engine/knowledge/connections/secrets.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
@@ -9,11 +10,12 @@ import type {
   OauthProvider,
 } from '../../entities/knowledge/connection.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
-import { type ConnectionScope, connectionPlace } from '../../storage/knowledge/connections.ts';
+import type { ConnectionScope } from '../../storage/knowledge/connections.ts';
 import { isAdministrator } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { readHeaders, readName, readScopes, readSecret, readServiceUrl } from './connection-input.ts';
+import { queueSync } from './sources.ts';
 
 type Optional<T> = T | null | undefined;
 
@@ -102,13 +104,13 @@ async function store(
   provider: ConnectionProvider,
   { secrets, ...given }: Given,
 ): Promise<Connection> {
-  const { connections, vault } = deps.storage;
+  const { connections } = deps.storage;
   const owner = { orgId: caller.orgId, ownerUserId: caller.userId };
   if ((await connections.count(owner)) >= connectionsMax) {
     throw new DomainError('CONFLICT', `A user may have at most ${connectionsMax} connections`);
   }
   const id = deps.newId(idKinds[kind]);
-  const sealed = await vault.seal(connectionPlace({ id, orgId: caller.orgId }), JSON.stringify(secrets));
+  const sealed = await sealSecrets(deps.storage, { id, orgId: caller.orgId }, secrets);
   return connections.create({
     ...{ installationId: null, scopes: [], expiresAt: null },
     ...given,
@@ -212,7 +214,15 @@ export async function updateConnection(
   faults.throwIfAny();
   const isRenewed = accessToken !== undefined || refreshToken !== undefined;
   const sealed = isRenewed ? { sealed: await renewedSecrets(deps, connection, { accessToken, refreshToken }) } : {};
-  return deps.storage.connections.update(id, { ...changes, ...sealed });
+  const updated = await deps.storage.connections.update(id, { ...changes, ...sealed });
+  if (isRenewed) await readAgain(deps, updated);
+  return updated;
+}
+
+/** Has the sources read that could not be read with the connection as it was. */
+async function readAgain(deps: Deps, connection: Connection): Promise<void> {
+  for (const source of await deps.storage.syncing.reconnected(connection))
+    await queueSync(deps, source.id, source, 'RECONNECTED');
 }
 
 async function renewedSecrets(
@@ -220,21 +230,16 @@ async function renewedSecrets(
   connection: Connection,
   { accessToken, refreshToken }: Pick<UpdateConnectionInput, 'accessToken' | 'refreshToken'>,
 ): Promise<string> {
-  const { refreshToken: oldRefreshToken, ...kept } = await openConnection(deps, connection);
+  const opened = await openSecrets(deps.storage, connection);
+  if (opened === undefined) throw missingConnection();
+  const { refreshToken: oldRefreshToken, ...kept } = opened;
   const refresh = refreshToken === undefined ? oldRefreshToken : (refreshToken ?? undefined);
   const secrets: ConnectionSecrets = {
     ...kept,
     ...(accessToken === undefined || accessToken === null ? {} : { accessToken }),
     ...(refresh === undefined ? {} : { refreshToken: refresh }),
   };
-  return deps.storage.vault.seal(connectionPlace(connection), JSON.stringify(secrets));
-}
-
-/** The secrets of a connection, for work on behalf of its owner. Never given to an API. @throws DomainError NOT_FOUND */
-export async function openConnection(deps: Deps, connection: Connection): Promise<ConnectionSecrets> {
-  const sealed = await deps.storage.connections.findSealed(connection.id);
-  if (sealed === undefined) throw missingConnection();
-  return JSON.parse(await deps.storage.vault.open(connectionPlace(connection), sealed)) as ConnectionSecrets;
+  return sealSecrets(deps.storage, connection, secrets);
 }
 
 /**

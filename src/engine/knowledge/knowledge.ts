@@ -5,8 +5,12 @@ import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Settings } from '../../settings.ts';
 import type { RankedChunk } from '../../storage/knowledge/chunk-ranking.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { Egress } from '../egress/egress.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Pools } from '../sharing/pools.ts';
+import { createConnectionTokens } from './connections/tokens.ts';
+import { createConnectors } from './connectors/registry.ts';
+import { createVendorClient } from './connectors/vendor/client.ts';
 import { signedContentAddress } from './content-links.ts';
 import type { DocumentBytes } from './extract/document.ts';
 import { createExtractor } from './extract/extract.ts';
@@ -48,6 +52,7 @@ export interface Knowledge {
 }
 
 export interface KnowledgeOptions {
+  readonly egress: Egress;
   readonly settings: Settings;
   readonly storage: Storage;
   readonly jobs: Jobs;
@@ -61,7 +66,15 @@ export interface KnowledgeOptions {
 
 /** Makes the knowledge engine: search, and the jobs that index. */
 export function createKnowledge(options: KnowledgeOptions): Knowledge {
-  const { settings, storage, pools } = options;
+  const { egress, settings, storage, pools } = options;
+  const owner = newLeaseOwner();
+  const vendors = createVendorClient({
+    egress,
+    timeoutMs: settings.CONNECTOR_TIMEOUT_MS,
+    connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
+  });
+  const tokens = createConnectionTokens({ ...options, vendors, owner });
+  const connectors = createConnectors({ ...options, vendors, tokens });
   const indexExtractor = createExtractor({ niceness: indexNiceness });
   const promptReader = {
     extractor: createExtractor({ niceness: promptNiceness }),
@@ -75,9 +88,9 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
       return searchPassages(storage.chunks, { orgId, dataSourceIds }, question, limits, urlOf, signal);
     },
     readFile: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
-    registerJobs: () => registerIndexJobs({ ...options, extractor: indexExtractor, owner: newLeaseOwner() }),
+    registerJobs: () => registerIndexJobs({ ...options, connectors, extractor: indexExtractor, owner }),
     async close() {
-      await Promise.all([indexExtractor.close(), promptReader.extractor.close()]);
+      await Promise.all([indexExtractor.close(), promptReader.extractor.close(), vendors.close()]);
     },
   };
 }

@@ -67,6 +67,10 @@ const LinkedServiceType = builder.objectRef<Connection>('LinkedService').impleme
       description: 'When the access token ends; null when nobody knows.',
       resolve: (connection, _args, { caller }) => (ownsConnection(caller, connection) ? connection.expiresAt : null),
     }),
+    needsReauthorization: t.exposeBoolean('needsReauthorization', {
+      description:
+        'Whether the service refuses the token: its owner has to connect again, then its sources are read by themselves.',
+    }),
     isOwn: t.boolean({
       description: 'Whether it belongs to the caller, who alone may use it.',
       resolve: (connection, _args, { caller }) => ownsConnection(caller, connection),

@@ -1,9 +1,11 @@
 import { addApiDataSource, addFileDataSource, attachDataSource } from '../../domain/knowledge/add-sources.ts';
 import {
   bulkDeleteDataSources,
+  cancelDataSource,
   deleteDataSource,
   type ReleasedDataSources,
   refreshDataSource,
+  retryDataSource,
   updateDataSource,
 } from '../../domain/knowledge/sources.ts';
 import { builder } from '../builder/builder.ts';
@@ -124,5 +126,17 @@ builder.mutationFields((t) => ({
       forceRefresh: t.arg.boolean({ required: false, defaultValue: false, description: 'Index unchanged content too.' }),
     },
     resolve: (_root, { id, forceRefresh }, { deps, caller }) => refreshDataSource(deps, caller, id, forceRefresh ?? false),
+  }),
+  cancelDataSource: t.field({
+    type: DataSourceType,
+    description: 'Ends the reading of a source. What is indexed goes on answering; what was not yet is CANCELLED.',
+    args: { id: t.arg.id({ description: 'The id of the source.' }) },
+    resolve: (_root, { id }, { deps, caller }) => cancelDataSource(deps, caller, id),
+  }),
+  retryDataSource: t.field({
+    type: DataSourceType,
+    description: 'Indexes the items of a source that failed or were cancelled once more, and no others.',
+    args: { id: t.arg.id({ description: 'The id of the source.' }) },
+    resolve: (_root, { id }, { deps, caller }) => retryDataSource(deps, caller, id),
   }),
 }));

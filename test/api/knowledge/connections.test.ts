@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openConnection } from '../../../src/domain/knowledge/connections.ts';
+import { openSecrets } from '../../../src/engine/knowledge/connections/secrets.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
@@ -67,14 +67,14 @@ describe('a stored connection', () => {
     expect(JSON.stringify(rows)).not.toContain('CANARY');
     const connection = await storage.connections.find(id, {});
     if (connection === undefined) throw new Error('it is gone');
-    expect(await openConnection(service.deps, connection)).toEqual({
+    expect(await openSecrets(service.deps.storage, connection)).toEqual({
       accessToken: 'CANARY-access',
       refreshToken: 'CANARY-refresh',
     });
-    await expect(openConnection(service.deps, { ...connection, orgId: stranger.orgId })).rejects.toThrow();
+    await expect(openSecrets(service.deps.storage, { ...connection, orgId: stranger.orgId })).rejects.toThrow();
     const renewed = await ann.patch(`${path}/${id}`, { accessToken: 'CANARY-new', refreshToken: null, accountName: 'Other' });
     expect(renewed).toMatchObject({ status: 200, body: { accountName: 'Other', scopes: ['read:page'] } });
-    expect(await openConnection(service.deps, connection)).toEqual({ accessToken: 'CANARY-new' });
+    expect(await openSecrets(service.deps.storage, connection)).toEqual({ accessToken: 'CANARY-new' });
   });
 
   it('may be an installation at a repository host, or an MCP server', async () => {

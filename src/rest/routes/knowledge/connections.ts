@@ -1,7 +1,7 @@
 import type { DeclaredRoute } from '../../route.ts';
 
 const connectionFields =
-  'id createdAt updatedAt orgId ownerUserId kind provider accountName baseUrl installationId scopes expiresAt isOwn';
+  'id createdAt updatedAt orgId ownerUserId kind provider accountName baseUrl installationId scopes expiresAt needsReauthorization isOwn';
 const tag = 'Connections';
 
 export const connectionRoutes: readonly DeclaredRoute[] = [

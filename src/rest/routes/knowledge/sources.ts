@@ -148,6 +148,42 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     query: { forceRefresh: 'Index unchanged content too.' },
   },
   {
+    operationId: 'cancelDataSource',
+    method: 'post',
+    path: `${one}/cancel`,
+    summary: 'Cancel the reading of a data source',
+    description: 'What is indexed goes on answering; what was not yet is CANCELLED. Without a run, nothing changes.',
+    tag,
+    document: `mutation ($dataSourceId: ID!) { cancelDataSource(id: $dataSourceId) { ${sourceFields} } }`,
+  },
+  {
+    operationId: 'retryDataSource',
+    method: 'post',
+    path: `${one}/retry`,
+    summary: 'Retry the failed items of a data source',
+    description: 'Items that failed or were cancelled are indexed once more, and no others.',
+    tag,
+    document: `mutation ($dataSourceId: ID!) { retryDataSource(id: $dataSourceId) { ${sourceFields} } }`,
+  },
+  {
+    operationId: 'listDataSourceRuns',
+    method: 'get',
+    path: `${one}/runs`,
+    summary: 'List the runs of a data source',
+    description: 'How it was read, newest first. A payload or an uploaded file has none.',
+    tag,
+    document: `query ($dataSourceId: ID!, $limit: Int = 20, $cursor: String) {
+      dataSourceRuns(dataSourceId: $dataSourceId, first: $limit, after: $cursor) {
+        nodes { id trigger isForced status startedAt listedAt endedAt listedCount addedCount changedCount unchangedCount skippedCount
+          removedCount heldCount failedCount isComplete bound errorCode errorMessage currentItem }
+        pageInfo { hasNextPage endCursor }
+      }
+    }`,
+    query: { limit: 'How many to return. Default 20.', cursor: 'The `nextCursor` of the page before.' },
+    wrap: 'data',
+    page: 'cursor',
+  },
+  {
     operationId: 'getIndexingStatistics',
     method: 'get',
     path: `${one}/indexing-statistics`,
