@@ -64,9 +64,21 @@ ${script === undefined ? '' : `<script type="module" src="${script}"></script>\n
 }
 
 /** Sends a page, or a file of one, to anybody. */
-export function sendPage(req: IncomingMessage, res: ServerResponse, type: string, body: string | Buffer): void {
-  sendBody(res, 200, ['content-type', type, 'vary', 'accept', 'x-request-id', requestIdOf(req), ...pageHeaders], body);
+export function sendPage(
+  req: IncomingMessage,
+  res: ServerResponse,
+  type: string,
+  body: string | Buffer,
+  { status = 200, headers = pageHeaders }: { readonly status?: number; readonly headers?: readonly string[] } = {},
+): void {
+  sendBody(res, status, ['content-type', type, 'vary', 'accept', 'x-request-id', requestIdOf(req), ...headers], body);
 }
+
+/** The headers of a page with a form that is sent to this service, and is kept by nobody. */
+export const formHeaders: readonly string[] = pageHeaders.map((value) => {
+  if (value === pagePolicy) return pagePolicy.replace("form-action 'none'", "form-action 'self'");
+  return value === 'no-cache' ? 'no-store' : value;
+});
 
 export const htmlType = 'text/html; charset=utf-8';
 

@@ -33,6 +33,7 @@ import { createFileStore, type FileStore } from './files/files.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
 import { type ChunkStore, createChunkStore } from './knowledge/chunks.ts';
 import { type ConnectedSourceStore, createConnectedSourceStore } from './knowledge/connected-sources.ts';
+import { type ConnectionAttemptStore, createConnectionAttemptStore } from './knowledge/connection-attempts.ts';
 import { type ConnectionStore, createConnectionStore } from './knowledge/connections.ts';
 import { createIndexingStore, type IndexingStore } from './knowledge/indexing/indexing.ts';
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge/items.ts';
@@ -90,6 +91,7 @@ export interface Storage {
   readonly threads: ThreadStore;
   readonly idempotency: IdempotencyStore;
   readonly connections: ConnectionStore;
+  readonly connectionAttempts: ConnectionAttemptStore;
   readonly dataSources: DataSourceStore;
   readonly connectedSources: ConnectedSourceStore;
   readonly knowledgeItems: KnowledgeItemStore;
@@ -173,6 +175,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     threads: createThreadStore(db, signals),
     idempotency: createIdempotencyStore(db),
     connections: createConnectionStore(db),
+    connectionAttempts: createConnectionAttemptStore(db),
     dataSources: createDataSourceStore(db, signals),
     connectedSources: createConnectedSourceStore(db, signals),
     knowledgeItems: createKnowledgeItemStore(db),

@@ -152,6 +152,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   // connections
   'Query.connection': 'CONNECTIONS:READ',
   'Query.connections': 'CONNECTIONS:READ',
+  'Mutation.authorizeConnection': 'CONNECTIONS:WRITE',
   'Mutation.storeOauthToken': 'CONNECTIONS:WRITE',
   'Mutation.storeRepoHostInstallation': 'CONNECTIONS:WRITE',
   'Mutation.storeMcpServer': 'CONNECTIONS:WRITE',

@@ -84,6 +84,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   VectorStoreResult: dataSources,
   VectorStoreResultContent: dataSources,
   VectorStoreResults: dataSources,
+  AuthorizeConnectionPayload: { scope: 'CONNECTIONS:WRITE' },
   LinkedService: { scope: 'CONNECTIONS:READ' },
   // chats, completions, responses
   Chat: { ...chats, shows: { noun: 'chat', id: 'id', owner: 'userId' } },

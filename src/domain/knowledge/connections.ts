@@ -1,3 +1,4 @@
+import type { ConnectedAccount } from '../../engine/knowledge/connections/connect.ts';
 import { openSecrets, sealSecrets } from '../../engine/knowledge/connections/secrets.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
@@ -60,12 +61,22 @@ export interface StoreRepoHostInstallationInput {
   readonly baseUrl?: Optional<string>;
 }
 
-/** Stores an installation of the app at a repository host, by its id. @throws DomainError with every fault of the input, CONFLICT. */
+/**
+ * Stores an installation of the app at a repository host, by its id, for the operator. Others connect it in the browser: an id alone does not prove
+ * whose installation it is.
+ *
+ * @throws DomainError FORBIDDEN without an INSTANCE key; with every fault of the input; CONFLICT.
+ */
 export async function storeRepoHostInstallation(
   deps: Deps,
   caller: Caller,
   input: StoreRepoHostInstallationInput,
 ): Promise<Connection> {
+  if (caller.level !== 'INSTANCE') {
+    const message =
+      'An installation is stored by its id with an INSTANCE key only; connect it in the browser: POST /api/v1/connections/authorize';
+    throw new DomainError('FORBIDDEN', message);
+  }
   const faults = new Faults();
   const name = readName('accountName', input.accountName, faults);
   const { installationId } = input;
@@ -94,12 +105,36 @@ export async function storeMcpServer(deps: Deps, caller: Caller, input: StoreMcp
   return store(deps, caller, 'MCP_SERVER', 'MCP', { name, baseUrl, secrets: headers === undefined ? {} : { headers } });
 }
 
+/**
+ * Stores an account that was connected in the browser. One that was connected before gets the new token, and its sources are read again.
+ *
+ * @throws DomainError CONFLICT beyond 500 connections.
+ */
+export async function storeAccount(
+  deps: Deps,
+  { orgId, ownerUserId, provider }: Pick<Connection, 'orgId' | 'ownerUserId' | 'provider'>,
+  { secrets, ...account }: ConnectedAccount,
+): Promise<Connection> {
+  const { storage } = deps;
+  const owner = { orgId, userId: ownerUserId };
+  const { installationId, name, scopes, expiresAt } = account;
+  const known = await storage.connections.findAccount({ orgId, ownerUserId }, { provider, name, installationId });
+  if (known === undefined) {
+    const kind = provider === 'REPO_HOST' ? 'REPO_HOST_INSTALLATION' : 'OAUTH_TOKEN';
+    return store(deps, owner, kind, provider, { ...account, baseUrl: null, secrets });
+  }
+  const sealed = await sealSecrets(storage, known, secrets);
+  const updated = await storage.connections.update(known.id, { sealed, scopes, expiresAt });
+  await readAgain(deps, updated);
+  return updated;
+}
+
 type Given = Pick<Connection, 'name' | 'baseUrl'> &
   Partial<Pick<Connection, 'installationId' | 'scopes' | 'expiresAt'>> & { readonly secrets: ConnectionSecrets };
 
 async function store(
   deps: Deps,
-  caller: Caller,
+  caller: Pick<Caller, 'orgId' | 'userId'>,
   kind: ConnectionKind,
   provider: ConnectionProvider,
   { secrets, ...given }: Given,

@@ -8,6 +8,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Pools } from '../sharing/pools.ts';
+import { type Connecting, createConnecting } from './connections/connect.ts';
 import { createConnectionTokens } from './connections/tokens.ts';
 import { createConnectors } from './connectors/registry.ts';
 import { createVendorClient } from './connectors/vendor/client.ts';
@@ -45,6 +46,8 @@ export interface Knowledge {
    * @throws DomainError INVALID_VALUE for a file that gives no text.
    */
   readFile(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<string>;
+  /** Connects accounts of other services in the browser. */
+  readonly connecting: Connecting;
   /** Registers the jobs and repeated tasks of indexing. */
   registerJobs(): void;
   /** Ends the processes that read documents. Stop the jobs before. */
@@ -88,6 +91,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
       return searchPassages(storage.chunks, { orgId, dataSourceIds }, question, limits, urlOf, signal);
     },
     readFile: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
+    connecting: createConnecting({ ...options, vendors }),
     registerJobs: () => registerIndexJobs({ ...options, connectors, extractor: indexExtractor, owner }),
     async close() {
       await Promise.all([indexExtractor.close(), promptReader.extractor.close(), vendors.close()]);

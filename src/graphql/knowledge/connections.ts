@@ -1,3 +1,4 @@
+import { authorizeConnection } from '../../domain/knowledge/connecting.ts';
 import {
   deleteConnection,
   getConnection,
@@ -154,7 +155,30 @@ const UpdateConnectionInput = builder.inputType('UpdateConnectionInput', {
   }),
 });
 
+const BrowserConnectionInput = builder.inputType('AuthorizeConnectionInput', {
+  description: 'An account to connect in the browser.',
+  fields: (t) => ({
+    provider: t.field({ type: ProviderType, description: 'The service; not MCP.' }),
+    returnTo: t.string({
+      required: false,
+      description:
+        'Where the browser goes at the end: an address of this service or of an origin in CORS_ORIGINS. Default: a page that says so.',
+    }),
+  }),
+});
+
+const AuthorizedConnectionType = builder.objectRef<{ readonly url: string }>('AuthorizeConnectionPayload').implement({
+  description: 'Where a person allows the access.',
+  fields: (t) => ({ url: t.exposeString('url', { description: 'Open it in a browser within ten minutes.' }) }),
+});
+
 builder.mutationFields((t) => ({
+  authorizeConnection: t.field({
+    type: AuthorizedConnectionType,
+    description: 'Begins to connect an account in the browser. The connection is stored when the person has confirmed it there.',
+    args: { input: t.arg({ type: BrowserConnectionInput, description: 'The service.' }) },
+    resolve: (_root, { input }, { deps, caller }) => authorizeConnection(deps, caller, input),
+  }),
   storeOauthToken: t.field({
     type: LinkedServiceType,
     description: 'Keeps an OAuth token for the caller.',

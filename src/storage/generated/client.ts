@@ -107,6 +107,11 @@ export type AgentCategory = Prisma.AgentCategoryModel
  */
 export type Connection = Prisma.ConnectionModel
 /**
+ * Model ConnectionAttempt
+ * A person who is on the way to another service, to connect an account.
+ */
+export type ConnectionAttempt = Prisma.ConnectionAttemptModel
+/**
  * Model UsedTicket
  * Signed one-time links that have been used. Kept until the expiry of the link.
  */

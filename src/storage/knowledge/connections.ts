@@ -23,6 +23,11 @@ export interface ConnectionStore {
   find(id: string, scope: ConnectionScope): Promise<Connection | undefined>;
   /** The connection with this installation id at a repository host. */
   findInstallation(installationId: number, scope: ConnectionScope): Promise<Connection | undefined>;
+  /** The newest connection of an account that its owner has connected before. */
+  findAccount(
+    scope: Required<ConnectionScope>,
+    account: Pick<Connection, 'provider' | 'name' | 'installationId'>,
+  ): Promise<Connection | undefined>;
   /** Newest first. */
   list(scope: ConnectionScope, query: ConnectionListQuery, page: PageRequest): Promise<Page<Connection>>;
   count(scope: ConnectionScope): Promise<number>;
@@ -69,6 +74,11 @@ export function createConnectionStore({ pool, prisma }: Database): ConnectionSto
     },
     async findInstallation(installationId, scope) {
       const where = { ...scope, kind: 'REPO_HOST_INSTALLATION', installationId };
+      const row = await prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
+      return row === null ? undefined : connectionOf(row);
+    },
+    async findAccount(scope, { provider, name, installationId }) {
+      const where = { ...scope, provider, ...(installationId === null ? { name } : { installationId }) };
       const row = await prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
       return row === null ? undefined : connectionOf(row);
     },

@@ -24,6 +24,18 @@ export const connectionRoutes: readonly DeclaredRoute[] = [
     },
   },
   {
+    operationId: 'authorizeConnection',
+    method: 'post',
+    path: '/api/v1/connections/authorize',
+    summary: 'Connect an account in the browser',
+    description:
+      'Answers the address where a person allows the access. The connection is stored when the person has confirmed it there. 400 names the settings of the operator that are missing.',
+    tag,
+    document: `mutation ($input: AuthorizeConnectionInput!) { authorizeConnection(input: $input) { url } }`,
+    body: 'input',
+    example: { provider: 'DRIVE_A', returnTo: 'https://app.example.com/settings' },
+  },
+  {
     operationId: 'storeRepoHostInstallation',
     method: 'post',
     path: '/api/v1/connections/repo-host-installations',

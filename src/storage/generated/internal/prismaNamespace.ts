@@ -410,6 +410,7 @@ export const ModelName = {
   AgentRating: 'AgentRating',
   AgentCategory: 'AgentCategory',
   Connection: 'Connection',
+  ConnectionAttempt: 'ConnectionAttempt',
   UsedTicket: 'UsedTicket',
   DataSource: 'DataSource',
   AgentDataSource: 'AgentDataSource',
@@ -458,7 +459,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "usedTicket" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "file" | "vectorStore" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "file" | "vectorStore" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1421,6 +1422,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ConnectionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ConnectionCountAggregateOutputType> | number
+        }
+      }
+    }
+    ConnectionAttempt: {
+      payload: Prisma.$ConnectionAttemptPayload<ExtArgs>
+      fields: Prisma.ConnectionAttemptFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ConnectionAttemptFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ConnectionAttemptFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>
+        }
+        findFirst: {
+          args: Prisma.ConnectionAttemptFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ConnectionAttemptFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>
+        }
+        findMany: {
+          args: Prisma.ConnectionAttemptFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>[]
+        }
+        create: {
+          args: Prisma.ConnectionAttemptCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>
+        }
+        createMany: {
+          args: Prisma.ConnectionAttemptCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ConnectionAttemptCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>[]
+        }
+        delete: {
+          args: Prisma.ConnectionAttemptDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>
+        }
+        update: {
+          args: Prisma.ConnectionAttemptUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>
+        }
+        deleteMany: {
+          args: Prisma.ConnectionAttemptDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ConnectionAttemptUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ConnectionAttemptUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>[]
+        }
+        upsert: {
+          args: Prisma.ConnectionAttemptUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>
+        }
+        aggregate: {
+          args: Prisma.ConnectionAttemptAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateConnectionAttempt>
+        }
+        groupBy: {
+          args: Prisma.ConnectionAttemptGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConnectionAttemptGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ConnectionAttemptCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConnectionAttemptCountAggregateOutputType> | number
         }
       }
     }
@@ -4093,6 +4168,21 @@ export const ConnectionScalarFieldEnum = {
 export type ConnectionScalarFieldEnum = (typeof ConnectionScalarFieldEnum)[keyof typeof ConnectionScalarFieldEnum]
 
 
+export const ConnectionAttemptScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  orgId: 'orgId',
+  ownerUserId: 'ownerUserId',
+  provider: 'provider',
+  returnTo: 'returnTo',
+  sealed: 'sealed',
+  confirmHash: 'confirmHash'
+} as const
+
+export type ConnectionAttemptScalarFieldEnum = (typeof ConnectionAttemptScalarFieldEnum)[keyof typeof ConnectionAttemptScalarFieldEnum]
+
+
 export const UsedTicketScalarFieldEnum = {
   id: 'id',
   expiresAt: 'expiresAt'
@@ -4935,6 +5025,7 @@ export type GlobalOmitConfig = {
   agentRating?: Prisma.AgentRatingOmit
   agentCategory?: Prisma.AgentCategoryOmit
   connection?: Prisma.ConnectionOmit
+  connectionAttempt?: Prisma.ConnectionAttemptOmit
   usedTicket?: Prisma.UsedTicketOmit
   dataSource?: Prisma.DataSourceOmit
   agentDataSource?: Prisma.AgentDataSourceOmit
