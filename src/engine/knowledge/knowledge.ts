@@ -9,6 +9,7 @@ import type { Egress } from '../egress/egress.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Pools } from '../sharing/pools.ts';
 import { type Connecting, createConnecting } from './connections/connect.ts';
+import { createInstallationTokens } from './connections/installations.ts';
 import { createConnectionTokens } from './connections/tokens.ts';
 import { createConnectors } from './connectors/registry.ts';
 import { createVendorClient } from './connectors/vendor/client.ts';
@@ -77,7 +78,8 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
   });
   const tokens = createConnectionTokens({ ...options, vendors, owner });
-  const connectors = createConnectors({ ...options, vendors, tokens });
+  const installations = createInstallationTokens({ ...options, vendors });
+  const connectors = createConnectors({ ...options, vendors, tokens, installations });
   const indexExtractor = createExtractor({ niceness: indexNiceness });
   const promptReader = {
     extractor: createExtractor({ niceness: promptNiceness }),

@@ -3,6 +3,7 @@ import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { ShareOwner } from '../../../lib/fair-share.ts';
 import type { Settings } from '../../../settings.ts';
 import type { Egress } from '../../egress/egress.ts';
+import type { InstallationTokens } from '../connections/installations.ts';
 import type { ConnectionTokens } from '../connections/tokens.ts';
 import type { VendorClient } from './vendor/client.ts';
 
@@ -37,6 +38,8 @@ export interface ListedPage {
   readonly goneIds?: readonly string[];
   /** Items that were looked at and are as they were: they are kept although `items` does not name them. */
   readonly unchangedIds?: readonly string[];
+  /** Parents of which nothing changed: all items below them are kept. */
+  readonly unchangedParents?: readonly string[];
   /** Where a listing that was cut off goes on; any JSON. */
   readonly place: unknown;
 }
@@ -117,5 +120,6 @@ export interface ConnectorServices {
   /** For addresses that the operator set. */
   readonly vendors: VendorClient;
   readonly tokens: ConnectionTokens;
+  readonly installations: InstallationTokens;
   now(): Date;
 }

@@ -148,7 +148,13 @@ async function store(context: SyncContext, lease: SyncLease, page: ListedPage): 
   const outcome = await storage.syncing
     .apply(
       lease,
-      { items, goneIds: page.goneIds ?? [], unchangedIds: page.unchangedIds ?? [], place: page.place },
+      {
+        items,
+        goneIds: page.goneIds ?? [],
+        unchangedIds: page.unchangedIds ?? [],
+        unchangedParents: page.unchangedParents ?? [],
+        place: page.place,
+      },
       settings.INDEX_LEASE_MS,
       queueAll(context, 'knowledge.index-item'),
     )

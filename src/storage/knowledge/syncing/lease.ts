@@ -48,6 +48,8 @@ export interface SyncedPage {
   readonly items: readonly SyncedItem[];
   readonly goneIds: readonly string[];
   readonly unchangedIds: readonly string[];
+  /** Parents whose items are all as they were. */
+  readonly unchangedParents: readonly string[];
   readonly place: unknown;
 }
 

@@ -171,7 +171,7 @@ interface StoredRow extends StoredItem {
 async function applyPage(
   tx: Transaction,
   lease: SyncLease,
-  { items, goneIds, unchangedIds }: SyncedPage,
+  { items, goneIds, unchangedIds, unchangedParents }: SyncedPage,
   also: AlsoInTransaction,
 ): Promise<PageOutcome> {
   const { runId, source, orgId, tenantId, isForced } = lease;
@@ -185,8 +185,9 @@ async function applyPage(
     [source.id, listed.map(({ uniqueId }) => uniqueId)],
   );
   const stored = new Map(rows.map((row) => [row.uniqueId, row]));
-  const counts = { added: 0, changed: 0, unchanged: unchangedIds.length, skipped: 0 };
+  const counts = { added: 0, changed: 0, unchanged: 0, skipped: 0 };
   const unusedBlobKeys: string[] = [];
+  let listedCount = listed.length;
   const queued: OwnedId[] = [];
   const added: object[] = [];
   const updated: object[] = [];
@@ -210,12 +211,14 @@ async function applyPage(
   }
   if (added.length > 0) await tx.query(insertSql, [JSON.stringify(added), orgId, source.id, source.type, runId]);
   if (updated.length > 0) await tx.query(updateSql, [JSON.stringify(updated), runId, isForced]);
-  if (unchangedIds.length > 0) {
-    await tx.query(
+  if (unchangedIds.length + unchangedParents.length > 0) {
+    const { rowCount } = await tx.query(
       `update knowledge_items set "seenRunId" = $2, "missedRuns" = 0, "lastCheckedAt" = now()
-       where "dataSourceId" = $1 and "uniqueId" = any($3::text[]) and "indexStatus" <> 'DELETING'`,
-      [source.id, runId, unchangedIds],
+       where "dataSourceId" = $1 and ("uniqueId" = any($3::text[]) or "parentUniqueId" = any($4::text[])) and "indexStatus" <> 'DELETING'`,
+      [source.id, runId, unchangedIds, unchangedParents],
     );
+    counts.unchanged += rowCount ?? 0;
+    listedCount += rowCount ?? 0;
   }
   if (goneIds.length > 0) {
     await tx.query(
@@ -226,7 +229,7 @@ async function applyPage(
   await tx.query(
     `update source_runs set "listedCount" = "listedCount" + $2, "addedCount" = "addedCount" + $3, "changedCount" = "changedCount" + $4,
        "unchangedCount" = "unchangedCount" + $5, "skippedCount" = "skippedCount" + $6 where id = $1`,
-    [runId, listed.length + unchangedIds.length, counts.added, counts.changed, counts.unchanged, counts.skipped],
+    [runId, listedCount, counts.added, counts.changed, counts.unchanged, counts.skipped],
   );
   await also(tx, queued);
   return { queued, unusedBlobKeys };

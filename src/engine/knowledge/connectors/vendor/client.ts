@@ -29,6 +29,8 @@ export interface VendorRequest {
   readonly accept?: readonly number[];
   /** Whether a 403 is a limit of speed and not of rights. */
   readonly isSlowDown?: (reply: VendorReply) => boolean;
+  /** The same for services that say in their own way how long to wait; undefined: a matter of rights. */
+  readonly slowDownMs?: (reply: VendorReply) => number | undefined;
 }
 
 export interface VendorReply {
@@ -188,9 +190,10 @@ function contentType(body: unknown): Readonly<Record<string, string>> {
 function refusalOf(request: VendorRequest, reply: VendorReply): SourceError {
   const { status, headers } = reply;
   const service = capital(request.service);
-  const wait = waitOf(headers['retry-after']);
+  const ownWait = status === 403 || status === 429 ? request.slowDownMs?.(reply) : undefined;
+  const wait = ownWait ?? waitOf(headers['retry-after']);
   if (status === 401) return new SourceError('AUTH', `${service} does not accept the connection any more: connect it again.`);
-  if (status === 429 || (status === 403 && request.isSlowDown?.(reply) === true)) {
+  if (status === 429 || (status === 403 && (ownWait !== undefined || request.isSlowDown?.(reply) === true))) {
     return new SourceError('RATE_LIMITED', `${service} asks to be called less often. It is tried again later.`, wait);
   }
   if (status === 403) return new SourceError('FORBIDDEN', `${service} does not let the connected account read this.`);
