@@ -11,6 +11,8 @@ process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/compile');
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // They install packages: `npm run test:examples`.
+    exclude: ['test/examples/**'],
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/property-seed.ts'],
     pool: 'forks',

@@ -11,7 +11,7 @@ const first = run('all', script, ...words);
 const result = { passed: first.passed, failed: 0, flaky: [] };
 for (const { file, failed, isUnknown } of first.broken) {
   console.log(`== again, alone: ${file}`);
-  const again = run('again', 'test:all', file, '--maxWorkers=1');
+  const again = run('again', script, file, '--maxWorkers=1');
   if (again.broken.length > 0 || isUnknown) result.failed += Math.max(1, failed);
   else {
     result.passed += failed;

@@ -5,6 +5,7 @@ import { benchCompletions, type Row } from './completions/completions.ts';
 import { benchOverload } from './completions/overload.ts';
 import { benchIndexing } from './indexing.ts';
 import { benchLists } from './lists.ts';
+import { benchReferencePage } from './reference-page.ts';
 import { benchStalledReaders } from './stalled-readers.ts';
 
 /**
@@ -28,6 +29,7 @@ if ('completion, agent over 100,000 passages'.includes(values.only)) rows.push(.
 if (['GraphQL: 50 agents', 'GraphQL: tiny query'].some((name) => name.includes(values.only)))
   rows.push(...(await benchAgentList()));
 if ('stalled readers'.includes(values.only)) rows.push(...(await benchStalledReaders()));
+if ('reference page'.includes(values.only)) rows.push(...(await benchReferencePage()));
 let isMet = true;
 console.log(['', 'raw', 'parley', 'ratio', 'floor'].join('\t'));
 for (const row of rows) {

@@ -1,7 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { copiesOf, instructionsOf } from './dockerfile.ts';
 
 /**
@@ -57,6 +58,18 @@ async function start(image: string): Promise<void> {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  try {
+    await ask(child);
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    if ((await ended) !== 0) throw new Error('it does not end well');
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+/** @throws Error when a request is not answered well. */
+async function ask(child: ChildProcessByStdio<null, Readable, null>): Promise<void> {
   let output = '';
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.on('data', (chunk) => {
@@ -83,7 +96,4 @@ async function start(image: string): Promise<void> {
     console.log(`${path} ${status}`);
     if (status !== 200) throw new Error(`${path} answers ${status}`);
   }
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
-  if ((await ended) !== 0) throw new Error('it does not end well');
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { allowanceGrammar, parseAllowance } from './engine/egress/allowance.ts';
 import { dnsServersGrammar, parseDnsServers } from './engine/egress/dns-servers.ts';
+import { headerListGrammar, parseHeaderList } from './engine/tracing/header-list.ts';
 import { corsOriginsGrammar, parseCorsOrigins } from './lib/cors-origins.ts';
 import {
   allowedOf,
@@ -11,6 +12,7 @@ import {
   optionalMatch,
   optionalText,
   optionalUrl,
+  part,
   percent,
   rate,
   readBy,
@@ -156,12 +158,27 @@ export const settingsSchema = z.object({
   ),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info').describe('Least severe log shown.'),
   LOG_FORMAT: oneOf(['auto', 'pretty', 'json'], 'auto').describe('auto: pretty on a terminal, else json.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optionalUrl(web, 'http://localhost:4318').describe(
+    'An OpenTelemetry collector (OTLP over HTTP, JSON) that gets the traces, at /v1/traces below this address. Default: no traces are made.',
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: readBy(parseHeaderList, headerListGrammar).describe('Headers of requests to the collector.'),
+  OTEL_SERVICE_NAME: text('parley', 'a name').describe('What traces call this service.'),
+  OTEL_TRACES_SAMPLER: oneOf(
+    ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'],
+    'parentbased_always_on',
+  ).describe(
+    'Which traces are recorded. parentbased: as the traceparent of the request says; requests without one by the rest of the name.',
+  ),
+  OTEL_TRACES_SAMPLER_ARG: part(1).describe('Only with traceidratio: the part of the traces that is recorded.'),
+  OTEL_BSP_SCHEDULE_DELAY: timeMs(5_000).describe('Spans are sent at most this many milliseconds after their end.'),
+  OTEL_SDK_DISABLED: oneOf(['true', 'false'], 'false').describe('true: no traces, whatever the other settings say.'),
   ROLE: oneOf(['all', 'web', 'worker'], 'all').describe('What this process does: serve, work through jobs, or both.'),
   BODY_MAX_BYTES: count(8 * MiB).describe('Largest JSON body.'),
   BODY_IDLE_TIMEOUT_MS: timeMs(30_000).describe('A request is given up when nothing of its body arrives for this long.'),
   UPLOAD_MAX_BYTES: count(50 * MiB).describe('Largest file of a data source.'),
   CHAT_FILE_MAX_BYTES: count(5 * MiB).describe('Largest chat file.'),
   CHAT_FILES_MAX: count(500).describe('Files of one chat.'),
+  UPLOADS_PENDING_MAX: count(20).describe('Uploads in parts that one user may have at once.'),
   FILES_MAX: count(10_000).describe('Files that one user may keep outside chats and data sources.'),
   CHAT_FILE_TOKENS_MAX: count(50_000).describe(
     'Tokens of text that a model gets from the files of one message; the rest is cut.',

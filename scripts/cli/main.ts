@@ -5,9 +5,14 @@ import { runCommand } from './run.ts';
 
 if (existsSync('.env')) process.loadEnvFile('.env');
 const words = process.argv.slice(2);
-const { INIT_CWD: typedIn, npm_lifecycle_event: script } = process.env;
-// npm runs scripts in the folder of Parley, which is right for its data; the files that a person names are where the person is.
-if (script === 'parley' && typedIn !== undefined && !words.includes('--local') && words[0] !== 'secrets') process.chdir(typedIn);
+const {
+  INIT_CWD,
+  npm_lifecycle_event: script,
+  PARLEY_TYPED_IN: typedIn = script === 'parley' ? INIT_CWD : undefined,
+} = process.env;
+// npm and parley-command.js run this in the folder of Parley, which is right for its data; the files that a person names are where the person is.
+const isOfInstallation = words.includes('--local') || words[0] === 'secrets' || words[0] === 'doctor';
+if (typedIn !== undefined && !isOfInstallation) process.chdir(typedIn);
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {

@@ -6,6 +6,7 @@ import type { ModelRouter } from '../engine/models/router.ts';
 import type { RunEngine } from '../engine/runs/run-engine.ts';
 import type { Pools } from '../engine/sharing/pools.ts';
 import type { RateLimits } from '../engine/sharing/rate-limits.ts';
+import type { Tracing } from '../engine/tracing/tracing.ts';
 import type { IdKind } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -26,6 +27,8 @@ export interface Deps {
   readonly rates: RateLimits;
   readonly egress: Egress;
   readonly logger: Logger;
+  /** Undefined while tracing is off. */
+  readonly tracing?: Tracing | undefined;
   /** Base of links that Parley gives out, without a slash at the end. */
   publicUrl(): string;
   now(): Date;

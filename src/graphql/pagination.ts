@@ -80,7 +80,7 @@ export function connectionOf<T>(node: OutputRef<T>, name: string, items: string)
   });
 }
 
-type ArgBuilder = Parameters<Parameters<typeof builder.queryField>[1]>[0]['arg'];
+export type ArgBuilder = Parameters<Parameters<typeof builder.queryField>[1]>[0]['arg'];
 
 /** The arguments of every connection. */
 export function pageArgs(arg: ArgBuilder) {

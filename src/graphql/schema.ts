@@ -52,12 +52,14 @@ import './knowledge/source-runs.ts';
 import './knowledge/uploads.ts';
 import './knowledge/items.ts';
 import './knowledge/vector-stores.ts';
+import './knowledge/vector-store-batches.ts';
 import './knowledge/vector-store-files.ts';
 import './runs/runs.ts';
 import './runs/subagent-events.ts';
 import './responses/responses.ts';
 import './conversations/conversations.ts';
 import './files/files.ts';
+import './files/uploads.ts';
 import './embeddings/embeddings.ts';
 
 const roots = {

@@ -9,6 +9,7 @@ import { createCors } from './cors.ts';
 import { createErrorHandler, refuseUnknownPath, sendError, unknownPath } from './errors.ts';
 import type { AccessLog } from './log/access-log.ts';
 import type { RouteMeter } from './log/metrics.ts';
+import type { TracedRoute } from './log/request-trace.ts';
 
 declare global {
   namespace Express {
@@ -16,6 +17,8 @@ declare global {
     interface Locals {
       /** `performance.now()` at the beginning. */
       readonly startedMs: number;
+      /** What the span of the request says of its route, where no meter counts it. */
+      traced?: TracedRoute;
       /** Counts the request, once its reply is closed. */
       meter?: RouteMeter;
       /** How the format of the route shows a failure; default: the common error object. */

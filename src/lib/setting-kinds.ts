@@ -26,6 +26,11 @@ export const percent = (fallback: number) => whole(fallback, 1, 99);
 export const rate = (fallback: number) => whole(fallback, 0);
 /** Milliseconds of a timer. */
 export const timeMs = (fallback: number, max: number = timerMsMax) => whole(fallback, 1, max);
+/** A number from 0 to 1. */
+export function part(fallback: number) {
+  return z.coerce.number().min(0).max(1).default(fallback).meta({ allowed: 'a number from 0 to 1' });
+}
+
 export const days = (fallback: number) => whole(fallback, 1, daysMax);
 
 export function oneOf<const T extends readonly [string, ...string[]]>(values: T, fallback: NoInfer<T[number]>) {

@@ -1,6 +1,6 @@
 const charsMax = 80;
 /** Names of settings whose value is never shown. */
-const secretNames = /KEY|SECRET|TOKEN|PASSWORD/;
+const secretNames = /KEY|SECRET|TOKEN|PASSWORD|HEADERS/;
 /** Long runs without a separator, and the beginnings that providers give to keys. */
 const keyForms = /\b(?:sk|pk|rk|xox[a-z]|ghp|glpat|AKIA|AIza)[-_A-Za-z0-9]{6,}|[A-Za-z0-9_-]{28,}/g;
 

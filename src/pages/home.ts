@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
 import { DomainError } from '../entities/errors.ts';
 import { requestIdOf } from '../http/context.ts';
 import { sendEmpty, sendJson } from '../http/reply/reply.ts';
+import { StaticContent } from '../http/reply/static.ts';
 import { createManual } from './manual/manual.ts';
-import { escapeHtml, htmlType, renderPage, sendPage } from './page.ts';
+import { escapeHtml, htmlType, pageHeaders, renderPage, sendPage } from './page.ts';
 
 /** Files that pages load, by address. */
 const assets: Readonly<Record<string, readonly [file: string, type: string]>> = {
@@ -47,11 +49,10 @@ export function createPages(version: string): Router {
     .options((req, res) => sendEmpty(res, 204, requestIdOf(req), ['allow', allowed]))
     .all(refuseMethod);
   for (const [path, [file, type]] of Object.entries(assets)) {
-    let content: Buffer | undefined;
-    router.get(path, (req: IncomingMessage, res: ServerResponse) => {
-      content ??= readFileSync(join(import.meta.dirname, 'assets', file));
-      sendPage(req, res, type, content);
-    });
+    const content = new StaticContent(['content-type', type, ...pageHeaders], () =>
+      readFile(join(import.meta.dirname, 'assets', file)),
+    );
+    router.get(path, (req, res) => content.send(req, res));
   }
   return router.use(createManual());
 }

@@ -14,15 +14,14 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const pageHeaders = [
+/** On every page and its files, a flat list of names and values. */
+export const pageHeaders = [
   'content-security-policy',
   pagePolicy,
   'x-content-type-options',
   'nosniff',
   'referrer-policy',
   'no-referrer',
-  'cache-control',
-  'no-cache',
 ] as const;
 
 export interface Page {
@@ -63,22 +62,26 @@ ${script === undefined ? '' : `<script type="module" src="${script}"></script>\n
 `;
 }
 
-/** Sends a page, or a file of one, to anybody. */
+/** Sends a page to anybody. */
 export function sendPage(
   req: IncomingMessage,
   res: ServerResponse,
   type: string,
-  body: string | Buffer,
-  { status = 200, headers = pageHeaders }: { readonly status?: number; readonly headers?: readonly string[] } = {},
+  body: string,
+  {
+    status = 200,
+    headers = [...pageHeaders, 'cache-control', 'no-cache'],
+  }: { readonly status?: number; readonly headers?: readonly string[] } = {},
 ): void {
   sendBody(res, status, ['content-type', type, 'vary', 'accept', 'x-request-id', requestIdOf(req), ...headers], body);
 }
 
 /** The headers of a page with a form that is sent to this service, and is kept by nobody. */
-export const formHeaders: readonly string[] = pageHeaders.map((value) => {
-  if (value === pagePolicy) return pagePolicy.replace("form-action 'none'", "form-action 'self'");
-  return value === 'no-cache' ? 'no-store' : value;
-});
+export const formHeaders: readonly string[] = [
+  ...pageHeaders.map((value) => (value === pagePolicy ? pagePolicy.replace("form-action 'none'", "form-action 'self'") : value)),
+  'cache-control',
+  'no-store',
+];
 
 export const htmlType = 'text/html; charset=utf-8';
 

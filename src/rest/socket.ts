@@ -12,6 +12,7 @@ import type { ResponseInput } from '../domain/responses/input.ts';
 import { ConnectionMemory } from '../domain/responses/memory.ts';
 import { responseError } from '../domain/responses/wire.ts';
 import { RunFold } from '../engine/runs/fold.ts';
+import { asSpan } from '../engine/tracing/tracing.ts';
 import type { Caller } from '../entities/accounts/caller.ts';
 import { DomainError, type ErrorCode, errorBody, isWithoutKey } from '../entities/errors.ts';
 import { addressOf } from '../http/address.ts';
@@ -237,7 +238,7 @@ class Connection {
       input = this.#read(text);
       admissions.runs.enter(caller);
       try {
-        await this.#run(input);
+        await this.#traced(input);
       } finally {
         admissions.runs.leave(caller);
       }
@@ -245,6 +246,16 @@ class Connection {
       this.#memory.forget(input?.previousResponseId);
       this.#error(error);
     }
+  }
+
+  /** Each message is a request: its trace goes on where the request for the connection said so. */
+  #traced(input: ResponseInput): Promise<void> {
+    const { deps, req, requestId } = this.#parts;
+    const { tracing } = deps;
+    if (tracing === undefined) return this.#run(input);
+    const attributes = { 'parley.operation': 'responseSocket', 'parley.request.id': requestId };
+    const span = tracing.beginRequest('WS /api/v2/responses', attributes, req.headers.traceparent);
+    return asSpan(tracing, span, () => this.#run(input));
   }
 
   async #run(input: ResponseInput): Promise<void> {

@@ -13,7 +13,7 @@ import { Connection } from '../http/connections/connection.ts';
 import { Connections } from '../http/connections/connections.ts';
 import { refuseUnreadable } from '../http/connections/unreadable.ts';
 import { healthHandler, type Readiness, readyHandler } from '../http/health.ts';
-import { type Admissions, createAdmissions } from '../http/limits.ts';
+import { createAdmissions } from '../http/limits.ts';
 import { createAccessLog } from '../http/log/access-log.ts';
 import { Metrics, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';
@@ -25,6 +25,7 @@ import { createReference } from '../rest/reference/reference.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { allRoutes } from '../rest/routes/index.ts';
 import { createResponseSocket } from '../rest/socket.ts';
+import { measure } from './measure.ts';
 
 export interface App {
   readonly handle: RequestListener;
@@ -78,7 +79,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
   const graphql = createGraphqlHandler({ schema, deps, metrics, streams, admissions });
   const rest = createRestRouter({ routes, deps, metrics, streams, admissions });
   const sockets = createResponseSocket(deps, schema, admissions);
-  const log = createAccessLog(deps.logger);
+  const log = createAccessLog(deps.logger, deps.tracing);
   const handlers = [
     Router({ strict: true, caseSensitive: true }).all(['/graphql', '/graphql/', '/graphql/stream'], graphql.handle),
     createContentLinks(deps, metrics),
@@ -112,18 +113,6 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
       sockets.cutOff();
     },
   };
-}
-
-/** What the process does, for dashboards. No label has more values than a list of ours. */
-function measure(metrics: Metrics, { runs, jobs, pools }: Deps, streams: SseStreams, admissions: Admissions): void {
-  metrics.gauge('streams_open', 'Open event streams.', () => streams.openCount);
-  metrics.gauge('runs_active', 'Requests that hold a run at this moment.', () => admissions.runs.share.count);
-  metrics.counter('pool_refusals_total', 'Requests refused for want of a place, by pool.', 'pool', () => pools.refused);
-  metrics.counter('runs_total', 'Runs that ended in this process, by status.', 'status', () => runs.counts.ended);
-  metrics.counter('tokens_total', 'Tokens of upstream calls, by direction.', 'direction', () => runs.counts.tokens);
-  metrics.gauge('jobs_running', 'Jobs this process works on at this moment.', () => jobs.counts.running);
-  metrics.counter('jobs_completed_total', 'Jobs done, by name.', 'job', () => jobs.counts.completed);
-  metrics.counter('jobs_failed_total', 'Tries of jobs that failed, by name.', 'job', () => jobs.counts.failed);
 }
 
 /** @throws Error when the database does not answer. */

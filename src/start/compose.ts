@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import packageJson from '../../package.json' with { type: 'json' };
 import { registerPurges } from '../domain/accounts/administration.ts';
 import { rotateSecrets } from '../domain/agents/secret-rotation.ts';
 import { registerAuditSweep } from '../domain/audit/audit.ts';
@@ -8,6 +9,7 @@ import { registerOrphanSweep } from '../domain/blobs.ts';
 import { registerChatFileSweep } from '../domain/chats/files.ts';
 import type { Deps } from '../domain/deps.ts';
 import { registerFileExpiry } from '../domain/files/files.ts';
+import { registerUploadExpiry } from '../domain/files/uploads.ts';
 import { registerIdempotencySweep } from '../domain/idempotency.ts';
 import { registerVectorStoreExpiry } from '../domain/knowledge/vector-stores/detach.ts';
 import { registerRunEventSweep } from '../domain/runs/runs.ts';
@@ -23,6 +25,7 @@ import { RateLimits } from '../engine/sharing/rate-limits.ts';
 import { createAgentTools } from '../engine/tools/agent-tools.ts';
 import { createPythonTool } from '../engine/tools/python/python.ts';
 import type { ServerTools } from '../engine/tools/server-tool.ts';
+import type { Tracing } from '../engine/tracing/tracing.ts';
 import { type IdKind, makeId } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { EmbeddedServer } from '../storage/database/embedded/embedded.ts';
@@ -30,6 +33,8 @@ import { openStorage } from '../storage/storage.ts';
 import { createUsageJournal } from '../storage/usage/journal.ts';
 
 const rateSweepMs = 600_000;
+/** Time for the last spans to reach the collector, after everything else has ended. */
+const tracesEndMs = 2_000;
 
 export interface ComposeOptions {
   readonly settings: Settings;
@@ -63,7 +68,8 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       storage.db.currentRecord()?.made(id);
       return id;
     };
-    const basics = { settings, storage, logger, now: () => new Date(), newId };
+    const tracing = await createTracing(settings, logger);
+    const basics = { settings, storage, logger, tracing, now: () => new Date(), newId };
     const pools = new Pools({
       tenantPercent: settings.SHARE_TENANT_MAX_PERCENT,
       organizationPercent: settings.SHARE_ORGANIZATION_MAX_PERCENT,
@@ -110,6 +116,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     registerRunEventSweep(deps);
     registerChatFileSweep(deps);
     registerFileExpiry(deps);
+    registerUploadExpiry(deps);
     registerVectorStoreExpiry(deps);
     registerPurges(deps);
     await jobs.start();
@@ -134,6 +141,15 @@ export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
   await deps.rates.stop();
   await deps.audit.flush();
   await deps.storage.close();
+  await deps.tracing?.close(tracesEndMs);
+}
+
+/** Loaded only where it is switched on. */
+async function createTracing(settings: Settings, logger: Logger): Promise<Tracing | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED } = settings;
+  if (endpoint === undefined || OTEL_SDK_DISABLED === 'true') return undefined;
+  const { createOtlpTracing } = await import('../engine/tracing/otlp/create.ts');
+  return createOtlpTracing({ endpoint, version: packageJson.version, settings, logger });
 }
 
 /** Limits of requests; one process on its database has nobody to share them with. */

@@ -30,6 +30,7 @@ import { createInProcessSignals } from './database/signals/in-process.ts';
 import { createPostgresSignals } from './database/signals/postgres.ts';
 import type { Signals } from './database/signals/signals.ts';
 import { createFileStore, type FileStore } from './files/files.ts';
+import { createFileUploadStore, type FileUploadStore } from './files/uploads.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
 import { type ChunkStore, createChunkStore } from './knowledge/chunks.ts';
 import { type ConnectedSourceStore, createConnectedSourceStore } from './knowledge/connected-sources.ts';
@@ -39,7 +40,8 @@ import { createIndexingStore, type IndexingStore } from './knowledge/indexing/in
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge/items.ts';
 import { createDataSourceStore, type DataSourceStore } from './knowledge/sources.ts';
 import { createSyncStore, type SyncStore } from './knowledge/syncing/syncing.ts';
-import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores.ts';
+import { createVectorStoreBatchStore, type VectorStoreBatchStore } from './knowledge/vector-stores/batches.ts';
+import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores/stores.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
 import { createResponseStore, type ResponseStore } from './runs/responses.ts';
 import { createRunStore, type RunStore } from './runs/runs.ts';
@@ -85,6 +87,7 @@ export interface Storage {
   readonly conversations: ConversationStore;
   readonly chatFiles: ChatFileStore;
   readonly files: FileStore;
+  readonly fileUploads: FileUploadStore;
   readonly runs: RunStore;
   readonly runEvents: RunEventStore;
   readonly responses: ResponseStore;
@@ -96,6 +99,7 @@ export interface Storage {
   readonly connectedSources: ConnectedSourceStore;
   readonly knowledgeItems: KnowledgeItemStore;
   readonly vectorStores: VectorStoreStore;
+  readonly vectorStoreBatches: VectorStoreBatchStore;
   readonly chunks: ChunkStore;
   readonly indexing: IndexingStore;
   readonly syncing: SyncStore;
@@ -169,6 +173,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     conversations: createConversationStore(db, signals),
     chatFiles: createChatFileStore(db),
     files: createFileStore(db),
+    fileUploads: createFileUploadStore(db),
     runs: createRunStore(db),
     runEvents: createRunEventStore(db),
     responses: createResponseStore(db),
@@ -180,6 +185,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     connectedSources: createConnectedSourceStore(db, signals),
     knowledgeItems: createKnowledgeItemStore(db),
     vectorStores: createVectorStoreStore(db, signals),
+    vectorStoreBatches: createVectorStoreBatchStore(db, signals),
     chunks,
     indexing: createIndexingStore(db, signals, chunks),
     syncing: createSyncStore(db, signals),

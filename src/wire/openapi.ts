@@ -5,6 +5,7 @@ import './chats.ts';
 import './completions.ts';
 import './conversations.ts';
 import './embeddings.ts';
+import './files.ts';
 import './knowledge.ts';
 import './vector-stores.ts';
 import './responses/events.ts';

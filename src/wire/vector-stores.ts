@@ -47,6 +47,8 @@ graphqlInput('CreateVectorStoreInput', {
 graphqlInput('UpdateVectorStoreInput', { expiresAfter: expiry, metadata: described(metadata) });
 graphqlInput('VectorStoreSearchInput', { query: described(query), filters: filter, rankingOptions: ranking });
 graphqlInput('AttachVectorStoreFileInput', { attributes: givenAttributes, chunkingStrategy: chunking });
+graphqlInput('VectorStoreBatchFileInput', { attributes: givenAttributes, chunkingStrategy: chunking });
+graphqlInput('CreateVectorStoreFileBatchInput', { attributes: givenAttributes, chunkingStrategy: chunking });
 graphqlInput('UpdateVectorStoreFileInput', { attributes: givenAttributes });
 describeMembers('VectorStore', { metadata: keptMetadata, expiresAfter: expiry });
 describeMembers('VectorStoreFile', {

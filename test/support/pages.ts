@@ -21,8 +21,7 @@ export async function openPage(
   answers: Readonly<Record<string, { readonly status: number; readonly body: string }>> = {},
   scheme: 'light' | 'dark' = 'light',
 ): Promise<OpenPage> {
-  opening ??= withBrowser();
-  const browser = await opening;
+  const browser = await browserOfFile();
   const page = await (await browser.createBrowserContext()).newPage();
   // A test has two minutes: a busy machine takes long to draw a page.
   page.setDefaultTimeout(100_000);
@@ -47,6 +46,17 @@ export async function openPage(
   }
   await page.goto(address);
   return { page, problems, origins };
+}
+
+/** The files of a worker share this module, and each file closes its browser: the next one gets another. */
+function browserOfFile(): Promise<Browser> {
+  opening ??= withBrowser().then((browser) => {
+    browser.once('disconnected', () => {
+      opening = undefined;
+    });
+    return browser;
+  });
+  return opening;
 }
 
 /** The text of an element as a reader sees it. */

@@ -38,7 +38,7 @@ const profiles = {
   /** The scripted upstream is the default model; tools and fetches may call this machine. */
   model: { DEFAULT_MODEL: 'openai/test-model', EGRESS_ALLOW: '127.0.0.1' },
   /** The offline model, and no background jobs: only the test itself reads or changes the database. */
-  web: { DEFAULT_MODEL: 'parley/offline', ROLE: 'web', AGENT_DATA_SOURCES_MAX: '10000' },
+  web: { DEFAULT_MODEL: 'parley/offline', ROLE: 'web', AGENT_DATA_SOURCES_MAX: '10000', UPLOADS_PENDING_MAX: '10000' },
 } as const;
 export type Profile = keyof typeof profiles;
 

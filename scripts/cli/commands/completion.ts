@@ -14,9 +14,9 @@ export function completionScript(shell: string | undefined): string {
 
 export const completionHelp = `parley completion ${shells.join('|')}
 
-Prints a script that makes the shell complete commands and options. It is for a command that is called parley; where there is none, define it:
+Prints a script that makes the shell complete commands and options. It is for a command that is called parley; where there is none, make it, in the folder of Parley:
 
-  parley() { npm run -s --prefix /path/to/parley parley -- "$@"; }
+  npm link
 
 Example:
   bash, zsh   source <(parley completion bash)

@@ -28,11 +28,15 @@ const pages = [
     'cli',
     'completions',
     'configuration',
+    'deployment',
     'knowledge',
     'models-file',
+    'observability',
+    'openai-clients',
     'responses',
     'rest',
     'security',
+    'subscriptions',
   ].map((page) => `docs/${page}.md`),
 ];
 

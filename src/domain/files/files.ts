@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { UploadedFile } from '../../entities/chats/uploaded-file.ts';
 import { DomainError } from '../../entities/errors.ts';
-import { type FilePurpose, filePurposes, type StoredFile } from '../../entities/files/file.ts';
+import type { StoredFile } from '../../entities/files/file.ts';
 import { isId } from '../../entities/ids.ts';
 import type { FileOwner } from '../../storage/files/files.ts';
 import { requireScope } from '../access/policy.ts';
@@ -12,8 +12,7 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { deleteDataSource } from '../knowledge/sources.ts';
 import { detachFileEverywhere } from '../knowledge/vector-stores/detach.ts';
-
-type Optional<T> = T | null | undefined;
+import { bytesMaxOf, type Optional, readExpiry, readPurpose } from './input.ts';
 
 export interface NewFileInput {
   readonly file: UploadedFile;
@@ -32,15 +31,11 @@ export interface FileListInput {
 const textLengthMax = 200;
 const pageDefault = 100;
 const pageMax = 10_000;
-const expirySeconds = { min: 3_600, max: 2_592_000 };
+/** The names of arguments, and those of form fields. */
+const expiryParams = { anchor: 'expiresAfterAnchor', seconds: 'expiresAfterSeconds' };
+const expiryNames = { anchor: 'expires_after[anchor]', seconds: 'expires_after[seconds]' };
 const expireEveryMs = 10 * 60_000;
 const expiredAtOnce = 500;
-/** Purposes of the common format that need what the service does not have. */
-const unserved: Readonly<Record<string, string>> = {
-  batch: 'Parley runs no batches',
-  'fine-tune': 'Parley trains no models',
-  evals: 'Parley runs no evaluations',
-};
 
 /**
  * Keeps a file of the caller for responses (`input_file`) and vector stores.
@@ -53,7 +48,8 @@ export async function createFile(deps: Deps, caller: Caller, input: NewFileInput
   const { FILES_MAX } = deps.settings;
   const faults = new Faults();
   const purpose = readPurpose(input.purpose, faults);
-  const seconds = readExpiry(input, faults);
+  const expiry = { anchor: input.expiresAfterAnchor, seconds: input.expiresAfterSeconds };
+  const seconds = readExpiry({ ...expiry, params: expiryParams, shown: expiryNames }, faults);
   if (file.sizeBytes === 0) faults.add('file', 'file must not be empty');
   faults.throwIfAny();
   const { orgId, userId } = caller;
@@ -146,11 +142,6 @@ export async function expireFiles(deps: Deps, signal: AbortSignal): Promise<void
   }
 }
 
-/** Largest file of a purpose: what a response is given must fit a chat file. */
-function bytesMaxOf({ settings }: Deps, purpose: FilePurpose): number {
-  return purpose === 'assistants' ? settings.UPLOAD_MAX_BYTES : settings.CHAT_FILE_MAX_BYTES;
-}
-
 async function removeFile(deps: Deps, { id }: Pick<StoredFile, 'id'>): Promise<void> {
   const blobKey = await deps.storage.files.delete(id);
   if (blobKey !== undefined) await removeBlobs(deps, [blobKey]);
@@ -162,22 +153,4 @@ function ownerOf({ userId, orgId, scopes }: Caller): FileOwner {
 
 function isFileId(id: string): boolean {
   return isId('chatFile', id) || isId('knowledgeItem', id);
-}
-
-function readPurpose(purpose: string, faults: Faults): FilePurpose {
-  const known = filePurposes.find((name) => name === purpose);
-  if (known !== undefined) return known;
-  const why = Object.hasOwn(unserved, purpose) ? `: ${unserved[purpose]}` : '';
-  faults.add('purpose', `purpose must be one of ${filePurposes.join(', ')}${why}`);
-  return 'user_data';
-}
-
-function readExpiry({ expiresAfterAnchor: anchor, expiresAfterSeconds: seconds }: NewFileInput, faults: Faults) {
-  const { min, max } = expirySeconds;
-  if ((anchor ?? null) === null && (seconds ?? null) === null) return undefined;
-  if (anchor !== 'created_at') faults.add('expiresAfterAnchor', 'expires_after[anchor] must be created_at');
-  if (typeof seconds !== 'number' || seconds < min || seconds > max) {
-    faults.add('expiresAfterSeconds', `expires_after[seconds] must be from ${min} to ${max}`);
-  }
-  return seconds ?? undefined;
 }

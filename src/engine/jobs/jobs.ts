@@ -38,6 +38,12 @@ export interface JobCounts {
   /** Failed attempts; a job may have several. */
   readonly failed: Iterable<readonly [JobName, number]>;
   readonly running: number;
+  /**
+   * Jobs of all processes that wait, by name; retries included. Asks the database at most once in five seconds.
+   *
+   * @returns undefined when the database does not answer.
+   */
+  waiting(): Promise<Iterable<readonly [JobName, number]> | undefined>;
 }
 export type JobHandler<Name extends JobName> = (
   payload: JobPayloads[Name],

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { keyOfOwner, type ShareOwner } from '../../lib/fair-share.ts';
+import { RecentValue } from '../../lib/recent-value.ts';
 import { Tally } from '../../lib/tally.ts';
 import type { Pools } from '../sharing/pools.ts';
 import { JobLine, ownerOf, type Worker } from './job-line.ts';
@@ -34,6 +35,8 @@ const lookEveryMs = 1_000;
 const isDue = `state < 'active' AND NOT blocked AND start_after <= now()`;
 /** Running jobs get at least this long to end. */
 const jobsEndMsMin = 1_000;
+/** Anybody may ask for the metrics: how often that reaches the database is bounded. */
+const waitingCountsMs = 5_000;
 const noJob = '00000000-0000-0000-0000-000000000000';
 /** Delays the first run of repeated tasks, so that the start and the first requests come first. */
 const repeatAfterMs = 250;
@@ -46,7 +49,13 @@ export function createPgBossJobs(options: PgBossJobsOptions): Jobs {
 }
 
 class PgBossJobs implements Jobs {
-  readonly counts = { completed: new Tally<JobName>(), failed: new Tally<JobName>(), running: 0 };
+  readonly counts = {
+    completed: new Tally<JobName>(),
+    failed: new Tally<JobName>(),
+    running: 0,
+    waiting: () => this.#waitingCounts.read(),
+  };
+  readonly #waitingCounts = new RecentValue(waitingCountsMs, () => this.#countWaiting());
   readonly #options: PgBossJobsOptions;
   readonly #boss: PgBoss;
   readonly #workers: Worker[] = [];
@@ -180,6 +189,15 @@ class PgBossJobs implements Jobs {
       name,
     ]);
     return (rows as { group_id: string | null }[]).map(({ group_id }) => ownerOf(group_id));
+  }
+
+  async #countWaiting(): Promise<ReadonlyMap<JobName, number>> {
+    const { rows } = await this.#options.pool.query(
+      `SELECT name, count(*)::int AS jobs FROM ${schema}.job WHERE state < 'active' GROUP BY name`,
+    );
+    const counts = new Map(this.#workers.map(({ name }) => [name, 0]));
+    for (const { name, jobs } of rows as { name: JobName; jobs: number }[]) if (counts.has(name)) counts.set(name, jobs);
+    return counts;
   }
 
   #wake(name: JobName, owner?: ShareOwner): void {

@@ -25,6 +25,13 @@ import { searchPassages } from './search/search.ts';
 const promptNiceness = 5;
 const indexNiceness = 10;
 
+export interface SearchLimits {
+  readonly passagesMax: number;
+  readonly tokensMax: number;
+  /** Only these items of the sources; absent: all. */
+  readonly itemIds?: readonly string[];
+}
+
 /** The knowledge engine, as the domain and the run engine use it. */
 export interface Knowledge {
   /**
@@ -36,7 +43,7 @@ export interface Knowledge {
     orgId: string,
     dataSourceIds: readonly string[],
     question: string,
-    limits: { readonly passagesMax: number; readonly tokensMax: number },
+    limits: SearchLimits,
     signal: AbortSignal,
   ): Promise<readonly Passage[]>;
   /**
@@ -87,10 +94,17 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     settings,
   };
   return {
-    search(orgId, dataSourceIds, question, limits, signal) {
+    search(orgId, dataSourceIds, question, { itemIds, ...limits }, signal) {
       const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>
         contentUrl ?? signedContentAddress(options, { dataSourceId, itemId, orgId });
-      return searchPassages(storage.chunks, { orgId, dataSourceIds }, question, limits, urlOf, signal);
+      return searchPassages(
+        storage.chunks,
+        { orgId, dataSourceIds, ...(itemIds === undefined ? {} : { itemIds }) },
+        question,
+        limits,
+        urlOf,
+        signal,
+      );
     },
     readFile: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
     connecting: createConnecting({ ...options, vendors }),

@@ -76,6 +76,11 @@ export class Catalog {
     return this.#infos[0];
   }
 
+  /** Whether a model is in a list of its provider or in a route of the models file: callers cannot add to these. */
+  has(id: string): boolean {
+    return this.#byId.has(id);
+  }
+
   provider(id: string): Provider | undefined {
     return this.#shelves.find((shelf) => shelf.provider.id === id)?.provider;
   }

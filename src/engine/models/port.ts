@@ -13,6 +13,8 @@ export interface ModelRequest {
   readonly responseFormat?: ResponseFormat;
   /** True when the upstream may answer in one piece; the client still yields the same deltas. */
   readonly isStreaming: boolean;
+  /** The header of that name, for providers over HTTP: continues the trace of the call. */
+  readonly traceparent?: string;
 }
 
 /** Sampling, length, and options for the provider; absent members are left to the provider. */
@@ -123,6 +125,8 @@ export interface EmbeddingRequest {
   readonly input: EmbeddingInput;
   readonly dimensions?: number;
   readonly user?: string;
+  /** As in ModelRequest. */
+  readonly traceparent?: string;
 }
 export interface EmbeddingReply {
   /** One for each input, in order. */

@@ -14,6 +14,8 @@ export interface ModelRouter {
   list(): Promise<readonly ModelInfo[]>;
   /** Resolves a full id or a unique bare name; undefined when there is none. Answers from memory when warm. */
   find(modelId: string): ModelInfo | undefined | Promise<ModelInfo | undefined>;
+  /** Whether the operator or a provider's list names this full id. False for a name that is accepted only because its provider lists none. */
+  isConfigured(modelId: string): boolean;
   /** DEFAULT_MODEL, else the first model of the first configured provider as far as known (see `warm`), else the built-in one. */
   defaultModelId(): string;
   /** Asks all providers for their models once, so that the default is known. Waits at most `timeoutMs`; the requests go on. */
@@ -52,9 +54,12 @@ export function createModelRouter(
   const catalog = new Catalog(providers, file.routes, settings.MODEL_LIST_TTL_MS, logger, now);
   const circuit = new Circuit(now);
   const builtInId = 'parley/offline';
+  const named = new Set([settings.DEFAULT_MODEL, settings.EMBEDDING_MODEL]);
+  for (const { id, primary, fallbacks } of file.routes) for (const model of [id, primary, ...fallbacks]) named.add(model);
   return {
     list: () => catalog.list(),
     find: (modelId) => catalog.find(modelId),
+    isConfigured: (modelId) => catalog.has(modelId) || named.has(modelId),
     defaultModelId: () => settings.DEFAULT_MODEL ?? catalog.first()?.id ?? builtInId,
     async warm(timeoutMs) {
       let timer: NodeJS.Timeout | undefined;

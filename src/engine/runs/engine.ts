@@ -7,11 +7,11 @@ import type { Storage } from '../../storage/storage.ts';
 import type { UsageJournal } from '../../storage/usage/journal.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Knowledge } from '../knowledge/knowledge.ts';
-import type { TokenUsage } from '../models/port.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { Pools } from '../sharing/pools.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { runLoop } from './loop.ts';
 import type { LoopDeps } from './loop-deps.ts';
@@ -22,8 +22,10 @@ import { createFingerprint } from './stored/fingerprint.ts';
 import { StoredRuns } from './stored/stored-runs.ts';
 import { eventStream } from './stream.ts';
 import { chargedEmbeddings } from './usage/embeddings.ts';
-import { countable, createUsageLedger, type UsageLedger } from './usage/ledger.ts';
+import { countInputTokens } from './usage/input-tokens.ts';
+import { createUsageLedger, type UsageLedger } from './usage/ledger.ts';
 import type { UsageLimits } from './usage/limits.ts';
+import { RunTimings } from './usage/timings.ts';
 
 /** Time for stopped runs to write their end, and for readers to receive it. */
 const endingMsMax = 3_000;
@@ -49,6 +51,8 @@ export interface RunEngineDeps {
   /** Tools that run in this process; default: none. */
   readonly tools?: ServerTools;
   readonly agentTools?: AgentTools;
+  /** Undefined while tracing is off. */
+  readonly tracing?: Tracing | undefined;
   now(): Date;
   newId(kind: IdKind): string;
 }
@@ -59,22 +63,20 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
   const written = createUsageLedger({ ...deps, store: deps.storage.usage });
   const counts = {
     ended: new Tally<RunStatus>(['completed', 'incomplete', 'failed', 'cancelled']),
-    tokens: new Tally<'input' | 'output'>(['input', 'output']),
+    timings: new RunTimings(deps.models),
   };
-  const count = ({ inputTokens, outputTokens }: TokenUsage) => {
-    counts.tokens.add('input', countable(inputTokens));
-    counts.tokens.add('output', countable(outputTokens));
-  };
+  const { tracing } = deps;
+  const { timings } = counts;
   const ledger: UsageLedger = {
     ...written,
     note(charge, purpose, modelId, usage, entryId) {
-      count(usage);
+      timings.spent(modelId, usage);
       written.note(charge, purpose, modelId, usage, entryId);
     },
     noteLater(charge, purpose, modelId, usage, entryId) {
       const later = written.noteLater(charge, purpose, modelId, usage, entryId);
       const write = () => {
-        count(usage);
+        timings.spent(modelId, usage);
         later.write();
       };
       return { write, forget: later.forget };
@@ -97,15 +99,19 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,
     },
     logger: deps.logger,
+    tracing,
+    timings,
     now: deps.now,
     newId: deps.newId,
     retrieve: (plan, signal) =>
-      deps.knowledge.search(
-        plan.orgId,
-        plan.dataSourceIds,
-        plan.question,
-        { passagesMax: settings.RETRIEVAL_PASSAGES_MAX, tokensMax: settings.RETRIEVAL_TOKENS_MAX },
-        signal,
+      timings.retrieval(
+        deps.knowledge.search(
+          plan.orgId,
+          plan.dataSourceIds,
+          plan.question,
+          { passagesMax: settings.RETRIEVAL_PASSAGES_MAX, tokensMax: settings.RETRIEVAL_TOKENS_MAX },
+          signal,
+        ),
       ),
   };
 
@@ -191,7 +197,8 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       active.requireShare(owner);
       return deps.limits.requireLeft(owner.orgId, 'api');
     },
-    embed: (charge, call, signal) => chargedEmbeddings({ limits: deps.limits, ledger }, charge, call, signal),
+    countInput: (plan, signal) => countInputTokens(plan, loopDeps, signal),
+    embed: (charge, call, signal) => chargedEmbeddings({ limits: deps.limits, ledger, tracing }, charge, call, signal),
     recoverUsage: () => ledger.recover(),
     owner: stored.owner,
     fingerprint: createFingerprint(),

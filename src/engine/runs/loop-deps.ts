@@ -4,6 +4,7 @@ import type { RunSnapshot, RunSpent } from '../../entities/runs/event.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { ServerTools } from '../tools/server-tool.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { RunBudget } from './budget.ts';
 import type { RunControl } from './control.ts';
 import type { RunHold } from './hold.ts';
@@ -11,6 +12,7 @@ import type { Retrieve } from './run-engine.ts';
 import type { ServerCallItem } from './tools/open-call.ts';
 import type { UsageLedger } from './usage/ledger.ts';
 import type { UsageLimits } from './usage/limits.ts';
+import type { RunTimings } from './usage/timings.ts';
 
 /** The parts that all runs of this process share. */
 export interface LoopDeps {
@@ -27,6 +29,9 @@ export interface LoopDeps {
   readonly answerCharsMax: number;
   readonly subagents: SubagentLimits;
   readonly logger: Logger;
+  /** Undefined while tracing is off. */
+  readonly tracing?: Tracing | undefined;
+  readonly timings?: RunTimings;
   now(): Date;
   newId(kind: IdKind): string;
 }

@@ -2,6 +2,7 @@ import { DomainError } from '../../entities/errors.ts';
 import type { RunEvent, SpentCall } from '../../entities/runs/event.ts';
 import { ModelError, type ModelMessage } from '../models/port.ts';
 import type { Selection } from '../models/route-stream.ts';
+import { type ModelCallTrace, RunTrace } from '../tracing/run-trace.ts';
 import { type AnswerGate, gateOf } from './answer/gate.ts';
 import { RunOutput } from './answer/output.ts';
 import { RunBudget } from './budget.ts';
@@ -49,6 +50,9 @@ interface Round {
   readonly hold: TokenHold;
   /** The last round: the model may call no tool. */
   readonly mustAnswer: boolean;
+  readonly startedMs: number;
+  /** Undefined while tracing is off. */
+  readonly trace: ModelCallTrace | undefined;
 }
 
 class Run {
@@ -77,6 +81,8 @@ class Run {
   #awaitsClient = false;
   /** Whether the model asked for more than the run may do. */
   #isBounded = false;
+  /** Undefined while tracing is off. */
+  #trace: RunTrace | undefined;
   /** Whether the run ends after this round, even if a user adds a message. */
   #isOver = false;
 
@@ -94,8 +100,19 @@ class Run {
       this.#spending.add(call);
       this.#spending.emit();
     };
+    const { tracing } = deps;
+    if (tracing !== undefined) {
+      const { modelId, isStreaming, charge } = plan;
+      this.#trace = new RunTrace(tracing, { runId: start.runId, modelId, isStreaming, agentId: charge.agentId });
+    }
     this.#tools = new RunTools(plan, deps, () => toolsOfRun({ ...parts, run: runLoop, spent }));
-    this.#calls = new RunCalls({ ...parts, spending: this.#spending, tools: this.#tools, ready: () => this.#ready() });
+    this.#calls = new RunCalls({
+      ...parts,
+      spending: this.#spending,
+      tools: this.#tools,
+      trace: this.#trace,
+      ready: () => this.#ready(),
+    });
     this.#gate = gateOf(plan, this.#output);
     this.#callAgain = continues?.call === undefined ? undefined : OpenCall.again(this.#output, continues.call);
     this.#messages = plan.messages;
@@ -122,37 +139,44 @@ class Run {
     const { isEager, control } = this.#start;
     const modelSignal = control === undefined ? signal : AbortSignal.any([signal, control.pause]);
     let failure: unknown;
-    if (isEager) yield output.take();
     try {
-      modelSignal.throwIfAborted();
-      if (this.#needsPreparation) yield* this.#prepare(signal);
-      do {
-        let asksModel = !this.#awaitsClient;
-        while (asksModel && this.#hasRound()) {
-          this.#spending.emit();
-          if (control?.hasInput === true) this.#add(await this.#takeSteers(control));
-          const opened = this.#openRound();
-          const round = opened instanceof Promise ? await opened : opened;
-          const { call } = round;
-          try {
-            for await (const deltas of call.start(this.#deps.models, modelSignal)) {
-              call.take(deltas, output, this.#tools.all, this.#plan.onlyTools);
-              const batch = this.#ready();
-              if (batch !== undefined) yield batch;
-              if (output.isFull) break;
+      if (isEager) yield output.take();
+      try {
+        modelSignal.throwIfAborted();
+        if (this.#needsPreparation) yield* this.#prepare(signal);
+        do {
+          let asksModel = !this.#awaitsClient;
+          while (asksModel && this.#hasRound()) {
+            this.#spending.emit();
+            if (control?.hasInput === true) this.#add(await this.#takeSteers(control));
+            const opened = this.#openRound();
+            const round = opened instanceof Promise ? await opened : opened;
+            const { call } = round;
+            try {
+              for await (const deltas of call.start(this.#deps.models, modelSignal, round.trace?.traceparent)) {
+                call.take(deltas, output, this.#tools.all, this.#plan.onlyTools);
+                const batch = this.#ready();
+                if (batch !== undefined) yield batch;
+                if (output.isFull) break;
+              }
+              call.requireFinish();
+            } catch (error) {
+              round.trace?.fail(error);
+              throw error;
+            } finally {
+              this.#endCall(round, modelSignal.aborted);
             }
-            call.requireFinish();
-          } finally {
-            this.#endCall(round, modelSignal.aborted);
+            const next = this.#closeAnswer(call);
+            asksModel = next === 'calls' ? yield* this.#makeCalls(round, signal) : next === 'again';
           }
-          const next = this.#closeAnswer(call);
-          asksModel = next === 'calls' ? yield* this.#makeCalls(round, signal) : next === 'again';
-        }
-      } while (control !== undefined && (await this.#beginTurn(control)));
-    } catch (error) {
-      failure = this.#failureOf(error, signal);
+        } while (control !== undefined && (await this.#beginTurn(control)));
+      } catch (error) {
+        failure = this.#failureOf(error, signal);
+      }
+      yield this.#end(failure);
+    } finally {
+      this.#trace?.end();
     }
-    yield this.#end(failure);
   }
 
   get #needsPreparation(): boolean {
@@ -168,12 +192,20 @@ class Run {
     const answers = this.#callAgain === undefined ? [] : yield* this.#calls.again(this.#callAgain, signal);
     if (continues !== undefined) this.#awaitsClient = this.#hasClientCalls();
     if (!this.#awaitsClient && plan.knowledge !== undefined && plan.knowledge.question !== '') {
-      const passages = await findPassages(plan, this.#deps, this.#output, runId, signal);
+      const passages = await findPassages(plan, this.#searching(), this.#output, runId, signal);
       this.#messages = withPassages(plan.messages, passages, plan.generateCitations);
       const batch = this.#ready();
       if (batch !== undefined) yield batch;
     }
     this.#add(answers);
+  }
+
+  /** What `findPassages` works with: each search is a span while tracing is on. */
+  #searching(): Pick<LoopDeps, 'retrieve' | 'logger'> {
+    const trace = this.#trace;
+    const { retrieve, logger } = this.#deps;
+    if (trace === undefined) return this.#deps;
+    return { logger, retrieve: (plan, signal) => trace.retrieval(plan.dataSourceIds, () => retrieve(plan, signal)) };
   }
 
   /** Whether the run may ask the model once more. If not, its model wanted more than the run may do. */
@@ -195,19 +227,22 @@ class Run {
       const call = new ModelCall(within(request, hold.outputMax), plan.toolChoice !== 'none');
       this.#lastCall = call;
       this.#gate?.open(call, budget.roundsLeft > 0);
-      return { call, hold, mustAnswer };
+      return { call, hold, mustAnswer, startedMs: performance.now(), trace: this.#trace?.modelCall(request.model) };
     };
     const hold = this.#deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(request));
     return hold instanceof Promise ? hold.then(open) : open(hold);
   }
 
   /** Books a model call, whether it succeeded or failed. */
-  #endCall({ call, hold }: Round, wasCut: boolean): void {
+  #endCall({ call, hold, startedMs, trace }: Round, wasCut: boolean): void {
     this.#selection = call.selection;
     this.#hasCalled ||= call.hasCalled;
     this.#serviceTier = call.serviceTier ?? this.#serviceTier;
     this.#spending.charge(call, wasCut);
     hold.release();
+    this.#deps.timings?.modelCall(call, wasCut, startedMs);
+    const { selection, finish } = call;
+    trace?.end({ selection, finish, usage: call.usage(wasCut), wasCut });
   }
 
   /** Checks the model's answer. @returns what comes next: its tool calls, the same question again, or the end of the turn. */
@@ -278,7 +313,10 @@ class Run {
   #failureOf(error: unknown, signal: AbortSignal): unknown {
     const { control, runId } = this.#start;
     const failure = failureOf(error, signal, control?.pause);
-    if (!this.#hasYielded && !isCancel(failure) && this.#gate?.hasRefused !== true) throw domainErrorOf(failure);
+    if (!this.#hasYielded && !isCancel(failure) && this.#gate?.hasRefused !== true) {
+      this.#trace?.fail(failure);
+      throw domainErrorOf(failure);
+    }
     const isExpected = failure instanceof ModelError || failure instanceof DomainError || failure instanceof RunStop;
     if (!isExpected) this.#deps.logger.error({ err: failure, runId }, 'a run failed');
     return failure;
@@ -301,6 +339,8 @@ class Run {
     const completed = body.type === 'response.completed' ? { completedAtMs: this.#deps.now().getTime() } : {};
     const paused = body.run.incompleteReason === 'paused' ? { spent: this.#spending.spent } : {};
     output.emit({ ...body, run: { ...body.run, ...completed, ...paused } });
-    return output.take();
+    const last = output.take();
+    this.#trace?.close(last);
+    return last;
   }
 }

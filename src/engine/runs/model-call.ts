@@ -42,10 +42,11 @@ export class ModelCall {
   /**
    * Sends the request. Yields one array of deltas for each upstream read; pass each to `take`.
    *
+   * @param traceparent  of the call's span; undefined while tracing is off.
    * @throws ModelError, or the signal's reason, while it is read.
    */
-  start(models: ModelRouter, signal: AbortSignal): AsyncIterable<readonly ModelDelta[]> {
-    const routed = models.stream(this.request, signal);
+  start(models: ModelRouter, signal: AbortSignal, traceparent?: string): AsyncIterable<readonly ModelDelta[]> {
+    const routed = models.stream(traceparent === undefined ? this.request : { ...this.request, traceparent }, signal);
     this.selection = routed.selection;
     return routed.deltas;
   }

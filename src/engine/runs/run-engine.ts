@@ -6,6 +6,7 @@ import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { EmbeddingRequest, ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
 import type { EmbeddingModel } from '../models/router.ts';
 import type { AnswerCheck } from './answer/gate.ts';
+import type { RunTimings } from './usage/timings.ts';
 
 /** Everything one run needs. Access is checked before: the engine knows no user, only whom to charge. */
 export interface RunPlan {
@@ -66,7 +67,7 @@ export interface Charge {
 export interface RunCounts {
   /** Runs by final status. */
   readonly ended: Iterable<readonly [RunStatus, number]>;
-  readonly tokens: Iterable<readonly ['input' | 'output', number]>;
+  readonly timings: RunTimings;
 }
 
 export interface EmbeddingCall {
@@ -96,6 +97,8 @@ export interface RunEngine {
    * the organization or its tenant holds its share; INSUFFICIENT_QUOTA when the organization's limit is used up.
    */
   requireRoom(owner: ShareOwner): undefined | Promise<undefined>;
+  /** Estimates the input tokens of the first model request of a run. No model is asked, nothing is stored. */
+  countInput(plan: RunPlan, signal: AbortSignal): Promise<number>;
   /**
    * Makes vectors with EMBEDDING_MODEL: reserves tokens before, charges the ledger after.
    *

@@ -30,6 +30,7 @@ export class Pools {
   readonly refused = new Tally<string>();
   readonly #percents: SharePercents;
   readonly #shares = new Map<string, FairShare>();
+  readonly #queues = new Map<string, FairQueue>();
 
   constructor(percents: SharePercents) {
     this.#percents = percents;
@@ -37,6 +38,11 @@ export class Pools {
 
   get names(): readonly string[] {
     return [...this.#shares.keys()];
+  }
+
+  /** How many wait for a place, by pool; only of pools whose callers wait in memory. */
+  *waiting(): Generator<readonly [string, number]> {
+    for (const [name, queue] of this.#queues) yield [name, queue.waitingCount];
   }
 
   /** How many places of a pool are taken. */
@@ -61,6 +67,7 @@ export class Pools {
     const bound = organizationMax === undefined ? {} : { organizationMax };
     const queue = new FairQueue({ ...this.#queueOptions(max), ...bound });
     this.#added(name, queue.share);
+    this.#queues.set(name, queue);
     return queue;
   }
 

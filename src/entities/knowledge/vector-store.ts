@@ -1,10 +1,29 @@
 /** Texts by name that a caller keeps with a thing. */
 export type Metadata = Readonly<Record<string, string>>;
 /** What searches may filter the files of a vector store by. */
-export type FileAttributes = Readonly<Record<string, string | number | boolean>>;
+export type FileAttributes = Readonly<Record<string, AttributeValue>>;
+
+export type AttributeValue = string | number | boolean;
+/** Which files may be found. No file without the attribute fits, except to `ne` and `nin`. Values of different types are never equal, less or greater. */
+export type AttributeFilter =
+  | { readonly type: 'and' | 'or'; readonly filters: readonly AttributeFilter[] }
+  | { readonly type: 'in' | 'nin'; readonly key: string; readonly values: readonly AttributeValue[] }
+  | {
+      readonly type: 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte';
+      readonly key: string;
+      readonly value: AttributeValue;
+    };
+
+/** Files of a vector store by what became of them. */
+export interface StoreFileCounts {
+  readonly inProgress: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly cancelled: number;
+}
 
 /** A data source that was made for no agent and holds any number of files, in the form of the common format. */
-export interface VectorStore {
+export interface VectorStore extends StoreFileCounts {
   /** That of the data source. */
   readonly id: string;
   readonly createdAt: Date;
@@ -19,10 +38,6 @@ export interface VectorStore {
   readonly lastActiveAt: Date;
   readonly expiresAt: Date | null;
   readonly usageBytes: number;
-  readonly inProgress: number;
-  readonly completed: number;
-  readonly failed: number;
-  readonly cancelled: number;
 }
 
 export const storeFileStatuses = ['in_progress', 'completed', 'failed', 'cancelled'] as const;
@@ -41,4 +56,25 @@ export interface VectorStoreFile {
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly attributes: FileAttributes;
+}
+
+/** Files that were attached to a vector store by one request, by their states now. Files that were taken out since are in it no more. */
+export interface StoreFileBatch extends StoreFileCounts {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** Its vector store. */
+  readonly dataSourceId: string;
+  readonly cancelledAt: Date | null;
+}
+
+/** A part of the text that was read from a file. */
+export interface StorePassage {
+  /** Its place within the file, from 0. */
+  readonly ordinal: number;
+  readonly text: string;
+  /** White space between the passage before and this one. */
+  readonly gapBefore: string;
+  /** Start and end within the text of the file, in UTF-16 code units. Neighbours may overlap. */
+  readonly charStart: number;
+  readonly charEnd: number;
 }

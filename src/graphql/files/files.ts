@@ -4,19 +4,19 @@ import { builder } from '../builder/builder.ts';
 import { OrderType } from '../responses/order.ts';
 import { commonListOf, deletionOf } from '../types/common-list.ts';
 
-const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
+export const inSeconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
-const FileObjectType = builder.objectRef<StoredFile>('FileObject').implement({
+export const FileObjectType = builder.objectRef<StoredFile>('FileObject').implement({
   description: 'A file of the caller in the form of the common format: one in no chat, one of a chat, or that of a data source.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'What `input_file` parts and vector stores name.' }),
     object: t.string({ description: 'Always `file`.', resolve: () => 'file' }),
     bytes: t.exposeInt('sizeBytes', { description: 'Its size.' }),
-    createdAt: t.int({ description: 'Seconds since 1970.', resolve: ({ createdAt }) => seconds(createdAt) }),
+    createdAt: t.int({ description: 'Seconds since 1970.', resolve: ({ createdAt }) => inSeconds(createdAt) }),
     expiresAt: t.int({
       nullable: true,
       description: 'Seconds since 1970; null when it is kept until it is deleted.',
-      resolve: ({ expiresAt }) => (expiresAt === null ? null : seconds(expiresAt)),
+      resolve: ({ expiresAt }) => (expiresAt === null ? null : inSeconds(expiresAt)),
     }),
     filename: t.exposeString('filename', { description: 'Its name, without any path.' }),
     purpose: t.exposeString('purpose', {

@@ -1,3 +1,4 @@
+import { type FileContent, type FileText, getFileContent } from '../../domain/knowledge/vector-stores/content.ts';
 import {
   attachFile,
   detachFile,
@@ -7,13 +8,12 @@ import {
 } from '../../domain/knowledge/vector-stores/files.ts';
 import { storeFileStatuses, type VectorStoreFile } from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
-import { OrderType } from '../responses/order.ts';
-import { commonListOf, deletionOf } from '../types/common-list.ts';
+import { commonListOf, commonPageArgs, deletionOf } from '../types/common-list.ts';
 import { wireEnumOf } from '../types/enums.ts';
 import { ChunkingStrategyInput } from '../types/json-inputs.ts';
 import { inSeconds } from './vector-stores.ts';
 
-const StatusType = wireEnumOf('VectorStoreFileStatus', 'What became of a file of a vector store.', storeFileStatuses, {
+export const StatusType = wireEnumOf('VectorStoreFileStatus', 'What became of a file of a vector store.', storeFileStatuses, {
   in_progress: 'It waits or is read.',
   completed: 'Searches find it.',
   failed: 'It could not be read; `lastError` says why.',
@@ -64,17 +64,43 @@ const VectorStoreFileType = builder.objectRef<VectorStoreFile>('VectorStoreFile'
   }),
 });
 
-const ListType = commonListOf<VectorStoreFile>('VectorStoreFileList', VectorStoreFileType, {
+export const FileListType = commonListOf<VectorStoreFile>('VectorStoreFileList', VectorStoreFileType, {
   description: 'A page of files of a vector store.',
   idOf: ({ id }) => id,
 });
+
+const PassageType = builder.objectRef<FileText>('VectorStoreFilePassage').implement({
+  description: 'A part of the text that was read from a file.',
+  fields: (t) => ({
+    place: t.exposeInt('place', { description: 'Its place within the file, from 0.' }),
+    type: t.string({ description: 'Always `text`.', resolve: () => 'text' }),
+    text: t.exposeString('text', { description: 'With the white space before it.' }),
+  }),
+});
+const ContentType = builder.objectRef<FileContent>('VectorStoreFileContent').implement({
+  description: 'The text that was read from a file of a vector store.',
+  fields: (t) => ({
+    object: t.string({
+      description: 'Always `vector_store.file_content.page`.',
+      resolve: () => 'vector_store.file_content.page',
+    }),
+    data: t.field({
+      type: [PassageType],
+      description: 'In order; joined they are the text. Empty before the file is indexed.',
+      resolve: ({ passages }) => [...passages],
+    }),
+    hasMore: t.boolean({ description: 'Whether there is more behind it.', resolve: ({ nextPage }) => nextPage !== null }),
+    nextPage: t.exposeString('nextPage', { nullable: true, description: 'Give it as `page`; null at the end.' }),
+  }),
+});
+
 const DeletedType = deletionOf(
   'DeletedVectorStoreFile',
   'vector_store.file.deleted',
   'A file that was taken out of a vector store.',
 );
 
-const attributes = 'At most 16 texts of 512 characters, numbers, or true and false, by names of 64.';
+export const attributes = 'At most 16 texts of 512 characters, numbers, or true and false, by names of 64.';
 const AttachInput = builder.inputType('AttachVectorStoreFileInput', {
   description: 'A file to attach.',
   fields: (t) => ({
@@ -105,18 +131,25 @@ builder.queryFields((t) => ({
     resolve: (_root, args, { deps, caller }) => getStoreFile(deps, caller, args.id, args.fileId),
   }),
   vectorStoreFiles: t.field({
-    type: ListType,
+    type: FileListType,
     description: 'The files of a vector store that the caller may read.',
     args: {
       id: t.arg.id(id),
       filter: t.arg({ type: StatusType, required: false, description: 'Only files of this status.' }),
-      after: t.arg.string({ required: false, description: 'The id of the file before the page.' }),
-      before: t.arg.string({ required: false, description: 'The id of the file behind the page.' }),
-      limit: t.arg.int({ required: false, description: 'From 1 to 100; default 20.' }),
-      order: t.arg({ type: OrderType, required: false, description: 'By the time they were attached; default desc.' }),
+      ...commonPageArgs(t.arg, 'file', 'attached'),
     },
     resolve: (_root, args, { deps, caller }) =>
       listStoreFiles(deps, caller, args.id, args as Parameters<typeof listStoreFiles>[3]),
+  }),
+  vectorStoreFileContent: t.field({
+    type: ContentType,
+    description: 'The text that was read from a file of a vector store that the caller may read.',
+    args: {
+      id: t.arg.id(id),
+      fileId: t.arg.id(fileId),
+      page: t.arg.string({ required: false, description: 'The `nextPage` of the page before.' }),
+    },
+    resolve: (_root, args, { deps, caller }) => getFileContent(deps, caller, args.id, args.fileId, args.page),
   }),
 }));
 

@@ -13,16 +13,15 @@ import {
   listVectorStores,
   updateVectorStore,
 } from '../../domain/knowledge/vector-stores/stores.ts';
-import type { VectorStore } from '../../entities/knowledge/vector-store.ts';
+import type { StoreFileCounts, VectorStore } from '../../entities/knowledge/vector-store.ts';
 import { builder } from '../builder/builder.ts';
-import { OrderType } from '../responses/order.ts';
-import { commonListOf, deletionOf } from '../types/common-list.ts';
+import { commonListOf, commonPageArgs, deletionOf } from '../types/common-list.ts';
 import { ChunkingStrategyInput, ExpiresAfterInput, RankingOptionsInput } from '../types/json-inputs.ts';
 
 export const inSeconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
-const FileCountsType = builder.objectRef<VectorStore>('VectorStoreFileCounts').implement({
-  description: 'The files of a vector store by what became of them.',
+export const FileCountsType = builder.objectRef<StoreFileCounts>('VectorStoreFileCounts').implement({
+  description: 'Files of a vector store or of one of its batches, by what became of them.',
   fields: (t) => ({
     inProgress: t.exposeInt('inProgress', { description: 'Waiting or at work.' }),
     completed: t.exposeInt('completed', { description: 'Found by searches.' }),
@@ -145,7 +144,7 @@ const SearchInputType = builder.inputType('VectorStoreSearchInput', {
       type: 'JSON',
       required: false,
       description:
-        'By attributes of files: `{type, key, value}` with eq, ne, gt, gte, lt, lte, in or nin, or `{type: "and" | "or", filters}`. Applied to the 100 best passages. JSON: filters nest to any depth, and values are of any kind.',
+        'By attributes of files: `{type, key, value}` with eq, ne, gt, gte, lt, lte, in or nin, or `{type: "and" | "or", filters}`. At most 500 comparisons. JSON: filters nest up to 8 levels, and values are of any kind.',
     }),
     rankingOptions: t.field({
       type: RankingOptionsInput,
@@ -169,10 +168,7 @@ builder.queryFields((t) => ({
     type: ListType,
     description: 'The vector stores that the caller may read.',
     args: {
-      after: t.arg.string({ required: false, description: 'The id of the one before the page.' }),
-      before: t.arg.string({ required: false, description: 'The id of the one behind the page.' }),
-      limit: t.arg.int({ required: false, description: 'From 1 to 100; default 20.' }),
-      order: t.arg({ type: OrderType, required: false, description: 'By the time they were made; default desc.' }),
+      ...commonPageArgs(t.arg, 'vector store', 'made'),
     },
     resolve: (_root, args, { deps, caller }) => listVectorStores(deps, caller, args as PageInput),
   }),

@@ -1,6 +1,7 @@
 import { compactResponse } from '../../domain/responses/compact.ts';
 import { type BegunResponse, beginResponse } from '../../domain/responses/create.ts';
 import { listActiveRuns, watchActiveRuns } from '../../domain/responses/dashboard.ts';
+import { countResponseInput } from '../../domain/responses/input-tokens.ts';
 import {
   cancelResponse,
   createResponse,
@@ -17,7 +18,7 @@ import { RunEventType } from '../runs/events.ts';
 import { RunType } from '../runs/runs.ts';
 import { ResponseInputType, ResumeResponseInputType } from './inputs.ts';
 import { OrderType } from './order.ts';
-import { CompactionType, DeletedType, ItemListType, ResponseType, viewOf } from './types.ts';
+import { CompactionType, DeletedType, InputTokensType, ItemListType, ResponseType, viewOf } from './types.ts';
 
 const idArg = 'The id of the response.';
 const inputArg = 'The request.';
@@ -45,6 +46,13 @@ builder.queryFields((t) => ({
     },
     resolve: (_root, { id, ...page }, { deps, caller }) =>
       listInputItems(deps, caller, id, page as Parameters<typeof listInputItems>[3]),
+  }),
+  responseInputTokens: t.field({
+    type: InputTokensType,
+    description:
+      'Estimates the input tokens of a request for a response, with its thread, files, tools and passages. No model is asked, nothing is stored.',
+    args: { input: t.arg({ type: ResponseInputType, description: inputArg }) },
+    resolve: (_root, { input }, { deps, caller, signal }) => countResponseInput(deps, caller, input, signal),
   }),
   activeRuns: t.field({
     type: [RunType],

@@ -199,6 +199,14 @@ export const CompactionType = builder.objectRef<Compaction>('Compaction').implem
   }),
 });
 
+export const InputTokensType = builder.objectRef<number>('ResponseInputTokens').implement({
+  description: 'How long the input of a request for a response is.',
+  fields: (t) => ({
+    object: t.string({ description: 'Always `response.input_tokens`.', resolve: () => 'response.input_tokens' }),
+    inputTokens: t.int({ description: 'Tokens, as the service estimates them.', resolve: (tokens) => tokens }),
+  }),
+});
+
 /** A response in the form for this caller. */
 export function viewOf(state: ResponseState, context: GraphContext): ResponseView {
   const hasExtensions = takesExtensions(context.header?.bind(context));

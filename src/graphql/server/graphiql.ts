@@ -1,9 +1,6 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import type { GraphiQLOptions, Plugin } from 'graphql-yoga';
+import type { GraphiQLOptions } from 'graphql-yoga';
+import { StaticContent } from '../../http/reply/static.ts';
 import { graphiqlExamples } from './graphiql-examples.ts';
-
-const compress = promisify(gzip);
 
 /** The page needs its own inline script, workers made from it, and the files of the key field; nothing from anywhere else. */
 const pagePolicy = [
@@ -19,16 +16,12 @@ const pagePolicy = [
   "form-action 'none'",
 ].join('; ');
 
-const pageHeaders = {
-  'content-type': 'text/html; charset=utf-8',
-  vary: 'accept-encoding, accept',
-  'cache-control': 'no-cache',
-  'content-security-policy': pagePolicy,
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-};
+const pageHeaders = [
+  ...['content-type', 'text/html; charset=utf-8', 'content-security-policy', pagePolicy],
+  ...['x-content-type-options', 'nosniff', 'referrer-policy', 'no-referrer'],
+];
 
-export const graphiqlOptions: GraphiQLOptions = {
+const options: GraphiQLOptions = {
   title: 'Parley GraphiQL',
   favicon: '/favicon.svg',
   defaultTabs: graphiqlExamples.map((query) => ({ query })),
@@ -44,28 +37,12 @@ const root = '<div id="root"></div>';
 const keyField = '<link rel="stylesheet" href="/pages/key.css"><script src="/pages/key.js" data-page="graphql"></script>';
 
 /** GraphiQL in one page that loads nothing from elsewhere. Made at the first visit: it has nine megabytes, and most processes never show it. */
-export class GraphiqlPage {
-  #text: Promise<string> | undefined;
-  #gzipped: Promise<Buffer<ArrayBuffer>> | undefined;
-
-  readonly render = (options: GraphiQLOptions): Promise<string> => {
-    this.#text ??= import('@graphql-yoga/render-graphiql').then(({ renderGraphiQL }) => {
-      const html = renderGraphiQL(options);
-      const place = html.indexOf(root);
-      if (place === -1) throw new Error(`the page of GraphiQL has no ${root}`);
-      return html.slice(0, place) + keyField + html.slice(place);
-    });
-    return this.#text;
-  };
-
-  /** Gives the page that Yoga answers with its headers, and compresses it. */
-  readonly usePageHeaders = (): Plugin => ({
-    onResponse: async ({ request, response, setResponse, fetchAPI }) => {
-      if (response.headers.get('content-type') !== 'text/html') return;
-      const isGzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
-      if (isGzip) this.#gzipped ??= compress(await response.text());
-      const headers = isGzip ? { 'content-encoding': 'gzip', ...pageHeaders } : pageHeaders;
-      setResponse(new fetchAPI.Response(isGzip ? await this.#gzipped : await response.text(), { headers }));
-    },
+export function createGraphiqlPage(): StaticContent {
+  return new StaticContent(pageHeaders, async () => {
+    const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
+    const html = renderGraphiQL(options);
+    const place = html.indexOf(root);
+    if (place === -1) throw new Error(`the page of GraphiQL has no ${root}`);
+    return html.slice(0, place) + keyField + html.slice(place);
   });
 }

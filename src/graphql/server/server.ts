@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
 import { watchKey, watchRevocation } from '../../domain/accounts/api-keys.ts';
 import type { Deps } from '../../domain/deps.ts';
+import { asSpan, type Tracing } from '../../engine/tracing/tracing.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError, isWithoutKey, publicError } from '../../entities/errors.ts';
 import { type Authenticate, authenticate, type KeyCheck } from '../../http/authenticate/authenticate.ts';
@@ -19,6 +20,7 @@ import { Documents } from './documents/documents.ts';
 import type { Executor } from './executor.ts';
 import { CompiledExecutor } from './fast/compiled-executor.ts';
 import { SmallQueries } from './fast/small-queries.ts';
+import { createGraphiqlPage } from './graphiql.ts';
 import { sendErrors } from './reply.ts';
 import { RequestReader } from './request-reader.ts';
 import { EventStreams } from './streams/event-streams.ts';
@@ -76,6 +78,7 @@ class GraphqlServer {
   readonly #streams: EventStreams;
   readonly #connections: SingleConnections;
   readonly #yoga: YogaHandler;
+  readonly #page = createGraphiqlPage();
   readonly #meters: ReadonlyMap<MeasuredAs, RouteMeter>;
 
   constructor({ schema, deps, metrics, streams: sse, admissions, keys, plainExecutor }: GraphqlOptions) {
@@ -103,18 +106,22 @@ class GraphqlServer {
     const errors = { requestId, logger: this.#deps.logger };
     let measuredAs: MeasuredAs = 'none';
     let call: Call | undefined;
+    if (this.#deps.tracing !== undefined) {
+      noteRoute(res, () => call?.measuredAs ?? measuredAs, isStreamPath ? '/graphql/stream' : '/graphql');
+    }
     try {
       if (req.method === 'OPTIONS') return sendEmpty(res, 204, requestId, ['allow', 'GET, POST, PUT, DELETE, OPTIONS']);
       if (!isStreamPath && asksForPage(req)) {
         measuredAs = 'page';
-        return await this.#yoga.answerPage(req, res);
+        return await this.#page.send(req, res);
       }
       const known = authenticate(req, this.#keyCheck);
       const caller: Caller = known instanceof Promise ? await known : known;
       countRequest(this.#deps.rates, caller, res, startedMs);
       const accept = req.headers.accept ?? '*/*';
       call = { req, res, caller, requestId, accept, errors, measuredAs, document: undefined, dispose: undefined };
-      await (isStreamPath ? this.#connections.answer(call) : this.#answer(call));
+      const { tracing } = this.#deps;
+      await (tracing === undefined ? this.#run(call, isStreamPath) : this.#trace(tracing, call, isStreamPath));
     } catch (error) {
       this.#refuse(req, res, errors, error);
     } finally {
@@ -125,6 +132,27 @@ class GraphqlServer {
   stop(): void {
     this.#streams.stop(new DomainError('OVERLOADED', 'The service is stopping; connect again', { retryAfterSeconds: 1 }));
     this.#connections.finishAll();
+  }
+
+  async #run(call: Call, isStreamPath: boolean): Promise<void> {
+    await (isStreamPath ? this.#connections.answer(call) : this.#answer(call));
+  }
+
+  /** The span gets its name once the document is read. It has the names of fields, which are ours, and no name of the caller's choice. */
+  #trace(tracing: Tracing, call: Call, isStreamPath: boolean): Promise<void> {
+    const span = tracing.begin('graphql', 'internal', {});
+    return asSpan(tracing, span, async () => {
+      try {
+        await this.#run(call, isStreamPath);
+      } finally {
+        if (call.document !== undefined) {
+          const { kind, rootFields } = call.document;
+          const [first = '', second] = rootFields;
+          if (kind !== undefined) span.updateName(second === undefined ? `${kind} ${first}`.trim() : kind);
+          span.setAttributes({ 'graphql.operation.type': kind, 'graphql.root_fields': rootFields.slice(0, tracedFieldsMax) });
+        }
+      }
+    });
   }
 
   async #answer(call: Call): Promise<void> {
@@ -157,6 +185,9 @@ class GraphqlServer {
   }
 }
 
+/** Names of root fields in a span. */
+const tracedFieldsMax = 10;
+
 const meterNames: Readonly<Record<MeasuredAs, string>> = {
   query: 'graphqlQuery',
   mutation: 'graphqlMutation',
@@ -165,6 +196,17 @@ const meterNames: Readonly<Record<MeasuredAs, string>> = {
   page: 'graphqlPage',
   none: 'graphqlNone',
 };
+
+/** For the span of the request, which may end before the kind of its operation is known. */
+function noteRoute(res: ServerResponse & { locals?: Express.Locals }, kind: () => MeasuredAs, path: string): void {
+  if (res.locals === undefined) return;
+  res.locals.traced = {
+    path,
+    get operation() {
+      return meterNames[kind()];
+    },
+  };
+}
 
 /** A visit of a browser: it takes a page and has no key yet. A link may carry an operation, which the page then shows. */
 function asksForPage(req: IncomingMessage): boolean {

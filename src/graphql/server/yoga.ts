@@ -8,7 +8,6 @@ import { presentError } from '../errors.ts';
 import type { Call } from './call.ts';
 import { type DocumentRequest, isFaults } from './documents/documents.ts';
 import type { Executor } from './executor.ts';
-import { GraphiqlPage, graphiqlOptions } from './graphiql.ts';
 import type { RequestReader } from './request-reader.ts';
 import { type EventStreams, wantsStream } from './streams/event-streams.ts';
 import type { Turns } from './turns.ts';
@@ -21,9 +20,9 @@ export interface YogaParts {
   readonly streams: EventStreams;
 }
 
-/** What Yoga and its plugins know of a request; `call` is undefined for a visit of the GraphiQL page, which needs no key. */
+/** What Yoga and its plugins know of a request. */
 interface YogaInput {
-  readonly call: Call | undefined;
+  readonly call: Call;
 }
 type CallPlugin = Plugin<YogaInput & Record<string, unknown>, YogaInput, YogaInput>;
 
@@ -31,25 +30,17 @@ type CallPlugin = Plugin<YogaInput & Record<string, unknown>, YogaInput, YogaInp
 const preflightHeaders = ['x-graphql-yoga-csrf', 'apollo-require-preflight', 'graphql-require-preflight', 'x-requested-with'];
 
 /**
- * GraphQL over HTTP by Yoga: parameters, statuses, negotiation of the content type, GraphiQL. Its plugins read the request within the limits
+ * GraphQL over HTTP by Yoga: parameters, statuses, negotiation of the content type. Its plugins read the request within the limits
  * of Parley, take the documents that were checked already, wait for the caller's turn, and present errors.
  */
 export class YogaHandler {
   readonly #yoga: YogaServerInstance<YogaInput, object>;
 
   constructor({ schema, reader, executor, turns, streams }: YogaParts) {
-    const page = new GraphiqlPage();
     this.#yoga = createYoga<YogaInput, object>({
       schema,
-      plugins: [
-        useCsrfPrevention(),
-        useRequestReader(reader, streams),
-        useDocuments(executor, turns),
-        usePresentedErrors(),
-        page.usePageHeaders(),
-      ],
-      graphiql: (_request, context) => context?.call === undefined && graphiqlOptions,
-      renderGraphiQL: page.render,
+      plugins: [useCsrfPrevention(), useRequestReader(reader, streams), useDocuments(executor, turns), usePresentedErrors()],
+      graphiql: false,
       maskedErrors: false,
       parserAndValidationCache: false,
       maxRequestBodySize: false,
@@ -71,13 +62,8 @@ export class YogaHandler {
     await send(res, response, ['x-request-id', requestId, ...securityHeaders], call.document?.kind !== 'mutation');
   }
 
-  /** Answers a visit of a browser with the page of GraphiQL. */
-  async answerPage(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    await send(res, await this.#ask(req, undefined), [], true);
-  }
-
   /** The address that Yoga sees is fixed: a header `host` may be no part of a URL. */
-  async #ask({ method = 'GET', headers }: IncomingMessage, call: Call | undefined): Promise<Response> {
+  async #ask({ method = 'GET', headers }: IncomingMessage, call: Call): Promise<Response> {
     const { Request } = this.#yoga.fetchAPI;
     const init = { method: method === 'HEAD' ? 'GET' : method, headers: headers as Record<string, string> };
     return this.#yoga.handleRequest(new Request('http://localhost/graphql', init), { call });
@@ -107,7 +93,7 @@ function useCsrfPrevention(): CallPlugin {
 function useRequestReader(reader: RequestReader, streams: EventStreams): CallPlugin {
   return {
     onRequestParse: ({ serverContext, setRequestParser, fetchAPI }) => {
-      const call = callOf(serverContext);
+      const call = serverContext.call;
       setRequestParser(async () => {
         const document = await reader.read(call);
         if (!wantsStream(document, call.accept)) {
@@ -126,7 +112,7 @@ function useDocuments(executor: Executor, turns: Turns): CallPlugin {
     onParse: ({ context, setParsedDocument }) => setParsedDocument(documentOf(context).document),
     onValidate: ({ context, setResult }) => setResult([...documentOf(context).faults]),
     onExecute: ({ context, setExecuteFn, setResultAndStopExecution }) => {
-      const call = callOf(context);
+      const call = context.call;
       const document = documentOf(context);
       const operation = document.operation();
       if (isFaults(operation)) return setResultAndStopExecution({ errors: operation });
@@ -140,7 +126,7 @@ function usePresentedErrors(): CallPlugin {
   return {
     onResultProcess: ({ result, setResult, serverContext }) => {
       if (!('errors' in result) || result.errors === undefined) return;
-      const call = callOf(serverContext);
+      const call = serverContext.call;
       const thrown = result.data === undefined ? result.errors.find(isThrown) : undefined;
       if (thrown !== undefined) throw thrown.originalError;
       setResult({ ...result, errors: result.errors.map((error) => withStatus(presentError(error, call.errors), error)) });
@@ -160,13 +146,7 @@ function withStatus(shown: GraphQLError, error: GraphQLError): GraphQLError {
   return new GraphQLError(message, { nodes, source, positions, extensions: { ...extensions, http } });
 }
 
-function callOf({ call }: YogaInput): Call {
-  if (call === undefined) throw new Error('the page of GraphiQL runs nothing');
-  return call;
-}
-
-function documentOf(input: YogaInput): DocumentRequest {
-  const { document } = callOf(input);
+function documentOf({ call: { document } }: YogaInput): DocumentRequest {
   if (document === undefined) throw new Error('the request has not been read');
   return document;
 }

@@ -1,5 +1,7 @@
 import type { OutputRef } from '@pothos/core';
 import { builder } from '../builder/builder.ts';
+import type { ArgBuilder } from '../pagination.ts';
+import { OrderType } from '../responses/order.ts';
 
 /** A page of a list as the common format has it: whoever reads on gives the id of the last one as `after`. */
 export interface CommonList<Item> {
@@ -38,6 +40,16 @@ export function commonListOf<Item>(
       hasMore: t.exposeBoolean('hasMore', { description: 'Whether there are more behind it.' }),
     }),
   });
+}
+
+/** The arguments of such a list. `thing`: what is listed; `since`: the time that orders it, in words. */
+export function commonPageArgs(arg: ArgBuilder, thing: string, since: string) {
+  return {
+    after: arg.string({ required: false, description: `The id of the ${thing} before the page.` }),
+    before: arg.string({ required: false, description: `The id of the ${thing} behind the page.` }),
+    limit: arg.int({ required: false, description: 'From 1 to 100; default 20.' }),
+    order: arg({ type: OrderType, required: false, description: `By the time they were ${since}; default desc.` }),
+  };
 }
 
 /** Makes `<name>`: `{id, object, deleted: true}` of a thing by its id. */

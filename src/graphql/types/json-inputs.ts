@@ -51,6 +51,15 @@ export const ExpiresAfterInput = builder.inputType('ExpiresAfterInput', {
   }),
 });
 
+export const FileExpiresAfterInput = builder.inputType('FileExpiresAfterInput', {
+  description: 'When a file expires.',
+  extensions: wireInput,
+  fields: (t) => ({
+    anchor: t.string({ required: false, description: 'Only created_at.' }),
+    seconds: t.int({ required: false, description: 'From 3,600 to 2,592,000.' }),
+  }),
+});
+
 export const ChunkingStrategyInput = builder.inputType('ChunkingStrategyInput', {
   description: 'How files are cut into passages.',
   extensions: wireInput,

@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler } from 'express';
 import { type Logger, symbols } from 'pino';
+import type { Tracing } from '../../engine/tracing/tracing.ts';
 import { type BreakReason, breakReasonOf, toldStatus } from '../connections/connection.ts';
 import { requestIdOf } from '../context.ts';
+import { beginRequestSpan, endRequestSpan } from './request-trace.ts';
+import { shownPath } from './shown-path.ts';
 
 const flushEveryMs = 100;
 const flushAtReplies = 500;
-/** Longer segments of a path are tokens of signed links, or no path of the service. */
-const segmentCharsMax = 64;
 const infoLevel = 30;
 
 const keyOfRequest = Symbol('keyId');
@@ -32,6 +33,8 @@ export interface AccessLog {
 interface LoggedReply {
   readonly req: NotedRequest & Request;
   readonly requestId: string;
+  /** Undefined while tracing is off. */
+  readonly traceId: string | undefined;
   readonly status: number;
   /** Why the client did not get the reply whole. */
   readonly aborted: BreakReason | undefined;
@@ -43,7 +46,7 @@ interface LoggedReply {
  * Makes the first middleware of the application. Lines are put together by hand, many at a time and behind the replies: through the logger
  * each would cost several times the rest of a small request. They pass the logger's own filter of secrets.
  */
-export function createAccessLog(logger: Logger): AccessLog {
+export function createAccessLog(logger: Logger, tracing?: Tracing): AccessLog {
   const isOn = logger.isLevelEnabled('info');
   const target = streamOf(logger);
   let waiting: LoggedReply[] = [];
@@ -67,15 +70,19 @@ export function createAccessLog(logger: Logger): AccessLog {
     begin: (req, res, next) => {
       const startedMs = performance.now();
       res.locals = { startedMs };
+      const span = tracing === undefined ? undefined : beginRequestSpan(tracing, req, req.originalUrl);
       res.once('close', () => {
         const { meter } = res.locals;
         const status = toldStatus(res);
         meter?.finished(status, startedMs);
+        if (span !== undefined) endRequestSpan(span, req, res, res.locals.traced ?? meter);
         if (!isOn) return;
         const durationMs = performance.now() - startedMs;
-        add({ req, requestId: requestIdOf(req), status, aborted: breakReasonOf(res), atMs: Date.now(), durationMs });
+        const traceId = span?.spanContext().traceId;
+        add({ req, requestId: requestIdOf(req), traceId, status, aborted: breakReasonOf(res), atMs: Date.now(), durationMs });
       });
-      next();
+      if (span === undefined) next();
+      else tracing?.within(span, next);
     },
     stop() {
       isStopped = true;
@@ -84,22 +91,13 @@ export function createAccessLog(logger: Logger): AccessLog {
   };
 }
 
-function lineOf({ req, requestId, status, aborted, atMs, durationMs }: LoggedReply): string {
+function lineOf({ req, requestId, traceId, status, aborted, atMs, durationMs }: LoggedReply): string {
   const keyId = req[keyOfRequest];
-  return `{"level":${infoLevel},"time":"${new Date(atMs).toISOString()}","requestId":"${requestId}","method":"${req.method}","path":${shownPath(
-    req.originalUrl,
+  return `{"level":${infoLevel},"time":"${new Date(atMs).toISOString()}","requestId":"${requestId}","method":"${req.method}","path":${JSON.stringify(
+    shownPath(req.originalUrl),
   )},"status":${status},"durationMs":${Math.round(durationMs * 10) / 10}${keyId === undefined ? '' : `,"keyId":"${keyId}"`}${
     aborted === undefined ? '' : `,"aborted":"${aborted}"`
-  },"msg":"reply"}\n`;
-}
-
-/** As JSON text, without the query. */
-function shownPath(url: string): string {
-  const split = url.indexOf('?');
-  const path = split === -1 ? url : url.slice(0, split);
-  if (path.length <= segmentCharsMax) return JSON.stringify(path);
-  const segments = path.slice(0, 2_000).split('/');
-  return JSON.stringify(segments.map((segment) => (segment.length > segmentCharsMax ? '[long]' : segment)).join('/'));
+  }${traceId === undefined ? '' : `,"traceId":"${traceId}"`},"msg":"reply"}\n`;
 }
 
 /** The logger's own target (http/log/logging.ts), which hides secrets. */

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { type Logger, pino, stdTimeFunctions } from 'pino';
+import { parseHeaderList } from '../../engine/tracing/header-list.ts';
 import type { Settings } from '../../settings.ts';
 
 /** Members that hold secrets wherever they appear in a logged object. */
@@ -57,7 +58,10 @@ function prettyLines(): (line: string) => void {
 
 /** Hides secrets that stand inside texts, as in the message of somebody else's error. */
 function secretHider(settings: Settings): (line: string) => string {
-  const known = secretSettings.flatMap((name) => settings[name]?.split(',') ?? []).filter((secret) => secret.length >= 8);
+  const headers = Object.values(parseHeaderList(settings.OTEL_EXPORTER_OTLP_HEADERS));
+  const known = [...secretSettings.flatMap((name) => settings[name]?.split(',') ?? []), ...headers].filter(
+    (secret) => secret.length >= 8,
+  );
   const patterns = [
     /\bpk_[0-9A-Za-z]{16,}/g,
     /\bBearer +[^\s"\\]+/gi,

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { TimingCounts } from '../../lib/timing.ts';
 import { sendBody } from '../reply/reply.ts';
+import type { TracedRoute } from './request-trace.ts';
 
 /** Counts one route's requests. Made once for each route, so that a request pays for no look-up by label. */
-export interface RouteMeter {
+export interface RouteMeter extends TracedRoute {
   /** @param startedMs  `performance.now()` at the beginning. */
   finished(status: number, startedMs: number): void;
 }
@@ -22,7 +24,7 @@ export class Metrics {
   readonly #durations = new Histogram({
     name: 'parley_http_request_duration_seconds',
     help: 'Time from the first byte of a request to the last of its reply.',
-    labelNames: ['operation'] as const,
+    labelNames: ['operation', 'status_class'] as const,
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 120],
     registers: [this.#registry],
   });
@@ -32,27 +34,29 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry, prefix: 'parley_' });
   }
 
-  meter(operation: string): RouteMeter {
-    const byStatus = new Map<number, { inc(): void }>();
+  /** @param path  of the route, for traces; undefined for requests without one. */
+  meter(operation: string, path?: string): RouteMeter {
+    const byStatus = new Map<number, { inc(): void; observe(seconds: number): void }>();
     let statuses: number[] = [];
     let durationsMs: number[] = [];
-    const duration = this.#durations.labels(operation);
     // Replies are noted one by one and counted many at a time: the counters cost more than the note, and nobody waits for them.
     const count = () => {
       for (const [index, status] of statuses.entries()) {
         let counter = byStatus.get(status);
         if (counter === undefined) {
-          counter = this.#requests.labels(operation, String(status));
+          counter = this.#counterOf(operation, status);
           byStatus.set(status, counter);
         }
         counter.inc();
-        duration.observe((durationsMs[index] ?? 0) / 1_000);
+        counter.observe((durationsMs[index] ?? 0) / 1_000);
       }
       statuses = [];
       durationsMs = [];
     };
     this.#uncounted.push(count);
     return {
+      operation,
+      path,
       finished: (status, startedMs) => {
         statuses.push(status);
         durationsMs.push(performance.now() - startedMs);
@@ -67,34 +71,94 @@ export class Metrics {
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
+  #counterOf(operation: string, status: number): { inc(): void; observe(seconds: number): void } {
+    const requests = this.#requests.labels(operation, String(status));
+    const durations = this.#durations.labels(operation, `${Math.trunc(status / 100)}xx`);
+    return { inc: () => requests.inc(), observe: (seconds) => durations.observe(seconds) };
+  }
+
   /**
    * Counts that somebody else keeps, read when somebody asks.
    *
    * @param name  without the `parley_` in front.
-   * @param read  a total for each value of the label; values come from a list of ours, never from callers.
+   * @param read  a total for each set of labels.
    */
-  counter(name: string, help: string, label: string, read: () => Iterable<readonly [string, number]>): void {
+  counter(name: string, help: string, labelNames: readonly string[], read: () => Iterable<Sample<number>>): void {
     const counter: Counter<string> = new Counter({
       name: `parley_${name}`,
       help,
-      labelNames: [label],
+      labelNames: [...labelNames],
       registers: [this.#registry],
       collect: () => {
         counter.reset();
-        for (const [value, total] of read()) counter.inc({ [label]: value }, total);
+        for (const { labels, value } of read()) counter.inc(labels, value);
       },
     });
   }
 
   /** A number that is read when somebody asks. @param name  without the `parley_` in front. */
   gauge(name: string, help: string, read: () => number): void {
-    const gauge: Gauge = new Gauge({
+    this.gauges(name, help, [], () => [{ labels: {}, value: read() }]);
+  }
+
+  /** Numbers that are read when somebody asks. @param name  without the `parley_` in front. */
+  gauges(
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    read: () => Iterable<Sample<number>> | Promise<Iterable<Sample<number>>>,
+  ): void {
+    const gauge: Gauge<string> = new Gauge({
       name: `parley_${name}`,
       help,
+      labelNames: [...labelNames],
       registers: [this.#registry],
-      collect: () => gauge.set(read()),
+      collect: async () => {
+        const samples = await read();
+        gauge.reset();
+        for (const { labels, value } of samples) gauge.set(labels, value);
+      },
     });
   }
+
+  /** Durations that somebody else counts. @param name  without the `parley_` in front. */
+  histogram(
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    boundsSeconds: readonly number[],
+    read: () => Iterable<Sample<TimingCounts>>,
+  ): void {
+    const options = { name: `parley_${name}`, help, labelNames: [...labelNames], buckets: [...boundsSeconds] };
+    const histogram = new Histogram({ ...options, registers: [this.#registry] });
+    const get = async () => ({
+      ...{ name: options.name, help, type: 'histogram', aggregator: 'sum' },
+      values: [...read()].flatMap((sample) => histogramLines(options.name, boundsSeconds, sample)),
+    });
+    // The registry asks a histogram for its lines by either method.
+    Object.assign(histogram, { get, getForPromString: get });
+  }
+}
+
+/** One value of a metric. Values of labels come from lists of ours, never from callers. */
+export interface Sample<Value> {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: Value;
+}
+
+/** Prometheus wants how many took at most each bound: smaller ones included. */
+function histogramLines(name: string, boundsSeconds: readonly number[], { labels, value }: Sample<TimingCounts>) {
+  let upTo = 0;
+  const buckets = boundsSeconds.map((bound, index) => {
+    upTo += value.within[index] ?? 0;
+    return { metricName: `${name}_bucket`, labels: { ...labels, le: bound }, value: upTo };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: value.count },
+    { metricName: `${name}_sum`, labels, value: value.sumSeconds },
+    { metricName: `${name}_count`, labels, value: value.count },
+  ];
 }
 
 /** GET /metrics, in the text format of Prometheus. */

@@ -1,5 +1,7 @@
+import type { Span } from '@opentelemetry/api';
 import { keyEnded, watchKey, watchRevocation } from '../../domain/accounts/api-keys.ts';
 import { runOnce } from '../../domain/idempotency.ts';
+import { asSpan, type Tracing } from '../../engine/tracing/tracing.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { bearerSecret } from '../../http/authenticate/authenticate.ts';
 import type { Upload } from '../../http/body/upload.ts';
@@ -32,12 +34,19 @@ export class Handler {
   }
 
   readonly handle: Step = async (_req, { locals: { call } }) => {
+    const { tracing } = this.#options.deps;
     try {
-      await (wantsStream(call) ? this.#stream(call) : this.#reply(call));
+      await (tracing === undefined
+        ? this.#answer(call)
+        : asSpan(tracing, beginOperation(tracing, call), () => this.#answer(call)));
     } finally {
       await call.body.dispose?.();
     }
   };
+
+  #answer(call: Call): Promise<void> {
+    return wantsStream(call) ? this.#stream(call) : this.#reply(call);
+  }
 
   async #reply(call: Call): Promise<void> {
     const { req, res, route, context } = call;
@@ -130,6 +139,14 @@ export class Handler {
 function endWithKey(context: CallContext, watch: WatchKey): () => void {
   return watch(context.caller, () => {
     context.abort(keyEnded());
+  });
+}
+
+/** The span of a route's operation. */
+function beginOperation(tracing: Tracing, { route: { row, main } }: Call): Span {
+  return tracing.begin(row.operationId, 'internal', {
+    'parley.operation': row.operationId,
+    'graphql.root_fields': [main.rootField.name],
   });
 }
 

@@ -69,7 +69,7 @@ export class Steps {
   /** Identifies the caller by key or ticket, counts the request and makes the call. */
   #authenticate(route: Route): Step {
     const { deps, metrics } = this.#options;
-    const meter = metrics.meter(route.row.operationId);
+    const meter = metrics.meter(route.row.operationId, route.row.path);
     const errorForm = callerError.bind(undefined, route);
     return (req, res, next) => {
       const { locals } = res;

@@ -1,8 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import express, { type RequestHandler, Router } from 'express';
+import { Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
-import { jsonType, sendBody } from '../../http/reply/reply.ts';
+import { jsonType } from '../../http/reply/reply.ts';
+import { StaticContent } from '../../http/reply/static.ts';
 import type { Route } from '../compile.ts';
 import { printOpenApi } from '../openapi/document.ts';
 
@@ -18,46 +20,31 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const headers = {
-  'content-security-policy': pagePolicy,
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-cache',
-};
+const headers = ['content-security-policy', pagePolicy, 'x-content-type-options', 'nosniff', 'referrer-policy', 'no-referrer'];
 
-/** Of the files of Swagger UI, the ones that the page loads. */
-const swaggerFiles = ['/swagger-ui.css', '/swagger-ui-bundle.js'];
+const htmlType = 'text/html; charset=utf-8';
+const scriptType = 'text/javascript; charset=utf-8';
 
 /**
  * Serves the description of the REST API at /openapi.json and its reference page at /docs. Needs no key: it tells nothing about what is
  * stored. Everything comes from this process, so the page works without internet.
  */
 export function createReference(schema: GraphQLSchema, routes: readonly Route[], version: string): Router {
-  let openapi: string | undefined;
-  const router = Router({ strict: true, caseSensitive: true });
-  router.get('/openapi.json', (_req, res) => {
-    // Printed at the first call: most processes are never asked.
-    openapi ??= JSON.stringify(printOpenApi(schema, routes, version));
-    sendBody(res, 200, ['content-type', jsonType, ...Object.entries(headers).flat()], openapi);
-  });
-  router.get('/docs', (req, _res, next) => {
-    req.url = '/docs/index.html';
-    next();
-  });
+  const openapi = () => JSON.stringify(printOpenApi(schema, routes, version));
+  const file = (path: string) => () => readFile(path);
+  const ownFolder = join(import.meta.dirname, 'page');
   const swaggerFolder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const requireSwaggerFile: RequestHandler = (req, _res, next) =>
-    next(swaggerFiles.includes(req.url.split('?')[0] ?? '') ? undefined : 'router');
-  return router.use('/docs', serveFolder(join(import.meta.dirname, 'page')), requireSwaggerFile, serveFolder(swaggerFolder));
-}
-
-function serveFolder(path: string): RequestHandler {
-  const setHeaders = (res: express.Response) => void res.setHeaders(new Map(Object.entries(headers)));
-  return express.static(path, {
-    acceptRanges: false,
-    cacheControl: false,
-    etag: false,
-    lastModified: false,
-    redirect: false,
-    setHeaders,
-  });
+  const served: readonly [paths: string[], type: string, make: () => string | Promise<Buffer>][] = [
+    [['/openapi.json'], jsonType, openapi],
+    [['/docs', '/docs/', '/docs/index.html'], htmlType, file(join(ownFolder, 'index.html'))],
+    [['/docs/start.js'], scriptType, file(join(ownFolder, 'start.js'))],
+    [['/docs/swagger-ui.css'], 'text/css; charset=utf-8', file(join(swaggerFolder, 'swagger-ui.css'))],
+    [['/docs/swagger-ui-bundle.js'], scriptType, file(join(swaggerFolder, 'swagger-ui-bundle.js'))],
+  ];
+  const router = Router({ strict: true, caseSensitive: true });
+  for (const [paths, type, make] of served) {
+    const content = new StaticContent(['content-type', type, ...headers], make);
+    router.get(paths, (req, res) => content.send(req, res));
+  }
+  return router;
 }

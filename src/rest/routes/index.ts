@@ -17,6 +17,7 @@ import { dataSourceKindRoutes } from './knowledge/source-kinds.ts';
 import { dataSourceRoutes } from './knowledge/sources.ts';
 import { vectorStoreRoutes } from './knowledge/vector-stores.ts';
 import { responseRoutes } from './responses.ts';
+import { uploadRoutes } from './uploads.ts';
 import { usageRoutes } from './usage.ts';
 
 /** Every REST operation. A feature adds its routes here, one line each. */
@@ -32,6 +33,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...conversationRoutes,
   ...embeddingRoutes,
   ...fileRoutes,
+  ...uploadRoutes,
   ...vectorStoreRoutes,
   ...dataSourceRoutes,
   ...dataSourceKindRoutes,

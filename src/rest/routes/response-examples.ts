@@ -106,6 +106,7 @@ export const responseExamples = {
       usage: response.usage,
     },
   },
+  inputTokens: { body: question, reply: { object: 'response.input_tokens', input_tokens: 14 } },
   get: { reply: response, event: delta },
   delete: { reply: { id, object: 'response', deleted: true } },
   pause: { reply: { ...cut, status: 'incomplete', incomplete_details: { reason: 'paused' } } },

@@ -110,6 +110,21 @@ const rows: readonly DeclaredRoute[] = [
     example: { model: 'parley/offline', input: [{ role: 'user', content: 'My name is Ada and I like tea.' }] },
   },
   {
+    operationId: 'countResponseInputTokens',
+    method: 'post',
+    path: `${base}/input_tokens`,
+    summary: 'Count the input tokens of a request',
+    description:
+      'Takes the body of a request for a response and answers how many tokens its model would get first: with the thread, the files, the tools and the passages of an agent. The service estimates them; no model is asked, and nothing is stored.',
+    shown: responseExamples.inputTokens,
+    tag: 'Responses',
+    document: 'query ($input: ResponseInput!) { responseInputTokens(input: $input) { object input_tokens: inputTokens } }',
+    body: 'input',
+    bodyCase: 'snake',
+    camelMembers: ['includeXSearch'],
+    example: { model: 'parley/offline', input: [{ role: 'user', content: 'What is the weather in Paris?' }] },
+  },
+  {
     operationId: 'getResponse',
     method: 'get',
     path: one,

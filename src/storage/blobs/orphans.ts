@@ -1,4 +1,4 @@
-// Raw SQL: one statement looks for many keys in three tables.
+// Raw SQL: one statement looks for many keys in four tables.
 import type { Database } from '../database/database.ts';
 
 /** Finds blobs that no row names: a process died after it wrote the blob and before it wrote the row. */
@@ -15,6 +15,7 @@ export function createOrphanBlobStore({ pool }: Database): OrphanBlobStore {
          where (split_part(key, '/', 2) = 'knowledge'
              and not exists (select 1 from knowledge_items i where i.id = split_part(key, '/', 3)))
            or (split_part(key, '/', 2) = 'files' and not exists (select 1 from files f where f."blobKey" = key))
+           or (split_part(key, '/', 2) = 'uploads' and not exists (select 1 from file_upload_parts p where p."blobKey" = key))
            or (split_part(key, '/', 2) = 'chat-files' and not exists (select 1 from chat_files f where f."blobKey" = key))`,
         [keys],
       );

@@ -178,10 +178,30 @@ export type ChatFile = Prisma.ChatFileModel
  */
 export type File = Prisma.FileModel
 /**
+ * Model FileUpload
+ * A file that comes in parts. Its row is kept for a day after `expiresAt`, its parts only while it is pending.
+ */
+export type FileUpload = Prisma.FileUploadModel
+/**
+ * Model FileUploadPart
+ * 
+ */
+export type FileUploadPart = Prisma.FileUploadPartModel
+/**
  * Model VectorStore
  * What a data source of type FILE_UPLOAD has beyond others when it holds any number of files and was made for no agent.
  */
 export type VectorStore = Prisma.VectorStoreModel
+/**
+ * Model VectorStoreFileBatch
+ * Files that were attached to a vector store by one request.
+ */
+export type VectorStoreFileBatch = Prisma.VectorStoreFileBatchModel
+/**
+ * Model VectorStoreBatchFile
+ * A file may be in several batches: attaching it again keeps its item.
+ */
+export type VectorStoreBatchFile = Prisma.VectorStoreBatchFileModel
 /**
  * Model Run
  * One stored model run. `leaseOwner` may write as long as `fence` is the one of its lease.

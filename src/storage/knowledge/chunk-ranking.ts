@@ -49,6 +49,8 @@ export interface SourceTerm {
 export interface RankingPlan {
   readonly orgId: string;
   readonly dataSourceIds: readonly string[];
+  /** Only passages of these items; absent: of all. */
+  readonly itemIds?: readonly string[];
   /** All terms that are scored, rarest first. */
   readonly terms: readonly RankingTerm[];
   /** The first terms of this number supply candidates. */
@@ -111,10 +113,10 @@ export function createChunkRanking({ pool }: Database): ChunkRanking {
       const { rows } = await pool.query<SimilarRow>(similarSql, [dataSourceIds, config, prefix, min, max]);
       return rows.map((row) => ({ ...row, dataSourceId: row.data_source_id, config, count: 1 }));
     },
-    async rank({ orgId, dataSourceIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit }) {
+    async rank({ orgId, dataSourceIds, itemIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit }) {
       if (terms.length === 0) return [];
       const { rows } = await pool.query<RankedChunk>(
-        prepared(rankSql(terms.length), [
+        prepared(rankSql(terms.length, itemIds !== undefined), [
           dataSourceIds,
           terms.slice(0, candidateTerms).map(({ keys }) => arrayText([...keys.values()])),
           terms.slice(0, candidateTerms).map(({ weight }) => weight),
@@ -125,6 +127,7 @@ export function createChunkRanking({ pool }: Database): ChunkRanking {
           Math.max(averageLength, 1),
           limit,
           orgId,
+          ...(itemIds === undefined ? [] : [itemIds]),
         ]),
       );
       return rows;
@@ -194,13 +197,13 @@ function scoreSql(terms: number): string {
  * `OFFSET 0` keeps the planner from reordering: without statistics, which nothing gathers by itself on the embedded database, it would read every
  * chunk of every item to find four hundred.
  */
-const rankSql = (terms: number) => `
+const rankSql = (terms: number, hasItems: boolean) => `
 WITH candidates AS MATERIALIZED (
   SELECT hit.id
   FROM unnest($2::text[], $3::float8[]) AS term(keys, weight)
   CROSS JOIN LATERAL (
     SELECT id, length FROM chunks
-    WHERE term_keys && term.keys::int[] AND data_source_id = ANY($1::text[])
+    WHERE term_keys && term.keys::int[] AND data_source_id = ANY($1::text[])${hasItems ? ' AND item_id = ANY($11::text[])' : ''}
     LIMIT $4
   ) AS hit
   GROUP BY hit.id, hit.length

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { indexed } from '../../support/knowledge/knowledge.ts';
@@ -34,6 +37,9 @@ async function grows(by: Readonly<Record<string, number>>, work: () => Promise<u
   });
 }
 
+const testModel = '{provider="openai",model="openai/test-model"}';
+const tokens = (direction: string) => `parley_tokens_total{direction="${direction}",${testModel.slice(1)}`;
+const calls = (outcome: string) => `parley_model_calls_total{outcome="${outcome}",${testModel.slice(1)}`;
 const requests = (operation: string, status: number) => `parley_http_requests_total{operation="${operation}",status="${status}"}`;
 
 describe('/metrics', () => {
@@ -46,7 +52,8 @@ describe('/metrics', () => {
         [requests('graphqlSubscription', 200)]: 1,
         [requests('graphqlNone', 401)]: 1,
         [requests('graphqlNone', 403)]: 1,
-        'parley_http_request_duration_seconds_count{operation="graphqlQuery"}': 2,
+        'parley_http_request_duration_seconds_count{operation="graphqlQuery",status_class="2xx"}': 2,
+        'parley_http_request_duration_seconds_count{operation="graphqlNone",status_class="4xx"}': 2,
       },
       async () => {
         await ann.get('/api/v1/groups');
@@ -77,9 +84,14 @@ describe('/metrics', () => {
         'parley_runs_total{status="completed"}': 2,
         'parley_runs_total{status="failed"}': 1,
         'parley_runs_total{status="cancelled"}': 1,
+        [calls('error')]: 1,
+        [calls('cut')]: 1,
+        [`parley_model_first_token_seconds_count${testModel}`]: 3,
+        [`parley_model_first_token_seconds_bucket${testModel.replace('}', ',le="+Inf"}')}`]: 3,
+        [`parley_model_call_duration_seconds_count${testModel}`]: 4,
       },
       async () => {
-        await grows({ 'parley_tokens_total{direction="input"}': 12, 'parley_tokens_total{direction="output"}': 5 }, async () => {
+        await grows({ [tokens('input')]: 12, [tokens('output')]: 5, [calls('ok')]: 2 }, async () => {
           await ann.post('/api/v1/chat/completions', completion);
           await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'Hi' });
         });
@@ -108,6 +120,29 @@ describe('/metrics', () => {
     });
   });
 
+  it('measures retrieval', async () => {
+    const agent = await make.agent({ owner: ann });
+    const source = await make.apiDataSource({ owner: ann, agentId: agent.id, data: { a: 'the harbour' } });
+    await indexed(ann, source.id);
+    const count = 'parley_retrieval_duration_seconds_count';
+    await grows({ [count]: 1, 'parley_retrieval_duration_seconds_bucket{le="+Inf"}': 1 }, async () => {
+      const messages = [{ role: 'user', content: 'What of the harbour?' }];
+      expect((await ann.post('/api/v1/chat/completions', { model: agent.id, messages })).status).toBe(200);
+    });
+    // Every longer bound counts what a shorter one does.
+    const buckets = [...(await samples())].filter(([name]) => name.startsWith('parley_retrieval_duration_seconds_bucket'));
+    const counted = buckets.map(([, value]) => value);
+    expect(counted).toEqual(counted.toSorted((a, b) => a - b));
+  });
+
+  it('says how many jobs wait, and how much work waits in each pool', async () => {
+    await eventually(async () => {
+      const all = await samples();
+      expect(all.get('parley_jobs_waiting{job="knowledge.index-item"}')).toBe(0);
+      for (const pool of ['requests', 'egress-calls', 'python']) expect(all.get(`parley_pool_waiting{pool="${pool}"}`)).toBe(0);
+    });
+  });
+
   it('has no label whose value a caller can choose', async () => {
     const chosen = ['zzChosenPath', 'zzChosenModel', 'zzChosenName', 'zzChosenMethod'];
     await ann.get(`/api/v1/${chosen[0]}`);
@@ -118,9 +153,37 @@ describe('/metrics', () => {
     const { body } = await service.nobody.get('/metrics');
     for (const text of [...chosen, ann.orgId, ann.keyId, ann.userId]) expect(body).not.toContain(text);
     const labels = new Set([...String(body).matchAll(/[{,](\w+)="/g)].map(([, name]) => name));
-    const ours = ['operation', 'status', 'le', 'direction', 'job'];
+    const ours = ['operation', 'status', 'status_class', 'le', 'direction', 'job', 'pool', 'outcome', 'provider', 'model'];
     expect([...labels].filter((name) => !ours.includes(name ?? '')).toSorted()).toEqual(
       ['kind', 'major', 'minor', 'patch', 'space', 'type', 'version'].filter((name) => labels.has(name)),
     );
+  });
+});
+
+describe('/metrics of a provider that lists no models', () => {
+  it('counts every model that a caller names as other', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'parley-models-')), 'models.json');
+    const refused = 'http://127.0.0.1:9/v1';
+    writeFileSync(
+      file,
+      JSON.stringify({
+        providers: [{ id: 'unlisted', wire: 'openai-compatible', baseUrl: refused }],
+        routes: [{ id: 'unlisted/routed', primary: 'unlisted/first', fallbacks: ['openai/test-model'] }],
+      }),
+    );
+    const own = await withService('model', { env: { MODELS_FILE: file } });
+    const bob = await own.make.person();
+    for (const model of ['unlisted/zzOne', 'unlisted/zzTwo']) {
+      expect((await bob.post('/api/v1/chat/completions', { ...completion, model })).status).toBeGreaterThanOrEqual(500);
+    }
+    const { body: routed } = await bob.post('/api/v1/chat/completions', { ...completion, model: 'unlisted/routed' });
+    expect(routed.choices).toHaveLength(1);
+    await eventually(async () => {
+      const { body } = await own.service.nobody.get('/metrics');
+      expect(body).toContain('parley_model_calls_total{outcome="error",provider="other",model="other"} 2');
+      expect(body).toContain('parley_model_calls_total{outcome="ok",provider="openai",model="openai/test-model"} 1');
+      expect(body).not.toContain('zzOne');
+      expect(body).not.toContain('zzTwo');
+    });
   });
 });

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type SseFrame, TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/processes/free-port.ts';
 import { killProcesses, startNpm, startProcess } from '../../support/processes/process.ts';
 import { processesBelow, stillRunning } from '../../support/processes/process-table.ts';
 import { copyOf, type Place } from '../../support/storage/databases.ts';
@@ -112,13 +112,4 @@ describe('an older Node', () => {
 
 async function untilOutput(parley: { output(): string }, text: string): Promise<void> {
   await eventually(() => expect(parley.output()).toContain(text));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

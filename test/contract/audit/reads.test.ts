@@ -110,6 +110,7 @@ it('there are entries about lists, single things, their parts, files, exports an
       ...['agents', 'agent', 'agentBundle', 'agentTools', 'skills', 'flows', 'agentSecrets', 'modelCatalog'],
       ...['dataSources', 'dataSource', 'agentDataSources', 'knowledgeItems', 'knowledgeItem'],
       ...['vectorStores', 'vectorStore', 'vectorStoreFiles', 'vectorStoreFile', 'vectorStoreSearch'],
+      ...['vectorStoreFileContent', 'vectorStoreFileBatch', 'vectorStoreBatchFiles'],
       ...['chats', 'chat', 'chatExport', 'chatFiles', 'chatFile', 'run'],
       ...['chatUpdated', 'runEvents', 'dataSourceUpdated'],
     ]),

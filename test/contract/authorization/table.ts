@@ -147,6 +147,15 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.files': line('anyone'),
   'Mutation.createFile': line('anyone', () => ({ file: note(), purpose: 'user_data' })),
   'Mutation.deleteFile': line('ownsResponse', async ({ world }) => ({ id: await world.storedFile() })),
+  'Mutation.createFileUpload': line('anyone', () => ({
+    input: { bytes: 5, filename: 'note.txt', mimeType: 'text/plain', purpose: 'user_data' },
+  })),
+  'Mutation.addFileUploadPart': line('ownsResponse', async ({ world }) => ({ id: (await world.upload()).id, data: note() })),
+  'Mutation.completeFileUpload': line('ownsResponse', async ({ world }) => {
+    const { id, partId } = await world.upload();
+    return { id, input: { partIds: [partId] } };
+  }),
+  'Mutation.cancelFileUpload': line('ownsResponse', async ({ world }) => ({ id: (await world.upload()).id })),
 
   // chats
   'Query.chat': line('readsChat', byId('chat')),
@@ -189,6 +198,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.responseInputItems': line('ownsResponse', byId('response')),
   'Query.activeRuns': line('anyone'),
   'Mutation.createResponse': line('sees', ({ agent }) => ({ input: { model: agent, input: 'Hello' } })),
+  'Query.responseInputTokens': line('sees', ({ agent }) => ({ input: { model: agent, input: 'Hello' } })),
   'Mutation.compactResponse': line('sees', ({ agent }) => ({ input: { model: agent, input: 'Hello' } })),
   'Mutation.cancelResponse': line('ownsResponse', byId('response')),
   'Mutation.pauseResponse': conflict('ownsResponse', byId('response')),
@@ -240,6 +250,14 @@ export const table: Readonly<Record<string, Line>> = {
   })),
   'Query.vectorStoreFiles': line('administersOwners', async ({ world }) => ({ id: (await world.vectorStore()).id })),
   'Query.vectorStoreFile': line('administersOwners', ({ world }) => world.vectorStore()),
+  'Query.vectorStoreFileContent': line('administersOwners', ({ world }) => world.vectorStore()),
+  'Query.vectorStoreFileBatch': line('administersOwners', ({ world }) => world.fileBatch()),
+  'Query.vectorStoreBatchFiles': line('administersOwners', ({ world }) => world.fileBatch()),
+  'Mutation.createVectorStoreFileBatch': line('changesStoreWithFile', async ({ world }) => ({
+    id: (await world.vectorStore()).id,
+    input: { fileIds: [await world.storedFile()] },
+  })),
+  'Mutation.cancelVectorStoreFileBatch': line('administersOwners', ({ world }) => world.fileBatch()),
   'Mutation.createVectorStore': line('anyone', () => ({ input: { name: 'Office' } })),
   'Mutation.updateVectorStore': line('administersOwners', async ({ world }) => ({
     id: (await world.vectorStore()).id,

@@ -188,12 +188,25 @@ export class World {
     form.append('purpose', 'assistants');
     return this.#madeBy(this.owner, '/api/v1/files', form);
   }
+  /** Pending, with its one part. */
+  async upload(): Promise<{ readonly id: string; readonly partId: string }> {
+    const begun = { bytes: 5, filename: 'note.txt', mime_type: 'text/plain', purpose: 'user_data' };
+    const id = await this.#madeBy(this.owner, '/api/v1/uploads', begun);
+    const form = new FormData();
+    form.append('data', new Blob(['Hello'], { type: 'text/plain' }), 'part');
+    return { id, partId: await this.#madeBy(this.owner, `/api/v1/uploads/${id}/parts`, form) };
+  }
   /** With one file. */
   async vectorStore(): Promise<{ readonly id: string; readonly fileId: string }> {
     const fileId = await this.storedFile();
     const id = await this.#madeBy(this.owner, '/api/v1/vector_stores', { file_ids: [fileId] });
     this.vectorStores.push(id);
     return { id, fileId };
+  }
+  /** With one file, which nothing indexes. */
+  async fileBatch(): Promise<{ readonly id: string; readonly batchId: string }> {
+    const { id, fileId } = await this.vectorStore();
+    return { id, batchId: await this.#madeBy(this.owner, `/api/v1/vector_stores/${id}/file_batches`, { file_ids: [fileId] }) };
   }
   async bundle(agent: string): Promise<unknown> {
     return (await this.owner.get(`/api/v1/ais/${agent}/export`)).body;

@@ -25,6 +25,8 @@ const ends: Readonly<Record<string, End>> = {
   'Query.files': 'shorter',
   'Query.knowledgeItems': 'shorter',
   'Query.responseInputItems': 'shorter',
+  'Query.vectorStoreBatchFiles': 'shorter',
+  'Query.vectorStoreFileContent': 'shorter',
   'Query.vectorStoreFiles': 'shorter',
   'Query.vectorStores': 'shorter',
   'Query.agentDataSources': 'refused',
@@ -70,6 +72,10 @@ const queries: Readonly<Record<string, string>> = {
   'Query.files': 'files(limit: 100, after: $after) { data { id filename } LIST }',
   'Query.knowledgeItems':
     'knowledgeItems(dataSourceId: "{dataSourceId}", first: 100, after: $after) { nodes { id metadata } PAGE }',
+  'Query.vectorStoreBatchFiles':
+    'vectorStoreBatchFiles(id: "{vectorStoreId}", batchId: "{batchId}", limit: 100, after: $after) { data { id attributes } LIST }',
+  'Query.vectorStoreFileContent':
+    'vectorStoreFileContent(id: "{vectorStoreId}", fileId: "{fileId}", page: $after) { data { id: place text } lastId: nextPage hasMore }',
   'Query.vectorStoreFiles': 'vectorStoreFiles(id: "{vectorStoreId}", limit: 100, after: $after) { data { id attributes } LIST }',
   'Query.vectorStores': 'vectorStores(limit: 100, after: $after) { data { id metadata } LIST }',
   'Query.agentDataSources': 'agentDataSources(agentId: "{aiId}") { id }',

@@ -8,7 +8,7 @@ const pages = [
   'CONTRIBUTING.md',
   'CODE_OF_CONDUCT.md',
   'SECURITY.md',
-  ...globSync(['docs/**/*.md', 'src/**/README.md']),
+  ...globSync(['docs/**/*.md', 'src/**/README.md', 'examples/*/README.md']),
 ];
 
 describe('pages', () => {
@@ -50,11 +50,11 @@ function headingsOf(file: string): ReadonlySet<string> {
   );
 }
 
-/** Paths in backticks, such as `src/main.ts` or `../yoga.ts`, that do not exist. Paths with placeholders are passed over. */
+/** Paths in backticks, such as `src/main.ts` or `../yoga.ts`, that exist neither here nor beside the page. Paths with placeholders are passed over. */
 function missingPaths(page: string): readonly string[] {
   return [...proseOf(page).matchAll(/`((?:src|test|docs|scripts|bench|prisma|\.\.)\/[\w./-]+)`/g)]
     .map(([, path = '']) => path)
-    .filter((path) => !existsSync(path.startsWith('.') ? join(dirname(page), path) : path))
+    .filter((path) => !existsSync(join(dirname(page), path)) && (path.startsWith('.') || !existsSync(path)))
     .map((path) => `${page}: ${path}`);
 }
 

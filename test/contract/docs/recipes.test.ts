@@ -1,39 +1,24 @@
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ReaderShell } from '../../../scripts/support/reader-shell.ts';
+import { readmeBlocks } from '../../../scripts/support/readme.ts';
 import { withService } from '../../support/service.ts';
 
-/** The first words of each recipe of the README, and what a reader pastes. */
-const recipes = [
-  ...readFileSync('README.md', 'utf8').matchAll(/\*\*([^*]+)\*\*[^`]*?<!-- recipe -->\n```sh\n([\s\S]*?)```/g),
-].map(([, title = '', block = '']) => [title, block] as const);
+const recipes = readmeBlocks().filter(({ run }) => run === 'recipe');
 
 const { service, make } = await withService();
 
 describe("the README's recipes", () => {
-  let agentId: string;
+  let shell: ReaderShell;
   beforeAll(async () => {
-    agentId = (await make.agent({ owner: service.client() })).id;
+    const agentId = (await make.agent({ owner: service.client() })).id;
+    shell = new ReaderShell('.', { ...process.env, PARLEY: service.url, PARLEY_KEY: service.adminKey, AI: agentId });
   });
+  afterAll(() => shell.close());
 
   it('are found', () => expect(recipes.length).toBeGreaterThan(1));
-  it.each(recipes)('%s', async (_title, block) => {
-    const output = await paste(block, { PARLEY: service.url, PARLEY_KEY: service.adminKey, AI: agentId });
-    expect(output).not.toBe('');
+  it.each(recipes.map(({ title, text }) => [title, text] as const))('%s', async (_title, text) => {
+    const { code, output } = await shell.paste(text);
+    expect([code, output]).toEqual([0, expect.stringMatching(/\S/)]);
     expect(output).not.toContain('{"error":');
   });
 });
-
-function paste(script: string, env: Readonly<Record<string, string>>): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const shell = spawn('bash', ['-e', '-o', 'pipefail', '-c', script], { env: { ...process.env, ...env }, timeout: 100_000 });
-    let output = '';
-    shell.stdout.on('data', (chunk) => {
-      output += chunk;
-    });
-    shell.stderr.on('data', (chunk) => {
-      output += chunk;
-    });
-    shell.on('close', (code) => (code === 0 ? resolve(output) : reject(new Error(`the recipe ended with ${code}\n${output}`))));
-  });
-}

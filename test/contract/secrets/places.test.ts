@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { type Collector, startCollector } from '../../support/apis/collector.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
@@ -30,6 +31,7 @@ function note(place: string, text: unknown): void {
 
 const responses = '/api/v2/responses';
 const model = 'openai/test-model';
+const collector: Collector = await startCollector();
 const { service, make, upstream } = await withService('model', {
   env: {
     LOG_LEVEL: 'trace',
@@ -37,6 +39,9 @@ const { service, make, upstream } = await withService('model', {
     ANTHROPIC_API_KEY: plant('the key of another model provider'),
     PARLEY_MASTER_KEY: plant('the master key'),
     PARLEY_ADMIN_KEY: plant('the first key'),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: `api-key=${plant('the key of a collector')}`,
+    OTEL_BSP_SCHEDULE_DELAY: '20',
   },
   onLog: (line) => note('the log', line),
 });
@@ -55,7 +60,7 @@ beforeAll(async () => {
     body: JSON.stringify({ path, headers, body, hex: Buffer.from(String(headers.authorization)).toString('hex') }),
   }));
 });
-afterAll(() => api.close());
+afterAll(() => Promise.all([api.close(), collector.close()]));
 
 const posted = async (place: string, path: string, body: unknown, who = ann): Promise<WireEvent> => {
   const reply = await who.post(path, body);
@@ -203,6 +208,10 @@ it('secrets of callers are accepted in every place', async () => {
   }
   note('the audit log', (await service.client().get('/api/v1/admin/audit-log?limit=100')).body);
   note('the metrics', (await service.nobody.get('/metrics')).body);
+  await eventually(async () => expect(collector.spans.some(({ name }) => name.startsWith('GET /api/v1/admin'))).toBe(true));
+  expect(collector.faults).toEqual([]);
+  for (const name of ['invoke_agent', 'execute_tool', 'chat', 'WS']) expect(collector.bodies).toContain(`"name":"${name}`);
+  note('the traces', collector.bodies);
   note(
     'the model',
     upstream.requests.map(({ body }) => body),
@@ -233,6 +242,7 @@ it('and revealed in none', () => {
       "the log",
       "the metrics",
       "the model",
+      "the traces",
       "what is kept of a response",
     ]
   `);

@@ -4,6 +4,7 @@ import type { TestService } from '../service.ts';
 export const rowCount = 12;
 export const rowBytes = 20_000;
 const responseId = 'resp_01h00000000000000000000000';
+const batchId = 'vsfb_01h00000000000000000000000';
 
 /**
  * Makes lists of long rows: it makes short things over HTTP and lengthens them in the database.
@@ -52,6 +53,19 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
        from ${rows}`,
       storeId,
       ann.orgId,
+    ],
+    [`insert into vector_store_file_batches (id, "dataSourceId") values ('${batchId}', $1)`, storeId],
+    [`insert into vector_store_batch_files ("batchId", "itemId") select '${batchId}', 'ki_of_store_' || n from ${rows}`],
+    [`update knowledge_items set "liveGeneration" = 1 where id = 'ki_of_store_1'`],
+    [
+      `insert into chunks (data_source_id, item_id, generation, ordinal, length, term_keys, term_counts)
+       select $1, 'ki_of_store_1', 1, n - 1, 1, '{}', '{}' from ${rows}`,
+      storeId,
+    ],
+    [
+      `insert into chunk_texts (chunk_id, heading_path, text, gap_before, config, token_count, content_hash, char_start, char_end)
+       select id, '', ${text}, ' ', 'simple', 1, id::text, ordinal * ${rowBytes}, (ordinal + 1) * ${rowBytes} from chunks
+       where item_id = 'ki_of_store_1'`,
     ],
     [
       `insert into files (id, "createdAt", "orgId", "userId", filename, "sizeBytes", "mimeType", purpose, "blobKey")
@@ -111,9 +125,11 @@ export async function makeLongLists(service: TestService, ann: Person): Promise<
   for (const [statement, ...values] of statements) await db.pool.query(statement, values);
   return new Map([
     ['aiId', agentId],
+    ['batchId', batchId],
     ['chatId', chatId],
     ['conversationId', chatId],
     ['dataSourceId', sourceId],
+    ['fileId', 'file_of_store_1'],
     ['responseId', responseId],
     ['vectorStoreId', storeId],
   ]);

@@ -49,6 +49,7 @@ export function routerOf(model: Model): ModelRouter {
   return {
     list: async () => [],
     find: () => undefined,
+    isConfigured: () => true,
     defaultModelId: () => 'test/model',
     warm: async () => undefined,
     stream: (request, signal) => ({

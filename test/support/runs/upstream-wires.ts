@@ -1,10 +1,11 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A small fake provider with its own wire format: records bodies, sends a fixed answer. */
+/** A small fake provider with its own wire format: records bodies and headers, sends a fixed answer. */
 export interface WireStandIn {
   readonly url: string;
   readonly bodies: readonly Readonly<Record<string, unknown>>[];
+  readonly headers: readonly IncomingHttpHeaders[];
   /** Fails the following requests with this reply. */
   fail(status: number, body: object, headers?: Readonly<Record<string, string>>): void;
   close(): Promise<void>;
@@ -94,6 +95,7 @@ export function startGoogle(): Promise<WireStandIn> {
 
 async function start(basePath: string, answer: (body: Readonly<Record<string, unknown>>) => string): Promise<WireStandIn> {
   const bodies: Readonly<Record<string, unknown>>[] = [];
+  const headers: IncomingHttpHeaders[] = [];
   let failure: { status: number; body: object; headers: Readonly<Record<string, string>> } | undefined;
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
@@ -105,6 +107,7 @@ async function start(basePath: string, answer: (body: Readonly<Record<string, un
     }
     const body = JSON.parse(Buffer.concat(parts).toString()) as Record<string, unknown>;
     bodies.push(body);
+    headers.push(request.headers);
     if (failure !== undefined) {
       response.writeHead(failure.status, { 'content-type': 'application/json', ...failure.headers });
       response.end(JSON.stringify(failure.body));
@@ -117,6 +120,7 @@ async function start(basePath: string, answer: (body: Readonly<Record<string, un
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${basePath}`,
     bodies,
+    headers,
     fail(status, body, headers = {}) {
       failure = { status, body, headers };
     },

@@ -39,6 +39,14 @@ describe.each(['anthropic', 'google'])('a model of %s', (name) => {
     expect(JSON.stringify(wire.bodies[0])).toContain('Be kind.');
   });
 
+  it('is sent the traceparent of its call, and none without one', async () => {
+    const { models, id, wire } = await provider(name);
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    await collect(models.stream(ask(id, 'Hi', { traceparent }), never).deltas);
+    await collect(models.stream(ask(id, 'Hi'), never).deltas);
+    expect(wire.headers.map((headers) => headers.traceparent)).toEqual([traceparent, undefined]);
+  });
+
   it.each(['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const)(
     'thinks as hard as it is asked to: %s',
     async (effort) => {

@@ -343,6 +343,48 @@ export type CreateChatInput = {
   userInputs?: Record<string, string | number | boolean> | null | undefined;
 };
 
+/** Where the knowledge of a source comes from. */
+export type DataSourceType =
+  /** A JSON payload. */
+  | 'API'
+  /** A cloud drive of the first kind. */
+  | 'DRIVE_A'
+  /** A cloud drive of the second kind. */
+  | 'DRIVE_B'
+  /** An uploaded file. */
+  | 'FILE_UPLOAD'
+  /** A repository host. */
+  | 'REPO_HOST'
+  /** An issue tracker. */
+  | 'TRACKER'
+  /** A web site. */
+  | 'WEB_URL'
+  /** A wiki. */
+  | 'WIKI';
+
+/** The progress of indexing. */
+export type IndexStatus =
+  /** It was cancelled. */
+  | 'CANCELLED'
+  /** It is being removed. */
+  | 'DELETING'
+  /** It could not be indexed, with a reason; of a source: none of its items is indexed. */
+  | 'FAILED'
+  /** Its content is fetched. */
+  | 'FETCHING'
+  /** Its passages are searched; for a source: those of at least one item. */
+  | 'INDEXED'
+  /** Its passages are being written; for a source: at least one item is being indexed. */
+  | 'INDEXING'
+  /** It exists; nothing is planned yet. */
+  | 'INITIALIZED'
+  /** Its text is being extracted. */
+  | 'PARSING'
+  /** It waits for a worker. */
+  | 'QUEUED'
+  /** It has nothing to index; the item says why. */
+  | 'SKIPPED';
+
 /** Who says a message. */
 export type MessageRole =
   /** The agent. */
@@ -472,10 +514,29 @@ export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type ViewerQuery = { viewer: { keyId: string, scopes: Array<string> } };
 
+export type DataSourcesQueryVariables = Exact<{
+  first?: number | null | undefined;
+}>;
+
+
+export type DataSourcesQuery = { dataSources: { nodes: Array<{ id: string, name: string, type: DataSourceType, indexStatus: IndexStatus, indexPercentage: string }> } };
+
+export type DataSourceUpdatedSubscriptionVariables = Exact<{
+  dataSourceId: string;
+}>;
+
+
+export type DataSourceUpdatedSubscription = { dataSourceUpdated: { id: string, indexStatus: IndexStatus, indexPercentage: string, errorMessage: string | null } };
+
 export type RunsUpdatedSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type RunsUpdatedSubscription = { runsUpdated: Array<{ id: string, agentId: string | null, status: RunStatus }> };
+export type RunsUpdatedSubscription = { runsUpdated: Array<{ id: string, agentId: string | null, modelId: string, status: RunStatus, createdAt: string }> };
+
+export type UsageUpdatedSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type UsageUpdatedSubscription = { usageUpdated: { organization: { apiTokensUsed: number, apiUsageTokenLimit: number | null, dataTokensUsed: number, dataUsageTokenLimit: number | null }, agents: Array<{ agentId: string, apiTokensUsed: number }> } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -572,12 +633,53 @@ export const ViewerDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
+export const DataSourcesDocument = new TypedDocumentString(`
+    query DataSources($first: Int) {
+  dataSources(first: $first) {
+    nodes {
+      id
+      name
+      type
+      indexStatus
+      indexPercentage
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<DataSourcesQuery, DataSourcesQueryVariables>;
+export const DataSourceUpdatedDocument = new TypedDocumentString(`
+    subscription DataSourceUpdated($dataSourceId: ID!) {
+  dataSourceUpdated(dataSourceId: $dataSourceId) {
+    id
+    indexStatus
+    indexPercentage
+    errorMessage
+  }
+}
+    `) as unknown as TypedDocumentString<DataSourceUpdatedSubscription, DataSourceUpdatedSubscriptionVariables>;
 export const RunsUpdatedDocument = new TypedDocumentString(`
     subscription RunsUpdated {
   runsUpdated {
     id
     agentId
+    modelId
     status
+    createdAt
   }
 }
     `) as unknown as TypedDocumentString<RunsUpdatedSubscription, RunsUpdatedSubscriptionVariables>;
+export const UsageUpdatedDocument = new TypedDocumentString(`
+    subscription UsageUpdated {
+  usageUpdated {
+    organization {
+      apiTokensUsed
+      apiUsageTokenLimit
+      dataTokensUsed
+      dataUsageTokenLimit
+    }
+    agents {
+      agentId
+      apiTokensUsed
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<UsageUpdatedSubscription, UsageUpdatedSubscriptionVariables>;

@@ -819,6 +819,8 @@ export interface paths {
         /**
          * Chat completions
          * @description Stateless: the request carries the whole conversation, and nothing of it is kept. Follows the common chat completions format, also as a stream of chunks.
+         *
+         *     Also at `/v1/chat/completions`.
          */
         post: operations["createChatCompletion"];
         delete?: never;
@@ -827,7 +829,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/chat/completions": paths["/api/v1/chat/completions"];
     "/api/v1/completions/threadless": {
         parameters: {
             query?: never;
@@ -859,6 +860,8 @@ export interface paths {
         /**
          * Models and agents
          * @description What `model` may name: the models of this installation, and the agents that the caller may use.
+         *
+         *     Also at `/v1/models`.
          */
         get: operations["listModels"];
         put?: never;
@@ -869,7 +872,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/models": paths["/api/v1/models"];
     "/api/v1/models/{modelId}": {
         parameters: {
             query?: never;
@@ -880,6 +882,8 @@ export interface paths {
         /**
          * Retrieve a model or agent
          * @description By its id or the bare name of a model. The slash of `provider/name` may be escaped or not.
+         *
+         *     Also at `/v1/models/{modelId}`.
          */
         get: operations["getModel"];
         put?: never;
@@ -890,7 +894,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/models/{modelId}": paths["/api/v1/models/{modelId}"];
     "/api/v2/responses": {
         parameters: {
             query?: never;
@@ -903,6 +906,8 @@ export interface paths {
         /**
          * Create a response
          * @description Runs a model or an agent in the common responses format: as one JSON body, as an event stream (`stream`), or in the background. Stored responses are turns of a thread, which is a chat. The same path as a WebSocket takes `{"type": "response.create", …}` with the members of a request and answers each event as one message, without an end mark; requests of a connection are answered one after the other.
+         *
+         *     Also at `/v1/responses` and `/api/v1/responses`.
          */
         post: operations["createResponse"];
         delete?: never;
@@ -911,8 +916,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses": paths["/api/v2/responses"];
-    "/api/v1/responses": paths["/api/v2/responses"];
     "/api/v2/responses/compact": {
         parameters: {
             query?: never;
@@ -925,6 +928,8 @@ export interface paths {
         /**
          * Compact a conversation
          * @description Answers with items that a new chain can begin with: what the user said, and one item that stands for the rest. Nothing is stored.
+         *
+         *     Also at `/v1/responses/compact` and `/api/v1/responses/compact`.
          */
         post: operations["compactResponse"];
         delete?: never;
@@ -933,8 +938,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses/compact": paths["/api/v2/responses/compact"];
-    "/api/v1/responses/compact": paths["/api/v2/responses/compact"];
+    "/api/v2/responses/input_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count the input tokens of a request
+         * @description Takes the body of a request for a response and answers how many tokens its model would get first: with the thread, the files, the tools and the passages of an agent. The service estimates them; no model is asked, and nothing is stored.
+         *
+         *     Also at `/v1/responses/input_tokens` and `/api/v1/responses/input_tokens`.
+         */
+        post: operations["countResponseInputTokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/responses/{responseId}": {
         parameters: {
             query?: never;
@@ -945,6 +970,8 @@ export interface paths {
         /**
          * Retrieve a response
          * @description As it is now; with `stream=true` its whole log as an event stream, then what happens. A reader that comes back gives the last number it knows.
+         *
+         *     Also at `/v1/responses/{responseId}` and `/api/v1/responses/{responseId}`.
          */
         get: operations["getResponse"];
         put?: never;
@@ -952,6 +979,8 @@ export interface paths {
         /**
          * Delete a response
          * @description With what it left in its thread. One at work is stopped first.
+         *
+         *     Also at `/v1/responses/{responseId}` and `/api/v1/responses/{responseId}`.
          */
         delete: operations["deleteResponse"];
         options?: never;
@@ -959,8 +988,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses/{responseId}": paths["/api/v2/responses/{responseId}"];
-    "/api/v1/responses/{responseId}": paths["/api/v2/responses/{responseId}"];
     "/api/v2/responses/{responseId}/cancel": {
         parameters: {
             query?: never;
@@ -973,6 +1000,8 @@ export interface paths {
         /**
          * Cancel a response
          * @description Answers when it is over. One that is over comes back unchanged; a paused one becomes cancelled.
+         *
+         *     Also at `/v1/responses/{responseId}/cancel` and `/api/v1/responses/{responseId}/cancel`.
          */
         post: operations["cancelResponse"];
         delete?: never;
@@ -981,8 +1010,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses/{responseId}/cancel": paths["/api/v2/responses/{responseId}/cancel"];
-    "/api/v1/responses/{responseId}/cancel": paths["/api/v2/responses/{responseId}/cancel"];
     "/api/v2/responses/{responseId}/pause": {
         parameters: {
             query?: never;
@@ -995,6 +1022,8 @@ export interface paths {
         /**
          * Pause a response
          * @description At its next boundary; answers when it is paused. 409 `response_not_active` when it is over.
+         *
+         *     Also at `/v1/responses/{responseId}/pause` and `/api/v1/responses/{responseId}/pause`.
          */
         post: operations["pauseResponse"];
         delete?: never;
@@ -1003,8 +1032,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses/{responseId}/pause": paths["/api/v2/responses/{responseId}/pause"];
-    "/api/v1/responses/{responseId}/pause": paths["/api/v2/responses/{responseId}/pause"];
     "/api/v2/responses/{responseId}/resume": {
         parameters: {
             query?: never;
@@ -1017,6 +1044,8 @@ export interface paths {
         /**
          * Resume a paused response
          * @description Under the same id; the numbers of its events go on. A stream carries only the new events. 409 `response_not_paused` when it is not paused.
+         *
+         *     Also at `/v1/responses/{responseId}/resume` and `/api/v1/responses/{responseId}/resume`.
          */
         post: operations["resumeResponse"];
         delete?: never;
@@ -1025,8 +1054,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses/{responseId}/resume": paths["/api/v2/responses/{responseId}/resume"];
-    "/api/v1/responses/{responseId}/resume": paths["/api/v2/responses/{responseId}/resume"];
     "/api/v2/responses/{responseId}/input_items": {
         parameters: {
             query?: never;
@@ -1034,7 +1061,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the input items of a response */
+        /**
+         * List the input items of a response
+         * @description Also at `/v1/responses/{responseId}/input_items` and `/api/v1/responses/{responseId}/input_items`.
+         */
         get: operations["listResponseInputItems"];
         put?: never;
         post?: never;
@@ -1044,8 +1074,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/responses/{responseId}/input_items": paths["/api/v2/responses/{responseId}/input_items"];
-    "/api/v1/responses/{responseId}/input_items": paths["/api/v2/responses/{responseId}/input_items"];
     "/api/v1/conversations": {
         parameters: {
             query?: never;
@@ -1058,6 +1086,8 @@ export interface paths {
         /**
          * Create a conversation
          * @description A chat without an agent, until a response on it names one. At most 20 items to begin with.
+         *
+         *     Also at `/v1/conversations`.
          */
         post: operations["createConversation"];
         delete?: never;
@@ -1066,7 +1096,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/conversations": paths["/api/v1/conversations"];
     "/api/v1/conversations/{conversationId}": {
         parameters: {
             query?: never;
@@ -1077,17 +1106,23 @@ export interface paths {
         /**
          * Retrieve a conversation
          * @description The id is that of any chat of the caller.
+         *
+         *     Also at `/v1/conversations/{conversationId}`.
          */
         get: operations["getConversation"];
         put?: never;
         /**
          * Update a conversation
          * @description Replaces its metadata.
+         *
+         *     Also at `/v1/conversations/{conversationId}`.
          */
         post: operations["updateConversation"];
         /**
          * Delete a conversation
          * @description With everything said in it. Its run is stopped.
+         *
+         *     Also at `/v1/conversations/{conversationId}`.
          */
         delete: operations["deleteConversation"];
         options?: never;
@@ -1095,7 +1130,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/conversations/{conversationId}": paths["/api/v1/conversations/{conversationId}"];
     "/api/v1/conversations/{conversationId}/items": {
         parameters: {
             query?: never;
@@ -1106,12 +1140,16 @@ export interface paths {
         /**
          * List the items of a conversation
          * @description What was said in the chat by whatever API, without what only models get.
+         *
+         *     Also at `/v1/conversations/{conversationId}/items`.
          */
         get: operations["listConversationItems"];
         put?: never;
         /**
          * Add items to a conversation
          * @description At its end; at most 20 at once. 409 while a response is at work on it.
+         *
+         *     Also at `/v1/conversations/{conversationId}/items`.
          */
         post: operations["createConversationItems"];
         delete?: never;
@@ -1120,7 +1158,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/conversations/{conversationId}/items": paths["/api/v1/conversations/{conversationId}/items"];
     "/api/v1/conversations/{conversationId}/items/{itemId}": {
         parameters: {
             query?: never;
@@ -1128,13 +1165,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Retrieve an item of a conversation */
+        /**
+         * Retrieve an item of a conversation
+         * @description Also at `/v1/conversations/{conversationId}/items/{itemId}`.
+         */
         get: operations["getConversationItem"];
         put?: never;
         post?: never;
         /**
          * Delete an item of a conversation
          * @description Models do not get it any more. Answers the conversation. 409 while a response is at work on it.
+         *
+         *     Also at `/v1/conversations/{conversationId}/items/{itemId}`.
          */
         delete: operations["deleteConversationItem"];
         options?: never;
@@ -1142,7 +1184,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/conversations/{conversationId}/items/{itemId}": paths["/api/v1/conversations/{conversationId}/items/{itemId}"];
     "/api/v1/embeddings": {
         parameters: {
             query?: never;
@@ -1155,6 +1196,8 @@ export interface paths {
         /**
          * Create embeddings
          * @description With the model of the setting EMBEDDING_MODEL; 400 while it is not set. Tokens count as data tokens.
+         *
+         *     Also at `/v1/embeddings`.
          */
         post: operations["createEmbeddings"];
         delete?: never;
@@ -1163,7 +1206,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/embeddings": paths["/api/v1/embeddings"];
     "/api/v1/files": {
         parameters: {
             query?: never;
@@ -1174,12 +1216,16 @@ export interface paths {
         /**
          * List files
          * @description Those uploaded here, those of chats, and those of data sources that were made of one file.
+         *
+         *     Also at `/v1/files`.
          */
         get: operations["listFiles"];
         put?: never;
         /**
          * Upload a file
          * @description For `input_file` parts of responses and for vector stores. `purpose` is assistants, user_data or vision; it is kept. A file of a chat is uploaded to its chat.
+         *
+         *     Also at `/v1/files`.
          */
         post: operations["createFile"];
         delete?: never;
@@ -1188,7 +1234,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/files": paths["/api/v1/files"];
     "/api/v1/files/{fileId}": {
         parameters: {
             query?: never;
@@ -1196,13 +1241,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Retrieve a file */
+        /**
+         * Retrieve a file
+         * @description Also at `/v1/files/{fileId}`.
+         */
         get: operations["getFile"];
         put?: never;
         post?: never;
         /**
          * Delete a file
          * @description With its bytes, and out of all vector stores. That of a data source goes with its source.
+         *
+         *     Also at `/v1/files/{fileId}`.
          */
         delete: operations["deleteFile"];
         options?: never;
@@ -1210,7 +1260,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/files/{fileId}": paths["/api/v1/files/{fileId}"];
     "/api/v1/files/{fileId}/content": {
         parameters: {
             query?: never;
@@ -1221,6 +1270,8 @@ export interface paths {
         /**
          * Download a file
          * @description The bytes as they came, to be saved, never shown.
+         *
+         *     Also at `/v1/files/{fileId}/content`.
          */
         get: operations["getFileContent"];
         put?: never;
@@ -1231,7 +1282,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/files/{fileId}/content": paths["/api/v1/files/{fileId}/content"];
+    "/api/v1/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a file that comes in parts
+         * @description It takes parts for an hour. A user may have UPLOADS_PENDING_MAX of them pending.
+         *
+         *     Also at `/v1/uploads`.
+         */
+        post: operations["createFileUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{uploadId}/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a part to an upload
+         * @description At most 1,000, in any order and at the same time. A part may be sent again: the completion names those that count.
+         *
+         *     Also at `/v1/uploads/{uploadId}/parts`.
+         */
+        post: operations["addFileUploadPart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{uploadId}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete an upload
+         * @description Makes the file of the named parts, in their order: together they must have the size that was announced, and the `md5` where one is given. An upload that is refused stays pending.
+         *
+         *     Also at `/v1/uploads/{uploadId}/complete`.
+         */
+        post: operations["completeFileUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{uploadId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an upload
+         * @description Deletes its parts.
+         *
+         *     Also at `/v1/uploads/{uploadId}/cancel`.
+         */
+        post: operations["cancelFileUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/vector_stores": {
         parameters: {
             query?: never;
@@ -1239,12 +1377,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List vector stores */
+        /**
+         * List vector stores
+         * @description Also at `/v1/vector_stores`.
+         */
         get: operations["listVectorStores"];
         put?: never;
         /**
          * Create a vector store
          * @description A data source of type FILE_UPLOAD that belongs to no agent and holds any number of files. It can be attached to agents.
+         *
+         *     Also at `/v1/vector_stores`.
          */
         post: operations["createVectorStore"];
         delete?: never;
@@ -1253,7 +1396,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/vector_stores": paths["/api/v1/vector_stores"];
     "/api/v1/vector_stores/{vectorStoreId}": {
         parameters: {
             query?: never;
@@ -1261,17 +1403,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Retrieve a vector store */
+        /**
+         * Retrieve a vector store
+         * @description Also at `/v1/vector_stores/{vectorStoreId}`.
+         */
         get: operations["getVectorStore"];
         put?: never;
         /**
          * Update a vector store
          * @description Absent members are kept.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}`.
          */
         post: operations["updateVectorStore"];
         /**
          * Delete a vector store
          * @description With its copies of files. The files themselves stay.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}`.
          */
         delete: operations["deleteVectorStore"];
         options?: never;
@@ -1279,7 +1428,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/vector_stores/{vectorStoreId}": paths["/api/v1/vector_stores/{vectorStoreId}"];
     "/api/v1/vector_stores/{vectorStoreId}/search": {
         parameters: {
             query?: never;
@@ -1291,7 +1439,9 @@ export interface paths {
         put?: never;
         /**
          * Search a vector store
-         * @description The best passages first. `filters` are applied to the 100 best passages. `score` is above 0 and below 1.
+         * @description The best passages first. `filters` choose the files that are searched. `score` is above 0 and below 1.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/search`.
          */
         post: operations["searchVectorStore"];
         delete?: never;
@@ -1300,7 +1450,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/vector_stores/{vectorStoreId}/search": paths["/api/v1/vector_stores/{vectorStoreId}/search"];
     "/api/v1/vector_stores/{vectorStoreId}/files": {
         parameters: {
             query?: never;
@@ -1308,12 +1457,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the files of a vector store */
+        /**
+         * List the files of a vector store
+         * @description Also at `/v1/vector_stores/{vectorStoreId}/files`.
+         */
         get: operations["listVectorStoreFiles"];
         put?: never;
         /**
          * Attach a file to a vector store
          * @description Copies and indexes it; `status` says how far that is. Answers at once. A file that is attached stays attached.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/files`.
          */
         post: operations["attachVectorStoreFile"];
         delete?: never;
@@ -1322,7 +1476,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/vector_stores/{vectorStoreId}/files": paths["/api/v1/vector_stores/{vectorStoreId}/files"];
     "/api/v1/vector_stores/{vectorStoreId}/files/{fileId}": {
         parameters: {
             query?: never;
@@ -1330,14 +1483,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Retrieve a file of a vector store */
+        /**
+         * Retrieve a file of a vector store
+         * @description Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
+         */
         get: operations["getVectorStoreFile"];
         put?: never;
-        /** Update the attributes of a file of a vector store */
+        /**
+         * Update the attributes of a file of a vector store
+         * @description Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
+         */
         post: operations["updateVectorStoreFile"];
         /**
          * Take a file out of a vector store
          * @description The file itself stays.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}`.
          */
         delete: operations["detachVectorStoreFile"];
         options?: never;
@@ -1345,7 +1506,112 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/vector_stores/{vectorStoreId}/files/{fileId}": paths["/api/v1/vector_stores/{vectorStoreId}/files/{fileId}"];
+    "/api/v1/vector_stores/{vectorStoreId}/files/{fileId}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve the text of a file of a vector store
+         * @description As it was read, passage by passage: joined they are the text. Empty before the file is indexed.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/files/{fileId}/content`.
+         */
+        get: operations["getVectorStoreFileContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vector_stores/{vectorStoreId}/file_batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Attach several files to a vector store
+         * @description All of them or none: `file_ids`, or `files` with attributes of their own; at most 2,000. Answers when they are copied; `status` says how far their indexing is.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/file_batches`.
+         */
+        post: operations["createVectorStoreFileBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a batch of files of a vector store
+         * @description Also at `/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}`.
+         */
+        get: operations["getVectorStoreFileBatch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a batch of files of a vector store
+         * @description Its files that are not indexed yet stay unread. A batch that is over comes back unchanged.
+         *
+         *     Also at `/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}/cancel`.
+         */
+        post: operations["cancelVectorStoreFileBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the files of a batch
+         * @description Also at `/v1/vector_stores/{vectorStoreId}/file_batches/{batchId}/files`.
+         */
+        get: operations["listVectorStoreBatchFiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ais/{aiId}/data-sources": {
         parameters: {
             query?: never;
@@ -4249,6 +4515,13 @@ export interface components {
             /** @description As it was received. */
             status?: string | null;
         };
+        /** @description The parts of the file. */
+        CompleteFileUploadInput: {
+            /** @description That of the whole file: 32 hexadecimal digits. */
+            md5?: string | null;
+            /** @description In the order of their bytes. Parts that are not named are deleted. */
+            part_ids: string[];
+        };
         /** @description The reply to a stateless completion: nothing of it is kept. */
         Completion: {
             /** @description The id of this reply, for logs. */
@@ -4980,6 +5253,22 @@ export interface components {
                 [key: string]: string | number | boolean;
             } | null;
         };
+        /** @description A file that comes in parts. */
+        CreateFileUploadInput: {
+            /**
+             * Format: int32
+             * @description Its size: at most UPLOAD_MAX_BYTES of the service for assistants, else CHAT_FILE_MAX_BYTES.
+             */
+            bytes: number;
+            /** @description When the file is deleted; default: it is kept. */
+            expires_after?: components["schemas"]["FileExpiry"] | null;
+            /** @description Its name, at most 200 characters. */
+            filename: string;
+            /** @description Its media type, as text/plain. */
+            mime_type: string;
+            /** @description assistants, user_data or vision. */
+            purpose: string;
+        };
         /** @description A new flow of an agent. */
         CreateFlowInput: {
             /** @description Whether the flow is enabled. Default true. */
@@ -5084,6 +5373,19 @@ export interface components {
             type: components["schemas"]["UserInputType"];
             /** @description Unique in its agent: a letter or _, then at most 63 letters, digits or _. */
             variableName: string;
+        };
+        /** @description Files to attach: `fileIds` or `files`. */
+        CreateVectorStoreFileBatchInput: {
+            /** @description What searches may filter by. */
+            attributes?: {
+                [key: string]: string | number | boolean;
+            } | null;
+            /** @description Only `{type: "auto"}`. */
+            chunking_strategy?: components["schemas"]["ChunkingStrategyParam"] | null;
+            /** @description Files of the caller, at most 2,000. */
+            file_ids?: string[] | null;
+            /** @description Files with attributes of their own, at most 2,000. */
+            files?: components["schemas"]["VectorStoreBatchFileInput"][] | null;
         };
         /** @description A new vector store. */
         CreateVectorStoreInput: {
@@ -5401,6 +5703,19 @@ export interface components {
             /** @description A name of your own for your end user, handed on to the provider of the model. */
             user?: string | null;
         };
+        /**
+         * FileExpiry
+         * @description When a file is deleted.
+         */
+        FileExpiry: {
+            /**
+             * @description From what on the seconds count.
+             * @constant
+             */
+            anchor: "created_at";
+            /** @description Seconds: 1 hour to 30 days. */
+            seconds: number;
+        };
         /** @description A file of the caller in the form of the common format: one in no chat, one of a chat, or that of a data source. */
         FileObject: {
             /** @description What `input_file` parts and vector stores name. */
@@ -5442,6 +5757,55 @@ export interface components {
             /** @description Whether there are more behind it. */
             has_more: boolean;
         };
+        /** @description A file of the caller that comes in parts. */
+        FileUpload: {
+            /** @description What its parts name. */
+            id: string;
+            /** @description Always `upload`. */
+            object: string;
+            /**
+             * Format: int32
+             * @description The size of the file.
+             */
+            bytes: number;
+            /**
+             * Format: int32
+             * @description Seconds since 1970.
+             */
+            created_at: number;
+            /**
+             * Format: int32
+             * @description When it takes no parts any more: an hour after it was begun. Seconds since 1970.
+             */
+            expires_at: number;
+            /** @description The name of the file, without any path. */
+            filename: string;
+            /** @description As it was given. */
+            purpose: string;
+            /** @description What became of it. */
+            status: components["schemas"]["FileUploadStatus"];
+            /** @description The file that it became; null until it is completed. */
+            file: components["schemas"]["FileObject"] | null;
+        };
+        /** @description Bytes of an upload. */
+        FileUploadPart: {
+            /** @description What the completion names. */
+            id: string;
+            /** @description Always `upload.part`. */
+            object: string;
+            /**
+             * Format: int32
+             * @description Seconds since 1970.
+             */
+            created_at: number;
+            /** @description Its upload. */
+            upload_id: string;
+        };
+        /**
+         * @description What became of an upload.
+         * @enum {string}
+         */
+        FileUploadStatus: "cancelled" | "completed" | "expired" | "pending";
         /** @description One version of a flow. */
         FlowVersionInput: {
             /** @description Whether this version is the active one. Default false. */
@@ -6984,6 +7348,16 @@ export interface components {
             /** @description Secrets for tools, by name: at most 50 of 4 KB each. Never stored, logged or shown to the model. */
             user_secrets?: components["schemas"]["UserSecrets"] | null;
         };
+        /** @description How long the input of a request for a response is. */
+        ResponseInputTokens: {
+            /** @description Always `response.input_tokens`. */
+            object: string;
+            /**
+             * Format: int32
+             * @description Tokens, as the service estimates them.
+             */
+            input_tokens: number;
+        };
         /** @description A page of input items. */
         ResponseItemList: {
             /** @description Always `list`. */
@@ -8495,6 +8869,17 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** @description A file of a batch. */
+        VectorStoreBatchFileInput: {
+            /** @description What searches may filter by. */
+            attributes?: {
+                [key: string]: string | number | boolean;
+            } | null;
+            /** @description Only `{type: "auto"}`. */
+            chunking_strategy?: components["schemas"]["ChunkingStrategyParam"] | null;
+            /** @description A file of the caller. */
+            file_id: string;
+        };
         /**
          * VectorStoreExpiry
          * @description When the files of a vector store are removed.
@@ -8537,7 +8922,36 @@ export interface components {
             /** @description `{type: "other"}`: the service cuts passages itself. */
             chunking_strategy: components["schemas"]["ChunkingStrategy"];
         };
-        /** @description The files of a vector store by what became of them. */
+        /** @description Files that were attached to a vector store by one request. */
+        VectorStoreFileBatch: {
+            /** @description The id of the batch. */
+            id: string;
+            /** @description Always `vector_store.files_batch`. */
+            object: string;
+            /**
+             * Format: int32
+             * @description Seconds since 1970.
+             */
+            created_at: number;
+            /** @description Its vector store. */
+            vector_store_id: string;
+            /** @description in_progress while files are indexed, cancelled, failed when no file could be read, else completed. */
+            status: components["schemas"]["VectorStoreFileStatus"];
+            /** @description Its files by what became of them; files that were taken out of the store are not counted. */
+            file_counts: components["schemas"]["VectorStoreFileCounts"];
+        };
+        /** @description The text that was read from a file of a vector store. */
+        VectorStoreFileContent: {
+            /** @description Always `vector_store.file_content.page`. */
+            object: string;
+            /** @description In order; joined they are the text. Empty before the file is indexed. */
+            data: components["schemas"]["VectorStoreFilePassage"][];
+            /** @description Whether there is more behind it. */
+            has_more: boolean;
+            /** @description Give it as `page`; null at the end. */
+            next_page: string | null;
+        };
+        /** @description Files of a vector store or of one of its batches, by what became of them. */
         VectorStoreFileCounts: {
             /**
              * Format: int32
@@ -8584,6 +8998,13 @@ export interface components {
             last_id: string | null;
             /** @description Whether there are more behind it. */
             has_more: boolean;
+        };
+        /** @description A part of the text that was read from a file. */
+        VectorStoreFilePassage: {
+            /** @description Always `text`. */
+            type: string;
+            /** @description With the white space before it. */
+            text: string;
         };
         /**
          * @description What became of a file of a vector store.
@@ -8640,7 +9061,7 @@ export interface components {
         };
         /** @description What to search for. */
         VectorStoreSearchInput: {
-            /** @description By attributes of files: `{type, key, value}` with eq, ne, gt, gte, lt, lte, in or nin, or `{type: "and" | "or", filters}`. Applied to the 100 best passages. JSON: filters nest to any depth, and values are of any kind. */
+            /** @description By attributes of files: `{type, key, value}` with eq, ne, gt, gte, lt, lte, in or nin, or `{type: "and" | "or", filters}`. At most 500 comparisons. JSON: filters nest up to 8 levels, and values are of any kind. */
             filters?: components["schemas"]["AttributeFilter"] | null;
             /**
              * Format: int32
@@ -12598,6 +13019,55 @@ export interface operations {
             "5XX": components["responses"]["ResponsesError5XX"];
         };
     };
+    countResponseInputTokens: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResponseInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "response.input_tokens",
+                     *       "input_tokens": 14
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResponseInputTokens"];
+                };
+            };
+            400: components["responses"]["ResponsesError400"];
+            401: components["responses"]["ResponsesError401"];
+            403: components["responses"]["ResponsesError403"];
+            404: components["responses"]["ResponsesError404"];
+            409: components["responses"]["ResponsesError409"];
+            429: components["responses"]["ResponsesError429"];
+            "4XX": components["responses"]["ResponsesError4XX"];
+            "5XX": components["responses"]["ResponsesError5XX"];
+        };
+    };
     getResponse: {
         parameters: {
             query?: {
@@ -13868,6 +14338,203 @@ export interface operations {
             "5XX": components["responses"]["Error5XX"];
         };
     };
+    createFileUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "bytes": 1048576,
+                 *       "filename": "handbook.pdf",
+                 *       "mime_type": "application/pdf",
+                 *       "purpose": "assistants",
+                 *       "expires_after": {
+                 *         "anchor": "created_at",
+                 *         "seconds": 3600
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateFileUploadInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileUpload"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    addFileUploadPart: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                uploadId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    data: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileUploadPart"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    completeFileUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                uploadId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "part_ids": [
+                 *         "part_01ke2s7d4vfzgv0b4xw2q9a1bc"
+                 *       ],
+                 *       "md5": "9e107d9d372bb6826bd81d3542a419d6"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CompleteFileUploadInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileUpload"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    cancelFileUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                uploadId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileUpload"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
     listVectorStores: {
         parameters: {
             query?: {
@@ -14381,6 +15048,233 @@ export interface operations {
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
             409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getVectorStoreFileContent: {
+        parameters: {
+            query?: {
+                /** @description The `next_page` of the page before. */
+                page?: string;
+            };
+            header?: never;
+            path: {
+                vectorStoreId: string;
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFileContent"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    createVectorStoreFileBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                vectorStoreId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "files": [
+                 *         {
+                 *           "file_id": "file_01ke2s7d4vfzgv0b4xw2q9a1bc",
+                 *           "attributes": {
+                 *             "year": 2026
+                 *           },
+                 *           "chunking_strategy": {
+                 *             "type": "auto"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateVectorStoreFileBatchInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFileBatch"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    getVectorStoreFileBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vectorStoreId: string;
+                batchId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFileBatch"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    cancelVectorStoreFileBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                vectorStoreId: string;
+                batchId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFileBatch"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listVectorStoreBatchFiles: {
+        parameters: {
+            query?: {
+                /** @description Only files of this status. */
+                filter?: components["schemas"]["VectorStoreFileStatus"];
+                /** @description The id of the one before the page. */
+                after?: string;
+                /** @description The id of the one behind the page. */
+                before?: string;
+                /** @description From 1 to 100; default 20. */
+                limit?: number;
+                /** @description By time: asc or desc (default). */
+                order?: components["schemas"]["ItemOrder"];
+            };
+            header?: never;
+            path: {
+                vectorStoreId: string;
+                batchId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFileList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             "5XX": components["responses"]["Error5XX"];
         };

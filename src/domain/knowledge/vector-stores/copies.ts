@@ -1,6 +1,8 @@
 import type { Caller } from '../../../entities/accounts/caller.ts';
+import { DomainError } from '../../../entities/errors.ts';
 import type { FileAttributes } from '../../../entities/knowledge/vector-store.ts';
-import type { AlsoQueue, NewStoreFile } from '../../../storage/knowledge/vector-stores.ts';
+import type { NewStoreFile } from '../../../storage/knowledge/vector-stores/rows.ts';
+import type { AlsoQueue } from '../../../storage/knowledge/vector-stores/stores.ts';
 import { removeBlobs } from '../../blobs.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
@@ -14,11 +16,15 @@ export interface WantedFile {
   readonly attributes: FileAttributes;
 }
 
+/** The bytes that one request copies, in files of the largest size. */
+const copiedFilesMax = 20;
+const copiesAtOnce = 8;
+
 /**
  * Copies the bytes of files: what is in a store does not depend on the file that it was made of.
  *
  * @returns the files in order, still without rows: delete their blobs when those cannot be written.
- * @throws DomainError INVALID_VALUE naming each file that is none of the caller's.
+ * @throws DomainError INVALID_VALUE naming each file that is none of the caller's; REQUEST_TOO_LARGE for more bytes than one request copies.
  */
 export async function copiesOf(deps: Deps, caller: Caller, wanted: readonly WantedFile[]): Promise<readonly NewStoreFile[]> {
   const { storage, settings } = deps;
@@ -34,26 +40,46 @@ export async function copiesOf(deps: Deps, caller: Caller, wanted: readonly Want
   const faults = new Faults();
   for (const { fileId, param } of wanted) if (!found.has(fileId)) faults.add(param, `${param} names no file of yours`);
   faults.throwIfAny();
-  const copies: NewStoreFile[] = [];
+  const bytesMax = copiedFilesMax * settings.UPLOAD_MAX_BYTES;
+  if ([...found.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) > bytesMax) {
+    throw new DomainError('REQUEST_TOO_LARGE', `The files of one request must have at most ${bytesMax} bytes together`);
+  }
+  // Files of a store are listed by these ids, so they follow the order of the request.
+  const itemIds = wanted.map(() => deps.newId('knowledgeItem')).sort();
+  const planned = wanted.flatMap(({ fileId, attributes }, index) => {
+    const [file, itemId] = [found.get(fileId), itemIds[index]];
+    if (file === undefined || itemId === undefined) return [];
+    return [{ file, itemId, attributes, contentBlobKey: `${file.orgId}/knowledge/${itemId}` }];
+  });
   try {
-    for (const { fileId, attributes } of wanted) {
-      const file = found.get(fileId);
-      if (file === undefined) continue;
-      const { orgId, filename, mimeType } = file;
-      const itemId = deps.newId('knowledgeItem');
-      const contentBlobKey = `${orgId}/knowledge/${itemId}`;
-      const content = await storage.blobs.get(file.blobKey);
-      const { sizeBytes } = await storage.blobs.put(contentBlobKey, content, settings.UPLOAD_MAX_BYTES);
-      copies.push({ fileId, itemId, createdAt: deps.now(), orgId, contentBlobKey, filename, mimeType, sizeBytes, attributes });
+    const copies: NewStoreFile[] = [];
+    for (let from = 0; from < planned.length; from += copiesAtOnce) {
+      const copying = planned.slice(from, from + copiesAtOnce).map(async ({ file, contentBlobKey, ...rest }) => {
+        const content = await storage.blobs.get(file.blobKey);
+        const { sizeBytes } = await storage.blobs.put(contentBlobKey, content, settings.UPLOAD_MAX_BYTES);
+        const { id: fileId, orgId, filename, mimeType } = file;
+        return { ...rest, fileId, createdAt: deps.now(), orgId, contentBlobKey, filename, mimeType, sizeBytes };
+      });
+      // All of them have ended before any blob is removed.
+      const ended = await Promise.allSettled(copying);
+      for (const end of ended) {
+        if (end.status === 'rejected') throw end.reason;
+        copies.push(end.value);
+      }
     }
+    return copies;
   } catch (error) {
-    await removeBlobs(
-      deps,
-      copies.map(({ contentBlobKey }) => contentBlobKey),
-    );
+    await removeCopies(deps, planned);
     throw error;
   }
-  return copies;
+}
+
+/** Deletes the bytes of copies that get no row. */
+export function removeCopies(deps: Deps, copies: readonly Pick<NewStoreFile, 'contentBlobKey'>[]): Promise<void> {
+  return removeBlobs(
+    deps,
+    copies.map(({ contentBlobKey }) => contentBlobKey),
+  );
 }
 
 /** Queues the indexing of files in the transaction that writes their rows. */

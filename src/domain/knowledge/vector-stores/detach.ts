@@ -1,5 +1,5 @@
 import type { ShareOwner } from '../../../lib/fair-share.ts';
-import type { AlsoQueue } from '../../../storage/knowledge/vector-stores.ts';
+import type { AlsoQueue } from '../../../storage/knowledge/vector-stores/stores.ts';
 import type { Deps } from '../../deps.ts';
 
 const expireEveryMs = 10 * 60_000;

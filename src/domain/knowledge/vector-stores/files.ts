@@ -1,13 +1,12 @@
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import type { StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
-import { removeBlobs } from '../../blobs.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
-import { copiesOf, queueIndexing } from './copies.ts';
+import { copiesOf, queueIndexing, removeCopies } from './copies.ts';
 import { removalOf } from './detach.ts';
 import { type Optional, type PageInput, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';
-import { editableStore, getVectorStore, isExpired } from './stores.ts';
+import { editableStore, getVectorStore, requireUnexpired } from './stores.ts';
 
 /**
  * Attaches a copy of a file of the caller to a store, and queues its indexing. A file that is attached already is returned as it is, with
@@ -26,21 +25,18 @@ export async function attachFile(
   const attributes = readAttributes(input.attributes, faults);
   requireOwnChunks(input.chunkingStrategy, faults);
   faults.throwIfAny();
-  if (isExpired(store, deps.now())) {
-    throw new DomainError('CONFLICT', 'This vector store has expired: change its expiry, or make another one');
-  }
+  requireUnexpired(deps, store);
   const { vectorStores } = deps.storage;
   const known = await vectorStores.findFile(storeId, input.fileId);
   if (known !== undefined) {
     if (input.attributes !== undefined) await vectorStores.setAttributes(known.itemId, attributes);
     return getStoreFile(deps, caller, storeId, input.fileId);
   }
-  const { VECTOR_STORE_FILES_MAX } = deps.settings;
   const [copy] = await copiesOf(deps, caller, [{ fileId: input.fileId, param: 'fileId', attributes }]);
   if (copy === undefined) throw new Error('a file that was found has a copy');
-  const undo = () => removeBlobs(deps, [copy.contentBlobKey]);
+  const undo = () => removeCopies(deps, [copy]);
   const isAdded = await vectorStores
-    .addFile(storeId, copy, VECTOR_STORE_FILES_MAX, queueIndexing(deps, caller))
+    .addFile(storeId, copy, deps.settings.VECTOR_STORE_FILES_MAX, queueIndexing(deps, caller))
     .catch(async (error: unknown) => {
       await undo();
       throw error;
@@ -48,7 +44,7 @@ export async function attachFile(
   if (!isAdded) {
     await undo();
     if ((await vectorStores.findFile(storeId, input.fileId)) === undefined) {
-      throw new DomainError('CONFLICT', `A vector store has at most ${VECTOR_STORE_FILES_MAX} files`);
+      throw tooManyFiles(deps);
     }
   }
   return getStoreFile(deps, caller, storeId, input.fileId);
@@ -98,4 +94,9 @@ export async function detachFile(deps: Deps, caller: Caller, storeId: string, fi
   await getStoreFile(deps, caller, storeId, fileId);
   await deps.storage.vectorStores.detach({ storeId, fileId }, removalOf(deps, caller));
   return fileId;
+}
+
+/** A store cannot take more files. */
+export function tooManyFiles({ settings }: Deps): DomainError {
+  return new DomainError('CONFLICT', `A vector store has at most ${settings.VECTOR_STORE_FILES_MAX} files`);
 }

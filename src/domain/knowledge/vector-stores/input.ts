@@ -1,7 +1,7 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { FileAttributes, Metadata } from '../../../entities/knowledge/vector-store.ts';
 import { isObject } from '../../../lib/json.ts';
-import type { IdPage } from '../../../storage/knowledge/vector-stores.ts';
+import type { IdPage } from '../../../storage/knowledge/vector-stores/rows.ts';
 import type { Faults } from '../../faults.ts';
 import { readMetadata } from '../../responses/input.ts';
 
@@ -51,28 +51,28 @@ export function readDays(given: unknown, faults: Faults): number | null {
   return null;
 }
 
-export function readAttributes(given: unknown, faults: Faults): FileAttributes {
+export function readAttributes(given: unknown, faults: Faults, at = 'attributes'): FileAttributes {
   if (given === undefined || given === null) return {};
   if (!isObject(given)) {
-    faults.add('attributes', 'attributes must be an object', 'INVALID_TYPE');
+    faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
     return {};
   }
   const entries = Object.entries(given);
   const { count, nameLength, textLength } = attributesMax;
-  if (entries.length > count) faults.add('attributes', `attributes must have at most ${count} members`);
+  if (entries.length > count) faults.add(at, `${at} must have at most ${count} members`);
   for (const [name, value] of entries.slice(0, count)) {
-    if (name.length > nameLength) faults.add('attributes', `names in attributes must have at most ${nameLength} characters`);
-    else if (typeof value === 'string') faults.requireLength(`attributes.${name}`, value, textLength);
+    if (name.length > nameLength) faults.add(at, `names in ${at} must have at most ${nameLength} characters`);
+    else if (typeof value === 'string') faults.requireLength(`${at}.${name}`, value, textLength);
     else if (typeof value !== 'boolean' && !(typeof value === 'number' && Number.isFinite(value))) {
-      faults.add(`attributes.${name}`, `attributes.${name} must be a string, a number or true or false`, 'INVALID_TYPE');
+      faults.add(`${at}.${name}`, `${at}.${name} must be a string, a number or true or false`, 'INVALID_TYPE');
     }
   }
   return given as FileAttributes;
 }
 
 /** Passages are cut by the service: no other strategy can be had. */
-export function requireOwnChunks(given: unknown, faults: Faults): void {
+export function requireOwnChunks(given: unknown, faults: Faults, at = 'chunkingStrategy'): void {
   if (given === undefined || given === null || (isObject(given) && given.type === 'auto')) return;
   const why = 'Parley cuts passages by headings and sentences, not by a number of tokens';
-  faults.add('chunkingStrategy', `chunkingStrategy must be {"type": "auto"}: ${why}`);
+  faults.add(at, `${at} must be {"type": "auto"}: ${why}`);
 }

@@ -31,8 +31,6 @@ const queriesMax = 10;
 const queryLengthMax = 8_000;
 const resultsDefault = 10;
 const resultsMax = 50;
-/** With filters, these many passages are read, and those that fit are kept. */
-const filteredMax = 100;
 const tokensMax = 200_000;
 /** The rank of a passage that is shown as a half. */
 const middleScore = 5;
@@ -43,7 +41,7 @@ const rankers = ['auto', 'none'];
  *
  * @throws DomainError NOT_FOUND, and with every fault of the input.
  *
- * Cost: two statements a query, and one for the files; no model is asked.
+ * Cost: two statements a query, one for the files, and one for a filter; no model is asked.
  */
 export async function searchVectorStore(
   deps: Deps,
@@ -62,10 +60,11 @@ export async function searchVectorStore(
   }
   const scoreMin = readRanking(input.rankingOptions, faults);
   const hasFilter = (input.filters ?? null) !== null;
-  const fits = hasFilter ? readFilter(input.filters, 'filters', faults) : () => true;
+  const filter = hasFilter ? readFilter(input.filters, 'filters', faults) : undefined;
   faults.throwIfAny();
   if (isExpired(store, deps.now())) return { queries, hits: [] };
-  const limits = { passagesMax: hasFilter ? filteredMax : most, tokensMax };
+  const fitting = filter === undefined ? undefined : await deps.storage.vectorStores.itemsWith(id, filter);
+  const limits = { passagesMax: most, tokensMax, ...(fitting === undefined ? {} : { itemIds: fitting }) };
   const best = new Map<string, Passage>();
   for (const query of queries) {
     for (const passage of await deps.knowledge.search(store.orgId, [id], query, limits, signal)) {
@@ -80,7 +79,7 @@ export async function searchVectorStore(
   const hits = passages.flatMap(({ knowledgeItemId, score, text }): SearchHit[] => {
     const file = files.get(knowledgeItemId);
     const shown = score / (score + middleScore);
-    return file === undefined || !fits(file.attributes) || shown < scoreMin ? [] : [{ file, score: shown, text }];
+    return file === undefined || shown < scoreMin ? [] : [{ file, score: shown, text }];
   });
   return { queries, hits: hits.slice(0, most) };
 }

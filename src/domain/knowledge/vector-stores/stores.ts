@@ -3,11 +3,10 @@ import { DomainError } from '../../../entities/errors.ts';
 import { isId } from '../../../entities/ids.ts';
 import type { VectorStore } from '../../../entities/knowledge/vector-store.ts';
 import { canEditDataSource, visibleDataSources } from '../../access/access.ts';
-import { removeBlobs } from '../../blobs.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
 import { deleteDataSource } from '../sources.ts';
-import { copiesOf, queueIndexing } from './copies.ts';
+import { copiesOf, queueIndexing, removeCopies } from './copies.ts';
 import {
   type Optional,
   type PageInput,
@@ -69,10 +68,7 @@ export async function createVectorStore(deps: Deps, caller: Caller, input: Creat
   try {
     await deps.storage.vectorStores.create(store, files, queueIndexing(deps, caller));
   } catch (error) {
-    await removeBlobs(
-      deps,
-      files.map(({ contentBlobKey }) => contentBlobKey),
-    );
+    await removeCopies(deps, files);
     throw error;
   }
   return getVectorStore(deps, caller, id);
@@ -129,4 +125,11 @@ export async function editableStore(deps: Deps, caller: Caller, id: string): Pro
 
 export function isExpired({ expiresAt }: Pick<VectorStore, 'expiresAt'>, now: Date): boolean {
   return expiresAt !== null && expiresAt.getTime() <= now.getTime();
+}
+
+/** @throws DomainError CONFLICT */
+export function requireUnexpired(deps: Deps, store: VectorStore): void {
+  if (isExpired(store, deps.now())) {
+    throw new DomainError('CONFLICT', 'This vector store has expired: change its expiry, or make another one');
+  }
 }

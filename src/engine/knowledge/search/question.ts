@@ -35,7 +35,7 @@ const similarityMin = 0.35;
  */
 export async function planQuestion(
   ranking: ChunkRanking,
-  allowed: { readonly orgId: string; readonly dataSourceIds: readonly string[] },
+  allowed: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds'>,
   found: QuestionTerms,
   limit: number,
 ): Promise<RankingPlan> {

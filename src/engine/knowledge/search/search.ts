@@ -1,14 +1,16 @@
 import type { Passage } from '../../../entities/knowledge/citation.ts';
-import { nearWordsOf, regularOf } from '../../../lib/near-words.ts';
-import type { ChunkRanking, QuestionTerms, RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
 import { searchableText } from '../index/searchable-text.ts';
 import { choosePassages, type PassageLimits, type UrlOf } from './passages.ts';
 import { planQuestion } from './question.ts';
+import { nearWordsOfUnknown } from './unknown-words.ts';
 
 /** The sources that may be searched, limited to those of the organization. */
 export interface AllowedSources {
   readonly orgId: string;
   readonly dataSourceIds: readonly string[];
+  /** Only these items of the sources; absent: all. */
+  readonly itemIds?: readonly string[];
 }
 
 /** Longer questions are cut, not refused. */
@@ -30,27 +32,12 @@ export async function rankChunks(
   limit: number,
 ): Promise<readonly RankedChunk[]> {
   const text = searchableText(question.slice(0, questionMaxChars).toWellFormed()).replaceAll('\0', ' ');
-  if (allowed.dataSourceIds.length === 0 || text.trim() === '') return [];
+  if (allowed.dataSourceIds.length === 0 || allowed.itemIds?.length === 0 || text.trim() === '') return [];
   const asked = await ranking.findTerms(allowed.dataSourceIds, text);
-  const near = nearWords(text, asked);
+  const near = nearWordsOfUnknown(text, asked.terms);
   const found = near === '' ? asked : await ranking.findTerms(allowed.dataSourceIds, `${text} ${near}`);
   if (found.terms.length === 0) return [];
   return ranking.rank(await planQuestion(ranking, allowed, found, limit));
-}
-
-/** Words that mean the same as those of the question that no passage contains; '' for none. A question of known words costs nothing more. */
-function nearWords(text: string, { terms }: QuestionTerms): string {
-  const known = new Set(terms.flatMap(({ term, df }) => (df > 0 ? [term] : [])));
-  const unknown = [...new Set(terms.flatMap(({ term }) => (known.has(term) ? [] : [term.replace(/[iy]$/, '')])))];
-  if (unknown.length === 0) return '';
-  const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
-  return [
-    ...new Set(
-      words
-        .filter((word) => unknown.some((term) => [word, regularOf(word)].some((form) => form.startsWith(term))))
-        .flatMap(nearWordsOf),
-    ),
-  ].join(' ');
 }
 
 /** The passages for an answer: ranked, without duplicates, neighbours joined, within the limits. See passages.ts. */

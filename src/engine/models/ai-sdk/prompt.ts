@@ -16,6 +16,7 @@ export function callOptions(request: ModelRequest, signal: AbortSignal): Languag
   return {
     prompt: promptOf(request.messages),
     abortSignal: signal,
+    ...given('headers', request.traceparent === undefined ? undefined : { traceparent: request.traceparent }),
     ...given('maxOutputTokens', parameters.maxTokens),
     ...given('temperature', parameters.temperature),
     ...given('topP', parameters.topP),

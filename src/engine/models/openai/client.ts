@@ -48,7 +48,7 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
             {
               path: `${basePath}/chat/completions`,
               method: 'POST',
-              headers: request.isStreaming ? streamHeaders : postHeaders,
+              headers: traced(request.isStreaming ? streamHeaders : postHeaders, request),
               body: requestBody(request, options.dialect),
             },
             reply,
@@ -57,7 +57,13 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
         },
       };
     },
-    embed: (request, signal) => requestEmbeddings(pool, `${basePath}/embeddings`, postHeaders, request, signal),
+    embed: (request, signal) => requestEmbeddings(pool, `${basePath}/embeddings`, traced(postHeaders, request), request, signal),
     close: () => pool.destroy(),
   };
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+function traced(headers: Headers, { traceparent }: Pick<ModelRequest, 'traceparent'>): Headers {
+  return traceparent === undefined ? headers : { ...headers, traceparent };
 }

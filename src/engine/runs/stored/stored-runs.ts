@@ -126,8 +126,11 @@ export class StoredRuns {
 
   /** Starts the next run of a thread here, unless only another process has its secrets. */
   #next({ id, owner }: NextRun): void {
-    if (owner === null || owner === this.owner) this.start(id);
-    else this.#deps.storage.signals.publish('run-ready', id);
+    // The run belongs to another request than the one that just ended.
+    const { tracing } = this.#deps.loop;
+    if (owner !== null && owner !== this.owner) this.#deps.storage.signals.publish('run-ready', id);
+    else if (tracing === undefined) this.start(id);
+    else tracing.within(undefined, () => this.start(id));
   }
 
   async cancel(runId: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type { RunEvent } from '../../../entities/runs/event.ts';
 import type { ModelMessage } from '../../models/port.ts';
+import type { RunTrace } from '../../tracing/run-trace.ts';
 import type { RunOutput } from '../answer/output.ts';
 import type { RunBudget } from '../budget.ts';
 import { soleHold } from '../hold.ts';
@@ -18,6 +19,8 @@ interface CallParts {
   readonly output: RunOutput;
   readonly spending: RunSpending;
   readonly tools: RunTools;
+  /** Undefined while tracing is off. */
+  readonly trace: RunTrace | undefined;
   /** The events that may leave now. */
   ready(): readonly RunEvent[] | undefined;
 }
@@ -68,7 +71,7 @@ export class RunCalls {
   }
 
   #context(said: string | null, mustAnswer: boolean): ServerCallContext {
-    const { start, deps, budget, output, tools } = this.#parts;
+    const { start, deps, budget, output, tools, trace } = this.#parts;
     const { control, secrets, runId, hold = soleHold, keyPrefix = runId } = start;
     const mayStart = () => {
       control?.pause.throwIfAborted();
@@ -76,6 +79,6 @@ export class RunCalls {
       if (control?.hasInput === true) return skippedCalls.steered;
       return budget.takeCall() ? undefined : skippedCalls.limit;
     };
-    return { output, said, tools: tools.all, secrets, logger: deps.logger, hold, keyPrefix, mayStart };
+    return { output, said, tools: tools.all, secrets, logger: deps.logger, trace, hold, keyPrefix, mayStart };
   }
 }

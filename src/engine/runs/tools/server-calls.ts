@@ -5,6 +5,7 @@ import { storableText } from '../../../lib/text.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import { masker } from '../../tools/masking.ts';
 import type { CallPass, ServerTools, Tell } from '../../tools/server-tool.ts';
+import type { RunTrace } from '../../tracing/run-trace.ts';
 import type { RunOutput } from '../answer/output.ts';
 import type { RunHold } from '../hold.ts';
 import { RunStop } from '../stop.ts';
@@ -17,6 +18,8 @@ export interface ServerCallContext {
   readonly tools: ServerTools;
   readonly secrets: Readonly<Record<string, string>>;
   readonly logger: Logger;
+  /** Undefined while tracing is off. */
+  readonly trace: RunTrace | undefined;
   readonly hold: RunHold;
   /** Prefix of the idempotency keys of the calls. */
   readonly keyPrefix: string;
@@ -88,7 +91,9 @@ export async function* answerCall(
   let answered: Answer;
   try {
     await context.hold.written(signal);
-    const work = answer(open, args, context, tell, mask, signal).finally(() => updates.end());
+    const make = () => answer(open, args, context, tell, mask, signal);
+    const made = context.trace?.toolCall(open.item, make, ({ error }) => error?.code) ?? make();
+    const work = made.finally(() => updates.end());
     // When the caller leaves early it does not wait for the tool: the signal ends the tool.
     work.catch(() => undefined);
     while (await updates.next()) yield [];

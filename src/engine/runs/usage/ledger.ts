@@ -4,6 +4,7 @@ import type { JournalPart, UsageJournal } from '../../../storage/usage/journal.t
 import type { UsageRow, UsageStore } from '../../../storage/usage/usage.ts';
 import type { TokenUsage } from '../../models/port.ts';
 import type { Charge } from '../run-engine.ts';
+import { countable } from './countable.ts';
 import type { UsageLimits } from './limits.ts';
 
 const flushEveryMs = 500;
@@ -180,9 +181,4 @@ function countsOf({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: 
 
 function kindOf(purpose: UsageRow['purpose']): UsageKind {
   return purpose === 'run' ? 'api' : 'data';
-}
-
-/** Upstreams may report anything: a row that the database refuses would block all rows after it. */
-export function countable(tokens: number): number {
-  return Number.isFinite(tokens) ? Math.min(Math.max(0, Math.trunc(tokens)), 2_147_483_647) : 0;
 }

@@ -117,6 +117,11 @@ export class DocumentRequest {
     return this.#node instanceof GraphQLError ? undefined : this.#node.operation;
   }
 
+  /** The names of the schema's fields at the root of the operation; none for a document that is refused. */
+  get rootFields(): readonly string[] {
+    return this.#node instanceof GraphQLError ? [] : this.#known.rootFields(this.#node);
+  }
+
   /** Whether the operation holds a model run; false where the document does not tell, or is refused anyway. */
   get holdsRun(): boolean {
     return !(this.#node instanceof GraphQLError) && this.#known.holdsRun(this.#node);
@@ -183,6 +188,11 @@ class KnownDocument {
     return this.#runNodes.has(node);
   }
 
+  rootFields(node: OperationDefinitionNode): readonly string[] {
+    const merged = this.#merged?.root(node).values() ?? [];
+    return [...new Set(Array.from(merged).flatMap(({ fields }) => fields.map((field) => field.node.name.value)))];
+  }
+
   compiled(node: OperationDefinitionNode): CompiledOperation {
     const known = this.#compiled.get(node);
     if (known !== undefined) return known;
@@ -211,8 +221,7 @@ class KnownDocument {
 
   #asksForRun(node: OperationDefinitionNode): boolean {
     const root = `${node.operation[0]?.toUpperCase()}${node.operation.slice(1)}`;
-    const merged = this.#merged?.root(node).values() ?? [];
-    return [...merged].some(({ fields }) => fields.some((field) => runOperations.has(`${root}.${field.node.name.value}`)));
+    return this.rootFields(node).some((name) => runOperations.has(`${root}.${name}`));
   }
 
   #weight(node: OperationDefinitionNode, variables: Variables): Weight {

@@ -16,6 +16,23 @@ function opsFilter(taggedOperations, phrase) {
     .filter((group) => group.get('operations').size > 0);
 }
 
+/**
+ * Swagger UI reads any description as YAML, and resolves the references of all of it before it shows an operation, for a part that has none. For
+ * ours both take seconds. An operation is still resolved when it is opened.
+ */
+const shortcuts = {
+  parseToJson:
+    (_parse, { specActions }) =>
+    (text) =>
+      specActions.updateJsonSpec(JSON.parse(text)),
+  requestResolvedSubtree:
+    (resolve, { specActions, specSelectors }) =>
+    (path) =>
+      path.join('/') === 'components/securitySchemes'
+        ? specActions.updateResolvedSubtree(path, specSelectors.specJson().getIn(path).toJS())
+        : resolve(path),
+};
+
 const reference = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
@@ -26,7 +43,7 @@ const reference = SwaggerUIBundle({
   showExtensions: true,
   validatorUrl: null,
   filter: true,
-  plugins: [{ fn: { opsFilter } }],
+  plugins: [{ fn: { opsFilter }, statePlugins: { spec: { wrapActions: shortcuts } } }],
   onComplete() {
     const field = document.querySelector('.operation-filter-input');
     field?.setAttribute('placeholder', 'Filter: a path, a method, a word of the summary');

@@ -4,12 +4,16 @@ const stores = '/api/v1/vector_stores';
 const store = `${stores}/{vectorStoreId}`;
 const files = `${store}/files`;
 const file = `${files}/{fileId}`;
+const batches = `${store}/file_batches`;
+const batch = `${batches}/{batchId}`;
 
 const storeFields = `id object created_at: createdAt name description usage_bytes: usageBytes
   file_counts: fileCounts { in_progress: inProgress completed failed cancelled total }
   status last_active_at: lastActiveAt expires_after: expiresAfter expires_at: expiresAt metadata`;
 const fileFields = `id object created_at: createdAt vector_store_id: vectorStoreId usage_bytes: usageBytes status
   last_error: lastError { code message } attributes chunking_strategy: chunkingStrategy`;
+const batchFields = `id object created_at: createdAt vector_store_id: vectorStoreId status
+  file_counts: fileCounts { in_progress: inProgress completed failed cancelled total }`;
 const list = (fields: string) => `object data { ${fields} } first_id: firstId last_id: lastId has_more: hasMore`;
 const page = {
   after: 'The id of the one before the page.',
@@ -76,7 +80,7 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     method: 'post',
     path: `${store}/search`,
     summary: 'Search a vector store',
-    description: 'The best passages first. `filters` are applied to the 100 best passages. `score` is above 0 and below 1.',
+    description: 'The best passages first. `filters` choose the files that are searched. `score` is above 0 and below 1.',
     document: `query ($vectorStoreId: ID!, $input: VectorStoreSearchInput!) {
       vectorStoreSearch(id: $vectorStoreId, input: $input) {
         object search_query: searchQuery
@@ -132,6 +136,59 @@ const rows: readonly Omit<DeclaredRoute, 'tag' | 'forClients'>[] = [
     }`,
     ...body,
     example: { attributes: { year: 2026 } },
+  },
+  {
+    operationId: 'getVectorStoreFileContent',
+    method: 'get',
+    path: `${file}/content`,
+    summary: 'Retrieve the text of a file of a vector store',
+    description: 'As it was read, passage by passage: joined they are the text. Empty before the file is indexed.',
+    document: `query ($vectorStoreId: ID!, $fileId: ID!, $page: String) {
+      vectorStoreFileContent(id: $vectorStoreId, fileId: $fileId, page: $page) {
+        object data { type text } has_more: hasMore next_page: nextPage
+      }
+    }`,
+    query: { page: 'The `next_page` of the page before.' },
+  },
+  {
+    operationId: 'createVectorStoreFileBatch',
+    method: 'post',
+    path: batches,
+    summary: 'Attach several files to a vector store',
+    description:
+      'All of them or none: `file_ids`, or `files` with attributes of their own; at most 2,000. Answers when they are copied; `status` says how far their indexing is.',
+    document: `mutation ($vectorStoreId: ID!, $input: CreateVectorStoreFileBatchInput!) {
+      createVectorStoreFileBatch(id: $vectorStoreId, input: $input) { ${batchFields} }
+    }`,
+    ...body,
+    example: {
+      files: [{ file_id: 'file_01ke2s7d4vfzgv0b4xw2q9a1bc', attributes: { year: 2026 }, chunking_strategy: { type: 'auto' } }],
+    },
+  },
+  {
+    operationId: 'getVectorStoreFileBatch',
+    method: 'get',
+    path: batch,
+    summary: 'Retrieve a batch of files of a vector store',
+    document: `query ($vectorStoreId: ID!, $batchId: ID!) { vectorStoreFileBatch(id: $vectorStoreId, batchId: $batchId) { ${batchFields} } }`,
+  },
+  {
+    operationId: 'cancelVectorStoreFileBatch',
+    method: 'post',
+    path: `${batch}/cancel`,
+    summary: 'Cancel a batch of files of a vector store',
+    description: 'Its files that are not indexed yet stay unread. A batch that is over comes back unchanged.',
+    document: `mutation ($vectorStoreId: ID!, $batchId: ID!) { cancelVectorStoreFileBatch(id: $vectorStoreId, batchId: $batchId) { ${batchFields} } }`,
+  },
+  {
+    operationId: 'listVectorStoreBatchFiles',
+    method: 'get',
+    path: `${batch}/files`,
+    summary: 'List the files of a batch',
+    document: `query ($vectorStoreId: ID!, $batchId: ID!, $filter: VectorStoreFileStatus, $after: String, $before: String, $limit: Int, $order: ItemOrder) {
+      vectorStoreBatchFiles(id: $vectorStoreId, batchId: $batchId, filter: $filter, after: $after, before: $before, limit: $limit, order: $order) { ${list(fileFields)} }
+    }`,
+    query: { filter: 'Only files of this status.', ...page },
   },
   {
     operationId: 'detachVectorStoreFile',

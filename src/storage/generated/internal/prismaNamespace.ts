@@ -424,7 +424,11 @@ export const ModelName = {
   Message: 'Message',
   ChatFile: 'ChatFile',
   File: 'File',
+  FileUpload: 'FileUpload',
+  FileUploadPart: 'FileUploadPart',
   VectorStore: 'VectorStore',
+  VectorStoreFileBatch: 'VectorStoreFileBatch',
+  VectorStoreBatchFile: 'VectorStoreBatchFile',
   Run: 'Run',
   RunEventBatch: 'RunEventBatch',
   ResponseItem: 'ResponseItem',
@@ -459,7 +463,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "file" | "vectorStore" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2461,6 +2465,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    FileUpload: {
+      payload: Prisma.$FileUploadPayload<ExtArgs>
+      fields: Prisma.FileUploadFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FileUploadFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FileUploadFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPayload>
+        }
+        findFirst: {
+          args: Prisma.FileUploadFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FileUploadFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPayload>
+        }
+        findMany: {
+          args: Prisma.FileUploadFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPayload>[]
+        }
+        create: {
+          args: Prisma.FileUploadCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPayload>
+        }
+        createMany: {
+          args: Prisma.FileUploadCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FileUploadCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPayload>[]
+        }
+        delete: {
+          args: Prisma.FileUploadDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPayload>
+        }
+        update: {
+          args: Prisma.FileUploadUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPayload>
+        }
+        deleteMany: {
+          args: Prisma.FileUploadDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FileUploadUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FileUploadUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPayload>[]
+        }
+        upsert: {
+          args: Prisma.FileUploadUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPayload>
+        }
+        aggregate: {
+          args: Prisma.FileUploadAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFileUpload>
+        }
+        groupBy: {
+          args: Prisma.FileUploadGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FileUploadGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FileUploadCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FileUploadCountAggregateOutputType> | number
+        }
+      }
+    }
+    FileUploadPart: {
+      payload: Prisma.$FileUploadPartPayload<ExtArgs>
+      fields: Prisma.FileUploadPartFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FileUploadPartFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPartPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FileUploadPartFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPartPayload>
+        }
+        findFirst: {
+          args: Prisma.FileUploadPartFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPartPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FileUploadPartFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPartPayload>
+        }
+        findMany: {
+          args: Prisma.FileUploadPartFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPartPayload>[]
+        }
+        create: {
+          args: Prisma.FileUploadPartCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPartPayload>
+        }
+        createMany: {
+          args: Prisma.FileUploadPartCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FileUploadPartCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPartPayload>[]
+        }
+        delete: {
+          args: Prisma.FileUploadPartDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPartPayload>
+        }
+        update: {
+          args: Prisma.FileUploadPartUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPartPayload>
+        }
+        deleteMany: {
+          args: Prisma.FileUploadPartDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FileUploadPartUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FileUploadPartUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPartPayload>[]
+        }
+        upsert: {
+          args: Prisma.FileUploadPartUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileUploadPartPayload>
+        }
+        aggregate: {
+          args: Prisma.FileUploadPartAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFileUploadPart>
+        }
+        groupBy: {
+          args: Prisma.FileUploadPartGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FileUploadPartGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FileUploadPartCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FileUploadPartCountAggregateOutputType> | number
+        }
+      }
+    }
     VectorStore: {
       payload: Prisma.$VectorStorePayload<ExtArgs>
       fields: Prisma.VectorStoreFieldRefs
@@ -2532,6 +2684,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.VectorStoreCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.VectorStoreCountAggregateOutputType> | number
+        }
+      }
+    }
+    VectorStoreFileBatch: {
+      payload: Prisma.$VectorStoreFileBatchPayload<ExtArgs>
+      fields: Prisma.VectorStoreFileBatchFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.VectorStoreFileBatchFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreFileBatchPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.VectorStoreFileBatchFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreFileBatchPayload>
+        }
+        findFirst: {
+          args: Prisma.VectorStoreFileBatchFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreFileBatchPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.VectorStoreFileBatchFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreFileBatchPayload>
+        }
+        findMany: {
+          args: Prisma.VectorStoreFileBatchFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreFileBatchPayload>[]
+        }
+        create: {
+          args: Prisma.VectorStoreFileBatchCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreFileBatchPayload>
+        }
+        createMany: {
+          args: Prisma.VectorStoreFileBatchCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.VectorStoreFileBatchCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreFileBatchPayload>[]
+        }
+        delete: {
+          args: Prisma.VectorStoreFileBatchDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreFileBatchPayload>
+        }
+        update: {
+          args: Prisma.VectorStoreFileBatchUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreFileBatchPayload>
+        }
+        deleteMany: {
+          args: Prisma.VectorStoreFileBatchDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.VectorStoreFileBatchUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.VectorStoreFileBatchUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreFileBatchPayload>[]
+        }
+        upsert: {
+          args: Prisma.VectorStoreFileBatchUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreFileBatchPayload>
+        }
+        aggregate: {
+          args: Prisma.VectorStoreFileBatchAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateVectorStoreFileBatch>
+        }
+        groupBy: {
+          args: Prisma.VectorStoreFileBatchGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.VectorStoreFileBatchGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.VectorStoreFileBatchCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.VectorStoreFileBatchCountAggregateOutputType> | number
+        }
+      }
+    }
+    VectorStoreBatchFile: {
+      payload: Prisma.$VectorStoreBatchFilePayload<ExtArgs>
+      fields: Prisma.VectorStoreBatchFileFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.VectorStoreBatchFileFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreBatchFilePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.VectorStoreBatchFileFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreBatchFilePayload>
+        }
+        findFirst: {
+          args: Prisma.VectorStoreBatchFileFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreBatchFilePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.VectorStoreBatchFileFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreBatchFilePayload>
+        }
+        findMany: {
+          args: Prisma.VectorStoreBatchFileFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreBatchFilePayload>[]
+        }
+        create: {
+          args: Prisma.VectorStoreBatchFileCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreBatchFilePayload>
+        }
+        createMany: {
+          args: Prisma.VectorStoreBatchFileCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.VectorStoreBatchFileCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreBatchFilePayload>[]
+        }
+        delete: {
+          args: Prisma.VectorStoreBatchFileDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreBatchFilePayload>
+        }
+        update: {
+          args: Prisma.VectorStoreBatchFileUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreBatchFilePayload>
+        }
+        deleteMany: {
+          args: Prisma.VectorStoreBatchFileDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.VectorStoreBatchFileUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.VectorStoreBatchFileUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreBatchFilePayload>[]
+        }
+        upsert: {
+          args: Prisma.VectorStoreBatchFileUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VectorStoreBatchFilePayload>
+        }
+        aggregate: {
+          args: Prisma.VectorStoreBatchFileAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateVectorStoreBatchFile>
+        }
+        groupBy: {
+          args: Prisma.VectorStoreBatchFileGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.VectorStoreBatchFileGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.VectorStoreBatchFileCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.VectorStoreBatchFileCountAggregateOutputType> | number
         }
       }
     }
@@ -4434,6 +4734,35 @@ export const FileScalarFieldEnum = {
 export type FileScalarFieldEnum = (typeof FileScalarFieldEnum)[keyof typeof FileScalarFieldEnum]
 
 
+export const FileUploadScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  orgId: 'orgId',
+  userId: 'userId',
+  filename: 'filename',
+  mimeType: 'mimeType',
+  purpose: 'purpose',
+  sizeBytes: 'sizeBytes',
+  status: 'status',
+  expiresAt: 'expiresAt',
+  fileExpirySeconds: 'fileExpirySeconds',
+  fileId: 'fileId'
+} as const
+
+export type FileUploadScalarFieldEnum = (typeof FileUploadScalarFieldEnum)[keyof typeof FileUploadScalarFieldEnum]
+
+
+export const FileUploadPartScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  uploadId: 'uploadId',
+  sizeBytes: 'sizeBytes',
+  blobKey: 'blobKey'
+} as const
+
+export type FileUploadPartScalarFieldEnum = (typeof FileUploadPartScalarFieldEnum)[keyof typeof FileUploadPartScalarFieldEnum]
+
+
 export const VectorStoreScalarFieldEnum = {
   dataSourceId: 'dataSourceId',
   description: 'description',
@@ -4444,6 +4773,24 @@ export const VectorStoreScalarFieldEnum = {
 } as const
 
 export type VectorStoreScalarFieldEnum = (typeof VectorStoreScalarFieldEnum)[keyof typeof VectorStoreScalarFieldEnum]
+
+
+export const VectorStoreFileBatchScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  dataSourceId: 'dataSourceId',
+  cancelledAt: 'cancelledAt'
+} as const
+
+export type VectorStoreFileBatchScalarFieldEnum = (typeof VectorStoreFileBatchScalarFieldEnum)[keyof typeof VectorStoreFileBatchScalarFieldEnum]
+
+
+export const VectorStoreBatchFileScalarFieldEnum = {
+  batchId: 'batchId',
+  itemId: 'itemId'
+} as const
+
+export type VectorStoreBatchFileScalarFieldEnum = (typeof VectorStoreBatchFileScalarFieldEnum)[keyof typeof VectorStoreBatchFileScalarFieldEnum]
 
 
 export const RunScalarFieldEnum = {
@@ -5039,7 +5386,11 @@ export type GlobalOmitConfig = {
   message?: Prisma.MessageOmit
   chatFile?: Prisma.ChatFileOmit
   file?: Prisma.FileOmit
+  fileUpload?: Prisma.FileUploadOmit
+  fileUploadPart?: Prisma.FileUploadPartOmit
   vectorStore?: Prisma.VectorStoreOmit
+  vectorStoreFileBatch?: Prisma.VectorStoreFileBatchOmit
+  vectorStoreBatchFile?: Prisma.VectorStoreBatchFileOmit
   run?: Prisma.RunOmit
   runEventBatch?: Prisma.RunEventBatchOmit
   responseItem?: Prisma.ResponseItemOmit

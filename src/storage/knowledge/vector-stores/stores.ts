@@ -1,18 +1,33 @@
 // Raw SQL: a store comes with the states of its files in one statement, by a caller's rule.
-import type { DataSourceFilter } from '../../entities/accounts/access.ts';
+import type { DataSourceFilter } from '../../../entities/accounts/access.ts';
 import type {
+  AttributeFilter,
   FileAttributes,
   Metadata,
   StoreFileStatus,
+  StorePassage,
   VectorStore,
   VectorStoreFile,
-} from '../../entities/knowledge/vector-store.ts';
-import type { Database } from '../database/database.ts';
-import type { Transaction } from '../database/prisma.ts';
-import type { Signals } from '../database/signals/signals.ts';
-import { readPage } from '../database/sql/bounded-rows.ts';
-import { Parameters, selectRows } from '../database/sql/where.ts';
-import { dataSourceCondition } from './source-filter.ts';
+} from '../../../entities/knowledge/vector-store.ts';
+import type { Database } from '../../database/database.ts';
+import type { Transaction } from '../../database/prisma.ts';
+import type { Signals } from '../../database/signals/signals.ts';
+import { readPage } from '../../database/sql/bounded-rows.ts';
+import { Parameters, selectRows } from '../../database/sql/where.ts';
+import { dataSourceCondition } from '../source-filter.ts';
+import { attributeCondition } from './attributes.ts';
+import {
+  addItems,
+  countColumns,
+  type Found,
+  fileColumns,
+  filePageCondition,
+  type IdPage,
+  itemIdsOf,
+  type NewStoreFile,
+  pageCondition,
+  usedSql,
+} from './rows.ts';
 
 export interface NewVectorStore {
   readonly id: string;
@@ -26,35 +41,10 @@ export interface NewVectorStore {
   readonly expiresAt: Date | null;
 }
 
-/** A file with its bytes in place, to be indexed. */
-export interface NewStoreFile {
-  readonly fileId: string;
-  readonly itemId: string;
-  readonly createdAt: Date;
-  readonly orgId: string;
-  readonly contentBlobKey: string;
-  readonly filename: string;
-  readonly mimeType: string;
-  readonly sizeBytes: number;
-  readonly attributes: FileAttributes;
-}
-
 export interface VectorStoreChanges {
   readonly name?: string;
   readonly metadata?: Metadata;
   readonly expiresAfterDays?: number | null;
-}
-
-/** A page by the id before it: newest first, or oldest first. */
-export interface IdPage {
-  readonly after: string | undefined;
-  readonly before: string | undefined;
-  readonly limit: number;
-  readonly order: 'asc' | 'desc';
-}
-interface Found<Row> {
-  readonly rows: readonly Row[];
-  readonly foundCount: number;
 }
 
 /** What is queued in the transaction of a change. */
@@ -73,8 +63,14 @@ export interface VectorStoreStore {
   /** @returns false when the store has `filesMax` files, or the file already. */
   addFile(storeId: string, file: NewStoreFile, filesMax: number, also: AlsoQueue): Promise<boolean>;
   findFile(storeId: string, fileId: string): Promise<VectorStoreFile | undefined>;
+  /** Those of the files that the store has, in no order. */
+  filesByIds(storeId: string, fileIds: readonly string[]): Promise<readonly VectorStoreFile[]>;
+  /** The items of files that fit a filter by attributes. */
+  itemsWith(storeId: string, filter: AttributeFilter): Promise<readonly string[]>;
   filesOfItems(itemIds: readonly string[]): Promise<readonly VectorStoreFile[]>;
   listFiles(storeId: string, status: StoreFileStatus | undefined, page: IdPage): Promise<Found<VectorStoreFile>>;
+  /** The passages of an item from a place on, in order; none before it is indexed. */
+  passages(itemId: string, from: number, limit: number): Promise<Found<StorePassage>>;
   setAttributes(itemId: string, attributes: FileAttributes): Promise<void>;
   /** Hides files from everybody. `of`: the files of a store, of which one or all, or one file in all stores of an organization. */
   detach(of: DetachedFiles, also: AlsoQueue): Promise<void>;
@@ -85,22 +81,12 @@ export type DetachedFiles =
   | { readonly storeId: string; readonly fileId?: string }
   | { readonly orgId: string; readonly fileId: string };
 
-const inProgress = `('INITIALIZED', 'QUEUED', 'FETCHING', 'PARSING', 'INDEXING')`;
 const storeColumns = `s.id, s."createdAt", s."orgId", s."ownerUserId", s."orgVisible", s.name, v.description, v.metadata, v."expiresAfterDays", v."lastActiveAt", v."expiresAt", counts.*`;
 const counts = `cross join lateral (
   select coalesce(sum(i."sizeBytes"), 0)::float8 as "usageBytes",
-    count(*) filter (where i."indexStatus" in ${inProgress})::int as "inProgress",
-    count(*) filter (where i."indexStatus" = 'INDEXED')::int as completed,
-    count(*) filter (where i."indexStatus" in ('FAILED', 'SKIPPED'))::int as failed,
-    count(*) filter (where i."indexStatus" = 'CANCELLED')::int as cancelled
+    ${countColumns}
   from knowledge_items i where i."dataSourceId" = s.id and i."indexStatus" <> 'DELETING') as counts`;
 const storeTables = 'data_sources s join vector_stores v on v."dataSourceId" = s.id';
-const fileColumns = `i."uniqueId" as id, i.id as "itemId", i."createdAt", i."dataSourceId", coalesce(i.filename, i.name) as filename, coalesce(i."sizeBytes", 0)::int as "sizeBytes",
-  case when i."indexStatus" = 'INDEXED' then 'completed' when i."indexStatus" in ('FAILED', 'SKIPPED') then 'failed'
-    when i."indexStatus" = 'CANCELLED' then 'cancelled' else 'in_progress' end as status,
-  i."errorCode", i."errorMessage", coalesce(i.metadata->'attributes', '{}') as attributes`;
-const expiryOf = (days: string) => `now() + ${days} * interval '1 day'`;
-
 export function createVectorStoreStore(db: Database, signals: Signals): VectorStoreStore {
   const { pool } = db;
   const announce = (id: string) => signals.publish('data-source-changed', id);
@@ -113,7 +99,7 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
         await tx.prisma.dataSource.create({ data: { ...source, type: 'FILE_UPLOAD', updatedAt: createdAt } });
         const data = { dataSourceId, description, metadata, expiresAfterDays, expiresAt, lastActiveAt: createdAt };
         await tx.prisma.vectorStore.create({ data });
-        for (const file of files) await addItem(tx, dataSourceId, file);
+        await addItems(tx, dataSourceId, files);
         await also(tx, itemIdsOf(files));
       });
       announce(dataSourceId);
@@ -155,7 +141,7 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
         const where = { dataSourceId: storeId, indexStatus: { not: 'DELETING' } };
         if (rowCount !== 1 || (await tx.prisma.knowledgeItem.count({ where })) >= filesMax) return false;
         if ((await tx.prisma.knowledgeItem.count({ where: { ...where, uniqueId: file.fileId } })) > 0) return false;
-        await addItem(tx, storeId, file);
+        await addItems(tx, storeId, [file]);
         await tx.query(usedSql, [storeId]);
         await also(tx, [file.itemId]);
         return true;
@@ -171,6 +157,20 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
             `from knowledge_items i where i."dataSourceId" = ${given.add(storeId)} and i."uniqueId" = ${given.add(fileId)} and i."indexStatus" <> 'DELETING'`,
         )
       )[0],
+    filesByIds: (storeId, fileIds) =>
+      select<VectorStoreFile>(
+        fileColumns,
+        (given) =>
+          `from knowledge_items i where i."dataSourceId" = ${given.add(storeId)} and i."uniqueId" = any(${given.add(fileIds)}::text[]) and i."indexStatus" <> 'DELETING'`,
+      ),
+    itemsWith: async (storeId, filter) =>
+      (
+        await select<{ id: string }>(
+          'i.id',
+          (given) =>
+            `from knowledge_items i where i."dataSourceId" = ${given.add(storeId)} and i."indexStatus" <> 'DELETING' and ${attributeCondition(filter, given)}`,
+        )
+      ).map(({ id }) => id),
     filesOfItems: (itemIds) =>
       select<VectorStoreFile>(
         fileColumns,
@@ -182,6 +182,12 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
           where i."dataSourceId" = ${given.add(storeId)} and i."indexStatus" <> 'DELETING') f
         where ${status === undefined ? 'true' : `f.status = ${given.add(status)}`} and ${filePageCondition(storeId, page, given)}`;
       return readPage<VectorStoreFile>(db, { text, values: given.values }, ['filename', 'errorMessage', 'attributes']);
+    },
+    passages(itemId, from, limit) {
+      const text = `select c.ordinal, t.text, t.gap_before as "gapBefore", t.char_start as "charStart", t.char_end as "charEnd" from knowledge_items i
+        join chunks c on c.item_id = i.id and c.generation = i."liveGeneration" join chunk_texts t on t.chunk_id = c.id
+        where i.id = $1 and c.ordinal >= $2 order by c.ordinal limit $3`;
+      return readPage<StorePassage>(db, { text, values: [itemId, from, limit] }, ['text']);
     },
     async setAttributes(itemId, attributes) {
       const text = `update knowledge_items set metadata = metadata || jsonb_build_object('attributes', $2::jsonb) where id = $1`;
@@ -217,36 +223,4 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
       return rows;
     },
   };
-}
-
-const usedSql = `update vector_stores set "lastActiveAt" = now(), "expiresAt" = ${expiryOf('"expiresAfterDays"')} where "dataSourceId" = $1`;
-
-async function addItem(tx: Transaction, dataSourceId: string, file: NewStoreFile): Promise<void> {
-  const { fileId, itemId, attributes, filename, createdAt, ...rest } = file;
-  const data = { ...rest, id: itemId, dataSourceId, createdAt, updatedAt: createdAt, filename, name: filename, uniqueId: fileId };
-  await tx.prisma.knowledgeItem.create({
-    data: { ...data, type: 'FILE_UPLOAD', indexStatus: 'QUEUED', metadata: { attributes } },
-  });
-}
-
-function itemIdsOf(files: readonly NewStoreFile[]): readonly string[] {
-  return files.map(({ itemId }) => itemId);
-}
-
-/** Where a page of ids begins and ends, its order and its length. Ids sort by the time they were made. */
-function pageCondition(column: string, { after, before, limit, order }: IdPage, given: Parameters): string {
-  const [further, nearer] = order === 'asc' ? ['>', '<'] : ['<', '>'];
-  return `${after === undefined ? 'true' : `${column} ${further} ${given.add(after)}`}
-    and ${before === undefined ? 'true' : `${column} ${nearer} ${given.add(before)}`}
-    order by ${column} ${order} limit ${given.add(limit)}`;
-}
-
-/** Files are in the order in which they were attached. */
-function filePageCondition(storeId: string, { after, before, ...page }: IdPage, given: Parameters): string {
-  const [further, nearer] = page.order === 'asc' ? ['>', '<'] : ['<', '>'];
-  const placeOf = (fileId: string) =>
-    `(select a.id from knowledge_items a where a."dataSourceId" = ${given.add(storeId)} and a."uniqueId" = ${given.add(fileId)})`;
-  return `${after === undefined ? 'true' : `f."itemId" ${further} ${placeOf(after)}`}
-    and ${before === undefined ? 'true' : `f."itemId" ${nearer} ${placeOf(before)}`}
-    order by f."itemId" ${page.order} limit ${given.add(page.limit)}`;
 }

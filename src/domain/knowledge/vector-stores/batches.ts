@@ -1,0 +1,162 @@
+import type { Caller } from '../../../entities/accounts/caller.ts';
+import { DomainError } from '../../../entities/errors.ts';
+import { isId } from '../../../entities/ids.ts';
+import type { StoreFileBatch, StoreFileStatus } from '../../../entities/knowledge/vector-store.ts';
+import type { Deps } from '../../deps.ts';
+import { Faults } from '../../faults.ts';
+import { copiesOf, removeCopies, type WantedFile } from './copies.ts';
+import { tooManyFiles } from './files.ts';
+import { type Optional, type PageInput, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';
+import { editableStore, getVectorStore, requireUnexpired } from './stores.ts';
+
+/** A file of a batch, with attributes of its own. */
+export interface BatchFileInput {
+  readonly fileId: string;
+  readonly attributes?: unknown;
+  readonly chunkingStrategy?: unknown;
+}
+
+/** Either `fileIds`, to which the other members apply, or `files`. */
+export interface FileBatchInput {
+  readonly fileIds?: Optional<readonly string[]>;
+  readonly files?: Optional<readonly BatchFileInput[]>;
+  readonly attributes?: unknown;
+  readonly chunkingStrategy?: unknown;
+}
+
+/** As many as the common format allows. */
+const batchFilesMax = 2_000;
+
+/** A wanted file, and whether the request gave attributes for it. */
+interface BatchFile extends WantedFile {
+  readonly hasAttributes: boolean;
+}
+
+/**
+ * Attaches copies of files of the caller to a store as one batch, and queues their indexing. A file that is attached already stays as it is,
+ * with the attributes that were given, and is part of the batch.
+ *
+ * @throws DomainError NOT_FOUND, FORBIDDEN, the faults of the input; CONFLICT when the store has expired or would have too many files;
+ * REQUEST_TOO_LARGE. Nothing is attached then.
+ *
+ * Cost: the copies, then one transaction.
+ */
+export async function createFileBatch(
+  deps: Deps,
+  caller: Caller,
+  storeId: string,
+  input: FileBatchInput,
+): Promise<StoreFileBatch> {
+  const store = await editableStore(deps, caller, storeId);
+  const wanted = readFiles(input);
+  requireUnexpired(deps, store);
+  const { vectorStores, vectorStoreBatches } = deps.storage;
+  const known = new Map(
+    (
+      await vectorStores.filesByIds(
+        storeId,
+        wanted.map(({ fileId }) => fileId),
+      )
+    ).map((file) => [file.id, file.itemId]),
+  );
+  const copies = await copiesOf(
+    deps,
+    caller,
+    wanted.filter(({ fileId }) => !known.has(fileId)),
+  );
+  const id = deps.newId('vectorStoreFileBatch');
+  const batch = { id, createdAt: deps.now(), dataSourceId: storeId };
+  const added = await vectorStoreBatches
+    .add(batch, copies, [...known.values()], deps.settings.VECTOR_STORE_FILES_MAX)
+    .catch(async (error: unknown) => {
+      await removeCopies(deps, copies);
+      throw error;
+    });
+  if (added.kind !== 'added') {
+    await removeCopies(deps, copies);
+    if (added.kind === 'full') throw tooManyFiles(deps);
+    throw new DomainError('NOT_FOUND', 'There is no such vector store', { param: 'vectorStoreId' });
+  }
+  await removeCopies(deps, added.unneeded);
+  const unneeded = new Set(added.unneeded.map(({ itemId }) => itemId));
+  for (const { fileId, attributes, hasAttributes } of wanted) {
+    const itemId = known.get(fileId);
+    if (itemId !== undefined && hasAttributes) await vectorStores.setAttributes(itemId, attributes);
+  }
+  // Not in the transaction: two thousand jobs would make it long. An item whose job is lost is found by the upkeep of the index.
+  for (const { itemId } of copies) {
+    if (!unneeded.has(itemId)) await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });
+  }
+  return getFileBatch(deps, caller, storeId, id);
+}
+
+/** @throws DomainError NOT_FOUND for the store and the batch. */
+export async function getFileBatch(deps: Deps, caller: Caller, storeId: string, id: string): Promise<StoreFileBatch> {
+  await getVectorStore(deps, caller, storeId);
+  const found = isId('vectorStoreFileBatch', id) ? await deps.storage.vectorStoreBatches.find(storeId, id) : undefined;
+  if (found === undefined)
+    throw new DomainError('NOT_FOUND', 'This vector store has no such batch of files', { param: 'batchId' });
+  return found;
+}
+
+/** The files of a batch that are still in the store. @throws DomainError NOT_FOUND; INVALID_VALUE naming `limit`. */
+export async function listBatchFiles(
+  deps: Deps,
+  caller: Caller,
+  storeId: string,
+  id: string,
+  { filter, ...input }: PageInput & { readonly filter?: Optional<StoreFileStatus> },
+) {
+  const page = readPageInput(input);
+  await getFileBatch(deps, caller, storeId, id);
+  return pageFrom(await deps.storage.vectorStoreBatches.listFiles(storeId, id, filter ?? undefined, page), page.most);
+}
+
+/** Stops the indexing of a batch. Files that are indexed stay; a batch that is over is returned as it is. @throws DomainError NOT_FOUND, FORBIDDEN. */
+export async function cancelFileBatch(deps: Deps, caller: Caller, storeId: string, id: string): Promise<StoreFileBatch> {
+  await editableStore(deps, caller, storeId);
+  const batch = await getFileBatch(deps, caller, storeId, id);
+  if (batch.inProgress === 0) return batch;
+  await deps.storage.vectorStoreBatches.cancel(storeId, id);
+  return getFileBatch(deps, caller, storeId, id);
+}
+
+/** What the common format says of a batch. `failed`: not one file could be read. */
+export function statusOfBatch({ cancelledAt, inProgress, completed, failed, cancelled }: StoreFileBatch): StoreFileStatus {
+  if (cancelledAt !== null) return 'cancelled';
+  if (inProgress > 0) return 'in_progress';
+  return failed > 0 && completed === 0 && cancelled === 0 ? 'failed' : 'completed';
+}
+
+function readFiles({ fileIds, files, attributes, chunkingStrategy }: FileBatchInput): readonly BatchFile[] {
+  const faults = new Faults();
+  const named = fileIds ?? [];
+  const given = files ?? [];
+  const [member, count] = given.length > 0 ? ['files', given] : ['fileIds', named];
+  if (named.length > 0 && given.length > 0) faults.add('files', 'files and fileIds exclude each other: give one of them');
+  if (count.length === 0) faults.add(member, 'fileIds or files must name at least one file', 'MISSING_REQUIRED_PARAMETER');
+  faults.requireCount(member, count, batchFilesMax);
+  const ofAll = readAttributes(attributes, faults);
+  requireOwnChunks(chunkingStrategy, faults);
+  const hasForAll = (attributes ?? null) !== null;
+  const wanted =
+    given.length > 0
+      ? given.slice(0, batchFilesMax).map((file, index): BatchFile => {
+          const at = `files[${index}]`;
+          requireOwnChunks(file.chunkingStrategy, faults, `${at}.chunkingStrategy`);
+          const own = readAttributes(file.attributes, faults, `${at}.attributes`);
+          return {
+            fileId: file.fileId,
+            param: `${at}.fileId`,
+            attributes: own,
+            hasAttributes: (file.attributes ?? null) !== null,
+          };
+        })
+      : named
+          .slice(0, batchFilesMax)
+          .map(
+            (fileId, index): BatchFile => ({ fileId, param: `fileIds[${index}]`, attributes: ofAll, hasAttributes: hasForAll }),
+          );
+  faults.throwIfAny();
+  return [...new Map(wanted.map((file) => [file.fileId, file])).values()];
+}

@@ -1,0 +1,64 @@
+import type { Caller } from '../../../entities/accounts/caller.ts';
+import { DomainError } from '../../../entities/errors.ts';
+import type { StorePassage } from '../../../entities/knowledge/vector-store.ts';
+import type { Deps } from '../../deps.ts';
+import { getStoreFile } from './files.ts';
+import type { Optional } from './input.ts';
+
+/** A part of the text that was read from a file. */
+export interface FileText {
+  /** Its place within the file, from 0. */
+  readonly place: number;
+  /** With the white space before it. */
+  readonly text: string;
+}
+
+export interface FileContent {
+  /** Joined they are the text that was read from the file; none before it is indexed. */
+  readonly passages: readonly FileText[];
+  /** Null: there is no more. */
+  readonly nextPage: string | null;
+}
+
+/** Of one page; LIST_PAGE_MAX_BYTES usually ends it before. */
+const passagesMax = 20_000;
+
+/**
+ * The text that was read from a file of a store, passage by passage.
+ *
+ * @param page  the `nextPage` of the page before.
+ * @throws DomainError NOT_FOUND for the store and the file; INVALID_VALUE naming `page`.
+ */
+export async function getFileContent(
+  deps: Deps,
+  caller: Caller,
+  storeId: string,
+  fileId: string,
+  page: Optional<string>,
+): Promise<FileContent> {
+  if (typeof page === 'string' && !/^\d{1,9}$/.test(page)) {
+    throw new DomainError('INVALID_VALUE', 'page must be the next_page of the page before', { param: 'page' });
+  }
+  const { itemId } = await getStoreFile(deps, caller, storeId, fileId);
+  const from = typeof page === 'string' ? Number(page) : 0;
+  // The passage before the page comes too: the first one of the page may overlap with it.
+  const known = Math.max(0, from - 1);
+  const { rows, foundCount } = await deps.storage.vectorStores.passages(itemId, known, passagesMax + 2);
+  const last = rows.slice(0, passagesMax + 1).at(-1);
+  const texts = rows.slice(0, passagesMax + 1).map(withoutOverlap);
+  return {
+    passages: texts.filter(({ place }) => place >= from),
+    nextPage: last !== undefined && last.ordinal >= from && foundCount > texts.length ? String(last.ordinal + 1) : null,
+  };
+}
+
+/** A passage without what the one before it says already, with the white space between them. */
+function withoutOverlap(
+  { ordinal: place, text, gapBefore, charStart }: StorePassage,
+  index: number,
+  all: readonly StorePassage[],
+): FileText {
+  const before = all[index - 1];
+  const overlap = before === undefined ? 0 : before.charEnd - charStart;
+  return { place, text: overlap > 0 ? text.slice(overlap) : (place === 0 ? '' : gapBefore) + text };
+}

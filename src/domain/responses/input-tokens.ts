@@ -1,0 +1,33 @@
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { requireFreeNames } from '../agents/tools.ts';
+import { requireForcedTool } from '../completions/tool-choice.ts';
+import type { Deps } from '../deps.ts';
+import { findAnswerer } from './create.ts';
+import { requireCalls, resolveItems, toMessages } from './given-items.ts';
+import { type ResponseInput, readResponse } from './input.ts';
+import { findPlace, historyOfPlace } from './place.ts';
+import { echoOf, fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
+
+/**
+ * Counts the input tokens of a request for a response: what the model would get in its first request, with the thread, the files, the tools
+ * and the passages of its agent. Nothing is stored, and no model is asked. A conversation that is too long is counted, not refused.
+ *
+ * @throws DomainError like `beginResponse`.
+ */
+export async function countResponseInput(deps: Deps, caller: Caller, input: ResponseInput, signal: AbortSignal): Promise<number> {
+  const read = readResponse({ ...input, store: false, background: false, stream: false }, deps.settings);
+  const place = await findPlace(deps, caller, input, read);
+  const answerer = await findAnswerer(deps, caller, input, place.chat);
+  requireForcedTool(read.tools.choice, answerer.agent);
+  if (answerer.agent !== undefined) requireFreeNames(read.tools.places, answerer.agent);
+  const items = await resolveItems(deps, caller, read.items);
+  const history = await historyOfPlace(deps, place);
+  requireCalls(read.items, items, history);
+  const id = deps.newId('response');
+  const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };
+  const messages = await toMessages(deps, items, giving, signal);
+  const request = storedRequestOf(input, read, answerer, messages);
+  const head = { createdAt: Math.floor(deps.now().getTime() / 1000), conversationId: null, echo: echoOf(input, read, answerer) };
+  const plan = await planOf(deps, caller, request, answerer, [...history, ...messages], head, { id, isStreaming: false });
+  return deps.runs.countInput(plan, signal);
+}

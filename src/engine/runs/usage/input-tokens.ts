@@ -1,0 +1,58 @@
+import { estimateTokens } from '../../knowledge/index/tokens.ts';
+import type { ModelMessage, ModelRequest } from '../../models/port.ts';
+import { RunOutput } from '../answer/output.ts';
+import { RunBudget } from '../budget.ts';
+import { runLoop } from '../loop.ts';
+import type { LoopDeps } from '../loop-deps.ts';
+import { withPassages } from '../prompt/context.ts';
+import { requestOf } from '../prompt/model-request.ts';
+import { findPassages } from '../prompt/passages.ts';
+import type { RunPlan } from '../run-engine.ts';
+import { toolsOfRun } from '../subagents/tools-of-run.ts';
+import { RunTools } from '../tools/run-tools.ts';
+
+/** What most models take for the frame of a message, of a tool and of an image. */
+const messageTokens = 4;
+const toolTokens = 8;
+const imageTokens = 1_000;
+
+/**
+ * The tokens of the first request that a run would send to its model: messages, tools, passages of its knowledge. An estimate: the
+ * tokenizers of all models are not known (knowledge/index/tokens.ts). No model is asked.
+ */
+export async function countInputTokens(plan: RunPlan, deps: LoopDeps, signal: AbortSignal): Promise<number> {
+  const runId = plan.charge.runId ?? '';
+  const start = { runId, firstSequence: 0, isEager: false, secrets: {} };
+  const budget = new RunBudget({ roundsMax: deps.roundsMax });
+  const tools = new RunTools(plan, deps, () => toolsOfRun({ plan, deps, start, budget, run: runLoop, spent: () => undefined }));
+  if (plan.offersAgentTools === true) await tools.takeAgentTools();
+  let { messages } = plan;
+  if (plan.knowledge !== undefined && plan.knowledge.question !== '') {
+    const output = new RunOutput(deps.newId, 0, [], deps.answerCharsMax);
+    messages = withPassages(messages, await findPassages(plan, deps, output, runId, signal), plan.generateCitations);
+  }
+  return tokensOf(requestOf(plan, tools, messages, { mustAnswer: false, hasCalled: false }));
+}
+
+function tokensOf({ messages, tools, responseFormat }: ModelRequest): number {
+  let tokens = 0;
+  for (const message of messages) tokens += messageTokens + tokensOfMessage(message);
+  for (const { name, description, parameters } of tools) {
+    tokens += toolTokens + estimateTokens(name) + estimateTokens(description) + estimateTokens(JSON.stringify(parameters));
+  }
+  if (responseFormat?.type === 'json_schema') tokens += toolTokens + estimateTokens(JSON.stringify(responseFormat.schema));
+  return Math.ceil(tokens);
+}
+
+function tokensOfMessage(message: ModelMessage): number {
+  const { content } = message;
+  let tokens = 0;
+  if (typeof content === 'string') tokens += estimateTokens(content);
+  else for (const part of content ?? []) tokens += part.type === 'text' ? estimateTokens(part.text) : imageTokens;
+  if (message.role === 'assistant') {
+    for (const { name, arguments: given } of message.toolCalls ?? []) {
+      tokens += toolTokens + estimateTokens(name) + estimateTokens(given);
+    }
+  }
+  return tokens;
+}

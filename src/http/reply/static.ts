@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { requestIdOf } from '../context.ts';
+import { sendBody } from './reply.ts';
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+interface Compressed {
+  readonly gzipped: Buffer;
+  readonly etag: string;
+}
+
+/**
+ * Content that is the same for every reader until the process ends. It is made and compressed for its first reader, and only the compressed
+ * bytes are kept: nearly every reader takes gzip.
+ */
+export class StaticContent {
+  readonly #make: () => string | Buffer | Promise<string | Buffer>;
+  readonly #headers: readonly string[];
+  #compressed: Promise<Compressed> | undefined;
+
+  /**
+   * @param headers  a flat list of names and values, without those of caches and encodings.
+   * @param make  called again by the next reader when it fails.
+   */
+  constructor(headers: readonly string[], make: () => string | Buffer | Promise<string | Buffer>) {
+    this.#headers = headers;
+    this.#make = make;
+  }
+
+  /**
+   * Sends the content, or 304 to a reader who has it. Browsers keep it and ask each time whether it has changed: another version of Parley may
+   * answer at the same address.
+   *
+   * @throws what `make` throws, and what `sendBody` throws.
+   */
+  async send(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    this.#compressed ??= this.#compress();
+    const { gzipped, etag } = await this.#compressed;
+    // CORS may have set it. By `Accept`, some addresses have something else for other clients.
+    const vary = [res.getHeader('vary') ?? [], 'Accept', 'Accept-Encoding'].flat().join(', ');
+    const headers = ['x-request-id', requestIdOf(req), ...this.#headers, 'vary', vary, 'cache-control', 'no-cache', 'etag', etag];
+    if (hasTag(req.headers['if-none-match'], etag)) {
+      if (res.headersSent || res.destroyed) return;
+      res.writeHead(304, headers);
+      res.end();
+      return;
+    }
+    if (takesGzip(req.headers['accept-encoding'])) sendBody(res, 200, [...headers, 'content-encoding', 'gzip'], gzipped);
+    else sendBody(res, 200, headers, await decompress(gzipped));
+  }
+
+  async #compress(): Promise<Compressed> {
+    try {
+      const gzipped = await compress(await this.#make());
+      // Weak: the compressed and the plain bytes have the same tag.
+      return { gzipped, etag: `W/"${createHash('sha256').update(gzipped).digest('base64url').slice(0, 22)}"` };
+    } catch (error) {
+      this.#compressed = undefined;
+      throw error;
+    }
+  }
+}
+
+/** Whether a header `If-None-Match` names the tag. */
+function hasTag(header: string | undefined, etag: string): boolean {
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
+  return header?.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag)) === true;
+}
+
+/** Whether a header `Accept-Encoding` names gzip; `gzip;q=0` refuses it. */
+function takesGzip(header: string | string[] | undefined): boolean {
+  return String(header ?? '')
+    .split(',')
+    .some((part) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(part));
+}

@@ -1,0 +1,68 @@
+import type { Deps } from '../domain/deps.ts';
+import { splitModelId } from '../engine/models/catalog.ts';
+import type { RunTimings } from '../engine/runs/usage/timings.ts';
+import type { Admissions } from '../http/limits.ts';
+import type { Metrics, Sample } from '../http/log/metrics.ts';
+import type { SseStreams } from '../http/reply/sse.ts';
+
+const ofModel = ['provider', 'model'] as const;
+
+/** What the process does, for dashboards. No label has more values than a list of ours. deploy/grafana/parley.json shows these metrics. */
+export function measure(metrics: Metrics, { runs, jobs, pools }: Deps, streams: SseStreams, admissions: Admissions): void {
+  metrics.gauge('streams_open', 'Open event streams.', () => streams.openCount);
+  metrics.gauge('runs_active', 'Requests that hold a run at this moment.', () => admissions.runs.share.count);
+  metrics.counter('pool_refusals_total', 'Requests refused for want of a place, by pool.', ['pool'], () =>
+    labelled('pool', pools.refused),
+  );
+  metrics.gauges('pool_waiting', 'Work that waits for a place, by pool.', ['pool'], () => labelled('pool', pools.waiting()));
+  metrics.counter('runs_total', 'Runs that ended in this process, by status.', ['status'], () =>
+    labelled('status', runs.counts.ended),
+  );
+  metrics.gauge('jobs_running', 'Jobs this process works on at this moment.', () => jobs.counts.running);
+  metrics.gauges('jobs_waiting', 'Jobs of all processes that wait, by name.', ['job'], async () =>
+    labelled('job', (await jobs.counts.waiting()) ?? []),
+  );
+  metrics.counter('jobs_completed_total', 'Jobs done, by name.', ['job'], () => labelled('job', jobs.counts.completed));
+  metrics.counter('jobs_failed_total', 'Tries of jobs that failed, by name.', ['job'], () => labelled('job', jobs.counts.failed));
+  measureModels(metrics, runs.counts.timings);
+}
+
+function measureModels(metrics: Metrics, timings: RunTimings): void {
+  const { calls, tokens, callSeconds, firstTokenSeconds, retrievalSeconds, retrievalBoundsSeconds } = timings;
+  metrics.counter('tokens_total', 'Tokens of upstream calls, by direction and model.', ['direction', ...ofModel], () => [
+    ...byModel(tokens.input, { direction: 'input' }),
+    ...byModel(tokens.output, { direction: 'output' }),
+  ]);
+  metrics.counter('model_calls_total', 'Model calls of runs, by model and outcome.', ['outcome', ...ofModel], () =>
+    (['ok', 'error', 'cut'] as const).flatMap((outcome) => byModel(calls[outcome], { outcome })),
+  );
+  metrics.histogram(
+    'model_call_duration_seconds',
+    'Time from the request to a model to the end of its answer.',
+    ofModel,
+    callSeconds.boundsSeconds,
+    () => byModel(callSeconds, {}),
+  );
+  metrics.histogram(
+    'model_first_token_seconds',
+    'Time from the request to a model to the first part of its answer.',
+    ofModel,
+    firstTokenSeconds.boundsSeconds,
+    () => byModel(firstTokenSeconds, {}),
+  );
+  metrics.histogram('retrieval_duration_seconds', 'Time of a search for passages.', [], retrievalBoundsSeconds, () => [
+    { labels: {}, value: retrievalSeconds },
+  ]);
+}
+
+function labelled(label: string, counts: Iterable<readonly [string, number]>): readonly Sample<number>[] {
+  return Array.from(counts, ([name, value]) => ({ labels: { [label]: name }, value }));
+}
+
+/** The provider of a model that is not configured is not shown either. */
+function byModel<T>(values: Iterable<readonly [string, T]>, labels: Readonly<Record<string, string>>): readonly Sample<T>[] {
+  return Array.from(values, ([model, value]) => ({
+    labels: { ...labels, provider: splitModelId(model).provider || model, model },
+    value,
+  }));
+}

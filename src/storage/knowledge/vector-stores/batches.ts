@@ -1,0 +1,119 @@
+// Raw SQL: a batch comes with the states of its files in one statement; cancelling checks and changes states in one.
+import type { StoreFileBatch, StoreFileStatus, VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
+import type { Database } from '../../database/database.ts';
+import type { Signals } from '../../database/signals/signals.ts';
+import { readPage } from '../../database/sql/bounded-rows.ts';
+import { Parameters, selectRows } from '../../database/sql/where.ts';
+import {
+  addItems,
+  cancelItemsSql,
+  countColumns,
+  type Found,
+  fileColumns,
+  filePageCondition,
+  type IdPage,
+  itemIdsOf,
+  type NewStoreFile,
+  usedSql,
+} from './rows.ts';
+
+export interface NewFileBatch {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly dataSourceId: string;
+}
+
+/** What became of a batch that was to be written. */
+export type AddedBatch =
+  /** Written. The files that another request attached meanwhile are in the batch with the items they had: their copies are not needed. */
+  | { readonly kind: 'added'; readonly unneeded: readonly NewStoreFile[] }
+  | { readonly kind: 'full' }
+  | { readonly kind: 'missing' };
+
+/** Files of a vector store that one request attached. Access is that of the store: load it before. */
+export interface VectorStoreBatchStore {
+  /**
+   * Adds new files to a store, with files that it has already, as one batch.
+   *
+   * @param knownItemIds  items of files that the store had when the batch was made; those that are gone are left out.
+   */
+  add(
+    batch: NewFileBatch,
+    files: readonly NewStoreFile[],
+    knownItemIds: readonly string[],
+    filesMax: number,
+  ): Promise<AddedBatch>;
+  find(storeId: string, id: string): Promise<StoreFileBatch | undefined>;
+  listFiles(storeId: string, id: string, status: StoreFileStatus | undefined, page: IdPage): Promise<Found<VectorStoreFile>>;
+  /** Stops the indexing of its files; those that are indexed stay. */
+  cancel(storeId: string, id: string): Promise<void>;
+}
+
+export function createVectorStoreBatchStore(db: Database, signals: Signals): VectorStoreBatchStore {
+  const { pool } = db;
+  const announce = (id: string) => signals.publish('data-source-changed', id);
+  return {
+    async add(batch, files, knownItemIds, filesMax) {
+      const { dataSourceId, id: batchId } = batch;
+      const added = await db.transaction(async (tx): Promise<AddedBatch> => {
+        const locked = await tx.query('select 1 from data_sources where id = $1 and "deletingAt" is null for update', [
+          dataSourceId,
+        ]);
+        if (locked.rowCount !== 1) return { kind: 'missing' };
+        const there = { dataSourceId, indexStatus: { not: 'DELETING' } };
+        const select = { id: true, uniqueId: true };
+        const wanted = { in: files.map(({ fileId }) => fileId) };
+        const meanwhile = await tx.prisma.knowledgeItem.findMany({ where: { ...there, uniqueId: wanted }, select });
+        const attached = new Set(meanwhile.map(({ uniqueId }) => uniqueId));
+        const [unneeded, missing] = [
+          files.filter(({ fileId }) => attached.has(fileId)),
+          files.filter(({ fileId }) => !attached.has(fileId)),
+        ];
+        if (missing.length > 0 && (await tx.prisma.knowledgeItem.count({ where: there })) + missing.length > filesMax)
+          return { kind: 'full' };
+        const known = await tx.prisma.knowledgeItem.findMany({ where: { ...there, id: { in: [...knownItemIds] } }, select });
+        await addItems(tx, dataSourceId, missing);
+        await tx.prisma.vectorStoreFileBatch.create({ data: batch });
+        const itemIds = new Set([...itemIdsOf(missing), ...[...meanwhile, ...known].map(({ id }) => id)]);
+        await tx.prisma.vectorStoreBatchFile.createMany({ data: [...itemIds].map((itemId) => ({ batchId, itemId })) });
+        await tx.query(usedSql, [dataSourceId]);
+        return { kind: 'added', unneeded };
+      });
+      if (added.kind === 'added') announce(dataSourceId);
+      return added;
+    },
+    async find(storeId, id) {
+      const [batch] = await selectRows<StoreFileBatch>(
+        pool,
+        (given) => `select b.id, b."createdAt", b."dataSourceId", b."cancelledAt", counts.* from vector_store_file_batches b
+          cross join lateral (
+            select ${countColumns} from vector_store_batch_files f join knowledge_items i on i.id = f."itemId"
+            where f."batchId" = b.id and i."indexStatus" <> 'DELETING'
+          ) as counts
+          where b.id = ${given.add(id)} and b."dataSourceId" = ${given.add(storeId)}`,
+      );
+      return batch;
+    },
+    listFiles(storeId, id, status, page) {
+      const given = new Parameters();
+      const text = `select f.* from (select ${fileColumns} from vector_store_batch_files b join knowledge_items i on i.id = b."itemId"
+          where b."batchId" = ${given.add(id)} and i."dataSourceId" = ${given.add(storeId)} and i."indexStatus" <> 'DELETING') f
+        where ${status === undefined ? 'true' : `f.status = ${given.add(status)}`} and ${filePageCondition(storeId, page, given)}`;
+      return readPage<VectorStoreFile>(db, { text, values: given.values }, ['filename', 'errorMessage', 'attributes']);
+    },
+    async cancel(storeId, id) {
+      await db.transaction(async (tx) => {
+        const { count } = await tx.prisma.vectorStoreFileBatch.updateMany({
+          where: { id, dataSourceId: storeId, cancelledAt: null },
+          data: { cancelledAt: new Date() },
+        });
+        if (count === 0) return;
+        await tx.query(
+          `${cancelItemsSql} and i.id in (select f."itemId" from vector_store_batch_files f where f."batchId" = $1)`,
+          [id],
+        );
+      });
+      announce(storeId);
+    },
+  };
+}
