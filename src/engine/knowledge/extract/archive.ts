@@ -1,5 +1,5 @@
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
-import { ExtractError, encrypted } from './error.ts';
+import { damaged, ExtractError, encrypted } from './error.ts';
 import { readXml, type XmlHandler } from './xml.ts';
 
 const mebibyte = 1024 * 1024;
@@ -109,10 +109,6 @@ export class Archive {
       `${this.what} expands to more than the ${mebibytes} MiB that can be read; split it into smaller ones.`,
     );
   }
-}
-
-export function damaged(what: string): ExtractError {
-  return new ExtractError('CORRUPT', `${what} is damaged or cut short; open it, save it again, and add the new file.`);
 }
 
 function tooManyEntries(): ExtractError {

@@ -64,7 +64,7 @@ export class DocumentWriter {
 
   /** @throws ExtractError NO_TEXT when nothing was added. */
   finish(mimeType: string): ExtractedDocument {
-    if (this.#blocks.length === 0) throw new ExtractError('NO_TEXT', 'The document holds no text.');
+    if (this.#blocks.length === 0) throw new ExtractError('NO_TEXT', 'The document holds no text; text in pictures is not read.');
     const title = this.title === null ? '' : oneLine(cleanText(this.title)).slice(0, titleMaxChars).toWellFormed();
     return {
       title: title === '' ? null : title,

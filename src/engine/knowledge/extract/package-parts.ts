@@ -48,10 +48,11 @@ export async function packageTitle(archive: Archive): Promise<string | null> {
       if (isTitle) title += text;
     },
   });
-  const isMadeUp = /^(?:PowerPoint[ -]|Microsoft (?:Word|Excel|PowerPoint)|Untitled|Slide 1$|Document\d*$|Mappe\d*$)/i.test(
-    title.trim(),
-  );
-  return title.trim() === '' || isMadeUp ? null : title.trim();
+  const isMadeUp =
+    /^(?:PowerPoint[ -]|Presentation$|Microsoft (?:Word|Excel|PowerPoint)|Untitled|Slide 1$|Document\d*$|Mappe\d*$)/i.test(
+      title.trim(),
+    );
+  return !/[\p{L}\p{N}]/u.test(title) || isMadeUp ? null : title.trim();
 }
 
 function lastWord(type: string): string {

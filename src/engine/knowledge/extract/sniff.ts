@@ -1,9 +1,9 @@
 import { fileTypeFromBuffer } from 'file-type';
-import { Archive, damaged } from './archive.ts';
+import type { Archive } from './archive.ts';
 import { decodeText, wideCharset } from './charset.ts';
 import { compoundNames, isCompound } from './compound.ts';
 import type { DocumentBytes } from './document.ts';
-import { ExtractError, encrypted } from './error.ts';
+import { damaged, ExtractError, encrypted } from './error.ts';
 import { type DocumentFormat, formatNamed, readableFormatNames, readableFormats } from './readable-formats.ts';
 
 export type ArchiveFormat = 'docx' | 'xlsx' | 'ods' | 'pptx' | 'epub';
@@ -60,6 +60,7 @@ function isTextFormat(format: DocumentFormat | undefined): format is TextFormat 
 
 /** A document of an archive's kind is named by the parts in it. Other archives, also those named like a text, are not opened. */
 async function sniffArchive(document: DocumentBytes): Promise<DocumentType> {
+  const { Archive } = await import('./archive.ts');
   const archive = await Archive.open(document.bytes);
   if (archive === undefined) {
     const named = formatNamed(document);

@@ -9,6 +9,8 @@ export interface XmlHandler {
   close?(name: string): void;
   /** May come in several pieces. */
   text?(text: string): void;
+  /** Ends the reading between two pieces of the document. */
+  readonly isDone?: boolean;
 }
 
 /** Documents of office programs stay below 100. */
@@ -42,6 +44,7 @@ export async function readXml(parts: AsyncIterable<Buffer>, handler: XmlHandler,
   for await (const part of parts) {
     decoder ??= new TextDecoder(charsetOf(part));
     parser.write(decoder.decode(part, { stream: true }));
+    if (handler.isDone === true) return;
   }
   parser.end(decoder?.decode() ?? '');
 }

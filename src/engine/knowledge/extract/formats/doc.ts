@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
-import { damaged } from '../archive.ts';
 import type { DocumentWriter } from '../document-writer.ts';
-import { ExtractError, encrypted } from '../error.ts';
+import { damaged, ExtractError, encrypted } from '../error.ts';
 import { writeTable } from './markdown-table.ts';
 
 const what = 'The Word document';
@@ -113,8 +112,9 @@ function writeBody(body: string, writer: DocumentWriter): void {
     rows = [];
   };
   for (const line of body.replace(/[\ue7c0-\ue7c8]/g, (mark) => `${mark}\n`).split('\n')) {
-    if (/\t\s*$/.test(line) && line.trim() !== '') {
-      rows.push(line.replace(/\t\s*$/, '').split('\t'));
+    const content = line.trimEnd();
+    if (content !== '' && line.includes('\t', content.length)) {
+      rows.push(content.split('\t'));
       continue;
     }
     endTable();

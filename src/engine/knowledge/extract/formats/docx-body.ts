@@ -190,7 +190,10 @@ export class BodyReader implements XmlHandler {
     const paragraph = this.#paragraphs.at(-1);
     if (link === undefined || paragraph === undefined) return;
     const words = paragraph.text.slice(link.start);
-    paragraph.text = paragraph.text.slice(0, link.start) + markdownLink(words, link.address);
+    const shown = words.trim();
+    const at = words.indexOf(shown);
+    const linked = words.slice(0, at) + markdownLink(shown, link.address) + words.slice(at + shown.length);
+    paragraph.text = paragraph.text.slice(0, link.start) + linked;
   }
 
   #endParagraph(): void {

@@ -1,5 +1,6 @@
-import { type Archive, damaged } from '../archive.ts';
+import type { Archive } from '../archive.ts';
 import type { DocumentWriter } from '../document-writer.ts';
+import { damaged } from '../error.ts';
 import { packageTitle, partOf, relationsOf } from '../package-parts.ts';
 import { BodyReader } from './docx-body.ts';
 import { readNotes } from './docx-notes.ts';

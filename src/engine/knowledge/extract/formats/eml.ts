@@ -1,9 +1,8 @@
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
 import { oneLine } from '../../../../lib/text.ts';
-import { damaged } from '../archive.ts';
 import type { DocumentBytes, ExtractedDocument } from '../document.ts';
 import type { DocumentWriter } from '../document-writer.ts';
-import { ExtractError } from '../error.ts';
+import { damaged, ExtractError } from '../error.ts';
 import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';
 import { markdownOfBody } from './html.ts';
 
@@ -68,8 +67,8 @@ function people(addresses: readonly Address[] = []): string {
 
 async function readAttachment(attachment: Attachment, writer: DocumentWriter, readPart: ReadPart): Promise<void> {
   const { content, mimeType } = attachment;
-  const filename = oneLine(attachment.filename ?? (mimeType === 'message/rfc822' ? 'mail.eml' : 'without a name'));
-  writer.heading(2, `Attachment: ${filename}`);
+  const filename = oneLine(attachment.filename ?? '');
+  writer.heading(2, filename === '' ? 'Attachment' : `Attachment: ${filename}`);
   const bytes = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
   try {
     writer.part(await readPart({ bytes, filename, mimeType }, writer.textMaxChars - writer.length), 2);

@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
 import { oneLine } from '../../../../lib/text.ts';
-import { type Archive, damaged } from '../archive.ts';
+import type { Archive } from '../archive.ts';
 import { decodeText } from '../charset.ts';
 import type { DocumentWriter } from '../document-writer.ts';
-import { ExtractError } from '../error.ts';
+import { damaged, ExtractError } from '../error.ts';
 import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';
 import { markdownOfBody } from './html.ts';
 

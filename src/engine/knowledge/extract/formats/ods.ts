@@ -1,7 +1,7 @@
 import { oneLine } from '../../../../lib/text.ts';
-import { type Archive, damaged } from '../archive.ts';
+import type { Archive } from '../archive.ts';
 import { type DocumentWriter, tooMuchText } from '../document-writer.ts';
-import { encrypted } from '../error.ts';
+import { damaged, encrypted } from '../error.ts';
 import { attribute, type XmlAttributes, type XmlHandler } from '../xml.ts';
 import { type SheetCell, SheetWriter } from './sheet-writer.ts';
 
@@ -58,7 +58,6 @@ class OdsReader implements XmlHandler {
   readonly #hiddenStyles = new Set<string>();
   #style = '';
   #isSheet = false;
-  #isCut = false;
   #row: SheetCell[] = [];
   #rowRepeated = 1;
   #column = 0;
@@ -66,6 +65,8 @@ class OdsReader implements XmlHandler {
   #commentDepth = 0;
   #paragraphDepth = 0;
   #chars = 0;
+  /** Whether the bound on cells was reached. */
+  isDone = false;
 
   constructor(writer: DocumentWriter) {
     this.#writer = writer;
@@ -73,7 +74,7 @@ class OdsReader implements XmlHandler {
   }
 
   open(name: string, attributes: XmlAttributes): void {
-    if (this.#isCut) return;
+    if (this.isDone) return;
     switch (name) {
       case 'style':
         this.#style = attribute(attributes, 'name') ?? '';
@@ -110,7 +111,7 @@ class OdsReader implements XmlHandler {
   }
 
   close(name: string): void {
-    if (this.#isCut) return;
+    if (this.isDone) return;
     if (name === 'annotation') this.#commentDepth -= 1;
     else if (name === 'p') this.#paragraphDepth -= 1;
     else if (name === 'table-cell' || name === 'covered-table-cell') this.#closeCell();
@@ -131,7 +132,7 @@ class OdsReader implements XmlHandler {
     this.#cell = { column: this.#column, repeated: count, isText: type === 'string', text: '', comment: '' };
     this.#column += count;
     if (!this.#isSheet || this.#sheets.count(1)) return;
-    this.#isCut = true;
+    this.isDone = true;
     this.#sheets.cut();
   }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import initialize, { LiteParse } from '@llamaindex/liteparse-wasm';
 import type { DocumentWriter } from '../document-writer.ts';
-import { ExtractError, encrypted } from '../error.ts';
+import { damaged, ExtractError, encrypted } from '../error.ts';
 import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';
 import { firstHeading } from './markdown.ts';
 
@@ -72,6 +72,6 @@ async function readPagesForgivingly(bytes: Uint8Array): Promise<Pages> {
     return { count: totalPages, isMarkdown: false, texts: text.map((content, index) => ({ page: index + 1, text: content })) };
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException') throw encrypted('The PDF');
-    throw new ExtractError('CORRUPT', 'The PDF is damaged or cut short; open it, save it again, and add the new file.');
+    throw damaged('The PDF');
   }
 }

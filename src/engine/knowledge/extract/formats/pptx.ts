@@ -1,5 +1,6 @@
-import { type Archive, damaged } from '../archive.ts';
+import type { Archive } from '../archive.ts';
 import type { DocumentWriter } from '../document-writer.ts';
+import { damaged } from '../error.ts';
 import { packageTitle, partOf, relationsOf } from '../package-parts.ts';
 import { relationId } from '../xml.ts';
 import { writeTable } from './markdown-table.ts';
@@ -31,23 +32,24 @@ async function readSlide(archive: Archive, part: string, page: number, writer: D
   await archive.xml(part, slide);
   if (slide.isHidden) return;
   const relations = [...(await relationsOf(archive, part)).values()].filter(({ isExternal }) => !isExternal);
-  const related = async (types: readonly string[]) => {
+  const related = async (wanted: string) => {
     const shapes: ShapeText[] = [];
-    for (const { target } of relations.filter(({ type }) => types.includes(type))) {
+    for (const { target } of relations.filter(({ type }) => type === wanted)) {
       const reader = new SlideReader(writer.textMaxChars);
       await archive.xml(target, reader);
       shapes.push(...reader.shapes);
     }
     return shapes;
   };
+  const shapes = [...slide.shapes, ...(await related('diagramData'))];
+  const notes = (await related('notesSlide')).filter(({ role }) => role === 'body');
+  const comments = await related('comments');
+  // A slide of nothing but pictures leaves no heading.
+  if (shapes.length + notes.length + comments.length === 0) return;
   writer.heading(1, slide.title === '' ? `Slide ${page}` : slide.title, page);
-  for (const shape of [...slide.shapes, ...(await related(['diagramData']))]) writeShape(shape, page, writer);
-  for (const { role, lines } of await related(['notesSlide'])) {
-    if (role === 'body' && lines.length > 0) writer.block('paragraph', `Speaker notes: ${linesText(lines)}`, page);
-  }
-  for (const { lines } of await related(['comments'])) {
-    if (lines.length > 0) writer.block('paragraph', `Comment: ${linesText(lines)}`, page);
-  }
+  for (const shape of shapes) writeShape(shape, page, writer);
+  for (const { lines } of notes) writer.block('paragraph', `Speaker notes: ${linesText(lines)}`, page);
+  for (const { lines } of comments) writer.block('paragraph', `Comment: ${linesText(lines)}`, page);
 }
 
 function writeShape({ role, lines, rows }: ShapeText, page: number, writer: DocumentWriter): void {

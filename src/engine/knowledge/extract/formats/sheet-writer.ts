@@ -13,7 +13,7 @@ export interface SheetCell {
 /** Rows of one block; passages may be cut between any two rows. */
 const rowsPerBlock = 50;
 /** Cells of one document, counted with empty ones: reading more takes too long. */
-export const cellsMax = 5_000_000;
+export const cellsMax = 3_000_000;
 
 /**
  * Writes the sheets of a workbook: a heading for each sheet, then one line for each row, each cell with its column's name
@@ -24,6 +24,8 @@ export const cellsMax = 5_000_000;
 export class SheetWriter {
   readonly #writer: DocumentWriter;
   #cells = 0;
+  /** The name of a sheet without rows so far: an empty sheet leaves no heading. */
+  #name = '';
   /** Names of the columns; undefined above the first table. */
   #columns: ReadonlyMap<number, string> | undefined;
   /** Whether no row came after the head. */
@@ -39,7 +41,7 @@ export class SheetWriter {
   }
 
   begin(name: string): void {
-    this.#writer.heading(1, name);
+    this.#name = name;
   }
 
   /** Counts cells, also empty ones. @returns false when the bound is reached: stop reading. */
@@ -55,6 +57,8 @@ export class SheetWriter {
       this.#isAfterGap = true;
       return;
     }
+    this.#writer.heading(1, this.#name);
+    this.#name = '';
     if (cells.length === 1 && (this.#columns === undefined || (this.#isAfterGap && first.isText))) {
       this.#flush();
       this.#writer.block('paragraph', first.text);

@@ -1,7 +1,6 @@
 import type { CellObject, WorkBook } from '@e965/xlsx';
-import { damaged } from '../archive.ts';
 import type { DocumentWriter } from '../document-writer.ts';
-import { encrypted } from '../error.ts';
+import { damaged, encrypted } from '../error.ts';
 import { type SheetCell, SheetWriter } from './sheet-writer.ts';
 import { spreadsheets } from './spreadsheets.ts';
 

@@ -1,7 +1,7 @@
 import { attribute, type XmlAttributes, type XmlHandler } from '../xml.ts';
 import { formatNumber } from './cell-format.ts';
 import { columnOf, type SheetCell, type SheetWriter } from './sheet-writer.ts';
-import type { CellStyles } from './xlsx-tables.ts';
+import { type CellStyles, unescaped } from './xlsx-tables.ts';
 
 export interface SheetContext {
   readonly strings: readonly string[];
@@ -25,8 +25,10 @@ export class SheetReader implements XmlHandler {
   #style = 0;
   #value = '';
   #isValue = false;
+  /** Inside the reading of Japanese text. */
+  #isReading = false;
   /** Whether the bound on cells was reached. */
-  isCut = false;
+  isDone = false;
 
   constructor(sheets: SheetWriter, context: SheetContext) {
     this.#sheets = sheets;
@@ -34,7 +36,7 @@ export class SheetReader implements XmlHandler {
   }
 
   open(name: string, attributes: XmlAttributes): void {
-    if (this.isCut) return;
+    if (this.isDone) return;
     switch (name) {
       case 'row': {
         this.#row = [];
@@ -55,23 +57,27 @@ export class SheetReader implements XmlHandler {
       case 't':
         this.#isValue = true;
         break;
+      case 'rPh':
+        this.#isReading = true;
+        break;
     }
   }
 
   close(name: string): void {
-    if (this.isCut) return;
+    if (this.isDone) return;
     this.#isValue = false;
-    if (name === 'c') this.#endCell();
+    if (name === 'rPh') this.#isReading = false;
+    else if (name === 'c') this.#endCell();
     else if (name === 'row') this.#sheets.row(this.#row);
   }
 
   text(text: string): void {
-    if (this.#isValue) this.#value += text;
+    if (this.#isValue && !this.#isReading) this.#value += text;
   }
 
   #endCell(): void {
     if (!this.#sheets.count(1)) {
-      this.isCut = true;
+      this.isDone = true;
       return;
     }
     const shown = this.#value === '' ? '' : this.#shown();
@@ -89,6 +95,7 @@ export class SheetReader implements XmlHandler {
         return strings[Number(this.#value)] ?? '';
       case 'str':
       case 'inlineStr':
+        return unescaped(this.#value);
       case 'e':
         return this.#value;
       case 'b':

@@ -39,7 +39,7 @@ export async function readStrings(archive: Archive, part: string, textMaxChars: 
     close(name) {
       isText = false;
       if (name === 'rPh') isReading = false;
-      else if (name === 'si') strings.push(text);
+      else if (name === 'si') strings.push(unescaped(text));
     },
     text(piece) {
       if (!isText) return;
@@ -92,4 +92,10 @@ async function readCommentPart(archive: Archive, part: string, textMaxChars: num
     },
   });
   return comments;
+}
+
+/** Text with control characters as they are escaped in workbooks: `_x000D_`. */
+export function unescaped(text: string): string {
+  if (!text.includes('_x')) return text;
+  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }

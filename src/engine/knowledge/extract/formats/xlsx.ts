@@ -1,5 +1,6 @@
-import { type Archive, damaged } from '../archive.ts';
+import type { Archive } from '../archive.ts';
 import type { DocumentWriter } from '../document-writer.ts';
+import { damaged } from '../error.ts';
 import { packageTitle, partOf, relationsOf } from '../package-parts.ts';
 import { attribute, relationId } from '../xml.ts';
 import { SheetWriter } from './sheet-writer.ts';
@@ -30,7 +31,7 @@ export async function readXlsx(archive: Archive, writer: DocumentWriter): Promis
     const comments = await readComments(archive, target.target, writer.textMaxChars);
     const reader = new SheetReader(sheets, { strings, styles, comments, isDate1904: workbook.isDate1904 });
     await archive.xml(target.target, reader);
-    if (reader.isCut) {
+    if (reader.isDone) {
       sheets.cut();
       break;
     }
