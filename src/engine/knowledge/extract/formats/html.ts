@@ -38,6 +38,9 @@ export function markdownOfBody(html: string): { readonly text: string; readonly 
   const document = parse(html.replaceAll('\0', ''));
   if (isTooDeep(document)) return { text: bareText(document), isMarkdown: false };
   remove(document, neverText);
+  for (const element of document.querySelectorAll('[style]')) {
+    if (/display\s*:\s*none/i.test(element.getAttribute('style') ?? '')) element.remove();
+  }
   const body = document.querySelector('body') ?? document.documentElement;
   return { text: markdownOf(String(body.innerHTML)), isMarkdown: true };
 }

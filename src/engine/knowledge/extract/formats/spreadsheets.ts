@@ -1,4 +1,8 @@
 import { createRequire } from 'node:module';
 
-/** The library of spreadsheets in its form for `require`, which brings the code pages of old files along. */
-export const spreadsheets = createRequire(import.meta.url)('@e965/xlsx') as typeof import('@e965/xlsx');
+const require = createRequire(import.meta.url);
+
+/** The library of spreadsheets, loaded at the first call. Its form for `require` brings the code pages of old files along. */
+export function spreadsheets(): typeof import('@e965/xlsx') {
+  return require('@e965/xlsx');
+}
