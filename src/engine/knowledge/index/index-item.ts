@@ -35,7 +35,7 @@ export type IndexOutcome =
   | { readonly kind: 'retry'; readonly afterMs: number };
 
 /** Increase it when extraction, splitting or the lexemes change: every item is then read anew at its next refresh. */
-const parserVersion = 1;
+const parserVersion = 2;
 export const indexAttemptsMax = 5;
 /**
  * Chunks of one short transaction: 24 ms of processor time (median; 62 ms with the index flush) on the embedded database, which
