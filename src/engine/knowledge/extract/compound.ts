@@ -19,7 +19,7 @@ export function compoundNames(bytes: Uint8Array): ReadonlySet<string> {
     const entry = entries[index];
     if (entry === undefined || seen.has(index)) continue;
     seen.add(index);
-    names.add(entry.name);
+    if (entry.name !== '') names.add(entry.name);
     open.push(entry.left, entry.right);
   }
   return names;

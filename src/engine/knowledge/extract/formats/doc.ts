@@ -38,6 +38,8 @@ const BufferReader: new (buffer: Buffer) => { open(): Promise<void> } = require(
 /** Ends a paragraph in the style of heading 1; the next eight characters are those of the other levels. They have no meaning elsewhere. */
 const headingMark = 0xe7c0;
 const pageBytes = 512;
+/** The first two bytes of the stream of a document since Word 97. */
+const wordMagic = 0xa5ec;
 const asWritten: WordTextOptions = { includeHeadersAndFooters: false, filterUnicode: false };
 
 /**
@@ -69,7 +71,8 @@ export async function readDoc(bytes: Uint8Array, writer: DocumentWriter): Promis
 /** Keeps the heading styles, which the library reads over, as marks at the end of paragraphs. */
 class HeadingExtractor extends WordOleExtractor implements WordReader {
   override extractWordDocument(document: unknown, buffer: Buffer): Promise<WordText> {
-    if (buffer.length > 12 && (buffer.readUInt16LE(10) & 0x0100) !== 0) return Promise.reject(encrypted(what));
+    const isWord = buffer.length > 12 && buffer.readUInt16LE(0) === wordMagic;
+    if (isWord && (buffer.readUInt16LE(10) & 0x0100) !== 0) return Promise.reject(encrypted(what));
     return super.extractWordDocument(document, buffer);
   }
 
