@@ -80,7 +80,7 @@ describe('from bytes to passages', () => {
       'pets.docx',
       () =>
         docx(
-          `${wordParagraph('Animals', 'berschrift1')}<w:tbl>${[
+          `${wordParagraph('Pets', 'Titel')}${wordParagraph('Animals', 'berschrift1')}<w:tbl>${[
             ['Who', 'What'],
             ['lighthouse keeper', 'seven cats'],
           ]
@@ -92,14 +92,18 @@ describe('from bytes to passages', () => {
     [
       'speaker notes of PPTX',
       'pets.pptx',
-      () => pptx([{ shapes: pptxShape(['Animals'], 'title'), notes: 'The lighthouse keeper feeds seven cats.' }]),
+      () =>
+        pptx([
+          { shapes: pptxShape(['Pets'], 'title') },
+          { shapes: pptxShape(['Animals'], 'title'), notes: 'The lighthouse keeper feeds seven cats.' },
+        ]),
       'Animals',
     ],
     [
       'an attachment of a mail',
       'pets.eml',
       () =>
-        'Subject: Pets\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nSee below.\r\n--x\r\nContent-Type: text/csv; name=pets.csv\r\nContent-Disposition: attachment; filename=pets.csv\r\n\r\nperson,animals\r\nlighthouse keeper,seven cats\r\n--x--\r\n',
+        `Subject: Pets\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\n${'See what is below. '.repeat(20)}\r\n--x\r\nContent-Type: text/csv; name=pets.csv\r\nContent-Disposition: attachment; filename=pets.csv\r\n\r\nperson,animals\r\nlighthouse keeper,seven cats\r\n--x--\r\n`,
       'Attachment: pets.csv',
     ],
   ])('%s is found', async (_what, filename, content, headingPath) => {
