@@ -8,6 +8,7 @@ import {
   retryDataSource,
   updateDataSource,
 } from '../../domain/knowledge/sources.ts';
+import { readableFormatNames } from '../../engine/knowledge/extract/readable-formats.ts';
 import { builder } from '../builder/builder.ts';
 import { DataSourceType, RefreshPeriodType } from './sources.ts';
 
@@ -77,8 +78,7 @@ builder.mutationFields((t) => ({
   }),
   addFileDataSource: t.field({
     type: DataSourceType,
-    description:
-      'Adds a file to an agent, and has it indexed: Markdown, text, PDF, HTML, CSV or JSON, found out from its content.',
+    description: `Adds a file to an agent, and has it indexed. ${readableFormatNames} are read: what a file is, is found out from its content.`,
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       file: t.arg({ type: 'File', description: 'The file; at most UPLOAD_MAX_BYTES of the service.' }),

@@ -40,7 +40,7 @@ export type IndexOutcome =
   | { readonly kind: 'retry'; readonly afterMs: number };
 
 /** Increase it when extraction, splitting or the lexemes change: every item is then read anew at its next refresh. */
-export const parserVersion = 1;
+export const parserVersion = 2;
 export const indexAttemptsMax = 5;
 const retryMaxMs = 15 * 60_000;
 /**

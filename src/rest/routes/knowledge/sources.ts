@@ -1,4 +1,5 @@
 import { knowledgeItemContent } from '../../../domain/knowledge/items.ts';
+import { readableFormatNames } from '../../../engine/knowledge/extract/readable-formats.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 /** By the contract's names. */
@@ -56,7 +57,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/file`,
     summary: 'Add file-upload data source',
-    description: 'Markdown, text, PDF, HTML, CSV or JSON: what it is, is found out from its content.',
+    description: `${readableFormatNames} are read: what a file is, is found out from its content.`,
     tag,
     spec: 'Add file-upload data source',
     document: `mutation ($aiId: ID!, $file: File!) { addFileDataSource(agentId: $aiId, file: $file) { ${sourceFields} } }`,
