@@ -111,7 +111,10 @@ describe.each([
     const { vectorStores } = client();
     const store = await vectorStores.create({});
     const wanted = await upload('A long remark about other things, and one word of the office.');
-    const others = await Promise.all(Array.from({ length: 120 }, (_, index) => upload(`The office, office ${index}.`)));
+    // More passages than a search looks at: each paragraph is one, and of a file a search shows three at most.
+    const paragraph = (index: number) => `The office, office ${index}. `.repeat(50);
+    const threeOf = (file: number) => [0, 1, 2].map((part) => paragraph(file * 3 + part)).join('\n\n');
+    const others = await Promise.all(Array.from({ length: 36 }, (_, index) => upload(threeOf(index))));
     const files = [...others, wanted].map((file_id) => ({
       file_id,
       attributes: { kind: file_id === wanted ? 'remark' : 'noise', year: file_id === wanted ? 2026 : 1999 },
