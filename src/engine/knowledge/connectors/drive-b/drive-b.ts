@@ -2,6 +2,7 @@ import { stringOf } from '../../../../lib/json.ts';
 import type { Connector, ConnectorServices, SyncedSource } from '../connector.ts';
 import { findRoot, listDrive, type SourceRoot } from '../drives/list.ts';
 import { createGraphApi, type GraphApi } from './api.ts';
+import { type ItemRef, itemRef } from './item-ref.ts';
 import { driveBService } from './service.ts';
 
 /** Reads OneDrive and SharePoint libraries: a file, a folder with its tree, or a whole drive. */
@@ -23,12 +24,8 @@ export function createDriveB(services: ConnectorServices): Connector {
   };
 }
 
-/** What a source names. The browser of a connection names an item of another drive by both ids, with a slash between them. */
-function homeOf({ data }: SyncedSource): { readonly drive: string | undefined; readonly id: string } {
-  const fileId = String(data.fileId);
-  const slash = fileId.indexOf('/');
-  if (slash > 0) return { drive: fileId.slice(0, slash), id: fileId.slice(slash + 1) };
-  return { drive: stringOf(data.driveId), id: fileId };
+function homeOf({ data }: SyncedSource): ItemRef {
+  return itemRef(String(data.fileId), stringOf(data.driveId));
 }
 
 async function rootOf(api: GraphApi, source: SyncedSource, bytesMax: number): Promise<SourceRoot | undefined> {
