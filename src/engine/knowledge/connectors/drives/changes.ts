@@ -16,13 +16,13 @@ export interface ChangesRead {
  * Lists what changed in the drives of a source.
  *
  * @param from  where the changes begin, by drive.
- * @returns undefined when the changes do not tell enough, so that everything has to be listed: the service has forgotten its token, or a folder or
- *   a shortcut of the source was taken away.
+ * @returns 'expired' when the service has forgotten where it was, 'untold' when the changes do not tell enough, such as after a folder or a shortcut of
+ *   the source was taken away: then everything has to be listed.
  */
 export async function* listChanges(
   context: TreeContext,
   from: Readonly<Record<string, string>>,
-): AsyncGenerator<ListedPage, ChangesRead | undefined, void> {
+): AsyncGenerator<ListedPage, ChangesRead | 'expired' | 'untold', void> {
   const { service, task } = context;
   const tokens: Record<string, string> = {};
   const gone = new Set<string>();
@@ -30,16 +30,17 @@ export async function* listChanges(
     for (let page: string | undefined = first; page !== undefined; ) {
       task.signal.throwIfAborted();
       const part = await service.changes(key === '' ? undefined : key, page);
-      if (part === 'expired' || part.isReset) return undefined;
+      if (part === 'expired') return 'expired';
+      if (part.isReset) return 'untold';
       const found = await sortChanges(context, part.changes);
-      if (found === undefined) return undefined;
+      if (found === undefined) return 'untold';
       for (const { uniqueId } of found.items) gone.delete(uniqueId);
       for (const id of found.goneIds) gone.add(id);
       if (found.items.length + found.goneIds.length > 0) yield { items: found.items, goneIds: found.goneIds, place: null };
       if (found.folders.length > 0) {
         // Changes that were cut off are read anew: a place within them would be taken for one of a listing.
         const { isComplete } = yield* atPlace(listTree(context, { pending: found.folders, isIncomplete: false }), null);
-        if (!isComplete) return undefined;
+        if (!isComplete) return 'untold';
       }
       if (part.last !== undefined) tokens[key] = part.last;
       page = part.next;
@@ -58,7 +59,7 @@ export async function* listSince(
   const again = await knownOf(task, state.goneIds);
   if (again.length > 0) yield { items: [], goneIds: again, place: null };
   const read = yield* listChanges(context, state.tokens);
-  if (read === undefined) return undefined;
+  if (typeof read === 'string') return undefined;
   const goneIds = [...new Set([...read.goneIds, ...(await knownOf(task, again))])];
   // Shortcuts that are new may lead to other drives.
   const begun = [...feeds].filter(([key]) => !(key in state.tokens));

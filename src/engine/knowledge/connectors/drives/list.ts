@@ -98,12 +98,14 @@ async function* catchUp(
 ): AsyncGenerator<ListedPage, ListingEnd, void> {
   const { watched, feeds } = context;
   const begun = [...feeds].filter((feed): feed is [string, string] => feed[1] !== undefined);
-  const isFollowed = begun.length === feeds.size && !watched.areTooMany;
-  if (!isFollowed) return { isComplete: true, state: { ...since, ...new WatchedIds().toState(), tokens: {}, goneIds: [] } };
+  // Without changes to go on from, each run lists everything.
+  const unfollowed = { isComplete: true, state: { ...since, ...new WatchedIds().toState(), tokens: {}, goneIds: [] } };
+  if (begun.length < feeds.size || watched.areTooMany) return unfollowed;
   const read = yield* listChanges(context, Object.fromEntries(begun));
-  if (read === undefined || read.goneIds.length > 0) return { isComplete: false };
-  const late = [...feeds].filter(([key]) => !(key in read.tokens));
-  const tokens = late.length === 0 ? read.tokens : {};
+  if (read === 'expired') return unfollowed;
+  if (read === 'untold' || read.goneIds.length > 0) return { isComplete: false };
+  const isFollowed = feeds.size === begun.length;
+  const { tokens } = isFollowed ? read : unfollowed.state;
   return { isComplete: true, state: { ...since, ...watched.toState(), tokens, goneIds: [] } satisfies DriveState };
 }
 
