@@ -49,6 +49,7 @@ export function connectorBench(env: Readonly<Record<string, string>>, token: Ben
       ...{ settings, egress, vendors, logger: createLogger(settings) },
       now: () => bench.now,
       tokens: { open: async () => opened(token) },
+      installations: { open: async () => opened(token) },
     },
     async close() {
       await Promise.all([vendors.close(), egress.close()]);
