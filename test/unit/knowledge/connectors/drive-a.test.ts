@@ -468,10 +468,30 @@ describe('failures', () => {
     await expect(sourceOf('a').run()).rejects.toMatchObject({ code, message: expect.stringContaining(part) });
   });
 
+  it('a page that names itself as the next one does not go on for ever', async () => {
+    handbook();
+    drive.pageSize = 1;
+    drive.server.fail({ match: /pageToken=page-1/, status: 200, body: { files: [], nextPageToken: 'page-1' } });
+    const source = sourceOf('handbook');
+    await expect(source.run()).rejects.toMatchObject({ code: 'BAD_REPLY', isRetryable: true });
+    await source.run();
+    expect(source.ids).toEqual(['budget', 'intro', 'plan']);
+  });
+
   it('a reply without its list is no empty folder', async () => {
     handbook();
     drive.server.fail({ match: /files\?q/, status: 200, body: {} });
     await expect(sourceOf('handbook').run()).rejects.toMatchObject({ code: 'BAD_REPLY' });
+  });
+
+  it('a reply that does not come to its end is given up', async () => {
+    await end();
+    await begin({ CONNECTOR_TIMEOUT_MS: '500' });
+    drive.add({ id: 'a', text: 'x' });
+    const source = sourceOf('a');
+    await source.run();
+    drive.server.fail({ match: /alt=media/, gate: new Promise(() => undefined), times: 5 });
+    await expect(source.fetch('a')).rejects.toMatchObject({ code: 'UNREACHABLE' });
   });
 
   it('a file that has more bytes than it said is not kept', async () => {

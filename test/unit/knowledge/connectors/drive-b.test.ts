@@ -256,6 +256,18 @@ describe('failures', () => {
     expect((await source.fetch('a')).text).toBe('content');
   });
 
+  it.each([
+    ['cut', { cutAtByte: 10 }, 'UNREACHABLE'],
+    ['refused, because its address is too old', { status: 403, body: 'expired' }, 'BAD_REPLY'],
+  ])('a content that is %s where it lies is fetched again later', async (_case, fault, code) => {
+    graph.add({ id: 'a', text: 'x'.repeat(100) });
+    const source = sourceOf('a');
+    await source.run();
+    graph.storage.fail({ match: /./, ...fault });
+    await expect(source.fetch('a')).rejects.toMatchObject({ code, isRetryable: true });
+    expect((await source.fetch('a')).text).toHaveLength(100);
+  });
+
   it('a right that is lost for one file is the failure of that item; for the root, of the source', async () => {
     handbook();
     const source = sourceOf('handbook');

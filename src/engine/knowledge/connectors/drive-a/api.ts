@@ -29,6 +29,8 @@ export interface ChangePage {
 
 export interface FileQuery {
   readonly q: string;
+  /** Searches also the shared drives that the account has not opened so far. */
+  readonly isEverywhere?: boolean;
   readonly orderBy?: string;
   readonly pageSize?: number;
   readonly pageToken?: string | undefined;
@@ -72,9 +74,10 @@ export function createDriveApi(
   const ofFile = (id: string) => `files/${encodeURIComponent(id)}`;
   return {
     file: async (id) => readFile(await get(ofFile(id), { fields: fileFields, supportsAllDrives: 'true' })),
-    async files({ q, orderBy, pageSize = pageSizeMax, pageToken }) {
+    async files({ q, isEverywhere = false, orderBy, pageSize = pageSizeMax, pageToken }) {
       const fields = `nextPageToken,incompleteSearch,files(${fileFields})`;
-      const reply = await get('files', { q, fields, pageSize: String(pageSize), orderBy, pageToken, ...allDrives });
+      const where = isEverywhere ? { corpora: 'allDrives' } : {};
+      const reply = await get('files', { q, fields, pageSize: String(pageSize), orderBy, pageToken, ...where, ...allDrives });
       return {
         files: listOf(reply.files).map(readFile),
         nextPageToken: nextOf(reply.nextPageToken, pageToken),

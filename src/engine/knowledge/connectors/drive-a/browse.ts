@@ -20,8 +20,8 @@ export const browseDriveA: Browser = async (services, connection, { parent, sear
   const api = createDriveApi(services, await services.tokens.open(connection.id, connection), signal);
   const query = { pageToken: cursor, orderBy: foldersFirst };
   if (search !== undefined && search.trim() !== '') {
-    // A search by name cannot be ordered by Drive together with other drives.
-    const found = await api.files({ q: `name contains ${quoted(search.trim())} and trashed=false`, pageToken: cursor });
+    const q = `name contains ${quoted(search.trim())} and trashed=false`;
+    const found = await api.files({ q, isEverywhere: true, pageToken: cursor });
     return { entries: found.files.map((file) => browsed(file, '')), nextCursor: found.nextPageToken ?? null };
   }
   if (parent === sharedWithMe) {

@@ -37,7 +37,8 @@ export function createGraphApi(
   const request = (url: string): VendorRequest => ({ service: 'OneDrive', url, token, refusal: graphRefusal });
   const driveUrl = (drive: string | undefined) =>
     drive === undefined ? `${base}/me/drive` : `${base}/drives/${encodeURIComponent(drive)}`;
-  const itemUrl = (drive: string | undefined, id: string) => `${driveUrl(drive)}/items/${encodeURIComponent(id)}`;
+  const itemUrl = (drive: string | undefined, id: string) =>
+    id === 'root' ? `${driveUrl(drive)}/root` : `${driveUrl(drive)}/items/${encodeURIComponent(id)}`;
   const get = async (url: string) => membersOf(await vendors.json(request(url), signal));
   const pageAt = async (url: string): Promise<ItemPage> => {
     const { value, ...reply } = await get(url);
