@@ -87,6 +87,8 @@ export class BenchSource {
   state: unknown;
   /** Where a run was cut off. */
   place: unknown;
+  /** What the run saw so far, also before it was cut off. */
+  #seen = new Set<string>();
 
   constructor(connector: Connector, type: ConnectedType, data: Readonly<Record<string, unknown>>) {
     this.#connector = connector;
@@ -117,7 +119,8 @@ export class BenchSource {
         const { isComplete, state } = step.value;
         if (state !== undefined) this.state = state;
         this.place = undefined;
-        for (const id of this.items.keys()) if (gone.has(id) || (isComplete && !listed.has(id))) this.items.delete(id);
+        for (const id of this.items.keys()) if (gone.has(id) || (isComplete && !this.#seen.has(id))) this.items.delete(id);
+        this.#seen = new Set();
         return { listed, goneIds: [...gone], isComplete, pages };
       }
       const page = step.value;
@@ -125,6 +128,7 @@ export class BenchSource {
       this.place = page.place ?? undefined;
       for (const item of page.items) {
         listed.set(item.uniqueId, item);
+        this.#seen.add(item.uniqueId);
         this.items.set(item.uniqueId, item);
         gone.delete(item.uniqueId);
       }
