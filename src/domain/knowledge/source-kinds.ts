@@ -92,20 +92,24 @@ export interface AddDriveBInput {
   readonly oauthTokenId: string;
   readonly fileId: string;
   readonly filename: string;
+  readonly driveId?: Optional<string>;
   readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
 }
 
-/** Adds a file of drive B. @throws like `addWebUrlSource`. */
+/** Adds a file or a folder of drive B: of the account's own drive, or of the one that `driveId` names. @throws like `addWebUrlSource`. */
 export async function addDriveBSource(deps: Deps, caller: Caller, agentId: string, input: AddDriveBInput): Promise<DataSource> {
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
   const { oauthTokenId, fileId, filename } = input;
+  const driveId = input.driveId ?? undefined;
   faults.requireName('fileId', fileId, textLengthMax);
   faults.requireName('filename', filename, textLengthMax);
+  if (driveId !== undefined) faults.requireName('driveId', driveId, textLengthMax);
   await requireOwnToken(deps, caller, oauthTokenId, 'DRIVE_B', 'oauthTokenId', faults);
   faults.throwIfAny();
   const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
-  return addOne(deps, caller, agent, 'DRIVE_B', { name: filename, refreshPeriod, data: { oauthTokenId, fileId, filename } });
+  const data = { oauthTokenId, fileId, filename, ...(driveId === undefined ? {} : { driveId }) };
+  return addOne(deps, caller, agent, 'DRIVE_B', { name: filename, refreshPeriod, data });
 }
 
 const wikiTexts = ['pageId', 'contentType', 'spaceId', 'selectedDriveAccount'] as const;

@@ -75,11 +75,15 @@ const AddDriveADataSourcesInput = builder.inputType('AddDriveADataSourcesInput',
 });
 
 const AddDriveBDataSourceInput = builder.inputType('AddDriveBDataSourceInput', {
-  description: 'A file of a drive of the second kind.',
+  description: 'A file or a folder of a drive of the second kind.',
   fields: (t) => ({
     oauthTokenId: t.id({ description: "The caller's own connection of the kind DRIVE_B." }),
-    fileId: t.string({ description: "The drive's own id of the file." }),
+    fileId: t.string({ description: "The drive's own id of the file, or of a folder: then all that is in it." }),
     filename: t.string({ description: 'Its name; the source is called so.' }),
+    driveId: t.string({
+      required: false,
+      description: "The drive's own id, such as that of a shared library. Default: the drive of the account.",
+    }),
     dataRefreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: refresh }),
   }),
 });

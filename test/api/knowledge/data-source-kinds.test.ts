@@ -3,7 +3,10 @@ import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
-const { make } = await withService('plain', { env: { AGENT_DATA_SOURCES_MAX: '60' } });
+const nobody = 'http://127.0.0.1:9';
+const { make } = await withService('plain', {
+  env: { AGENT_DATA_SOURCES_MAX: '60', GOOGLE_API_URL: nobody, MICROSOFT_API_URL: nobody },
+});
 let ann: Person;
 let colleague: Person;
 let stranger: Person;
@@ -71,11 +74,6 @@ describe('a source of a connected kind', () => {
       },
     ],
     [
-      'drive-b',
-      driveB,
-      { type: 'DRIVE_B', name: 'Plan.docx', refreshPeriod: 'NEVER', data: { fileId: '01A', filename: 'Plan.docx' } },
-    ],
-    [
       'wiki',
       wiki,
       { type: 'WIKI', name: 'Handbook', data: { pageName: 'Handbook', spaceId: '17', indexChildPages: true, archive: false } },
@@ -102,6 +100,13 @@ describe('a source of a connected kind', () => {
     const counts = (await ann.get(`/api/v1/data-sources/${source.id}/indexing-statistics`)).body;
     expect(counts).toEqual({ doneCount: 0, failedCount: 0, pendingCount: 0, indexingCount: 0, totalCount: 0 });
     expect((await ann.delete(`/api/v1/data-sources/${source.id}`)).status).toBe(200);
+  });
+
+  it('of drive B is kept with its drive, where one is named', async () => {
+    const plan = { type: 'DRIVE_B', name: 'Plan.docx', refreshPeriod: 'NEVER', data: { fileId: '01A', filename: 'Plan.docx' } };
+    expect(await add('drive-b', driveB())).toMatchObject({ status: 200, body: { ...plan, warnings: [] } });
+    const reply = await add('drive-b', { ...driveB(), driveId: 'b!library' });
+    expect(reply.body.data).toEqual({ oauthTokenId: tokens.DRIVE_B, fileId: '01A', filename: 'Plan.docx', driveId: 'b!library' });
   });
 
   it('is made for each file of drive A, all or none, with the newest token where none is named', async () => {

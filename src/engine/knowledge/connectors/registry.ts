@@ -1,10 +1,12 @@
 import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { Connector, ConnectorServices } from './connector.ts';
+import { createDriveA } from './drive-a/drive-a.ts';
+import { createDriveB } from './drive-b/drive-b.ts';
 import { createRepoHost } from './repo-host/repo-host.ts';
 
 /** The connectors by the kind of their sources. */
 export type Connectors = Readonly<Partial<Record<ConnectedType, Connector>>>;
 
 export function createConnectors(services: ConnectorServices): Connectors {
-  return { REPO_HOST: createRepoHost(services) };
+  return { DRIVE_A: createDriveA(services), DRIVE_B: createDriveB(services), REPO_HOST: createRepoHost(services) };
 }

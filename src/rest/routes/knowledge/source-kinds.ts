@@ -37,7 +37,7 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/drive-a`,
     summary: 'Add drive-A sources',
-    description: `One source for each file, all or none. ${noConnectorYet}`,
+    description: 'One source for each file or folder, all or none. A folder brings all that is in it.',
     tag,
     spec: 'Add drive-A sources',
     document: `mutation ($aiId: ID!, $input: AddDriveADataSourcesInput!) {
@@ -56,7 +56,7 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/drive-b`,
     summary: 'Add drive-B source',
-    description: noConnectorYet,
+    description: 'A file, a folder with all that is in it, or a whole drive or library (its root).',
     tag,
     spec: 'Add drive-B source',
     document: `mutation ($aiId: ID!, $input: AddDriveBDataSourceInput!) {
