@@ -1,0 +1,235 @@
+import { createHash } from 'node:crypto';
+import { cutText, storableText } from '../../../../lib/text.ts';
+import type { EgressHead } from '../../../egress/egress.ts';
+import { EgressError } from '../../../egress/error.ts';
+import type { KnownItem, ListedItem } from '../connector.ts';
+import { ofEgress, waitOf } from '../vendor/client.ts';
+import { readAddress } from './address/address.ts';
+import type { Scope } from './address/scope.ts';
+import type { Entry } from './crawl-place.ts';
+import { type Memory, MemoryFullError } from './memory.ts';
+import { decodeDocument, utf8Bytes } from './page/charset.ts';
+import { type DocumentKind, filenameOf, kindOfContent, kindOfHead } from './page/kind.ts';
+import { readPage } from './page/page.ts';
+import { conditionalHeaders, type PageMemory, pageMemory } from './page-memory.ts';
+import type { Robots } from './site/robots.ts';
+import { bothDirectives, readRobotsDirectives } from './site/robots-directives.ts';
+import { mayPass, type Visitor, visit } from './site/visitor.ts';
+
+/** Larger pages are no pages. */
+const pageBytesMax = 10 * 1024 * 1024;
+const nameLengthMax = 200;
+
+export interface ReadContext {
+  readonly visitor: Visitor;
+  readonly scope: Scope;
+  readonly memory: Memory;
+  /** The name of this crawler in robots tags. */
+  readonly token: string;
+  /** Most bytes of a file. */
+  readonly fileBytesMax: number;
+  /** No conditional requests. */
+  readonly isForced: boolean;
+}
+
+/** A page or file that was read. */
+export interface ReadDocument {
+  readonly kind: DocumentKind;
+  readonly item: Omit<ListedItem, 'content'>;
+  readonly content: Uint8Array;
+  /** Taken of the crawl's memory; the crawl gives them back. */
+  readonly heldBytes: number;
+  readonly hash: string;
+  /** Those that the source covers. */
+  readonly links: readonly string[];
+  readonly canonical: string | undefined;
+  readonly refresh: string | undefined;
+  readonly isIndexed: boolean;
+}
+
+/** What became of an address. */
+export type Outcome =
+  | { readonly kind: 'READ'; readonly document: ReadDocument }
+  | { readonly kind: 'UNCHANGED' }
+  | { readonly kind: 'REDIRECT'; readonly to: string | undefined }
+  | { readonly kind: 'GONE' }
+  | { readonly kind: 'DISALLOWED' }
+  /** The site does not show it. */
+  | { readonly kind: 'REFUSED'; readonly message: string }
+  /** Neither a page nor a file that was asked for. */
+  | { readonly kind: 'UNWANTED' }
+  | { readonly kind: 'TOO_LARGE'; readonly bytesMax: number }
+  | { readonly kind: 'MEMORY_FULL' }
+  /** May work the next time. */
+  | {
+      readonly kind: 'FAILED';
+      readonly message: string;
+      /** Whether the host did not answer at all. */
+      readonly isSilent: boolean;
+      readonly isFinal?: boolean;
+    }
+  | { readonly kind: 'SLOW_DOWN'; readonly waitMs: number | undefined; readonly message: string };
+
+type Reply =
+  | Outcome
+  | { readonly kind: 'CONTENT'; readonly head: EgressHead; readonly said: DocumentKind | undefined; readonly bytes: Buffer };
+
+/** Asks for one address and reads what is there. @throws the signal's reason. */
+export async function readEntry(
+  context: ReadContext,
+  robots: Robots,
+  entry: Entry,
+  known: KnownItem | undefined,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { url } = entry;
+  if (!robots.allows(url)) return { kind: 'DISALLOWED' };
+  const headers = context.isForced || known === undefined ? {} : conditionalHeaders(known, context.scope.key);
+  const request = { url, headers, bytesMax: context.fileBytesMax, delayMs: robots.delayMs };
+  try {
+    const isConditional = Object.keys(headers).length > 0;
+    const reply = await visit(context.visitor, request, signal, (head, content) =>
+      readReply(context, entry, isConditional, head, content),
+    );
+    return reply.kind === 'CONTENT' ? await readContent(context, entry, reply) : reply;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof MemoryFullError) return { kind: 'MEMORY_FULL' };
+    if (!(error instanceof EgressError)) throw error;
+    if (error.code === 'TOO_LARGE') return { kind: 'TOO_LARGE', bytesMax: context.fileBytesMax };
+    const { message } = ofEgress(error);
+    if (!mayPass(error)) return { kind: 'REFUSED', message };
+    return { kind: 'FAILED', message, isSilent: error.code === 'UNREACHABLE' || error.code === 'TIMEOUT' };
+  }
+}
+
+async function readReply(
+  context: ReadContext,
+  { url, kind }: Entry,
+  isConditional: boolean,
+  head: EgressHead,
+  content: AsyncIterable<Uint8Array>,
+): Promise<Reply> {
+  const { status, headers } = head;
+  const message = `${url} answered ${status}.`;
+  if (status === 304 && isConditional) return { kind: 'UNCHANGED' };
+  if (status === 404 || status === 410) return { kind: 'GONE' };
+  if (status === 429 || status === 503) return { kind: 'SLOW_DOWN', waitMs: waitOf(headers['retry-after']), message };
+  if (status >= 500 || status === 408 || status === 425) return { kind: 'FAILED', message, isSilent: false };
+  if (status >= 400) return { kind: 'REFUSED', message };
+  if (status >= 300 || status === 204) {
+    return { kind: 'REDIRECT', to: headers.location === undefined ? undefined : readAddress(headers.location, url) };
+  }
+  if (kind === 'CHECK') return { kind: 'UNCHANGED' };
+  const said = kindOfHead(headers['content-type'] ?? '', url);
+  if (said === null || (said !== undefined && !context.scope.wanted.has(said))) return { kind: 'UNWANTED' };
+  const bytesMax = said === 'PAGE' ? Math.min(pageBytesMax, context.fileBytesMax) : context.fileBytesMax;
+  if (Number(headers['content-length'] ?? 0) > bytesMax) return { kind: 'TOO_LARGE', bytesMax };
+  const bytes = await collect(context.memory, content, bytesMax);
+  return bytes === undefined ? { kind: 'TOO_LARGE', bytesMax } : { kind: 'CONTENT', head, said, bytes };
+}
+
+/** @returns undefined for more than `bytesMax`. What is returned is taken of the memory. */
+async function collect(memory: Memory, content: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Buffer | undefined> {
+  const blocks: Uint8Array[] = [];
+  let bytes = 0;
+  let isKept = false;
+  try {
+    for await (const block of content) {
+      memory.take(block.length);
+      bytes += block.length;
+      if (bytes > bytesMax) return undefined;
+      blocks.push(block);
+    }
+    isKept = true;
+    return Buffer.concat(blocks);
+  } finally {
+    if (!isKept) memory.give(bytes);
+  }
+}
+
+async function readContent(
+  context: ReadContext,
+  { url }: Entry,
+  { head, said, bytes }: Extract<Reply, { kind: 'CONTENT' }>,
+): Promise<Outcome> {
+  const { memory, scope, token } = context;
+  const contentType = head.headers['content-type'] ?? '';
+  const kind = await kindOfContent(bytes, said, url);
+  if (kind === null || !scope.wanted.has(kind) || (kind === 'PAGE' && bytes.length > pageBytesMax)) {
+    memory.give(bytes.length);
+    return kind === 'PAGE' ? { kind: 'TOO_LARGE', bytesMax: pageBytesMax } : { kind: 'UNWANTED' };
+  }
+  const inHead = readRobotsDirectives(head.headers['x-robots-tag'], token);
+  const canonicalInHead = linkOf(head.headers.link, 'canonical', url);
+  const facts = { url, head };
+  if (kind !== 'PAGE') {
+    const isText = kind === 'TEXT' || kind === 'CSV' || kind === 'MARKDOWN';
+    const content = isText ? utf8Bytes(bytes, decodeDocument(bytes, contentType)) : bytes;
+    const hash = `bytes1-${createHash('sha256').update(bytes).digest('base64url')}`;
+    const name = filenameOf(url, kind);
+    const item = itemOf({ ...facts, name, kind, hash, content, kept: pageMemory(head.headers, [], scope) });
+    const none = { links: [], refresh: undefined };
+    return {
+      kind: 'READ',
+      document: {
+        kind,
+        item,
+        content,
+        hash,
+        heldBytes: bytes.length,
+        canonical: canonicalInHead,
+        isIndexed: inHead.isIndexed,
+        ...none,
+      },
+    };
+  }
+  const html = decodeDocument(bytes, contentType);
+  const page = await readPage(html, url, token);
+  const directives = bothDirectives(inHead, page.directives);
+  const links = directives.isFollowed ? page.links.filter((link) => scope.includes(link)) : [];
+  const hash = page.textHash ?? `bytes1-${createHash('sha256').update(bytes).digest('base64url')}`;
+  const content = utf8Bytes(bytes, html);
+  const item = itemOf({ ...facts, name: page.title, kind, hash, content, kept: pageMemory(head.headers, links, scope) });
+  const { canonical = canonicalInHead, refresh } = page;
+  return {
+    kind: 'READ',
+    document: { kind, item, content, hash, links, refresh, canonical, heldBytes: bytes.length, isIndexed: directives.isIndexed },
+  };
+}
+
+interface ItemFacts {
+  readonly url: string;
+  readonly head: EgressHead;
+  readonly name: string;
+  readonly kind: DocumentKind;
+  readonly hash: string;
+  readonly content: Uint8Array;
+  readonly kept: PageMemory;
+}
+
+function itemOf({ url, head, name, kind, hash, content, kept }: ItemFacts): Omit<ListedItem, 'content'> {
+  const mimeType = (head.headers['content-type'] ?? '').split(';', 1)[0]?.trim() ?? '';
+  return {
+    ...{ uniqueId: url, parentUniqueId: null, url, changeKey: hash },
+    name: nameOf(name, url),
+    filename: filenameOf(url, kind),
+    mimeType: kind === 'PAGE' ? 'text/html' : mimeType || 'application/octet-stream',
+    sizeBytes: content.length,
+    metadata: { ...kept },
+  };
+}
+
+/** For people: the title, else the path. */
+export function nameOf(title: string, url: string): string {
+  const { host, pathname, search } = new URL(url);
+  return cutText(storableText(title.trim() || `${pathname === '/' ? host : pathname}${search}`), nameLengthMax);
+}
+
+/** The address of a `Link` header. */
+function linkOf(header: string | undefined, relation: string, base: string): string | undefined {
+  for (const [, href = '', parameters = ''] of (header ?? '').slice(0, 8_192).matchAll(/<([^>]*)>([^,<]*)/g)) {
+    if (new RegExp(`;\\s*rel\\s*=\\s*"?${relation}\\b`, 'i').test(parameters)) return readAddress(href, base);
+  }
+  return undefined;
+}
