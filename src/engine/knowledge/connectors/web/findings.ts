@@ -8,7 +8,7 @@ import { type Entry, packAddress, unpackAddress } from './crawl-place.ts';
 import type { Frontier } from './frontier.ts';
 import type { Memory } from './memory.ts';
 import { filenameOf } from './page/kind.ts';
-import { keptLinks } from './page-memory.ts';
+import { isIndexedAsRead, keptLinks } from './page-memory.ts';
 import { nameOf, type Outcome, type ReadDocument } from './read-entry.ts';
 import { isSameSite } from './site/same-site.ts';
 import { TextCounts } from './text-counts.ts';
@@ -157,7 +157,7 @@ export class Findings {
     }
     const id = this.#rightAddress(url, document.canonical);
     if (id === undefined || !scope.includes(id) || this.#listed.has(addressKey(id))) return undefined;
-    const isSame = !isForced && known?.isIndexed === true && known.uniqueId === id && known.changeKey === hash;
+    const isSame = !isForced && known?.uniqueId === id && known.changeKey === hash && isIndexedAsRead(known);
     return { ...document.item, uniqueId: id, url: id, ...(isSame ? {} : { content }) };
   }
 

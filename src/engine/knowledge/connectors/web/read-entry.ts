@@ -148,54 +148,55 @@ async function collect(memory: Memory, content: AsyncIterable<Uint8Array>, bytes
   }
 }
 
-async function readContent(
-  context: ReadContext,
-  { url }: Entry,
-  { head, said, bytes }: Extract<Reply, { kind: 'CONTENT' }>,
-): Promise<Outcome> {
-  const { memory, scope, token } = context;
-  const contentType = head.headers['content-type'] ?? '';
+type Content = Extract<Reply, { kind: 'CONTENT' }>;
+
+async function readContent(context: ReadContext, { url }: Entry, reply: Content): Promise<Outcome> {
+  const { memory, scope, fileBytesMax } = context;
+  const { bytes, said } = reply;
   const kind = await kindOfContent(bytes, said, url);
-  if (kind === null || !scope.wanted.has(kind) || (kind === 'PAGE' && bytes.length > pageBytesMax)) {
-    memory.give(bytes.length);
-    return kind === 'PAGE' ? { kind: 'TOO_LARGE', bytesMax: pageBytesMax } : { kind: 'UNWANTED' };
+  const isWanted = kind !== null && scope.wanted.has(kind);
+  const bytesMax = kind === 'PAGE' ? Math.min(pageBytesMax, fileBytesMax) : fileBytesMax;
+  if (isWanted && bytes.length <= bytesMax) {
+    const document = kind === 'PAGE' ? await pageDocument(context, url, reply) : fileDocument(context, url, reply, kind);
+    // Text of other charsets is longer in UTF-8.
+    if (document.content.length <= fileBytesMax) return { kind: 'READ', document };
   }
-  const inHead = readRobotsDirectives(head.headers['x-robots-tag'], token);
-  const canonicalInHead = linkOf(head.headers.link, 'canonical', url);
-  const facts = { url, head };
-  if (kind !== 'PAGE') {
-    const isText = kind === 'TEXT' || kind === 'CSV' || kind === 'MARKDOWN';
-    const content = isText ? utf8Bytes(bytes, decodeDocument(bytes, contentType)) : bytes;
-    const hash = `bytes1-${createHash('sha256').update(bytes).digest('base64url')}`;
-    const name = filenameOf(url, kind);
-    const item = itemOf({ ...facts, name, kind, hash, content, kept: pageMemory(head.headers, [], scope) });
-    const none = { links: [], refresh: undefined };
-    return {
-      kind: 'READ',
-      document: {
-        kind,
-        item,
-        content,
-        hash,
-        heldBytes: bytes.length,
-        canonical: canonicalInHead,
-        isIndexed: inHead.isIndexed,
-        ...none,
-      },
-    };
-  }
-  const html = decodeDocument(bytes, contentType);
-  const page = await readPage(html, url, token);
-  const directives = bothDirectives(inHead, page.directives);
-  const links = directives.isFollowed ? page.links.filter((link) => scope.includes(link)) : [];
-  const hash = page.textHash ?? `bytes1-${createHash('sha256').update(bytes).digest('base64url')}`;
-  const content = utf8Bytes(bytes, html);
-  const item = itemOf({ ...facts, name: page.title, kind, hash, content, kept: pageMemory(head.headers, links, scope) });
-  const { canonical = canonicalInHead, refresh } = page;
+  memory.give(bytes.length);
+  return isWanted ? { kind: 'TOO_LARGE', bytesMax } : { kind: 'UNWANTED' };
+}
+
+function fileDocument({ scope, token }: ReadContext, url: string, { head, bytes }: Content, kind: DocumentKind): ReadDocument {
+  const { headers } = head;
+  const isText = kind === 'TEXT' || kind === 'CSV' || kind === 'MARKDOWN';
+  const content = isText ? utf8Bytes(bytes, decodeDocument(bytes, headers['content-type'] ?? '')) : bytes;
+  const hash = bytesHash(bytes);
   return {
-    kind: 'READ',
-    document: { kind, item, content, hash, links, refresh, canonical, heldBytes: bytes.length, isIndexed: directives.isIndexed },
+    ...{ kind, content, hash, links: [], heldBytes: bytes.length, refresh: undefined },
+    item: itemOf({ url, head, name: filenameOf(url, kind), kind, hash, content, kept: pageMemory(headers, [], scope, hash) }),
+    canonical: linkOf(headers.link, 'canonical', url),
+    isIndexed: readRobotsDirectives(headers['x-robots-tag'], token).isIndexed,
   };
+}
+
+async function pageDocument({ scope, token }: ReadContext, url: string, { head, bytes }: Content): Promise<ReadDocument> {
+  const { headers } = head;
+  const html = decodeDocument(bytes, headers['content-type'] ?? '');
+  const page = await readPage(html, url, token);
+  const { isFollowed, isIndexed } = bothDirectives(readRobotsDirectives(headers['x-robots-tag'], token), page.directives);
+  const links = isFollowed ? page.links.filter((link) => scope.includes(link)) : [];
+  const hash = page.textHash ?? bytesHash(bytes);
+  const content = utf8Bytes(bytes, html);
+  const kept = pageMemory(headers, links, scope, hash);
+  return {
+    ...{ kind: 'PAGE', content, hash, links, isIndexed, heldBytes: bytes.length, refresh: page.refresh },
+    item: itemOf({ url, head, name: page.title, kind: 'PAGE', hash, content, kept }),
+    canonical: page.canonical ?? linkOf(headers.link, 'canonical', url),
+  };
+}
+
+/** The number changes when other bytes are hashed. */
+function bytesHash(bytes: Uint8Array): string {
+  return `bytes1-${createHash('sha256').update(bytes).digest('base64url')}`;
 }
 
 interface ItemFacts {

@@ -1,5 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type';
 import type { WebUrlFileType } from '../../../../../entities/knowledge/data-source.ts';
+import { storableText } from '../../../../../lib/text.ts';
 
 /** A page, a file of one of the types that a source can choose, or something that is not read. */
 export type DocumentKind = 'PAGE' | WebUrlFileType;
