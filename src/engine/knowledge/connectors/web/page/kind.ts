@@ -97,9 +97,11 @@ export async function kindOfContent(
 /** A name for the content, with an ending that fits its kind. */
 export function filenameOf(url: string, kind: DocumentKind): string {
   const last = new URL(url).pathname.split('/').findLast((segment) => segment !== '') ?? 'index';
-  const name = decoded(last)
-    .replace(/[\p{Cc}/\\]/gu, '_')
-    .slice(-150);
+  const name = storableText(
+    decoded(last)
+      .replace(/[\p{Cc}/\\]/gu, '_')
+      .slice(-150),
+  );
   if (kind === 'PAGE') return /\.x?html?$/i.test(name) ? name : `${name}.html`;
   const endings = extensions[kind];
   return endings.includes(extensionOf(url)) ? name : `${name}.${endings[0]}`;
