@@ -35,7 +35,7 @@ describe('addresses', () => {
   });
 
   it('have a limited shape only where a program makes them without end', () => {
-    expect(shapeOf('https://ex.com/posts/17')).toBeUndefined();
+    expect(shapeOf('https://ex.com/posts/1712')).toBeUndefined();
     expect(shapeOf('https://ex.com/2026/05/a-post')).toBeUndefined();
     expect(shapeOf('https://ex.com/list?page=17')?.isLimited).toBe(false);
     expect(shapeOf('https://ex.com/2026/05/')).toEqual({ name: 'https://ex.com/#/#/', isLimited: true });

@@ -82,7 +82,7 @@ describe('a crawl', () => {
     const after = second.items.find(({ uniqueId }) => uniqueId.endsWith('/page-2'));
     expect(after?.changeKey).toBe(before?.changeKey);
     const forced = await list({ url: `${site.url}/` }, { known, isForced: true });
-    expect(forced.items).toHaveLength(13);
+    expect(forced.items).toHaveLength(12);
     expect(forced.items.every(({ content }) => content !== undefined)).toBe(true);
   });
 

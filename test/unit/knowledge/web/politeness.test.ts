@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { html, type Site, startSite } from '../../../fixtures/upstreams/site.ts';
@@ -102,7 +103,7 @@ describe('what a site asks for', () => {
   it('has at most CRAWL_HOST_CONCURRENCY requests at a host, over all crawls', async () => {
     const links = Array.from({ length: 30 }, (_, index) => `/p${index}`);
     start(...links);
-    for (const link of links) site.set(link, html(link, `Text of ${link}`));
+    site.setBelow('/p', (path) => ({ body: html(path, `Text of ${path}`), gate: sleep(20) }));
     const four = crawler({ CRAWL_HOST_CONCURRENCY: '4' });
     await Promise.all([four.list({ url: site.url }), four.list({ url: `${site.url}/` })]);
     expect(site.mostAtOnce).toBeGreaterThan(1);

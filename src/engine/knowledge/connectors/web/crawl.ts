@@ -121,7 +121,7 @@ export class Crawl {
       if (this.#deadline.aborted) this.#bound = 'timeout';
       else await this.#drain();
       task.signal.throwIfAborted();
-      if (!this.#findings.batch.isEmpty || this.#fatal !== undefined) yield this.#nextPage();
+      if (!this.#findings.batch.isEmpty || (this.#fatal !== undefined && this.#requests > 0)) yield this.#nextPage();
     } finally {
       this.#ending.abort(new DOMException('the crawl is over', 'AbortError'));
       await Promise.allSettled(this.#underWay.values());
@@ -174,6 +174,7 @@ export class Crawl {
       },
       (error: unknown) => {
         this.#underWay.delete(entry);
+        this.#frontier.putBack(entry);
         if (!this.#signal.aborted) this.#fatal ??= { error };
       },
     );
@@ -186,6 +187,7 @@ export class Crawl {
     const robots = await this.#robots.of(entry.url);
     if (robots instanceof SourceError) {
       if (isStartOf(entry) || scope.origins.includes(origin)) throw robots;
+      if (!robots.isRetryable) return { kind: 'REFUSED', message: robots.message };
       return { kind: 'FAILED', message: robots.message, isSilent: true, isFinal: true };
     }
     if ((this.#silences.get(host) ?? 0) >= silencesMax) {

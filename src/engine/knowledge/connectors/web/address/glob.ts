@@ -20,14 +20,15 @@ export function globPrefix(glob: string): string {
 }
 
 const tokens =
-  /\\(?<escaped>.)|(?<deep>\/\*\*\/|\/\*\*$|\*\*+)|(?<star>\*)|(?<one>\?)|\[(?<not>[!^]?)(?<set>\]?[^\]]+)\]|(?<open>\{)|(?<close>\})|(?<comma>,)|(?<other>.)/gsu;
+  /\\(?<escaped>.)|(?<deep>\/\*\*\/|\/\*\*$|\*\*+)|(?<segment>(?<=^|\/)\*(?=\/|$))|(?<star>\*)|(?<one>\?)|\[(?<not>[!^]?)(?<set>\]?[^\]]+)\]|(?<open>\{)|(?<close>\})|(?<comma>,)|(?<other>.)/gsu;
 
 function globPattern(glob: string): string {
   let depth = 0;
   let pattern = '';
   for (const { groups = {} } of glob.matchAll(tokens)) {
-    const { escaped, deep, star, one, not, set, open, close, comma, other } = groups;
+    const { escaped, deep, segment, star, one, not, set, open, close, comma, other } = groups;
     if (deep !== undefined) pattern += deep === '/**/' ? '/(?:.*/)?' : deep === '/**' ? '(?:/.*)?' : '.*';
+    else if (segment !== undefined) pattern += '[^/]+';
     else if (star !== undefined) pattern += '[^/]*';
     else if (one !== undefined) pattern += '[^/]';
     else if (set !== undefined) pattern += `[${not === '' ? '' : '^/'}${set.replace(/[\\[\]^&~]/g, '\\$&')}]`;

@@ -14,8 +14,9 @@ export function isEndless(address: string): boolean {
   return Math.max(0, ...counts.values()) > sameSegmentMax;
 }
 
-/** Addresses that a program makes: a path with its numbers replaced, and the names of the parameters. */
+/** Addresses that a program makes. */
 export interface Shape {
+  /** The path with its numbers replaced, and the name of the one parameter that counts pages. Others are not told apart: filters combine them. */
   readonly name: string;
   /** Whether the number of such pages is limited: calendars, and parameters that are no single number. */
   readonly isLimited: boolean;
@@ -24,13 +25,12 @@ export interface Shape {
 /** @returns undefined for an address that somebody may have written by hand. */
 export function shapeOf(address: string): Shape | undefined {
   const { origin, pathname, search } = new URL(address);
-  const isDate = /\/\d{4}(?:[-/]\d{1,2}){0,2}\/?$/.test(pathname);
-  if (search === '') return isDate ? { name: origin + pathname.replace(/\d+/g, '#'), isLimited: true } : undefined;
-  const parameters = [...new URLSearchParams(search)];
-  const names = [...new Set(parameters.map(([name]) => name))].sort();
-  const isNumber =
-    parameters.length === 1 && /^\d{1,7}$/.test(parameters[0]?.[1] ?? '') && !/year|month|week|day|date/i.test(search);
-  return { name: `${origin}${pathname.replace(/\d+/g, '#')}?${names.join('&')}`, isLimited: isDate || !isNumber };
+  const path = origin + pathname.replace(/\d+/g, '#');
+  const isDate = /\/(?:19|20)\d{2}[-/]\d{1,2}(?:[-/]\d{1,2})?\/?$/.test(pathname);
+  if (search === '') return isDate ? { name: path, isLimited: true } : undefined;
+  const [, counter] = /^\?([^=&]+)=\d{1,7}$/.exec(search) ?? [];
+  const isCounted = counter !== undefined && !isDate && !/year|month|week|day|date/i.test(counter);
+  return isCounted ? { name: `${path}?${counter}`, isLimited: false } : { name: `${path}?`, isLimited: true };
 }
 
 /** Counts addresses by their shape, so that no program of a site takes the whole crawl. */
