@@ -55,6 +55,7 @@ export function crawler(
     ...{ settings, egress, logger: pino({ level: 'silent' }), now: () => new Date() },
     vendors: { send: refuse, json: refuse, download: refuse, close: async () => undefined },
     tokens: { open: refuse },
+    installations: { open: refuse },
   };
   const connector = createWebConnector(services, { backoffMs: 1, requestTimeoutMs: 5_000, ...options });
   return {

@@ -102,6 +102,14 @@ describe('a crawl', () => {
     expect(third.items[0]?.changeKey).not.toBe(first.items[0]?.changeKey);
   });
 
+  it('lists a page once, whatever the parameters, also when the page itself was not sent again', async () => {
+    site.set('/', html('Shop', 'Open.', ['/list', '/list?view=a', '/list?view=b']));
+    for (const path of ['/list', '/list?view=a', '/list?view=b']) site.set(path, html('List', 'All things.'));
+    const first = await list({ url: site.url });
+    const second = await list({ url: site.url }, { known: knownOf(first) });
+    expect([first.paths(), second.paths(), second.unchangedIds.length]).toEqual([['/', '/list'], [], 2]);
+  });
+
   it('does not ask conditionally for a page whose last content was not indexed', async () => {
     site.set('/', html('A', 'One.'));
     const first = await list({ url: site.url });

@@ -95,9 +95,7 @@ export class Findings {
         this.#settleDocument(entry, known, outcome.document);
         break;
       case 'UNCHANGED':
-        this.#keep(known?.uniqueId ?? url);
-        if (known !== undefined && entry.kind !== 'CHECK') this.#follow(entry, keptLinks(known, this.#options.scope));
-        this.#endStart(entry);
+        this.#settleUnchanged(entry, known);
         break;
       case 'REDIRECT':
         this.#settleRedirect(entry, known, outcome.to);
@@ -123,6 +121,15 @@ export class Findings {
       case 'SLOW_DOWN':
         this.#settleUnread(entry, known, outcome.message);
     }
+  }
+
+  #settleUnchanged(entry: Entry, known: KnownItem | undefined): void {
+    this.#keep(known?.uniqueId ?? entry.url);
+    this.#endStart(entry);
+    if (known === undefined || entry.kind === 'CHECK') return;
+    this.#follow(entry, keptLinks(known, this.#options.scope));
+    // The change key is the hash of the text: other addresses may repeat this page.
+    if (known.changeKey !== null) this.#texts.isRepeated(entry.url, known.changeKey);
   }
 
   #settleDocument(entry: Entry, known: KnownItem | undefined, document: ReadDocument): void {
