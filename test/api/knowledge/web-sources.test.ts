@@ -101,4 +101,16 @@ describe('a web site', () => {
       errorMessage: `There is no page at ${site.url}/: check the address.`,
     });
   });
+
+  it('keeps what it has while robots.txt does not answer', async () => {
+    site.reset();
+    site.set('/', html('Start', 'The museum opens at ten.'));
+    const ann = await make.person();
+    const agent = await make.agent({ owner: ann });
+    const id = await add(ann, agent.id);
+    await ended(ann, id, 1);
+    site.set('/robots.txt', { status: 503 });
+    expect(await refreshed(ann, id)).toMatchObject({ status: 'FAILED', errorCode: 'UNREACHABLE', removedCount: 0 });
+    expect((await answer(ann, agent.id, 'When does the museum open?')).text).toContain('at ten');
+  });
 });

@@ -43,7 +43,7 @@ describe('what a site asks for', () => {
     const second = await list({ url: site.url }, { known: knownOf(first) });
     expect(second.error).toMatchObject({
       code: 'UNREACHABLE',
-      isRetryable: true,
+      isRetryable: false,
       message: expect.stringContaining('robots.txt answered 503'),
     });
     expect(second.pages).toEqual([]);

@@ -187,7 +187,7 @@ export class Crawl {
     const robots = await this.#robots.of(entry.url);
     if (robots instanceof SourceError) {
       if (isStartOf(entry) || scope.origins.includes(origin)) throw robots;
-      if (!robots.isRetryable) return { kind: 'REFUSED', message: robots.message };
+      if (robots.code === 'FORBIDDEN') return { kind: 'REFUSED', message: robots.message };
       return { kind: 'FAILED', message: robots.message, isSilent: true, isFinal: true };
     }
     if ((this.#silences.get(host) ?? 0) >= silencesMax) {

@@ -205,7 +205,7 @@ export class Findings {
       if (links === undefined) this.#isComplete = false;
       else this.#follow(entry, links);
     }
-    this.#endStart(entry, 'UNREACHABLE', `${message} It is tried again later.`);
+    this.#endStart(entry, 'UNREACHABLE', `${message} Refresh the source to try again.`);
   }
 
   #follow({ depth }: Entry, links: readonly string[] | undefined): void {
@@ -233,7 +233,8 @@ export class Findings {
   #endStart(entry: Entry, code?: SourceError['code'], message = ''): void {
     if (!isStartOf(entry)) return;
     this.#isStartDone = true;
-    if (code !== undefined) this.#startFailure = new SourceError(code, message);
+    // It was tried often enough.
+    if (code !== undefined) this.#startFailure = new SourceError(code, message, undefined, true);
   }
 }
 

@@ -35,9 +35,15 @@ export async function readRobots(visitor: Visitor, origin: string, signal: Abort
     const { text, failure } = await ask(visitor, origin, signal);
     if (failure === undefined) return parseRobots(origin, text, visitor.userAgent);
     const waitMs = failure.retryAfterMs ?? backoffMs * 2 ** tries;
+    if (failure.code === 'UNREACHABLE' && tries === triesMax) throw ended(failure);
     if (!failure.isRetryable || tries === triesMax || waitMs > waitMaxMs) throw failure;
     await sleep(waitMs, undefined, { signal });
   }
+}
+
+/** A site whose robots.txt does not answer may not be read in this run; the job queue need not insist. */
+function ended({ code, message }: SourceError): SourceError {
+  return new SourceError(code, `${message} Refresh the source to try again.`, undefined, true);
 }
 
 type Asked = { readonly text: string; readonly failure?: never } | { readonly failure: SourceError; readonly text?: never };
@@ -62,7 +68,7 @@ async function ask(visitor: Visitor, origin: string, signal: AbortSignal): Promi
 
 function refusalOf(url: string, { status, headers }: EgressHead): SourceError {
   const code = status === 429 ? 'RATE_LIMITED' : 'UNREACHABLE';
-  const message = `${url} answered ${status}, so nothing of the site may be read now. It is tried again later.`;
+  const message = `${url} answered ${status}, so nothing of the site may be read now.`;
   return new SourceError(code, message, waitOf(headers['retry-after']));
 }
 
