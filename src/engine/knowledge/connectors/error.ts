@@ -28,13 +28,17 @@ export class SourceError extends Error {
   /** The other service asked to wait this long. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(code: SourceErrorCode, message: string, retryAfterMs?: number) {
+  readonly #isFinal: boolean;
+
+  /** @param isFinal  was tried often enough: this run ends with it, whatever its code. */
+  constructor(code: SourceErrorCode, message: string, retryAfterMs?: number, isFinal = false) {
     super(message);
     this.code = code;
     this.retryAfterMs = retryAfterMs;
+    this.#isFinal = isFinal;
   }
 
   get isRetryable(): boolean {
-    return retryable.has(this.code);
+    return !this.#isFinal && retryable.has(this.code);
   }
 }
