@@ -31,6 +31,8 @@ export interface VendorRequest {
   readonly isSlowDown?: (reply: VendorReply) => boolean;
   /** The same for services that say in their own way how long to wait; undefined: a matter of rights. */
   readonly slowDownMs?: (reply: VendorReply) => number | undefined;
+  /** What a refusal means where its body says more than its status; undefined: as the status says. */
+  readonly refusal?: (reply: VendorReply) => SourceError | undefined;
 }
 
 export interface VendorReply {
@@ -126,7 +128,7 @@ export function createVendorClient({ egress, timeoutMs, connectTimeoutMs, waitFa
           await request.token.renew(authorization, signal);
           continue;
         }
-        failure = refusalOf(request, refused);
+        failure = request.refusal?.(refused) ?? refusalOf(request, refused);
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof SourceError) throw error;
