@@ -116,7 +116,7 @@ export function sourceError(
 }
 
 /** Kinds that this version has a connector for. */
-export const servedTypes: readonly DataSourceType[] = ['API', 'FILE_UPLOAD', 'REPO_HOST'];
+export const servedTypes: readonly DataSourceType[] = ['API', 'FILE_UPLOAD', 'REPO_HOST', 'WIKI', 'TRACKER'];
 
 /** What of a source is not served in this version. */
 export function sourceWarnings({ type }: Pick<DataSource, 'type'>): readonly Warning[] {

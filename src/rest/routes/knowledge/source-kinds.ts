@@ -75,7 +75,7 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/wiki`,
     summary: 'Add wiki source',
-    description: `A wiki, or a part of it. ${noConnectorYet}`,
+    description: 'A wiki: one page, a page with those below it, a space, or all spaces. `errorCode` and `errorMessage` say why one cannot be read.',
     tag,
     spec: 'Add wiki source',
     document: `mutation ($aiId: ID!, $input: AddWikiDataSourceInput!) {
@@ -98,7 +98,7 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/tracker`,
     summary: 'Add tracker source',
-    description: `A project of an issue tracker. ${noConnectorYet}`,
+    description: 'The issues of a project, with their comments. `errorCode` and `errorMessage` say why it cannot be read.',
     tag,
     spec: 'Add tracker source',
     document: `mutation ($aiId: ID!, $input: AddTrackerDataSourceInput!) {
