@@ -75,7 +75,8 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/wiki`,
     summary: 'Add wiki source',
-    description: 'A wiki: one page, a page with those below it, a space, or all spaces. `errorCode` and `errorMessage` say why one cannot be read.',
+    description:
+      'A wiki: one page, a page with those below it, a space, or all spaces. `errorCode` and `errorMessage` say why one cannot be read.',
     tag,
     spec: 'Add wiki source',
     document: `mutation ($aiId: ID!, $input: AddWikiDataSourceInput!) {

@@ -231,7 +231,9 @@ describe('an account with several sites', () => {
     const named = await source({ pageId: page.id, cloudId: 'cloud-2' });
     expect((await read(ann, named)).data).toMatchObject({ cloudId: 'cloud-2' });
     expect(await run(ann, named, 1)).toMatchObject({ status: 'COMPLETED', addedCount: 1 });
-    expect(cloud.requests.filter(({ path }) => path.startsWith('/ex/')).every(({ path }) => path.includes('/cloud-2/'))).toBe(true);
+    expect(cloud.requests.filter(({ path }) => path.startsWith('/ex/')).every(({ path }) => path.includes('/cloud-2/'))).toBe(
+      true,
+    );
     const ofConnection = await connection({ baseUrl: 'https://acme.atlassian.net/wiki' });
     const based = await source({ pageId: page.id, oauthTokenId: ofConnection });
     expect(await run(ann, based, 1)).toMatchObject({ status: 'COMPLETED' });
