@@ -98,19 +98,31 @@ export async function openConnection(
   return tokens.open(id, { orgId, ownerUserId });
 }
 
-/** The site of a source, with a way to call it. @throws SourceError, or the signal's reason. */
+/** A site with a way to call it. */
+export interface OpenSite extends SiteApi {
+  readonly site: AtlassianSite;
+}
+
+/** The site of a source. @throws SourceError, or the signal's reason. */
 export async function openSite(
   services: ConnectorServices,
   product: AtlassianProduct,
   source: SyncedSource,
   signal: AbortSignal,
-): Promise<SiteApi & { readonly site: AtlassianSite }> {
-  const open = await openConnection(services, source);
+): Promise<OpenSite> {
+  return openSiteOf(services, product, await openConnection(services, source), signal, stringOf(source.data.cloudId));
+}
+
+/** The site of a connection. @throws like `chooseSite`. */
+export async function openSiteOf(
+  services: Pick<ConnectorServices, 'settings' | 'vendors'>,
+  product: AtlassianProduct,
+  open: OpenConnection,
+  signal: AbortSignal,
+  cloudId?: string,
+): Promise<OpenSite> {
   const { baseUrl } = open.connection;
-  const site = chooseSite(await sitesOf(services, product, open, signal), product, {
-    cloudId: stringOf(source.data.cloudId),
-    baseUrl,
-  });
+  const site = chooseSite(await sitesOf(services, product, open, signal), product, { cloudId, baseUrl });
   return { ...siteApi(services, product, site.cloudId, open), site };
 }
 

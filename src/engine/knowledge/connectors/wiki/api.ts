@@ -50,7 +50,7 @@ export interface WikiApi {
   page(id: string): Promise<WikiPage>;
   /** A page with its content in the storage format. */
   pageWithBody(id: string): Promise<WikiPage & { readonly storage: string }>;
-  spaces(statuses: string, next: string | undefined): Promise<Listed<WikiSpace>>;
+  spaces(withArchived: boolean, next: string | undefined): Promise<Listed<WikiSpace>>;
   space(id: string): Promise<WikiSpace>;
   pagesOfSpace(spaceId: string, statuses: string, next: string | undefined): Promise<Listed<WikiPage>>;
   /** Those of the pages that are there and may be read. */
@@ -59,7 +59,9 @@ export interface WikiApi {
   descendants(of: 'pages' | 'folders', id: string, next: string | undefined): Promise<Listed<Descendant>>;
   /** What lies directly in a page or folder. */
   children(of: 'pages' | 'folders', id: string, next: string | undefined): Promise<Listed<Descendant>>;
-  /** The pages at the top of a space, or those of a title. */
+  /** The pages at the top of a space. */
+  topPages(spaceId: string, next: string | undefined): Promise<Listed<WikiPage>>;
+  /** The pages with just these values. */
   search(query: Query, next: string | undefined): Promise<Listed<WikiPage>>;
   attachments(pageId: string, next: string | undefined): Promise<Listed<WikiAttachment>>;
 }
@@ -106,7 +108,9 @@ export function createWikiApi(
       if (storage === undefined) throw new SourceError('BAD_REPLY', 'Confluence answered without the content of the page.');
       return { ...readPage(reply, fallbackBase), storage };
     },
-    spaces: (status, next) => list('/spaces', { status, sort: 'id' }, next, readSpace),
+    // It takes one status; without it, spaces of all are listed.
+    spaces: (withArchived, next) =>
+      list('/spaces', { status: withArchived ? undefined : 'current', sort: 'id' }, next, readSpace),
     async space(spaceId) {
       if (/^\d+$/.test(spaceId)) return readSpace(await get(`/spaces/${id(spaceId)}`));
       // People know spaces by their keys.
@@ -132,6 +136,8 @@ export function createWikiApi(
     descendants: (of, parentId, next) =>
       list(`/${of}/${id(parentId)}/descendants`, { depth: String(descendantsDepth) }, next, readDescendant),
     children: (of, parentId, next) => list(`/${of}/${id(parentId)}/direct-children`, { sort: 'id' }, next, readDescendant),
+    topPages: (spaceId, next) =>
+      list(`/spaces/${id(spaceId)}/pages`, { depth: 'root', status: 'current', sort: 'title' }, next, readPage),
     search: (query, next) => list('/pages', { sort: 'id', ...query }, next, readPage),
     attachments: (pageId, next) =>
       list(`/pages/${id(pageId)}/attachments`, { status: 'current', sort: 'created-date' }, next, readAttachment),

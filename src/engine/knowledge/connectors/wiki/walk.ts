@@ -80,7 +80,7 @@ export async function nextPart(api: WikiApi, config: WikiConfig, place: WikiPlac
   }
   const { moreSpaces, ...without } = rest;
   if (moreSpaces === undefined) return undefined;
-  const spaces = await api.spaces(statusesOf(config), moreSpaces === '' ? undefined : moreSpaces);
+  const spaces = await api.spaces(config.hasArchived, moreSpaces === '' ? undefined : moreSpaces);
   const pending = spaces.results.map(({ id }) => ({ kind: 'space', id }) as const);
   return { pages: [], after: { ...without, pending, ...(spaces.next === undefined ? {} : { moreSpaces: spaces.next }) } };
 }
