@@ -161,10 +161,18 @@ describe('the storage format of Confluence', () => {
     ).toBe('See Safety rules and the plan, ask @user by 2026-11-22.\n\n(file: Map)\n\n- [x] Paint\n\nDONE');
   });
 
-  it('is read in time that grows with its length, whatever its depth', () => {
-    const deep = `${'<div><blockquote>'.repeat(20_000)}bottom${'</blockquote></div>'.repeat(20_000)}`;
-    expect(page(`<p>top</p>${deep}<p>end</p>`)).toMatch(/^top[\s\S]*bottom[\s\S]*end$/);
-    expect(() => page('<p>a</p>'.repeat(1_000_001))).toThrow('which is the limit');
+  it('is read whatever its depth, up to limits that the reader says', () => {
+    const nested = (depth: number) => `${'<div><blockquote>'.repeat(depth)}bottom${'</blockquote></div>'.repeat(depth)}`;
+    expect(page(`<p>top</p>${nested(500)}<p>end</p>`)).toMatch(/^top[\s\S]*bottom[\s\S]*end$/);
+    expect(() => page(nested(50_000))).toThrow('nested too deeply');
+    expect(() => page('<p>a</p>'.repeat(250_001))).toThrow('which is the limit');
+  });
+
+  it('does not repeat long text for each row that a cell spans', () => {
+    const rows = '<tr><td>x</td></tr>'.repeat(400);
+    expect(page(`<table><tr><td rowspan="999">${'long '.repeat(200)}</td><td>a</td></tr>${rows}</table>`).length).toBeLessThan(
+      10_000,
+    );
   });
 
   it('names the files of Google Drive that it links to, each once', () => {

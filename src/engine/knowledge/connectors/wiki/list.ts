@@ -119,11 +119,19 @@ async function* withDriveFiles(listing: WikiListing, pages: readonly WikiPage[])
     if (full === undefined) continue;
     const fileIds = driveLinksIn(full.storage);
     const item = listedPage(listing, { ...page, version: full.version });
-    const content = Buffer.from(pageMarkdown(full));
-    yield { items: [{ ...item, content, metadata: { ...item.metadata, driveFileIds: fileIds } }] };
+    yield { items: [{ ...item, ...contentOf(full), metadata: { ...item.metadata, driveFileIds: fileIds } }] };
     linked.push({ page, fileIds });
   }
   for (const { page, fileIds } of linked) yield* listDriveFiles(listing, page, fileIds);
+}
+
+function contentOf(page: Parameters<typeof pageMarkdown>[0]): Pick<ListedItem, 'content' | 'skipped'> {
+  try {
+    return { content: Buffer.from(pageMarkdown(page)) };
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return { skipped: { code: error.code, message: error.message } };
+  }
 }
 
 function keyOf({ version }: WikiPage): string | null {

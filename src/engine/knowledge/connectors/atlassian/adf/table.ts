@@ -3,6 +3,8 @@ import type { AdfNode } from './node.ts';
 
 const columnsMax = 100;
 const spanMax = 1_000;
+/** Longer text stands in the first row only: repeated, it would make a small table large. */
+const repeatedMaxChars = 200;
 
 /**
  * A table with its first row as the head. A cell that spans rows is repeated in each of them, so that a row says all that belongs to it; one that spans
@@ -29,7 +31,7 @@ export function tableMarkdown(table: AdfNode, cellText: (cell: AdfNode) => strin
       const columns = Math.min(spanOf(cell.attrs.colspan, columnsMax), columnsMax - cells.length);
       for (let column = 0; column < columns; column += 1) {
         const shown = column === 0 ? text : '';
-        if (rowsBelow > 0) reaching.set(cells.length, { text: shown, rows: rowsBelow });
+        if (rowsBelow > 0) reaching.set(cells.length, { text: shown.length > repeatedMaxChars ? '' : shown, rows: rowsBelow });
         cells.push(shown);
       }
     }

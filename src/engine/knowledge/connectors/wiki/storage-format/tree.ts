@@ -1,4 +1,5 @@
 import { Parser } from 'htmlparser2';
+import { SourceError } from '../../error.ts';
 
 /** An element of Confluence's storage format: XHTML with elements of its own, such as `ac:structured-macro`. */
 export interface StorageElement {
@@ -9,11 +10,14 @@ export interface StorageElement {
 
 /** No person nests so deep; deeper elements lie beside each other, so that no page exhausts the stack. */
 const depthMax = 60;
+/** The parser takes quadratic time for more open elements. Confluence closes what it opens. */
+const openMax = 2_000;
 
 /**
  * Reads the storage format in one pass, in linear time: it is read in the process of the service.
  *
  * @returns an element without a name that holds the page.
+ * @throws SourceError UNSUPPORTED for a page whose elements are not closed.
  */
 export function parseStorage(storage: string): StorageElement {
   const root: StorageElement = { name: '', attributes: {}, children: [] };
@@ -28,6 +32,7 @@ export function parseStorage(storage: string): StorageElement {
         parent().children.push(element);
         if (open.length < depthMax) open.push(element);
         else tooDeep += 1;
+        if (tooDeep > openMax) throw new SourceError('UNSUPPORTED', 'The elements of the page are nested too deeply to be read.');
       },
       onclosetag() {
         if (tooDeep > 0) tooDeep -= 1;
