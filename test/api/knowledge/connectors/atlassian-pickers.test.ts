@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { BrowseQuery } from '../../../../src/engine/knowledge/connections/browser.ts';
+import { createInstallationTokens } from '../../../../src/engine/knowledge/connections/installations.ts';
 import { createConnectionTokens } from '../../../../src/engine/knowledge/connections/tokens.ts';
 import type {
   Connector,
@@ -24,7 +25,8 @@ const { settings, storage, logger, egress } = service.deps;
 const vendors = createVendorClient({ egress, timeoutMs: 20_000, connectTimeoutMs: 2_000, waitFactor: 0 });
 const now = () => new Date();
 const tokens = createConnectionTokens({ settings, storage, vendors, logger, owner: 'test', now });
-const services = { settings, storage, logger, egress, vendors, tokens, now };
+const installations = createInstallationTokens({ settings, storage, vendors, now });
+const services = { settings, storage, logger, egress, vendors, tokens, installations, now };
 afterAll(async () => {
   await vendors.close();
   await cloud.close();
@@ -57,7 +59,10 @@ describe('a picker of wiki pages', async () => {
       { id: garden.id, name: 'Garden', kind: 'space', hasChildren: true, canBeAdded: true, path: 'Garden' },
       { id: house.id, name: 'House', kind: 'space', hasChildren: true, canBeAdded: true, path: 'House' },
     ]);
-    expect(await browse({ cursor: first.nextCursor ?? '' })).toMatchObject({ entries: [{ name: 'Shed' }, { name: 'Plans' }], nextCursor: null });
+    expect(await browse({ cursor: first.nextCursor ?? '' })).toMatchObject({
+      entries: [{ name: 'Shed' }, { name: 'Plans' }],
+      nextCursor: null,
+    });
     expect((await browse({ parent: garden.id })).entries).toMatchObject([{ id: roses.id, kind: 'page', path: 'Garden / Roses' }]);
     expect((await browse({ parent: roses.id })).entries).toMatchObject([
       { id: folder, kind: 'folder', canBeAdded: true, path: 'Garden / Roses / Kinds' },
