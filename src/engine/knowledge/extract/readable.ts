@@ -16,13 +16,12 @@ const unreadable: readonly { readonly kind: string; readonly type: RegExp; reado
   {
     kind: 'a program or its data',
     type: /^application\/(?:x-(?:msdownload|executable|sharedlib|mach-binary|sqlite3|ms-shortcut)|vnd\.microsoft\.portable-executable|wasm|java-vm)$/,
-    endings:
-      'a app bin class com db dll dmg dylib exe img ko lib lnk mdb msi o obj pdb pyc pyo so sqlite sqlite3 sys vhd vmdk wasm',
+    endings: 'bin class db dll dmg dylib exe img lnk mdb msi pdb pyc pyo sqlite sqlite3 sys vhd vmdk wasm',
   },
   {
     kind: 'a drawing or a model',
     type: /^model\//,
-    endings: 'ai blend dwg dxf eps fbx fig glb gltf indd rvt sketch skp stl vsd vsdx',
+    endings: 'blend dwg dxf eps fbx fig glb gltf indd rvt sketch skp stl vsd vsdx',
   },
 ];
 
