@@ -163,6 +163,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   // connections
   'Query.connection': 'CONNECTIONS:READ',
   'Query.connections': 'CONNECTIONS:READ',
+  'Query.connectionEntries': 'CONNECTIONS:READ',
   'Mutation.authorizeConnection': 'CONNECTIONS:WRITE',
   'Mutation.storeOauthToken': 'CONNECTIONS:WRITE',
   'Mutation.storeRepoHostInstallation': 'CONNECTIONS:WRITE',

@@ -87,6 +87,8 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   VectorStoreResult: dataSources,
   VectorStoreResultContent: dataSources,
   VectorStoreResults: dataSources,
+  ConnectionEntries: { scope: 'CONNECTIONS:READ' },
+  ConnectionEntry: { scope: 'CONNECTIONS:READ' },
   AuthorizeConnectionPayload: { scope: 'CONNECTIONS:WRITE' },
   LinkedService: { scope: 'CONNECTIONS:READ' },
   // chats, completions, responses

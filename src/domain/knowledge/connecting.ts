@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { BrowsePage } from '../../engine/knowledge/connections/browser.ts';
 import type { BrowserProvider, ConnectedAccount } from '../../engine/knowledge/connections/connect.ts';
 import { SourceError } from '../../engine/knowledge/connectors/error.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
@@ -8,11 +9,12 @@ import { parseCorsOrigins } from '../../lib/cors-origins.ts';
 import { attemptPlace, type ConnectionAttempt } from '../../storage/knowledge/connection-attempts.ts';
 import { findUsersById, organizationsById } from '../accounts/accounts.ts';
 import type { Deps } from '../deps.ts';
-import { storeAccount } from './connections.ts';
+import { getConnection, ownsConnection, storeAccount } from './connections.ts';
 
 /** Time for a person to allow the access at the other service, and once more to confirm it here. */
 const lifeMs = 10 * 60_000;
 const returnToMax = 2_000;
+const queryLengthMax = 2_000;
 
 export interface AuthorizeConnectionInput {
   readonly provider: ConnectionProvider;
@@ -121,6 +123,40 @@ export async function confirmConnection(
   const expiresAt = account.expiresAt === null ? null : new Date(account.expiresAt);
   const connection = await storeAccount(deps, attempt, { ...account, expiresAt });
   return { connection, returnTo: attempt.returnTo };
+}
+
+export interface BrowseConnectionInput {
+  readonly parent?: string | null | undefined;
+  readonly search?: string | null | undefined;
+  readonly cursor?: string | null | undefined;
+}
+
+/**
+ * What could be added as a source from a connection of the caller, for a picker.
+ *
+ * @throws DomainError NOT_FOUND for a connection that is not the caller's own; INVALID_VALUE with the reason for what the service refuses;
+ * CONFLICT when the account has to be connected again; OVERLOADED when the service does not answer.
+ */
+export async function browseConnection(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  { parent, search, cursor }: BrowseConnectionInput,
+  signal: AbortSignal,
+): Promise<BrowsePage> {
+  const connection = await getConnection(deps, caller, id);
+  if (!ownsConnection(caller, connection)) throw new DomainError('FORBIDDEN', 'Only its owner may look into a connection');
+  for (const [name, text] of Object.entries({ parent, search, cursor })) {
+    if (typeof text !== 'string' || text.length <= queryLengthMax) continue;
+    throw new DomainError('INVALID_VALUE', `${name} must have at most ${queryLengthMax} characters`, { param: name });
+  }
+  const query = { parent: parent ?? undefined, search: search ?? undefined, cursor: cursor ?? undefined };
+  return deps.knowledge.browse(connection, query, signal).catch((error: unknown) => {
+    if (!(error instanceof SourceError)) throw error;
+    if (error.code === 'AUTH') throw new DomainError('CONFLICT', error.message, { param: 'connectionId' });
+    if (error.code === 'RATE_LIMITED' || error.code === 'UNREACHABLE') throw new DomainError('OVERLOADED', error.message);
+    throw new DomainError('INVALID_VALUE', error.message);
+  });
 }
 
 function authorizeUrl(deps: Deps, provider: BrowserProvider, state: string, challenge: string): string {

@@ -72,11 +72,6 @@ export async function storeRepoHostInstallation(
   caller: Caller,
   input: StoreRepoHostInstallationInput,
 ): Promise<Connection> {
-  if (caller.level !== 'INSTANCE') {
-    const message =
-      'An installation is stored by its id with an INSTANCE key only; connect it in the browser: POST /api/v1/connections/authorize';
-    throw new DomainError('FORBIDDEN', message);
-  }
   const faults = new Faults();
   const name = readName('accountName', input.accountName, faults);
   const { installationId } = input;
@@ -85,6 +80,11 @@ export async function storeRepoHostInstallation(
   }
   const baseUrl = readServiceUrl('baseUrl', input.baseUrl ?? undefined, faults);
   faults.throwIfAny();
+  if (caller.level !== 'INSTANCE') {
+    const message =
+      'An installation is stored by its id with an INSTANCE key only; connect it in the browser: POST /api/v1/connections/authorize';
+    throw new DomainError('FORBIDDEN', message);
+  }
   return store(deps, caller, 'REPO_HOST_INSTALLATION', 'REPO_HOST', { name, baseUrl, installationId, secrets: {} });
 }
 

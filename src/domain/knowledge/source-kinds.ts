@@ -112,7 +112,7 @@ export async function addDriveBSource(deps: Deps, caller: Caller, agentId: strin
   return addOne(deps, caller, agent, 'DRIVE_B', { name: filename, refreshPeriod, data });
 }
 
-const wikiTexts = ['pageId', 'contentType', 'spaceId', 'selectedDriveAccount'] as const;
+const wikiTexts = ['pageId', 'contentType', 'spaceId', 'selectedDriveAccount', 'cloudId'] as const;
 const wikiFlags = ['indexChildPages', 'indexDriveFiles', 'indexAttachments', 'archive', 'allSpaces'] as const;
 
 export type AddWikiInput = {
@@ -152,6 +152,7 @@ export interface AddTrackerInput {
   readonly oauthTokenId: string;
   readonly projectName: string;
   readonly projectKey: string;
+  readonly cloudId?: Optional<string>;
   readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
 }
 
@@ -160,7 +161,9 @@ export async function addTrackerSource(deps: Deps, caller: Caller, agentId: stri
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
   const { oauthTokenId, projectName, projectKey } = input;
+  const cloudId = input.cloudId ?? undefined;
   faults.requireName('projectName', projectName, textLengthMax);
+  if (cloudId !== undefined) faults.requireName('cloudId', cloudId, textLengthMax);
   // The key becomes a part of tracker queries: no character may end a name there.
   if (!/^[\p{L}\p{N}_.-]{1,100}$/u.test(projectKey)) {
     faults.add('projectKey', 'projectKey must be 1 to 100 letters, digits, dots, hyphens or underscores');
@@ -168,7 +171,7 @@ export async function addTrackerSource(deps: Deps, caller: Caller, agentId: stri
   await requireOwnToken(deps, caller, oauthTokenId, 'TRACKER', 'oauthTokenId', faults);
   faults.throwIfAny();
   const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
-  const data = { oauthTokenId, projectName, projectKey };
+  const data = { oauthTokenId, projectName, projectKey, ...(cloudId === undefined ? {} : { cloudId }) };
   return addOne(deps, caller, agent, 'TRACKER', { name: projectName, refreshPeriod, data });
 }
 

@@ -7,7 +7,6 @@ import {
   type DataSourceType,
   isConnectedType,
   type RefreshPeriod,
-  servedTypes,
 } from '../../entities/knowledge/data-source.ts';
 import type { RunTrigger, SourceRun } from '../../entities/knowledge/source-run.ts';
 import type { Members } from '../../entities/members.ts';
@@ -248,14 +247,10 @@ async function enqueueDeletion({ jobs }: Deps, caller: Caller, tx: Transaction, 
 /**
  * Has a source read again. Unchanged content is skipped unless `isForced`. The indexed passages answer meanwhile. During a run, another run follows.
  *
- * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators; UNSUPPORTED_VALUE for a kind without a connector.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators.
  */
 export async function refreshDataSource(deps: Deps, caller: Caller, id: string, isForced: boolean): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'refresh');
-  if (!servedTypes.includes(source.type)) {
-    const message = `A source of the type ${source.type} cannot be refreshed: this version of Parley has no connector for it`;
-    throw new DomainError('UNSUPPORTED_VALUE', message, { param: 'dataSourceId' });
-  }
   const { indexing, syncing } = deps.storage;
   if (isConnectedType(source.type)) {
     await syncing.want(source.id, isForced);

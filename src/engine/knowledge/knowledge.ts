@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
+import type { Connection } from '../../entities/knowledge/connection.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Settings } from '../../settings.ts';
 import type { RankedChunk } from '../../storage/knowledge/chunk-ranking.ts';
@@ -8,6 +9,8 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Pools } from '../sharing/pools.ts';
+import { browse } from './connections/browse.ts';
+import type { BrowsePage, BrowseQuery } from './connections/browser.ts';
 import { type Connecting, createConnecting } from './connections/connect.ts';
 import { createInstallationTokens } from './connections/installations.ts';
 import { createConnectionTokens } from './connections/tokens.ts';
@@ -54,6 +57,8 @@ export interface Knowledge {
    * @throws DomainError INVALID_VALUE for a file that gives no text.
    */
   readFile(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<string>;
+  /** Lists what could be added from a connection. @throws SourceError, see `browse` */
+  browse(connection: Connection, query: BrowseQuery, signal: AbortSignal): Promise<BrowsePage>;
   /** Connects accounts of other services in the browser. */
   readonly connecting: Connecting;
   /** Registers the jobs and repeated tasks of indexing. */
@@ -86,7 +91,8 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   });
   const tokens = createConnectionTokens({ ...options, vendors, owner });
   const installations = createInstallationTokens({ ...options, vendors });
-  const connectors = createConnectors({ ...options, vendors, tokens, installations });
+  const services = { ...options, vendors, tokens, installations };
+  const connectors = createConnectors(services);
   const indexExtractor = createExtractor({ niceness: indexNiceness });
   const promptReader = {
     extractor: createExtractor({ niceness: promptNiceness }),
@@ -107,6 +113,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
       );
     },
     readFile: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
+    browse: (connection, query, signal) => browse(services, connection, query, signal),
     connecting: createConnecting({ ...options, vendors }),
     registerJobs: () => registerIndexJobs({ ...options, connectors, extractor: indexExtractor, owner }),
     async close() {

@@ -115,13 +115,20 @@ export function sourceError(
   };
 }
 
-/** Kinds that this version has a connector for. */
-export const servedTypes: readonly DataSourceType[] = ['API', 'FILE_UPLOAD', 'DRIVE_A', 'DRIVE_B', 'REPO_HOST', 'WEB_URL'];
+/** Settings of the operator without which a source of a kind cannot be read. */
+const neededSettings: Readonly<Partial<Record<DataSourceType, readonly (keyof SourceSettings)[]>>> = {
+  REPO_HOST: ['GITHUB_APP_ID', 'GITHUB_APP_PRIVATE_KEY'],
+};
+export interface SourceSettings {
+  readonly GITHUB_APP_ID?: string | undefined;
+  readonly GITHUB_APP_PRIVATE_KEY?: string | undefined;
+}
 
-/** What of a source is not served in this version. */
-export function sourceWarnings({ type }: Pick<DataSource, 'type'>): readonly Warning[] {
-  if (servedTypes.includes(type)) return [];
-  const message = `The source is stored and not read: this version of Parley has no connector for ${type}`;
+/** Why a source cannot be read by this instance. */
+export function sourceWarnings({ type }: Pick<DataSource, 'type'>, settings: SourceSettings): readonly Warning[] {
+  const missing = (neededSettings[type] ?? []).filter((name) => settings[name] === undefined);
+  if (missing.length === 0) return [];
+  const message = `The source is stored and not read: the operator has to set ${missing.join(' and ')}`;
   return [{ code: 'unsupported_value', message, param: 'type' }];
 }
 

@@ -88,6 +88,9 @@ const AddDriveBDataSourceInput = builder.inputType('AddDriveBDataSourceInput', {
   }),
 });
 
+const siteDescription =
+  "The id of one of the account's sites. Needed where the account has several and the connection's `baseUrl` names none; the source's `errorMessage` lists them then.";
+
 const AddWikiDataSourceInput = builder.inputType('AddWikiDataSourceInput', {
   description: 'A wiki, or a part of it.',
   fields: (t) => ({
@@ -100,6 +103,7 @@ const AddWikiDataSourceInput = builder.inputType('AddWikiDataSourceInput', {
       required: false,
       description: 'The account that files of a drive, linked from pages, are read with.',
     }),
+    cloudId: t.string({ required: false, description: siteDescription }),
     dataRefreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: refresh }),
     indexChildPages: t.boolean({ required: false, description: 'Whether pages below it are taken. Default false.' }),
     indexDriveFiles: t.boolean({ required: false, description: 'Whether linked files of a drive are taken. Default false.' }),
@@ -115,6 +119,7 @@ const AddTrackerDataSourceInput = builder.inputType('AddTrackerDataSourceInput',
     oauthTokenId: t.id({ description: "The caller's own connection of the kind TRACKER." }),
     projectName: t.string({ description: 'The name of the project; the source is called so.' }),
     projectKey: t.string({ description: 'Its key: 1 to 100 letters, digits, dots, hyphens or underscores.' }),
+    cloudId: t.string({ required: false, description: siteDescription }),
     dataRefreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: refresh }),
   }),
 });

@@ -136,8 +136,8 @@ export const DataSourceType = builder.objectRef<DataSource>('DataSource').implem
     warnings: t.field({
       extensions: reads('type'),
       type: [WarningType],
-      description: 'What of it is not served here; empty when everything is.',
-      resolve: (source) => [...sourceWarnings(source)],
+      description: 'Why this instance cannot read it, such as a setting that is missing; empty when it can.',
+      resolve: (source, _args, { deps }) => [...sourceWarnings(source, deps.settings)],
     }),
     cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
     orgVisible: t.exposeBoolean('orgVisible', { description: 'Whether everyone in its organization sees it and may attach it.' }),

@@ -78,7 +78,9 @@ describe('a stored connection', () => {
   });
 
   it('may be an installation at a repository host, or an MCP server', async () => {
-    const installation = await stored({ installationId: 4711, accountName: 'acme' }, '/repo-host-installations');
+    const { body: installation } = await service
+      .client()
+      .post(`${path}/repo-host-installations`, { installationId: 4711, accountName: 'acme' });
     expect(installation).toMatchObject({ kind: 'REPO_HOST_INSTALLATION', provider: 'REPO_HOST', installationId: 4711 });
     const headers = { Authorization: 'CANARY-header' };
     const server = await stored({ name: 'Weather', url: 'https://mcp.example.com/mcp', headers }, '/mcp-servers');

@@ -6,7 +6,7 @@ import { withService } from '../../support/service.ts';
 
 const host = await GitHub.start();
 afterAll(() => host.close());
-const { service, make } = await withService('plain', {
+const { make } = await withService('plain', {
   env: {
     GITHUB_API_URL: host.url,
     GITHUB_APP_ID: host.appId,
@@ -25,13 +25,7 @@ beforeEach(async () => {
   host.isInstalled = true;
   ann = await make.person();
   aiId = (await make.agent({ owner: ann })).id;
-  const { orgId, userId: ownerUserId } = ann;
-  const { storage, newId } = service.deps;
-  const id = newId('repoHostInstallation');
-  const sealed = await storage.vault.seal({ orgId, table: 'connections', rowId: id }, '{}');
-  const installation = { kind: 'REPO_HOST_INSTALLATION', provider: 'REPO_HOST', installationId: host.installationId } as const;
-  const about = { name: 'acme', baseUrl: null, scopes: [], expiresAt: null, createdAt: new Date() };
-  await storage.connections.create({ ...about, ...installation, id, orgId, ownerUserId, sealed });
+  await make.installation({ owner: ann, installationId: host.installationId, name: 'acme' });
 });
 
 async function added(input: object): Promise<string> {

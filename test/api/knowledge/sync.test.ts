@@ -80,7 +80,7 @@ function sync(
     owner = 'test',
   }: { trigger?: RunTrigger; signal?: AbortSignal; owner?: string } = {},
 ): Promise<SyncOutcome> {
-  return syncSource({ ...service.deps, connectors: { DRIVE_B: library }, owner }, id, trigger, signal);
+  return syncSource({ ...service.deps, connectors: { DRIVE_B: library } as never, owner }, id, trigger, signal);
 }
 const read = async (who: Person, id: string) => (await who.get(`/api/v1/data-sources/${id}`)).body;
 const itemsOf = async (who: Person, id: string) => (await who.get(`/api/v1/data-sources/${id}/knowledge?first=100`)).body.data;

@@ -2,11 +2,17 @@ import type { Connection, ConnectionProvider } from '../../../entities/knowledge
 import { browseDriveA } from '../connectors/drive-a/browse.ts';
 import { browseDriveB } from '../connectors/drive-b/browse.ts';
 import { SourceError } from '../connectors/error.ts';
+import { browseRepoHost } from '../connectors/repo-host/browse.ts';
+import { browseTracker } from '../connectors/tracker/browse.ts';
+import { browseWiki } from '../connectors/wiki/browse.ts';
 import type { BrowsePage, BrowseQuery, Browser, BrowseServices } from './browser.ts';
 
 const browsers: Readonly<Partial<Record<ConnectionProvider, Browser>>> = {
   DRIVE_A: browseDriveA,
   DRIVE_B: browseDriveB,
+  REPO_HOST: browseRepoHost,
+  TRACKER: browseTracker,
+  WIKI: browseWiki,
 };
 
 /**

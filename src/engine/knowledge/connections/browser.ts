@@ -34,7 +34,10 @@ export interface BrowsePage {
 }
 
 /** What a browser works with. */
-export type BrowseServices = Pick<ConnectorServices, 'settings' | 'vendors' | 'tokens'>;
+export type BrowseServices = Pick<
+  ConnectorServices,
+  'settings' | 'vendors' | 'tokens' | 'installations' | 'egress' | 'logger' | 'now'
+>;
 
 /** Lists what could be added from one kind of connection, at most 100 entries a page. @throws SourceError, or the signal's reason. */
 export type Browser = (

@@ -49,7 +49,7 @@ export function oauthService(settings: Settings, provider: OauthProvider): Oauth
       };
     case 'WIKI':
       return atlassian(settings, 'Confluence', [
-        'read:confluence-content.all',
+        'read:hierarchical-content:confluence',
         'read:page:confluence',
         'read:space:confluence',
         'read:attachment:confluence',

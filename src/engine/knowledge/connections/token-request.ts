@@ -33,7 +33,9 @@ export async function requestTokens(
   const reply = await vendors.send({ service: name, url: service.tokenUrl, body, accept: [400, 401, 403] }, signal);
   const said = membersOf(parsed(reply.body));
   if (reply.status >= 400) {
-    if (said.error === 'invalid_client' || said.error === 'unauthorized_client') {
+    // Atlassian also says `unauthorized_client` of a refresh token that it does not take.
+    const isOfToken = /refresh.?token/i.test(String(said.error_description));
+    if (said.error === 'invalid_client' || (said.error === 'unauthorized_client' && !isOfToken)) {
       throw new SourceError('CONFIGURATION', `${name} does not know this instance: ${service.clientSettings} are wrong.`);
     }
     throw new SourceError('AUTH', `${name} does not accept the connection any more: connect it again.`);

@@ -139,11 +139,10 @@ async function fetchContent(
     const content = await storage.blobs.get(contentBlobKey);
     return { filename, mimeType, contentHash: await copy(content, createWriteStream(path, { mode: 0o600 }), signal) };
   }
-  const connector = isConnectedType(source.type) ? connectors[source.type] : undefined;
-  if (connector === undefined || !isConnectedType(source.type)) throw new DomainError('NOT_FOUND', 'The item has no content');
+  if (!isConnectedType(source.type)) throw new DomainError('NOT_FOUND', 'The item has no content');
   const { dataSourceId: id, ownerUserId, orgId, uniqueId, name, contentUrl: url, metadata } = lease;
   const { type, data, tenantId } = source;
-  const fetched = await connector.fetch({
+  const fetched = await connectors[source.type].fetch({
     source: { id, ownerUserId, orgId, tenantId, type, data },
     item: { uniqueId, name, url, filename, mimeType, metadata },
     path,

@@ -59,14 +59,7 @@ export async function syncSource(
     lost,
   );
   try {
-    const connector = connectors[lease.source.type];
-    if (connector === undefined) {
-      throw new SourceError(
-        'CONFIGURATION',
-        `This version of Parley has no connector for sources of the type ${lease.source.type}.`,
-      );
-    }
-    await runListing(context, lease, connector, AbortSignal.any([signal, lost.signal]), (current) => {
+    await runListing(context, lease, connectors[lease.source.type], AbortSignal.any([signal, lost.signal]), (current) => {
       shown.current = current;
     });
     return { kind: 'done' };

@@ -24,6 +24,25 @@ export const connectionRoutes: readonly DeclaredRoute[] = [
     },
   },
   {
+    operationId: 'browseConnection',
+    method: 'get',
+    path: '/api/v1/connections/{connectionId}/browse',
+    summary: 'Browse what a connection reaches',
+    description:
+      'For pickers: drives with folders and files, spaces and pages, projects, repositories. The service is asked at once.',
+    tag,
+    document: `query ($connectionId: ID!, $parent: String, $search: String, $cursor: String) {
+      connectionEntries(id: $connectionId, parent: $parent, search: $search, cursor: $cursor) {
+        data: entries { id name kind hasChildren canBeAdded path } nextCursor
+      }
+    }`,
+    query: {
+      parent: 'The `id` of an entry. Default: the top.',
+      search: 'Searches by name in everything that the connection reaches.',
+      cursor: 'The `nextCursor` of the page before.',
+    },
+  },
+  {
     operationId: 'authorizeConnection',
     method: 'post',
     path: '/api/v1/connections/authorize',
