@@ -1,7 +1,7 @@
 import type { TestService } from '../service.ts';
 
-/** A timer writes when keys were last used, independent of the test's requests. */
-const writtenBehind = /set "lastUsedAt"/;
+/** Timers write when keys were last used and read the settings of queues, independent of the test's requests. */
+const writtenBehind = /set "lastUsedAt"|q\.warning_queued/;
 
 /** The statements that `work` causes in the running service: the text of each, also of Prisma's. */
 export async function countStatements<T>(
