@@ -71,7 +71,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   IndexingStatistics: dataSources,
   KnowledgeItem: { ...dataSources, shows: { noun: 'dataSource', id: 'dataSourceId' } },
   OriginalContent: dataSources,
-  SourceRun: dataSources,
+  SourceRun: { ...dataSources, shows: { noun: 'dataSource', id: 'dataSourceId' } },
   UploadToken: dataSources,
   DeletedVectorStore: dataSources,
   DeletedVectorStoreFile: dataSources,

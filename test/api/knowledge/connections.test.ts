@@ -49,6 +49,7 @@ describe('a stored connection', () => {
       installationId: null,
       scopes: ['read:page'],
       expiresAt: '2027-01-31T09:30:00.000Z',
+      needsReauthorization: false,
       isOwn: true,
     });
     expect((await ann.get(`${path}/${made.id}`)).body).toEqual(made);

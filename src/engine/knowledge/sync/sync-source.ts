@@ -28,6 +28,8 @@ export type SyncOutcome = { readonly kind: 'done' } | { readonly kind: 'retry'; 
 /** A run goes on this often after failures that may pass, then it has failed. */
 const attemptsMax = 5;
 const retryMaxMs = 15 * 60_000;
+/** Messages may name what is missing, which may be much. */
+const messageMax = 1_000;
 /** The name of what is being read is stored this often. */
 const shownEveryMs = 1_000;
 
@@ -232,6 +234,6 @@ async function settle(context: SyncContext, lease: SyncLease, error: unknown, si
   }
   const code = failure?.code ?? 'INTERNAL';
   const message = failure?.message ?? 'Something went wrong on our side while the source was read; refresh it to try again.';
-  await storage.syncing.fail(lease, { code, message });
+  await storage.syncing.fail(lease, { code, message: message.slice(0, messageMax) });
   return { kind: 'done' };
 }
