@@ -18,6 +18,7 @@ import {
   readBy,
   text,
   timeMs,
+  url,
   whole,
 } from './lib/setting-kinds.ts';
 import { shownValue } from './lib/shown-value.ts';
@@ -98,6 +99,56 @@ export const settingsSchema = z.object({
   ),
   EMBEDDING_MODEL: optionalMatch(/^[^/\s]+\/\S+$/, 'a provider and a model such as openai/text-embedding-3-small').describe(
     'Makes embeddings: `provider/name` of an OpenAI-compatible provider.',
+  ),
+  GOOGLE_CLIENT_ID: optionalText('the id of an OAuth client').describe(
+    'With its secret: people connect Google Drive in the browser.',
+  ),
+  GOOGLE_CLIENT_SECRET: optionalText('the secret of that client').describe('Belongs to GOOGLE_CLIENT_ID.'),
+  GOOGLE_API_URL: url(web, 'https://www.googleapis.com').describe('Google Drive is at /drive/v3 below it.'),
+  GOOGLE_AUTHORIZE_URL: url(web, 'https://accounts.google.com/o/oauth2/v2/auth').describe(
+    'Where people allow Google Drive to be read.',
+  ),
+  GOOGLE_TOKEN_URL: url(web, 'https://oauth2.googleapis.com/token').describe('Where tokens of Google Drive are renewed.'),
+  MICROSOFT_CLIENT_ID: optionalText('the id of an OAuth client').describe(
+    'With its secret: people connect OneDrive in the browser.',
+  ),
+  MICROSOFT_CLIENT_SECRET: optionalText('the secret of that client').describe('Belongs to MICROSOFT_CLIENT_ID.'),
+  MICROSOFT_API_URL: url(web, 'https://graph.microsoft.com/v1.0').describe('Microsoft Graph, for drives.'),
+  MICROSOFT_AUTHORIZE_URL: url(web, 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize').describe(
+    'Where people allow OneDrive to be read.',
+  ),
+  MICROSOFT_TOKEN_URL: url(web, 'https://login.microsoftonline.com/common/oauth2/v2.0/token').describe(
+    'Where tokens of OneDrive are renewed.',
+  ),
+  ATLASSIAN_CLIENT_ID: optionalText('the id of an OAuth client').describe(
+    'With its secret: people connect Confluence and Jira in the browser.',
+  ),
+  ATLASSIAN_CLIENT_SECRET: optionalText('the secret of that client').describe('Belongs to ATLASSIAN_CLIENT_ID.'),
+  ATLASSIAN_API_URL: url(web, 'https://api.atlassian.com').describe('Confluence and Jira are at /ex/… below it.'),
+  ATLASSIAN_AUTHORIZE_URL: url(web, 'https://auth.atlassian.com/authorize').describe(
+    'Where people allow Confluence and Jira to be read.',
+  ),
+  ATLASSIAN_TOKEN_URL: url(web, 'https://auth.atlassian.com/oauth/token').describe(
+    'Where tokens of Confluence and Jira are renewed.',
+  ),
+  GITHUB_API_URL: url(web, 'https://api.github.com').describe('The repository host.'),
+  GITHUB_APP_ID: optionalText('the number of a GitHub App').describe('With its private key: repositories can be read.'),
+  GITHUB_APP_SLUG: optionalText('the name of that App in addresses').describe('Where people install it.'),
+  GITHUB_APP_PRIVATE_KEY: optionalText('a key in PEM, or the path of its file').describe('Signs for the App.'),
+  GITHUB_CLIENT_ID: optionalText('the client id of the App').describe(
+    'With its secret: people show which installations are theirs.',
+  ),
+  GITHUB_CLIENT_SECRET: optionalText('the client secret of the App').describe('Belongs to GITHUB_CLIENT_ID.'),
+  CONNECTOR_TIMEOUT_MS: timeMs(60_000).describe('Time for one call of a drive, wiki, tracker or repository host.'),
+  CONNECTOR_CONCURRENCY: count(2).describe(
+    'Sources of one tenant listed at one time in this process; one more may be of another tenant.',
+  ),
+  CRAWL_USER_AGENT: optionalMatch(/^[\x20-\x7e]{1,200}$/, 'a name of printable ASCII characters').describe(
+    'What the crawler calls itself. Default: Parley/<version>, and PUBLIC_URL when it is set.',
+  ),
+  CRAWL_HOST_CONCURRENCY: whole(2, 1, 16).describe('Requests of the crawler to one host at one time.'),
+  CRAWL_DELAY_MS: whole(0, 0, 60_000).describe(
+    'Least time between two requests to one host; a longer crawl-delay of its robots.txt counts.',
   ),
   EGRESS_ALLOW: readBy(parseAllowance, allowanceGrammar).describe(
     'Private targets that URLs from users may reach. A named host is allowed whatever it resolves to. An allowed address is reachable by every name that resolves to it.',

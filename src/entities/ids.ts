@@ -12,6 +12,7 @@ export const idPrefixes = {
   agentFlow: 'flow',
   agentSecret: 'sec',
   dataSource: 'ds',
+  sourceRun: 'srun',
   knowledgeItem: 'ki',
   group: 'grp',
   apiKey: 'key',

@@ -48,6 +48,7 @@ import './chats/files.ts';
 import './knowledge/source-changes.ts';
 import './knowledge/sources.ts';
 import './knowledge/source-kinds.ts';
+import './knowledge/source-runs.ts';
 import './knowledge/uploads.ts';
 import './knowledge/items.ts';
 import './knowledge/vector-stores.ts';

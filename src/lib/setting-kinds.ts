@@ -52,11 +52,21 @@ export function optionalText(allowed = 'a text') {
 
 /** An address of one of the schemes that names a host. */
 export function optionalUrl(schemes: readonly string[], example: string) {
-  const isGood = (url: string) => URL.canParse(url) && schemes.includes(new URL(url).protocol) && new URL(url).hostname !== '';
-  return trimmed()
-    .refine(isGood)
+  return address(schemes)
     .optional()
     .meta({ allowed: `an address such as ${example}` });
+}
+
+export function url(schemes: readonly string[], fallback: string) {
+  return address(schemes)
+    .default(fallback)
+    .meta({ allowed: `an address such as ${fallback}` });
+}
+
+function address(schemes: readonly string[]) {
+  return trimmed().refine(
+    (text) => URL.canParse(text) && schemes.includes(new URL(text).protocol) && new URL(text).hostname !== '',
+  );
 }
 
 /** An address of a PostgreSQL server. With the folder of a socket as `?host=`, its place for a host may be empty. */

@@ -63,10 +63,25 @@ ${script === undefined ? '' : `<script type="module" src="${script}"></script>\n
 }
 
 /** Sends a page to anybody. */
-export function sendPage(req: IncomingMessage, res: ServerResponse, type: string, body: string): void {
-  const headers = ['content-type', type, 'vary', 'accept', 'x-request-id', requestIdOf(req), 'cache-control', 'no-cache'];
-  sendBody(res, 200, [...headers, ...pageHeaders], body);
+export function sendPage(
+  req: IncomingMessage,
+  res: ServerResponse,
+  type: string,
+  body: string,
+  {
+    status = 200,
+    headers = [...pageHeaders, 'cache-control', 'no-cache'],
+  }: { readonly status?: number; readonly headers?: readonly string[] } = {},
+): void {
+  sendBody(res, status, ['content-type', type, 'vary', 'accept', 'x-request-id', requestIdOf(req), ...headers], body);
 }
+
+/** The headers of a page with a form that is sent to this service, and is kept by nobody. */
+export const formHeaders: readonly string[] = [
+  ...pageHeaders.map((value) => (value === pagePolicy ? pagePolicy.replace("form-action 'none'", "form-action 'self'") : value)),
+  'cache-control',
+  'no-store',
+];
 
 export const htmlType = 'text/html; charset=utf-8';
 

@@ -5,6 +5,7 @@ import type { GraphQLSchema } from 'graphql';
 import packageJson from '../../package.json' with { type: 'json' };
 import { operationScopes } from '../domain/access/policy.ts';
 import type { Deps } from '../domain/deps.ts';
+import { confirmConnection, receiveCallback } from '../domain/knowledge/connecting.ts';
 import { buildSchema } from '../graphql/schema.ts';
 import { createGraphqlHandler } from '../graphql/server/server.ts';
 import { createHttpApp } from '../http/app.ts';
@@ -16,6 +17,7 @@ import { createAdmissions } from '../http/limits.ts';
 import { createAccessLog } from '../http/log/access-log.ts';
 import { Metrics, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';
+import { createConnectPages } from '../pages/connect.ts';
 import { createPages } from '../pages/home.ts';
 import { compileRoutes, type Route } from '../rest/compile.ts';
 import { createContentLinks } from '../rest/content-links.ts';
@@ -85,6 +87,10 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
     createReference(schema, routes, packageJson.version),
     createProbes(deps, metrics, () => isStopping),
     createPages(packageJson.version),
+    createConnectPages({
+      receive: (callback, signal) => receiveCallback(deps, callback, signal),
+      confirm: (word) => confirmConnection(deps, word),
+    }),
   ];
   const connections = new Connections(settings, createHttpApp({ deps, log, handlers }));
   measure(metrics, deps, streams, admissions);

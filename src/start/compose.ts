@@ -83,15 +83,6 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       logger,
     });
     const models = createModelRouter(settings, logger, basics.now, environment);
-    const knowledge = createKnowledge({ ...basics, jobs, pools, publicUrl });
-    const limits = createUsageLimits({
-      ...basics,
-      store: storage.usageLimits,
-      leaseMs: settings.USAGE_LEASE_MS,
-      blockTokens: settings.USAGE_BLOCK_TOKENS,
-    });
-    const rates = createRates(basics);
-    if (storage.rateBuckets !== undefined) jobs.every('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
     const egress = createEgress({
       allow: settings.EGRESS_ALLOW,
       dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
@@ -100,6 +91,15 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       lookups: pools.queue('egress-lookups', settings.EGRESS_LOOKUPS_MAX, Math.ceil(settings.EGRESS_LOOKUPS_MAX / 8)),
       calls: pools.queue('egress-calls', settings.EGRESS_CALLS_MAX, Math.ceil(settings.EGRESS_CALLS_MAX / 4)),
     });
+    const knowledge = createKnowledge({ ...basics, jobs, pools, egress, publicUrl });
+    const limits = createUsageLimits({
+      ...basics,
+      store: storage.usageLimits,
+      leaseMs: settings.USAGE_LEASE_MS,
+      blockTokens: settings.USAGE_BLOCK_TOKENS,
+    });
+    const rates = createRates(basics);
+    if (storage.rateBuckets !== undefined) jobs.every('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
     const agentTools = createAgentTools({ ...basics, egress });
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
     const runs = createRunEngine({

@@ -34,10 +34,12 @@ import { createFileUploadStore, type FileUploadStore } from './files/uploads.ts'
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
 import { type ChunkStore, createChunkStore } from './knowledge/chunks.ts';
 import { type ConnectedSourceStore, createConnectedSourceStore } from './knowledge/connected-sources.ts';
+import { type ConnectionAttemptStore, createConnectionAttemptStore } from './knowledge/connection-attempts.ts';
 import { type ConnectionStore, createConnectionStore } from './knowledge/connections.ts';
 import { createIndexingStore, type IndexingStore } from './knowledge/indexing/indexing.ts';
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge/items.ts';
 import { createDataSourceStore, type DataSourceStore } from './knowledge/sources.ts';
+import { createSyncStore, type SyncStore } from './knowledge/syncing/syncing.ts';
 import { createVectorStoreBatchStore, type VectorStoreBatchStore } from './knowledge/vector-stores/batches.ts';
 import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores/stores.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
@@ -92,6 +94,7 @@ export interface Storage {
   readonly threads: ThreadStore;
   readonly idempotency: IdempotencyStore;
   readonly connections: ConnectionStore;
+  readonly connectionAttempts: ConnectionAttemptStore;
   readonly dataSources: DataSourceStore;
   readonly connectedSources: ConnectedSourceStore;
   readonly knowledgeItems: KnowledgeItemStore;
@@ -99,6 +102,7 @@ export interface Storage {
   readonly vectorStoreBatches: VectorStoreBatchStore;
   readonly chunks: ChunkStore;
   readonly indexing: IndexingStore;
+  readonly syncing: SyncStore;
   close(): Promise<void>;
 }
 
@@ -176,6 +180,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     threads: createThreadStore(db, signals),
     idempotency: createIdempotencyStore(db),
     connections: createConnectionStore(db),
+    connectionAttempts: createConnectionAttemptStore(db),
     dataSources: createDataSourceStore(db, signals),
     connectedSources: createConnectedSourceStore(db, signals),
     knowledgeItems: createKnowledgeItemStore(db),
@@ -183,6 +188,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     vectorStoreBatches: createVectorStoreBatchStore(db, signals),
     chunks,
     indexing: createIndexingStore(db, signals, chunks),
+    syncing: createSyncStore(db, signals),
     close: async () => {
       await auditBatch.close();
       await apiKeys.close();

@@ -70,6 +70,18 @@ export function makeFor(service: TestService) {
     return new Person(() => service.url, await newKey(user, of), user);
   }
 
+  /** An installation of the App at a repository host: people connect one in the browser. */
+  async function installation(of: { owner: Person; installationId: number; name: string }): Promise<void> {
+    const { orgId, userId: ownerUserId } = of.owner;
+    const id = newId('repoHostInstallation');
+    const sealed = await store().vault.seal({ orgId, table: 'connections', rowId: id }, '{}');
+    await store().connections.create({
+      ...{ id, orgId, ownerUserId, sealed, createdAt: service.deps.now() },
+      ...{ kind: 'REPO_HOST_INSTALLATION', provider: 'REPO_HOST', installationId: of.installationId, name: of.name },
+      ...{ baseUrl: null, scopes: [], expiresAt: null },
+    });
+  }
+
   /** The same person with another key. */
   async function withKey(of: Person, options: KeyOptions): Promise<Person> {
     return new Person(() => service.url, await newKey(of, options), of);
@@ -129,7 +141,7 @@ export function makeFor(service: TestService) {
     return created(await owner.post(`/api/v1/ais/${agentId}/data-sources/api`, { name, data }));
   }
 
-  return { tenant, organization, person, withKey, agent, chat, apiDataSource };
+  return { tenant, organization, person, installation, withKey, agent, chat, apiDataSource };
 }
 
 function created({ status, body }: Reply) {

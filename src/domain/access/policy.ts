@@ -139,6 +139,9 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.deleteDataSource': 'DATA_SOURCES:WRITE',
   'Mutation.bulkDeleteDataSources': 'DATA_SOURCES:WRITE',
   'Mutation.refreshDataSource': 'DATA_SOURCES:WRITE',
+  'Mutation.cancelDataSource': 'DATA_SOURCES:WRITE',
+  'Mutation.retryDataSource': 'DATA_SOURCES:WRITE',
+  'Query.dataSourceRuns': 'DATA_SOURCES:READ',
   'Mutation.updateKnowledgeItem': 'DATA_SOURCES:WRITE',
   'Query.vectorStore': 'DATA_SOURCES:READ',
   'Query.vectorStores': 'DATA_SOURCES:READ',
@@ -160,6 +163,8 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   // connections
   'Query.connection': 'CONNECTIONS:READ',
   'Query.connections': 'CONNECTIONS:READ',
+  'Query.connectionEntries': 'CONNECTIONS:READ',
+  'Mutation.authorizeConnection': 'CONNECTIONS:WRITE',
   'Mutation.storeOauthToken': 'CONNECTIONS:WRITE',
   'Mutation.storeRepoHostInstallation': 'CONNECTIONS:WRITE',
   'Mutation.storeMcpServer': 'CONNECTIONS:WRITE',

@@ -71,6 +71,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   IndexingStatistics: dataSources,
   KnowledgeItem: { ...dataSources, shows: { noun: 'dataSource', id: 'dataSourceId' } },
   OriginalContent: dataSources,
+  SourceRun: { ...dataSources, shows: { noun: 'dataSource', id: 'dataSourceId' } },
   UploadToken: dataSources,
   DeletedVectorStore: dataSources,
   DeletedVectorStoreFile: dataSources,
@@ -86,6 +87,9 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   VectorStoreResult: dataSources,
   VectorStoreResultContent: dataSources,
   VectorStoreResults: dataSources,
+  ConnectionEntries: { scope: 'CONNECTIONS:READ' },
+  ConnectionEntry: { scope: 'CONNECTIONS:READ' },
+  AuthorizeConnectionPayload: { scope: 'CONNECTIONS:WRITE' },
   LinkedService: { scope: 'CONNECTIONS:READ' },
   // chats, completions, responses
   Chat: { ...chats, shows: { noun: 'chat', id: 'id', owner: 'userId' } },

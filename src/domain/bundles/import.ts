@@ -92,7 +92,7 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
         if (contentBlobKey !== null) await jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId, tx });
       }
       if (source.type === 'API' || source.type === 'FILE_UPLOAD') continue;
-      const job = { dataSourceId: source.id, isForced: false };
+      const job = { dataSourceId: source.id, trigger: 'ADDED' } as const;
       await jobs.enqueue('knowledge.sync-source', job, { owner: caller, key: source.id, tx });
     }
   });

@@ -32,7 +32,7 @@ export async function addConnectedSources(
   }));
   await deps.storage.connectedSources.create(agent.id, rows, async (tx) => {
     for (const { id } of rows) {
-      await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: id, isForced: false }, { owner: caller, key: id, tx });
+      await deps.jobs.enqueue('knowledge.sync-source', { dataSourceId: id, trigger: 'ADDED' }, { owner: caller, key: id, tx });
     }
   });
   const found = await deps.storage.dataSources.findMany(
@@ -42,6 +42,6 @@ export async function addConnectedSources(
   const byId = new Map(found.map((source) => [source.id, source]));
   return rows.flatMap(({ id }) => {
     const source = byId.get(id);
-    return source === undefined ? [] : [{ ...source, errorCode: null, errorMessage: null, failedItem: null }];
+    return source === undefined ? [] : [{ ...source, errorCode: null, errorMessage: null, failedItem: null, activeRun: null }];
   });
 }

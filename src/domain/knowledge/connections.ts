@@ -1,3 +1,5 @@
+import type { ConnectedAccount } from '../../engine/knowledge/connections/connect.ts';
+import { openSecrets, sealSecrets } from '../../engine/knowledge/connections/secrets.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
@@ -9,11 +11,12 @@ import type {
   OauthProvider,
 } from '../../entities/knowledge/connection.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
-import { type ConnectionScope, connectionPlace } from '../../storage/knowledge/connections.ts';
+import type { ConnectionScope } from '../../storage/knowledge/connections.ts';
 import { isAdministrator } from '../access/access.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { readHeaders, readName, readScopes, readSecret, readServiceUrl } from './connection-input.ts';
+import { queueSync } from './sources.ts';
 
 type Optional<T> = T | null | undefined;
 
@@ -58,7 +61,12 @@ export interface StoreRepoHostInstallationInput {
   readonly baseUrl?: Optional<string>;
 }
 
-/** Stores an installation of the app at a repository host, by its id. @throws DomainError with every fault of the input, CONFLICT. */
+/**
+ * Stores an installation of the app at a repository host, by its id, for the operator. Others connect it in the browser: an id alone does not prove
+ * whose installation it is.
+ *
+ * @throws DomainError FORBIDDEN without an INSTANCE key; with every fault of the input; CONFLICT.
+ */
 export async function storeRepoHostInstallation(
   deps: Deps,
   caller: Caller,
@@ -72,6 +80,11 @@ export async function storeRepoHostInstallation(
   }
   const baseUrl = readServiceUrl('baseUrl', input.baseUrl ?? undefined, faults);
   faults.throwIfAny();
+  if (caller.level !== 'INSTANCE') {
+    const message =
+      'An installation is stored by its id with an INSTANCE key only; connect it in the browser: POST /api/v1/connections/authorize';
+    throw new DomainError('FORBIDDEN', message);
+  }
   return store(deps, caller, 'REPO_HOST_INSTALLATION', 'REPO_HOST', { name, baseUrl, installationId, secrets: {} });
 }
 
@@ -92,23 +105,47 @@ export async function storeMcpServer(deps: Deps, caller: Caller, input: StoreMcp
   return store(deps, caller, 'MCP_SERVER', 'MCP', { name, baseUrl, secrets: headers === undefined ? {} : { headers } });
 }
 
+/**
+ * Stores an account that was connected in the browser. One that was connected before gets the new token, and its sources are read again.
+ *
+ * @throws DomainError CONFLICT beyond 500 connections.
+ */
+export async function storeAccount(
+  deps: Deps,
+  { orgId, ownerUserId, provider }: Pick<Connection, 'orgId' | 'ownerUserId' | 'provider'>,
+  { secrets, ...account }: ConnectedAccount,
+): Promise<Connection> {
+  const { storage } = deps;
+  const owner = { orgId, userId: ownerUserId };
+  const { installationId, name, scopes, expiresAt } = account;
+  const known = await storage.connections.findAccount({ orgId, ownerUserId }, { provider, name, installationId });
+  if (known === undefined) {
+    const kind = provider === 'REPO_HOST' ? 'REPO_HOST_INSTALLATION' : 'OAUTH_TOKEN';
+    return store(deps, owner, kind, provider, { ...account, baseUrl: null, secrets });
+  }
+  const sealed = await sealSecrets(storage, known, secrets);
+  const updated = await storage.connections.update(known.id, { sealed, scopes, expiresAt });
+  await readAgain(deps, updated);
+  return updated;
+}
+
 type Given = Pick<Connection, 'name' | 'baseUrl'> &
   Partial<Pick<Connection, 'installationId' | 'scopes' | 'expiresAt'>> & { readonly secrets: ConnectionSecrets };
 
 async function store(
   deps: Deps,
-  caller: Caller,
+  caller: Pick<Caller, 'orgId' | 'userId'>,
   kind: ConnectionKind,
   provider: ConnectionProvider,
   { secrets, ...given }: Given,
 ): Promise<Connection> {
-  const { connections, vault } = deps.storage;
+  const { connections } = deps.storage;
   const owner = { orgId: caller.orgId, ownerUserId: caller.userId };
   if ((await connections.count(owner)) >= connectionsMax) {
     throw new DomainError('CONFLICT', `A user may have at most ${connectionsMax} connections`);
   }
   const id = deps.newId(idKinds[kind]);
-  const sealed = await vault.seal(connectionPlace({ id, orgId: caller.orgId }), JSON.stringify(secrets));
+  const sealed = await sealSecrets(deps.storage, { id, orgId: caller.orgId }, secrets);
   return connections.create({
     ...{ installationId: null, scopes: [], expiresAt: null },
     ...given,
@@ -212,7 +249,15 @@ export async function updateConnection(
   faults.throwIfAny();
   const isRenewed = accessToken !== undefined || refreshToken !== undefined;
   const sealed = isRenewed ? { sealed: await renewedSecrets(deps, connection, { accessToken, refreshToken }) } : {};
-  return deps.storage.connections.update(id, { ...changes, ...sealed });
+  const updated = await deps.storage.connections.update(id, { ...changes, ...sealed });
+  if (isRenewed) await readAgain(deps, updated);
+  return updated;
+}
+
+/** Has the sources read that could not be read with the connection as it was. */
+async function readAgain(deps: Deps, connection: Connection): Promise<void> {
+  for (const source of await deps.storage.syncing.reconnected(connection))
+    await queueSync(deps, source.id, source, 'RECONNECTED');
 }
 
 async function renewedSecrets(
@@ -220,21 +265,16 @@ async function renewedSecrets(
   connection: Connection,
   { accessToken, refreshToken }: Pick<UpdateConnectionInput, 'accessToken' | 'refreshToken'>,
 ): Promise<string> {
-  const { refreshToken: oldRefreshToken, ...kept } = await openConnection(deps, connection);
+  const opened = await openSecrets(deps.storage, connection);
+  if (opened === undefined) throw missingConnection();
+  const { refreshToken: oldRefreshToken, ...kept } = opened;
   const refresh = refreshToken === undefined ? oldRefreshToken : (refreshToken ?? undefined);
   const secrets: ConnectionSecrets = {
     ...kept,
     ...(accessToken === undefined || accessToken === null ? {} : { accessToken }),
     ...(refresh === undefined ? {} : { refreshToken: refresh }),
   };
-  return deps.storage.vault.seal(connectionPlace(connection), JSON.stringify(secrets));
-}
-
-/** The secrets of a connection, for work on behalf of its owner. Never given to an API. @throws DomainError NOT_FOUND */
-export async function openConnection(deps: Deps, connection: Connection): Promise<ConnectionSecrets> {
-  const sealed = await deps.storage.connections.findSealed(connection.id);
-  if (sealed === undefined) throw missingConnection();
-  return JSON.parse(await deps.storage.vault.open(connectionPlace(connection), sealed)) as ConnectionSecrets;
+  return sealSecrets(deps.storage, connection, secrets);
 }
 
 /**

@@ -92,23 +92,27 @@ export interface AddDriveBInput {
   readonly oauthTokenId: string;
   readonly fileId: string;
   readonly filename: string;
+  readonly driveId?: Optional<string>;
   readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
 }
 
-/** Adds a file of drive B. @throws like `addWebUrlSource`. */
+/** Adds a file or a folder of drive B: of the account's own drive, or of the one that `driveId` names. @throws like `addWebUrlSource`. */
 export async function addDriveBSource(deps: Deps, caller: Caller, agentId: string, input: AddDriveBInput): Promise<DataSource> {
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
   const { oauthTokenId, fileId, filename } = input;
+  const driveId = input.driveId ?? undefined;
   faults.requireName('fileId', fileId, textLengthMax);
   faults.requireName('filename', filename, textLengthMax);
+  if (driveId !== undefined) faults.requireName('driveId', driveId, textLengthMax);
   await requireOwnToken(deps, caller, oauthTokenId, 'DRIVE_B', 'oauthTokenId', faults);
   faults.throwIfAny();
   const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
-  return addOne(deps, caller, agent, 'DRIVE_B', { name: filename, refreshPeriod, data: { oauthTokenId, fileId, filename } });
+  const data = { oauthTokenId, fileId, filename, ...(driveId === undefined ? {} : { driveId }) };
+  return addOne(deps, caller, agent, 'DRIVE_B', { name: filename, refreshPeriod, data });
 }
 
-const wikiTexts = ['pageId', 'contentType', 'spaceId', 'selectedDriveAccount'] as const;
+const wikiTexts = ['pageId', 'contentType', 'spaceId', 'selectedDriveAccount', 'cloudId'] as const;
 const wikiFlags = ['indexChildPages', 'indexDriveFiles', 'indexAttachments', 'archive', 'allSpaces'] as const;
 
 export type AddWikiInput = {
@@ -148,6 +152,7 @@ export interface AddTrackerInput {
   readonly oauthTokenId: string;
   readonly projectName: string;
   readonly projectKey: string;
+  readonly cloudId?: Optional<string>;
   readonly dataRefreshPeriod?: Optional<RefreshPeriod>;
 }
 
@@ -156,7 +161,9 @@ export async function addTrackerSource(deps: Deps, caller: Caller, agentId: stri
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
   const { oauthTokenId, projectName, projectKey } = input;
+  const cloudId = input.cloudId ?? undefined;
   faults.requireName('projectName', projectName, textLengthMax);
+  if (cloudId !== undefined) faults.requireName('cloudId', cloudId, textLengthMax);
   // The key becomes a part of tracker queries: no character may end a name there.
   if (!/^[\p{L}\p{N}_.-]{1,100}$/u.test(projectKey)) {
     faults.add('projectKey', 'projectKey must be 1 to 100 letters, digits, dots, hyphens or underscores');
@@ -164,7 +171,7 @@ export async function addTrackerSource(deps: Deps, caller: Caller, agentId: stri
   await requireOwnToken(deps, caller, oauthTokenId, 'TRACKER', 'oauthTokenId', faults);
   faults.throwIfAny();
   const refreshPeriod = input.dataRefreshPeriod ?? 'NEVER';
-  const data = { oauthTokenId, projectName, projectKey };
+  const data = { oauthTokenId, projectName, projectKey, ...(cloudId === undefined ? {} : { cloudId }) };
   return addOne(deps, caller, agent, 'TRACKER', { name: projectName, refreshPeriod, data });
 }
 

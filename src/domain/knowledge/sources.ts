@@ -8,8 +8,10 @@ import {
   isConnectedType,
   type RefreshPeriod,
 } from '../../entities/knowledge/data-source.ts';
+import type { RunTrigger, SourceRun } from '../../entities/knowledge/source-run.ts';
 import type { Members } from '../../entities/members.ts';
 import type { Page, PageRequest } from '../../entities/page.ts';
+import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Transaction } from '../../storage/database/prisma.ts';
 import {
   dataSourceOrders,
@@ -243,20 +245,58 @@ async function enqueueDeletion({ jobs }: Deps, caller: Caller, tx: Transaction, 
 }
 
 /**
- * Queues a new read of all items of a source. Unchanged content is skipped unless `isForced`. The indexed passages answer meanwhile.
+ * Has a source read again. Unchanged content is skipped unless `isForced`. The indexed passages answer meanwhile. During a run, another run follows.
  *
- * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators; UNSUPPORTED_VALUE for a kind without a connector.
+ * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators.
  */
 export async function refreshDataSource(deps: Deps, caller: Caller, id: string, isForced: boolean): Promise<DataSource> {
   const source = await editableSource(deps, caller, id, 'refresh');
+  const { indexing, syncing } = deps.storage;
   if (isConnectedType(source.type)) {
-    const message = `A source of the type ${source.type} cannot be refreshed: this version of Parley has no connector for it`;
-    throw new DomainError('UNSUPPORTED_VALUE', message, { param: 'dataSourceId' });
+    await syncing.want(source.id, isForced);
+    await queueSync(deps, source.id, caller, 'REFRESH');
+    return getDataSource(deps, caller, id);
   }
-  for (const { id: itemId } of await deps.storage.indexing.requeueSource(source.id, isForced)) {
+  for (const { id: itemId } of await indexing.requeueSource(source.id, isForced)) {
     await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });
   }
   return getDataSource(deps, caller, id);
+}
+
+/**
+ * Ends the reading of a source. What is indexed goes on answering; what was not yet is CANCELLED. Without a run, nothing changes.
+ *
+ * @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators.
+ */
+export async function cancelDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
+  const source = await editableSource(deps, caller, id, 'cancel');
+  await deps.storage.syncing.cancel(source.id);
+  return getDataSource(deps, caller, id);
+}
+
+/** Indexes the items of a source that failed or were cancelled once more, and no others. @throws like `cancelDataSource`. */
+export async function retryDataSource(deps: Deps, caller: Caller, id: string): Promise<DataSource> {
+  const source = await editableSource(deps, caller, id, 'retry');
+  for (const { id: itemId } of await deps.storage.syncing.retryFailed(source.id)) {
+    await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });
+  }
+  return getDataSource(deps, caller, id);
+}
+
+/** The runs of a source, newest first. @throws DomainError NOT_FOUND */
+export async function listSourceRuns(deps: Deps, caller: Caller, id: string, page: PageRequest): Promise<Page<SourceRun>> {
+  const source = await getDataSource(deps, caller, id);
+  return deps.storage.syncing.runs(source.id, page);
+}
+
+/** Queues a run of a source. */
+export function queueSync(
+  { jobs }: Pick<Deps, 'jobs'>,
+  dataSourceId: string,
+  owner: ShareOwner,
+  trigger: RunTrigger,
+): Promise<void> {
+  return jobs.enqueue('knowledge.sync-source', { dataSourceId, trigger }, { owner, key: dataSourceId });
 }
 
 /** An agent that the caller may edit. @throws DomainError NOT_FOUND, FORBIDDEN. */

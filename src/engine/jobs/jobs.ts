@@ -1,3 +1,4 @@
+import type { RunTrigger } from '../../entities/knowledge/source-run.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 
 /** All job names with their payloads. */
@@ -6,8 +7,8 @@ export interface JobPayloads {
   'accounts.purge-user': { readonly userId: string };
   'knowledge.index-item': { readonly itemId: string };
   'knowledge.refresh-source': { readonly dataSourceId: string; readonly isForced: boolean };
-  /** Makes the connector of a source list and fetch its content. */
-  'knowledge.sync-source': { readonly dataSourceId: string; readonly isForced: boolean };
+  /** Makes the connector of a source list its documents. */
+  'knowledge.sync-source': { readonly dataSourceId: string; readonly trigger: RunTrigger };
   'knowledge.delete-source': { readonly dataSourceId: string };
   /** Removes a file that was taken out of a vector store. */
   'knowledge.delete-item': { readonly itemId: string };

@@ -1,12 +1,21 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
+import type { Connection } from '../../entities/knowledge/connection.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Settings } from '../../settings.ts';
 import type { RankedChunk } from '../../storage/knowledge/chunk-ranking.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { Egress } from '../egress/egress.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Pools } from '../sharing/pools.ts';
+import { browse } from './connections/browse.ts';
+import type { BrowsePage, BrowseQuery } from './connections/browser.ts';
+import { type Connecting, createConnecting } from './connections/connect.ts';
+import { createInstallationTokens } from './connections/installations.ts';
+import { createConnectionTokens } from './connections/tokens.ts';
+import { createConnectors } from './connectors/registry.ts';
+import { createVendorClient } from './connectors/vendor/client.ts';
 import { signedContentAddress } from './content-links.ts';
 import type { DocumentBytes } from './extract/document.ts';
 import { createExtractor } from './extract/extract.ts';
@@ -48,6 +57,10 @@ export interface Knowledge {
    * @throws DomainError INVALID_VALUE for a file that gives no text.
    */
   readFile(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<string>;
+  /** Lists what could be added from a connection. @throws SourceError, see `browse` */
+  browse(connection: Connection, query: BrowseQuery, signal: AbortSignal): Promise<BrowsePage>;
+  /** Connects accounts of other services in the browser. */
+  readonly connecting: Connecting;
   /** Registers the jobs and repeated tasks of indexing. */
   registerJobs(): void;
   /** Ends the processes that read documents. Stop the jobs before. */
@@ -55,6 +68,7 @@ export interface Knowledge {
 }
 
 export interface KnowledgeOptions {
+  readonly egress: Egress;
   readonly settings: Settings;
   readonly storage: Storage;
   readonly jobs: Jobs;
@@ -68,7 +82,17 @@ export interface KnowledgeOptions {
 
 /** Makes the knowledge engine: search, and the jobs that index. */
 export function createKnowledge(options: KnowledgeOptions): Knowledge {
-  const { settings, storage, pools } = options;
+  const { egress, settings, storage, pools } = options;
+  const owner = newLeaseOwner();
+  const vendors = createVendorClient({
+    egress,
+    timeoutMs: settings.CONNECTOR_TIMEOUT_MS,
+    connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
+  });
+  const tokens = createConnectionTokens({ ...options, vendors, owner });
+  const installations = createInstallationTokens({ ...options, vendors });
+  const services = { ...options, vendors, tokens, installations };
+  const connectors = createConnectors(services);
   const indexExtractor = createExtractor({ niceness: indexNiceness });
   const promptReader = {
     extractor: createExtractor({ niceness: promptNiceness }),
@@ -89,9 +113,11 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
       );
     },
     readFile: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
-    registerJobs: () => registerIndexJobs({ ...options, extractor: indexExtractor, owner: newLeaseOwner() }),
+    browse: (connection, query, signal) => browse(services, connection, query, signal),
+    connecting: createConnecting({ ...options, vendors }),
+    registerJobs: () => registerIndexJobs({ ...options, connectors, extractor: indexExtractor, owner }),
     async close() {
-      await Promise.all([indexExtractor.close(), promptReader.extractor.close()]);
+      await Promise.all([indexExtractor.close(), promptReader.extractor.close(), vendors.close()]);
     },
   };
 }

@@ -27,6 +27,8 @@ export interface Connection {
   readonly scopes: readonly string[];
   /** When the access token expires; null when unknown. */
   readonly expiresAt: Date | null;
+  /** The service refuses the token: its owner has to connect again. */
+  readonly needsReauthorization: boolean;
 }
 
 /** The encrypted part of a connection. Only connectors read it. */

@@ -67,6 +67,8 @@ export interface DataSource {
   readonly cite: boolean;
   readonly orgVisible: boolean;
   readonly isDeleting: boolean;
+  /** The run that is going on; null when there is none. */
+  readonly activeRun: ActiveRun | null;
   /** Why the source as a whole cannot be read; null when it can. */
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
@@ -75,6 +77,15 @@ export interface DataSource {
   /** How many agents it is attached to. */
   readonly usageCount: number;
   readonly counts: ItemCounts;
+}
+
+export interface ActiveRun {
+  readonly id: string;
+  readonly status: 'LISTING' | 'INDEXING';
+  /** Documents listed so far. */
+  readonly listedCount: number;
+  /** What is being read; null when nothing is. */
+  readonly currentItem: string | null;
 }
 
 export interface SourceError {
@@ -89,9 +100,10 @@ export interface SourceError {
  * while the source is being read again.
  */
 export function sourceError(
-  source: Pick<DataSource, 'errorCode' | 'errorMessage' | 'counts' | 'failedItem'>,
+  source: Pick<DataSource, 'errorCode' | 'errorMessage' | 'counts' | 'failedItem' | 'activeRun'>,
 ): SourceError | null {
-  const { errorCode, errorMessage, counts, failedItem } = source;
+  const { errorCode, errorMessage, counts, failedItem, activeRun } = source;
+  if (activeRun !== null) return null;
   if (errorCode !== null) return { code: errorCode, message: errorMessage ?? '' };
   const { failedCount, totalCount, pendingCount, indexingCount } = indexingStatistics(counts);
   const unindexedCount = failedCount + (counts.indexed === 0 ? counts.skipped : 0);
@@ -103,10 +115,20 @@ export function sourceError(
   };
 }
 
-/** What of a source is not served in this version. */
-export function sourceWarnings({ type }: Pick<DataSource, 'type'>): readonly Warning[] {
-  if (!isConnectedType(type)) return [];
-  const message = `The source is stored and not read: this version of Parley has no connector for ${type}`;
+/** Settings of the operator without which a source of a kind cannot be read. */
+const neededSettings: Readonly<Partial<Record<DataSourceType, readonly (keyof SourceSettings)[]>>> = {
+  REPO_HOST: ['GITHUB_APP_ID', 'GITHUB_APP_PRIVATE_KEY'],
+};
+export interface SourceSettings {
+  readonly GITHUB_APP_ID?: string | undefined;
+  readonly GITHUB_APP_PRIVATE_KEY?: string | undefined;
+}
+
+/** Why a source cannot be read by this instance. */
+export function sourceWarnings({ type }: Pick<DataSource, 'type'>, settings: SourceSettings): readonly Warning[] {
+  const missing = (neededSettings[type] ?? []).filter((name) => settings[name] === undefined);
+  if (missing.length === 0) return [];
+  const message = `The source is stored and not read: the operator has to set ${missing.join(' and ')}`;
   return [{ code: 'unsupported_value', message, param: 'type' }];
 }
 
@@ -142,10 +164,11 @@ export function indexingStatistics({ initialized, queued, active, indexed, skipp
   };
 }
 
-/** The status of a source, from its items. */
-export function sourceIndexStatus(source: Pick<DataSource, 'isDeleting' | 'counts' | 'errorCode'>): IndexStatus {
-  const { isDeleting, counts, errorCode } = source;
+/** The status of a source, from its items and from the run that lists them. */
+export function sourceIndexStatus(source: Pick<DataSource, 'isDeleting' | 'counts' | 'errorCode' | 'activeRun'>): IndexStatus {
+  const { isDeleting, counts, errorCode, activeRun } = source;
   if (isDeleting) return 'DELETING';
+  if (activeRun?.status === 'LISTING') return indexingStatistics(counts).totalCount === 0 ? 'FETCHING' : 'INDEXING';
   const { doneCount, failedCount, pendingCount, indexingCount } = indexingStatistics(counts);
   if (indexingCount > 0 || (pendingCount > 0 && doneCount + failedCount > 0)) return 'INDEXING';
   if (pendingCount > 0) return counts.queued > 0 ? 'QUEUED' : 'INITIALIZED';
@@ -153,12 +176,14 @@ export function sourceIndexStatus(source: Pick<DataSource, 'isDeleting' | 'count
   return failedCount + counts.skipped > 0 || errorCode !== null ? 'FAILED' : 'INITIALIZED';
 }
 
-/** Whole percent, 0 to 100; 100 only when all items are done. */
-export function sourceIndexPercentage({ counts }: Pick<DataSource, 'counts'>): number {
+/** Whole percent, 0 to 100; 100 only when all items are done, and nothing is listed any more. */
+export function sourceIndexPercentage({ counts, activeRun }: Pick<DataSource, 'counts' | 'activeRun'>): number {
   const { doneCount, failedCount, totalCount } = indexingStatistics(counts);
   if (totalCount === 0) return 0;
   const ended = doneCount + failedCount;
-  return ended === totalCount ? 100 : Math.min(99, Math.floor((100 * ended + counts.percentSum) / totalCount));
+  return ended === totalCount && activeRun?.status !== 'LISTING'
+    ? 100
+    : Math.min(99, Math.floor((100 * ended + counts.percentSum) / totalCount));
 }
 
 /** One document of a source: a file, a page, a payload. */

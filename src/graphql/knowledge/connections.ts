@@ -1,3 +1,4 @@
+import { authorizeConnection, browseConnection } from '../../domain/knowledge/connecting.ts';
 import {
   deleteConnection,
   getConnection,
@@ -8,6 +9,8 @@ import {
   storeRepoHostInstallation,
   updateConnection,
 } from '../../domain/knowledge/connections.ts';
+import type { BrowseEntry, BrowsePage } from '../../engine/knowledge/connections/browser.ts';
+import { browseKinds } from '../../engine/knowledge/connections/browser.ts';
 import { type Connection, connectionKinds, connectionProviders, oauthProviders } from '../../entities/knowledge/connection.ts';
 import { builder } from '../builder/builder.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
@@ -66,6 +69,10 @@ const LinkedServiceType = builder.objectRef<Connection>('LinkedService').impleme
       nullable: true,
       description: 'When the access token ends; null when nobody knows.',
       resolve: (connection, _args, { caller }) => (ownsConnection(caller, connection) ? connection.expiresAt : null),
+    }),
+    needsReauthorization: t.exposeBoolean('needsReauthorization', {
+      description:
+        'Whether the service refuses the token: its owner has to connect again, then its sources are read by themselves.',
     }),
     isOwn: t.boolean({
       description: 'Whether it belongs to the caller, who alone may use it.',
@@ -150,7 +157,64 @@ const UpdateConnectionInput = builder.inputType('UpdateConnectionInput', {
   }),
 });
 
+const BrowserConnectionInput = builder.inputType('AuthorizeConnectionInput', {
+  description: 'An account to connect in the browser.',
+  fields: (t) => ({
+    provider: t.field({ type: ProviderType, description: 'The service; not MCP.' }),
+    returnTo: t.string({
+      required: false,
+      description:
+        'Where the browser goes at the end: an address of this service or of an origin in CORS_ORIGINS. Default: a page that says so.',
+    }),
+  }),
+});
+
+const AuthorizedConnectionType = builder.objectRef<{ readonly url: string }>('AuthorizeConnectionPayload').implement({
+  description: 'Where a person allows the access.',
+  fields: (t) => ({ url: t.exposeString('url', { description: 'Open it in a browser within ten minutes.' }) }),
+});
+
+const BrowseEntryType = builder.objectRef<BrowseEntry>('ConnectionEntry').implement({
+  description: 'Something at another service that may be added as a source, or holds such things.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'What a source is added by, and what `parent` takes.' }),
+    name: t.exposeString('name', { description: 'Its name there.' }),
+    kind: t.exposeString('kind', { description: `One of ${browseKinds.join(', ')}.` }),
+    hasChildren: t.exposeBoolean('hasChildren', { description: 'Whether it can be a `parent`; it may still be empty.' }),
+    canBeAdded: t.exposeBoolean('canBeAdded', { description: 'Whether a source can be made of it.' }),
+    path: t.exposeString('path', { description: 'Where it lies: the names from the top down to its own.' }),
+  }),
+});
+
+const BrowsePageType = builder.objectRef<BrowsePage>('ConnectionEntries').implement({
+  description: 'A page of what a connection reaches.',
+  fields: (t) => ({
+    entries: t.field({ type: [BrowseEntryType], description: 'At most 100.', resolve: ({ entries }) => [...entries] }),
+    nextCursor: t.exposeString('nextCursor', { nullable: true, description: 'Of the next page; null on the last.' }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  connectionEntries: t.field({
+    type: BrowsePageType,
+    description: 'What could be added as a source from a connection of the caller: the service is asked at once.',
+    args: {
+      id: t.arg.id({ description: 'The id of the connection.' }),
+      parent: t.arg.string({ required: false, description: 'The id of an entry; absent: the top.' }),
+      search: t.arg.string({ required: false, description: 'Searches by name in everything that the connection reaches.' }),
+      cursor: t.arg.string({ required: false, description: 'The `nextCursor` of the page before.' }),
+    },
+    resolve: (_root, { id, ...query }, { deps, caller, signal }) => browseConnection(deps, caller, id, query, signal),
+  }),
+}));
+
 builder.mutationFields((t) => ({
+  authorizeConnection: t.field({
+    type: AuthorizedConnectionType,
+    description: 'Begins to connect an account in the browser. The connection is stored when the person has confirmed it there.',
+    args: { input: t.arg({ type: BrowserConnectionInput, description: 'The service.' }) },
+    resolve: (_root, { input }, { deps, caller }) => authorizeConnection(deps, caller, input),
+  }),
   storeOauthToken: t.field({
     type: LinkedServiceType,
     description: 'Keeps an OAuth token for the caller.',

@@ -1,11 +1,14 @@
 import { addApiDataSource, addFileDataSource, attachDataSource } from '../../domain/knowledge/add-sources.ts';
 import {
   bulkDeleteDataSources,
+  cancelDataSource,
   deleteDataSource,
   type ReleasedDataSources,
   refreshDataSource,
+  retryDataSource,
   updateDataSource,
 } from '../../domain/knowledge/sources.ts';
+import { readableFormatNames } from '../../engine/knowledge/extract/readable-formats.ts';
 import { builder } from '../builder/builder.ts';
 import { DataSourceType, RefreshPeriodType } from './sources.ts';
 
@@ -75,8 +78,7 @@ builder.mutationFields((t) => ({
   }),
   addFileDataSource: t.field({
     type: DataSourceType,
-    description:
-      'Adds a file to an agent, and has it indexed: Markdown, text, PDF, HTML, CSV or JSON, found out from its content.',
+    description: `Adds a file to an agent, and has it indexed. ${readableFormatNames} are read: what a file is, is found out from its content.`,
     args: {
       agentId: t.arg.id({ description: 'The id of the agent.' }),
       file: t.arg({ type: 'File', description: 'The file; at most UPLOAD_MAX_BYTES of the service.' }),
@@ -124,5 +126,17 @@ builder.mutationFields((t) => ({
       forceRefresh: t.arg.boolean({ required: false, defaultValue: false, description: 'Index unchanged content too.' }),
     },
     resolve: (_root, { id, forceRefresh }, { deps, caller }) => refreshDataSource(deps, caller, id, forceRefresh ?? false),
+  }),
+  cancelDataSource: t.field({
+    type: DataSourceType,
+    description: 'Ends the reading of a source. What is indexed goes on answering; what was not yet is CANCELLED.',
+    args: { id: t.arg.id({ description: 'The id of the source.' }) },
+    resolve: (_root, { id }, { deps, caller }) => cancelDataSource(deps, caller, id),
+  }),
+  retryDataSource: t.field({
+    type: DataSourceType,
+    description: 'Indexes the items of a source that failed or were cancelled once more, and no others.',
+    args: { id: t.arg.id({ description: 'The id of the source.' }) },
+    resolve: (_root, { id }, { deps, caller }) => retryDataSource(deps, caller, id),
   }),
 }));

@@ -75,14 +75,21 @@ const AddDriveADataSourcesInput = builder.inputType('AddDriveADataSourcesInput',
 });
 
 const AddDriveBDataSourceInput = builder.inputType('AddDriveBDataSourceInput', {
-  description: 'A file of a drive of the second kind.',
+  description: 'A file or a folder of a drive of the second kind.',
   fields: (t) => ({
     oauthTokenId: t.id({ description: "The caller's own connection of the kind DRIVE_B." }),
-    fileId: t.string({ description: "The drive's own id of the file." }),
+    fileId: t.string({ description: "The drive's own id of the file, or of a folder: then all that is in it." }),
     filename: t.string({ description: 'Its name; the source is called so.' }),
+    driveId: t.string({
+      required: false,
+      description: "The drive's own id, such as that of a shared library. Default: the drive of the account.",
+    }),
     dataRefreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: refresh }),
   }),
 });
+
+const siteDescription =
+  "The id of one of the account's sites. Needed where the account has several and the connection's `baseUrl` names none; the source's `errorMessage` lists them then.";
 
 const AddWikiDataSourceInput = builder.inputType('AddWikiDataSourceInput', {
   description: 'A wiki, or a part of it.',
@@ -96,6 +103,7 @@ const AddWikiDataSourceInput = builder.inputType('AddWikiDataSourceInput', {
       required: false,
       description: 'The account that files of a drive, linked from pages, are read with.',
     }),
+    cloudId: t.string({ required: false, description: siteDescription }),
     dataRefreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: refresh }),
     indexChildPages: t.boolean({ required: false, description: 'Whether pages below it are taken. Default false.' }),
     indexDriveFiles: t.boolean({ required: false, description: 'Whether linked files of a drive are taken. Default false.' }),
@@ -111,6 +119,7 @@ const AddTrackerDataSourceInput = builder.inputType('AddTrackerDataSourceInput',
     oauthTokenId: t.id({ description: "The caller's own connection of the kind TRACKER." }),
     projectName: t.string({ description: 'The name of the project; the source is called so.' }),
     projectKey: t.string({ description: 'Its key: 1 to 100 letters, digits, dots, hyphens or underscores.' }),
+    cloudId: t.string({ required: false, description: siteDescription }),
     dataRefreshPeriod: t.field({ type: RefreshPeriodType, required: false, description: refresh }),
   }),
 });

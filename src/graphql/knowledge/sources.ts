@@ -105,13 +105,13 @@ export const DataSourceType = builder.objectRef<DataSource>('DataSource').implem
       description: 'How often it is refreshed automatically.',
     }),
     indexStatus: t.field({
-      extensions: reads('counts', 'isDeleting', 'errorCode'),
+      extensions: reads('counts', 'isDeleting', 'errorCode', 'activeRun'),
       type: IndexStatusType,
       description: 'The progress of indexing, computed from the items.',
       resolve: sourceIndexStatus,
     }),
     indexPercentage: t.string({
-      extensions: reads('counts'),
+      extensions: reads('counts', 'activeRun'),
       description: 'Whole percent from "0" to "100"; "100" only when nothing is left to do.',
       resolve: (source) => String(sourceIndexPercentage(source)),
     }),
@@ -122,13 +122,13 @@ export const DataSourceType = builder.objectRef<DataSource>('DataSource').implem
       resolve: ({ data }) => data,
     }),
     errorCode: t.string({
-      extensions: reads('errorCode', 'errorMessage', 'counts', 'failedItem'),
+      extensions: reads('errorCode', 'errorMessage', 'counts', 'failedItem', 'activeRun'),
       nullable: true,
       description: 'Why it is FAILED, or ended with failures, for programs; null when nothing stands in the way.',
       resolve: (source) => sourceError(source)?.code ?? null,
     }),
     errorMessage: t.string({
-      extensions: reads('errorCode', 'errorMessage', 'counts', 'failedItem'),
+      extensions: reads('errorCode', 'errorMessage', 'counts', 'failedItem', 'activeRun'),
       nullable: true,
       description: 'The same for people. Each item that could not be indexed carries its own reason.',
       resolve: (source) => sourceError(source)?.message ?? null,
@@ -136,12 +136,24 @@ export const DataSourceType = builder.objectRef<DataSource>('DataSource').implem
     warnings: t.field({
       extensions: reads('type'),
       type: [WarningType],
-      description: 'What of it is not served here; empty when everything is.',
-      resolve: (source) => [...sourceWarnings(source)],
+      description: 'Why this instance cannot read it, such as a setting that is missing; empty when it can.',
+      resolve: (source, _args, { deps }) => [...sourceWarnings(source, deps.settings)],
     }),
     cite: t.exposeBoolean('cite', { description: 'Whether answers may cite it.' }),
     orgVisible: t.exposeBoolean('orgVisible', { description: 'Whether everyone in its organization sees it and may attach it.' }),
     usageCount: t.exposeInt('usageCount', { description: 'How many agents have it attached.' }),
+    listedCount: t.int({
+      extensions: reads('activeRun'),
+      nullable: true,
+      description: 'How many documents the run that is going on has listed; null without a run.',
+      resolve: ({ activeRun }) => activeRun?.listedCount ?? null,
+    }),
+    currentItem: t.string({
+      extensions: reads('activeRun'),
+      nullable: true,
+      description: 'What the run that is going on reads now, by name or address.',
+      resolve: ({ activeRun }) => activeRun?.currentItem ?? null,
+    }),
     statistics: t.field({
       extensions: reads('counts'),
       type: IndexingStatisticsType,

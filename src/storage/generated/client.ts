@@ -107,6 +107,11 @@ export type AgentCategory = Prisma.AgentCategoryModel
  */
 export type Connection = Prisma.ConnectionModel
 /**
+ * Model ConnectionAttempt
+ * A person who is on the way to another service, to connect an account.
+ */
+export type ConnectionAttempt = Prisma.ConnectionAttemptModel
+/**
  * Model UsedTicket
  * Signed one-time links that have been used. Kept until the expiry of the link.
  */
@@ -121,6 +126,11 @@ export type DataSource = Prisma.DataSourceModel
  * 
  */
 export type AgentDataSource = Prisma.AgentDataSourceModel
+/**
+ * Model SourceRun
+ * One reading of a source: it lists the documents, then those that changed are indexed.
+ */
+export type SourceRun = Prisma.SourceRunModel
 /**
  * Model KnowledgeItem
  * One document of a source: a file, a page, a payload.

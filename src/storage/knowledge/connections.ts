@@ -1,3 +1,4 @@
+// Raw SQL: one statement takes the right to renew a token, by the time of the database.
 import type { Connection, ConnectionKind, ConnectionProvider } from '../../entities/knowledge/connection.ts';
 import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
 import { settled } from '../database/conflicts.ts';
@@ -14,13 +15,19 @@ export interface ConnectionListQuery {
   readonly provider?: ConnectionProvider;
 }
 /** `sealed` is sealed for `connectionPlace`. */
-export type NewConnection = Omit<Connection, 'updatedAt'> & { readonly sealed: string };
+export type NewConnection = Omit<Connection, 'updatedAt' | 'needsReauthorization'> & { readonly sealed: string };
+/** A new token makes a connection good again. */
 export type ConnectionChanges = Partial<Pick<Connection, 'name' | 'scopes' | 'expiresAt'>> & { readonly sealed?: string };
 
 export interface ConnectionStore {
   find(id: string, scope: ConnectionScope): Promise<Connection | undefined>;
   /** The connection with this installation id at a repository host. */
   findInstallation(installationId: number, scope: ConnectionScope): Promise<Connection | undefined>;
+  /** The newest connection of an account that its owner has connected before. */
+  findAccount(
+    scope: Required<ConnectionScope>,
+    account: Pick<Connection, 'provider' | 'name' | 'installationId'>,
+  ): Promise<Connection | undefined>;
   /** Newest first. */
   list(scope: ConnectionScope, query: ConnectionListQuery, page: PageRequest): Promise<Page<Connection>>;
   count(scope: ConnectionScope): Promise<number>;
@@ -30,6 +37,11 @@ export interface ConnectionStore {
   update(id: string, changes: ConnectionChanges): Promise<Connection>;
   /** @returns false when the connection was deleted before. */
   delete(id: string): Promise<boolean>;
+  /** Notes that the service refuses the token. */
+  requireReauthorization(id: string): Promise<void>;
+  /** Takes the right to renew the token, for a limited time. @returns false while another process has it. */
+  beginRenewal(id: string, owner: string, leaseMs: number): Promise<boolean>;
+  endRenewal(id: string, owner: string): Promise<void>;
 }
 
 /** The place that the secrets of a connection are sealed for. */
@@ -51,9 +63,10 @@ const shown = {
   installationId: true,
   scopes: true,
   expiresAt: true,
+  needsReauthorization: true,
 } as const;
 
-export function createConnectionStore({ prisma }: Database): ConnectionStore {
+export function createConnectionStore({ pool, prisma }: Database): ConnectionStore {
   return {
     async find(id, scope) {
       const row = await prisma.connection.findFirst({ where: { ...scope, id }, select: shown });
@@ -61,6 +74,11 @@ export function createConnectionStore({ prisma }: Database): ConnectionStore {
     },
     async findInstallation(installationId, scope) {
       const where = { ...scope, kind: 'REPO_HOST_INSTALLATION', installationId };
+      const row = await prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
+      return row === null ? undefined : connectionOf(row);
+    },
+    async findAccount(scope, { provider, name, installationId }) {
+      const where = { ...scope, provider, ...(installationId === null ? { name } : { installationId }) };
       const row = await prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
       return row === null ? undefined : connectionOf(row);
     },
@@ -79,11 +97,27 @@ export function createConnectionStore({ prisma }: Database): ConnectionStore {
       return connectionOf(await settled(prisma.connection.create({ data, select: shown }), 'connection'));
     },
     async update(id, { scopes, ...changes }) {
-      const data = { ...changes, ...(scopes === undefined ? {} : { scopes: [...scopes] }) };
+      const renewed = changes.sealed === undefined ? {} : { needsReauthorization: false };
+      const data = { ...changes, ...renewed, ...(scopes === undefined ? {} : { scopes: [...scopes] }) };
       return connectionOf(await settled(prisma.connection.update({ where: { id }, data, select: shown }), 'connection'));
     },
     async delete(id) {
       return (await prisma.connection.deleteMany({ where: { id } })).count > 0;
+    },
+    async requireReauthorization(id) {
+      await prisma.connection.updateMany({ where: { id }, data: { needsReauthorization: true } });
+    },
+    async beginRenewal(id, owner, leaseMs) {
+      const { rows } = await pool.query(
+        `update connections set "renewalOwner" = $2, "renewalUntil" = now() + $3::int * interval '1 millisecond'
+         where id = $1 and ("renewalUntil" is null or "renewalUntil" < now()) returning id`,
+        [id, owner, leaseMs],
+      );
+      return rows.length > 0;
+    },
+    async endRenewal(id, renewalOwner) {
+      const ended = { renewalOwner: null, renewalUntil: null };
+      await prisma.connection.updateMany({ where: { id, renewalOwner }, data: ended });
     },
   };
 }

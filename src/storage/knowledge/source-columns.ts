@@ -13,6 +13,7 @@ export function columnsOf(members: Members<DataSource>): string {
     ...(reads(members, 'usageCount') ? [`${usageSql} as "usageCount"`] : []),
     ...(reads(members, 'counts') ? ['counts.*'] : []),
     ...(reads(members, 'failedItem') ? [failedItemSql] : []),
+    ...(reads(members, 'activeRun') ? [activeRunSql] : []),
   ].join(', ');
 }
 
@@ -37,6 +38,8 @@ const keyColumns: ReadonlySet<string> = new Set(['id', 'orgId', 'ownerUserId']);
 /** Needs `counts`. */
 const failedItemSql = `(select json_build_object('code', coalesce(f."errorCode", 'FAILED'), 'message', coalesce(f."errorMessage", ''))
   from knowledge_items f where f.id = counts."failedItemId") as "failedItem"`;
+const activeRunSql = `(select json_build_object('id', r.id, 'status', r.status, 'listedCount', r."listedCount", 'currentItem', r."currentItem")
+  from source_runs r where r."dataSourceId" = s.id and r.status in ('LISTING', 'INDEXING') limit 1) as "activeRun"`;
 /** Counted at every reading: nothing that could drift from the items. */
 export const counts = `cross join lateral (
   select count(*) filter (where i."indexStatus" = 'INITIALIZED')::int as initialized,
@@ -72,6 +75,7 @@ export function dataSourceOf(row: DataSourceRow): DataSource {
     errorCode: row.errorCode,
     errorMessage: row.errorMessage,
     failedItem: row.failedItem ?? null,
+    activeRun: row.activeRun ?? null,
     usageCount: row.usageCount,
     counts: { initialized, queued, active, indexed, skipped, failed, percentSum },
   };

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/client.ts';
 import { makePdf } from '../../support/knowledge/documents.ts';
+import { docx, wordParagraph, xlsx } from '../../support/knowledge/office.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
@@ -82,6 +83,20 @@ describe('a file in a prompt', () => {
     const alone = await send(await newChat(offline.id), 'x');
     expect(alone.status).toBe(200);
     expect((await send(chat, [{ type: 'id', id: file.id }])).body.message.content).toContain('half past seven');
+  });
+
+  it('may be a Word document or a workbook, whatever type was declared', async () => {
+    const chat = await newChat();
+    const word = await upload(chat, docx(wordParagraph('The code is 4711.')), 'code.docx');
+    await send(chat, ask(word.id));
+    expect(lastSent()).toContain('The code is 4711.');
+    const sheet = await upload(
+      chat,
+      xlsx([{ name: 'Codes', rows: '<row><c t="str"><v>code</v></c><c><v>4712</v></c></row>' }]),
+      'codes.xlsx',
+    );
+    await send(chat, ask(sheet.id));
+    expect(lastSent()).toContain('4712');
   });
 
   it('is cut to the tokens that files may have, and says so', async () => {

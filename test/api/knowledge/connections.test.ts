@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openConnection } from '../../../src/domain/knowledge/connections.ts';
+import { openSecrets } from '../../../src/engine/knowledge/connections/secrets.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
@@ -49,6 +49,7 @@ describe('a stored connection', () => {
       installationId: null,
       scopes: ['read:page'],
       expiresAt: '2027-01-31T09:30:00.000Z',
+      needsReauthorization: false,
       isOwn: true,
     });
     expect((await ann.get(`${path}/${made.id}`)).body).toEqual(made);
@@ -67,18 +68,20 @@ describe('a stored connection', () => {
     expect(JSON.stringify(rows)).not.toContain('CANARY');
     const connection = await storage.connections.find(id, {});
     if (connection === undefined) throw new Error('it is gone');
-    expect(await openConnection(service.deps, connection)).toEqual({
+    expect(await openSecrets(service.deps.storage, connection)).toEqual({
       accessToken: 'CANARY-access',
       refreshToken: 'CANARY-refresh',
     });
-    await expect(openConnection(service.deps, { ...connection, orgId: stranger.orgId })).rejects.toThrow();
+    await expect(openSecrets(service.deps.storage, { ...connection, orgId: stranger.orgId })).rejects.toThrow();
     const renewed = await ann.patch(`${path}/${id}`, { accessToken: 'CANARY-new', refreshToken: null, accountName: 'Other' });
     expect(renewed).toMatchObject({ status: 200, body: { accountName: 'Other', scopes: ['read:page'] } });
-    expect(await openConnection(service.deps, connection)).toEqual({ accessToken: 'CANARY-new' });
+    expect(await openSecrets(service.deps.storage, connection)).toEqual({ accessToken: 'CANARY-new' });
   });
 
   it('may be an installation at a repository host, or an MCP server', async () => {
-    const installation = await stored({ installationId: 4711, accountName: 'acme' }, '/repo-host-installations');
+    const { body: installation } = await service
+      .client()
+      .post(`${path}/repo-host-installations`, { installationId: 4711, accountName: 'acme' });
     expect(installation).toMatchObject({ kind: 'REPO_HOST_INSTALLATION', provider: 'REPO_HOST', installationId: 4711 });
     const headers = { Authorization: 'CANARY-header' };
     const server = await stored({ name: 'Weather', url: 'https://mcp.example.com/mcp', headers }, '/mcp-servers');

@@ -3,6 +3,7 @@ import type { Passage } from '../../../src/entities/knowledge/citation.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makePdf } from '../../support/knowledge/documents.ts';
 import { addFile, indexed, itemsOf, longText } from '../../support/knowledge/knowledge.ts';
+import { docx, pptx, pptxShape, wordParagraph, xlsx } from '../../support/knowledge/office.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
 
@@ -55,6 +56,61 @@ describe('from bytes to passages', () => {
     const source = await added(filename, content);
     const [best] = await search([source.id], question);
     expect(best?.text).toContain('seven cats');
+  });
+
+  it.each<[string, string, () => Uint8Array | string, string]>([
+    [
+      'a second sheet of XLSX',
+      'pets.xlsx',
+      () =>
+        xlsx([
+          {
+            name: 'Hours',
+            rows: '<row><c t="str"><v>day</v></c><c t="str"><v>hours</v></c></row><row><c t="str"><v>Monday</v></c><c><v>8</v></c></row>',
+          },
+          {
+            name: 'Pets',
+            rows: '<row><c t="str"><v>person</v></c><c t="str"><v>animals</v></c></row><row><c t="str"><v>lighthouse keeper</v></c><c t="str"><v>seven cats</v></c></row>',
+          },
+        ]),
+      'Pets',
+    ],
+    [
+      'a table of DOCX',
+      'pets.docx',
+      () =>
+        docx(
+          `${wordParagraph('Pets', 'Titel')}${wordParagraph('Animals', 'berschrift1')}<w:tbl>${[
+            ['Who', 'What'],
+            ['lighthouse keeper', 'seven cats'],
+          ]
+            .map((row) => `<w:tr>${row.map((cell) => `<w:tc>${wordParagraph(cell)}</w:tc>`).join('')}</w:tr>`)
+            .join('')}</w:tbl>`,
+        ),
+      'Animals',
+    ],
+    [
+      'speaker notes of PPTX',
+      'pets.pptx',
+      () =>
+        pptx([
+          { shapes: pptxShape(['Pets'], 'title') },
+          { shapes: pptxShape(['Animals'], 'title'), notes: 'The lighthouse keeper feeds seven cats.' },
+        ]),
+      'Animals',
+    ],
+    [
+      'an attachment of a mail',
+      'pets.eml',
+      () =>
+        `Subject: Pets\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\n${'See what is below. '.repeat(20)}\r\n--x\r\nContent-Type: text/csv; name=pets.csv\r\nContent-Disposition: attachment; filename=pets.csv\r\n\r\nperson,animals\r\nlighthouse keeper,seven cats\r\n--x--\r\n`,
+      'Attachment: pets.csv',
+    ],
+  ])('%s is found', async (_what, filename, content, headingPath) => {
+    const source = await added(filename, content());
+    const [best] = await search([source.id], 'cats of the lighthouse keeper');
+    expect(best?.text).toContain('seven cats');
+    expect(best?.headingPath).toContain(headingPath);
   });
 
   it('a PDF is found, with its page', async () => {

@@ -237,6 +237,9 @@ export const table: Readonly<Record<string, Line>> = {
     input: { dataSourceIds: [await world.source(agent)] },
   })),
   'Mutation.refreshDataSource': line('changesSource', byId('source')),
+  'Mutation.cancelDataSource': line('changesSource', byId('source')),
+  'Mutation.retryDataSource': line('changesSource', byId('source')),
+  'Query.dataSourceRuns': line('readsSource', ({ source }) => ({ dataSourceId: source })),
   'Mutation.updateKnowledgeItem': line('changesSource', ({ source, item }) => ({
     dataSourceId: source,
     id: item,
@@ -288,10 +291,13 @@ export const table: Readonly<Record<string, Line>> = {
   // connections
   'Query.connection': line('administersOwners', byId('connection')),
   'Query.connections': line('anyone'),
+  // What allowed callers get without another service: an MCP server has nothing to browse, and this instance is registered nowhere.
+  'Query.connectionEntries': { ...line('isOwner', async ({ world }) => ({ id: await world.mcpServer() })), reaches: 400 },
+  'Mutation.authorizeConnection': { ...line('anyone', () => ({ input: { provider: 'DRIVE_A' } })), reaches: 400 },
   'Mutation.storeOauthToken': line('anyone', () => ({
     input: { provider: 'WIKI', accountName: 'ann', accessToken: 'token-of-the-wiki' },
   })),
-  'Mutation.storeRepoHostInstallation': line('anyone', ({ world }) => ({
+  'Mutation.storeRepoHostInstallation': line('isInstance', ({ world }) => ({
     input: { installationId: world.number(), accountName: 'ann' },
   })),
   'Mutation.storeMcpServer': line('anyone', () => ({ input: { name: 'Weather', url: 'https://mcp.example.com/mcp' } })),

@@ -65,7 +65,8 @@ export class World {
   readonly #connections = new Map<string, Promise<string>>();
   /** Those made so far: lists show them beside the things of a setting. */
   readonly vectorStores: string[] = [];
-  #installation: Promise<string> | undefined;
+  #installation: Promise<void> | undefined;
+  #mcpServer: Promise<string> | undefined;
   #made = 0;
 
   private constructor(
@@ -248,10 +249,18 @@ export class World {
   }
   /** The number of the owner's installation at a repository host. */
   async installation(): Promise<number> {
-    const body = { installationId: 4_711, accountName: 'ann' };
-    this.#installation ??= this.#madeBy(this.owner, '/api/v1/connections/repo-host-installations', body);
+    const installationId = 4_711;
+    this.#installation ??= this.make.installation({ owner: this.owner, installationId, name: 'ann' });
     await this.#installation;
-    return body.installationId;
+    return installationId;
+  }
+  /** An MCP server of the owner, reused. */
+  mcpServer(): Promise<string> {
+    this.#mcpServer ??= this.#madeBy(this.owner, '/api/v1/connections/mcp-servers', {
+      name: 'Weather',
+      url: 'https://mcp.example.com',
+    });
+    return this.#mcpServer;
   }
   async key(): Promise<string> {
     return (await this.make.withKey(this.owner, {})).keyId;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createExtractor, type ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
+import { expectCleanResult } from '../../support/knowledge/clean-result.ts';
 import { type DocumentFolder, documentFolder, extractLimits, makePdf } from '../../support/knowledge/documents.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
@@ -111,22 +112,7 @@ it('whatever the bytes: clean text with fitting blocks, or a failure with a reas
   const name = fc.constantFrom('a.md', 'a.txt', 'a.html', 'a.csv', 'a.json', 'a.pdf', 'a', 'a.bin');
   await fc.assert(
     fc.asyncProperty(name, content, async (filename, bytes) => {
-      const result = await extract(filename, bytes).catch((error: unknown) => error);
-      if (result instanceof Error) {
-        expect(result).toMatchObject({ name: 'ExtractError', isRetryable: false });
-        return;
-      }
-      const { text, blocks } = result as ExtractedDocument;
-      expect(text.includes('\0') || !text.isWellFormed()).toBe(false);
-      let covered = '';
-      let end = 0;
-      for (const { charStart, charEnd } of blocks) {
-        expect(text.slice(end, charStart).trim()).toBe('');
-        covered += text.slice(charStart, charEnd);
-        end = charEnd;
-      }
-      expect(covered.trim()).not.toBe('');
-      expect(text.slice(end).trim()).toBe('');
+      expectCleanResult(await extract(filename, bytes).catch((error: unknown) => error));
     }),
     { numRuns: propertyRuns(40) },
   );

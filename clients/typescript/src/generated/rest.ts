@@ -1667,7 +1667,7 @@ export interface paths {
         put?: never;
         /**
          * Add file-upload data source
-         * @description Markdown, text, PDF, HTML, CSV or JSON: what it is, is found out from its content.
+         * @description Markdown, plain text, PDF, HTML, CSV, JSON, DOCX, DOC, XLSX, XLS, ODS, PPTX, EML and EPUB are read: what a file is, is found out from its content.
          */
         post: operations["addFileDataSource"];
         delete?: never;
@@ -1752,6 +1752,66 @@ export interface paths {
          * @description What is indexed goes on answering until the new state is complete.
          */
         post: operations["refreshDataSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/data-sources/{dataSourceId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel the reading of a data source
+         * @description What is indexed goes on answering; what was not yet is CANCELLED. Without a run, nothing changes.
+         */
+        post: operations["cancelDataSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/data-sources/{dataSourceId}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry the failed items of a data source
+         * @description Items that failed or were cancelled are indexed once more, and no others.
+         */
+        post: operations["retryDataSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/data-sources/{dataSourceId}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs of a data source
+         * @description How it was read, newest first. A payload or an uploaded file has none.
+         */
+        get: operations["listDataSourceRuns"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1843,7 +1903,7 @@ export interface paths {
         put?: never;
         /**
          * Add web URL source
-         * @description A web site, read from one address on. This version has no connector for it: it keeps the source, warns in `warnings`, and says so in `errorCode` and `errorMessage`.
+         * @description A web site, read from one address on.
          */
         post: operations["addWebUrlDataSource"];
         delete?: never;
@@ -1863,7 +1923,7 @@ export interface paths {
         put?: never;
         /**
          * Add drive-A sources
-         * @description One source for each file, all or none. This version has no connector for it: it keeps the source, warns in `warnings`, and says so in `errorCode` and `errorMessage`.
+         * @description One source for each file or folder, all or none. A folder brings all that is in it.
          */
         post: operations["addDriveADataSources"];
         delete?: never;
@@ -1883,7 +1943,7 @@ export interface paths {
         put?: never;
         /**
          * Add drive-B source
-         * @description This version has no connector for it: it keeps the source, warns in `warnings`, and says so in `errorCode` and `errorMessage`.
+         * @description A file, a folder with all that is in it, or a whole drive or library (its root).
          */
         post: operations["addDriveBDataSource"];
         delete?: never;
@@ -1903,7 +1963,7 @@ export interface paths {
         put?: never;
         /**
          * Add wiki source
-         * @description A wiki, or a part of it. This version has no connector for it: it keeps the source, warns in `warnings`, and says so in `errorCode` and `errorMessage`.
+         * @description A wiki: one page, a page with those below it, a space, or all spaces. `errorCode` and `errorMessage` say why one cannot be read.
          */
         post: operations["addWikiDataSource"];
         delete?: never;
@@ -1923,7 +1983,7 @@ export interface paths {
         put?: never;
         /**
          * Add tracker source
-         * @description A project of an issue tracker. This version has no connector for it: it keeps the source, warns in `warnings`, and says so in `errorCode` and `errorMessage`.
+         * @description The issues of a project, with their comments. `errorCode` and `errorMessage` say why it cannot be read.
          */
         post: operations["addTrackerDataSource"];
         delete?: never;
@@ -1941,10 +2001,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Add repository-host source
-         * @description This version has no connector for it: it keeps the source, warns in `warnings`, and says so in `errorCode` and `errorMessage`.
-         */
+        /** Add repository-host source */
         post: operations["addRepoHostDataSource"];
         delete?: never;
         options?: never;
@@ -2356,6 +2413,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/connections/{connectionId}/browse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Browse what a connection reaches
+         * @description For pickers: drives with folders and files, spaces and pages, projects, repositories. The service is asked at once.
+         */
+        get: operations["browseConnection"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connections/authorize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Connect an account in the browser
+         * @description Answers the address where a person allows the access. The connection is stored when the person has confirmed it there. 400 names the settings of the operator that are missing.
+         */
+        post: operations["authorizeConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/connections/repo-host-installations": {
         parameters: {
             query?: never;
@@ -2474,11 +2571,13 @@ export interface components {
             /** @description The caller's own connection of the kind DRIVE_A. Default: the newest one. */
             oauthTokenId?: string | null;
         };
-        /** @description A file of a drive of the second kind. */
+        /** @description A file or a folder of a drive of the second kind. */
         AddDriveBDataSourceInput: {
             /** @description How often it is read again by itself. Default NEVER. */
             dataRefreshPeriod?: components["schemas"]["RefreshPeriod"] | null;
-            /** @description The drive's own id of the file. */
+            /** @description The drive's own id, such as that of a shared library. Default: the drive of the account. */
+            driveId?: string | null;
+            /** @description The drive's own id of the file, or of a folder: then all that is in it. */
             fileId: string;
             /** @description Its name; the source is called so. */
             filename: string;
@@ -2501,6 +2600,8 @@ export interface components {
         };
         /** @description A project of an issue tracker. */
         AddTrackerDataSourceInput: {
+            /** @description The id of one of the account's sites. Needed where the account has several and the connection's `baseUrl` names none; the source's `errorMessage` lists them then. */
+            cloudId?: string | null;
             /** @description How often it is read again by itself. Default NEVER. */
             dataRefreshPeriod?: components["schemas"]["RefreshPeriod"] | null;
             /** @description The caller's own connection of the kind TRACKER. */
@@ -2546,6 +2647,8 @@ export interface components {
             allSpaces?: boolean | null;
             /** @description Whether archived pages are taken. Default false. */
             archive?: boolean | null;
+            /** @description The id of one of the account's sites. Needed where the account has several and the connection's `baseUrl` names none; the source's `errorMessage` lists them then. */
+            cloudId?: string | null;
             /** @description The wiki's own word for what that is: page, folder, space. */
             contentType?: string | null;
             /** @description How often it is read again by itself. Default NEVER. */
@@ -3285,6 +3388,18 @@ export interface components {
          * @enum {string}
          */
         AuditOutcome: "FAILED" | "REFUSED" | "SUCCEEDED";
+        /** @description An account to connect in the browser. */
+        AuthorizeConnectionInput: {
+            /** @description The service; not MCP. */
+            provider: components["schemas"]["ConnectionProvider"];
+            /** @description Where the browser goes at the end: an address of this service or of an origin in CORS_ORIGINS. Default: a page that says so. */
+            returnTo?: string | null;
+        };
+        /** @description Where a person allows the access. */
+        AuthorizeConnectionPayload: {
+            /** @description Open it in a browser within ten minutes. */
+            url: string;
+        };
         /** @description Sources of one agent. */
         BulkDeleteDataSourcesInput: {
             /** @description 1 to 1,000 ids of sources that the agent has attached. */
@@ -5113,6 +5228,28 @@ export interface components {
             /** @description Details of the output tokens. */
             completion_tokens_details: components["schemas"]["CompletionTokensDetails"];
         };
+        /** @description A page of what a connection reaches. */
+        ConnectionEntries: {
+            /** @description At most 100. */
+            data: components["schemas"]["ConnectionEntry"][];
+            /** @description Of the next page; null on the last. */
+            nextCursor: string | null;
+        };
+        /** @description Something at another service that may be added as a source, or holds such things. */
+        ConnectionEntry: {
+            /** @description What a source is added by, and what `parent` takes. */
+            id: string;
+            /** @description Its name there. */
+            name: string;
+            /** @description One of drive, folder, file, space, page, project, repository. */
+            kind: string;
+            /** @description Whether it can be a `parent`; it may still be empty. */
+            hasChildren: boolean;
+            /** @description Whether a source can be made of it. */
+            canBeAdded: boolean;
+            /** @description Where it lies: the names from the top down to its own. */
+            path: string;
+        };
         /**
          * @description The service at the other end.
          * @enum {string}
@@ -5525,7 +5662,7 @@ export interface components {
             cite: boolean;
             /** @description Whether everyone in its organization sees it and may attach it. */
             orgVisible: boolean;
-            /** @description What of it is not served here; empty when everything is. */
+            /** @description Why this instance cannot read it, such as a setting that is missing; empty when it can. */
             warnings: components["schemas"]["Warning"][];
         };
         /** @description A connected body of knowledge. Any number of agents of its organization may have it attached. */
@@ -5571,7 +5708,7 @@ export interface components {
             cite: boolean;
             /** @description Whether everyone in its organization sees it and may attach it. */
             orgVisible: boolean;
-            /** @description What of it is not served here; empty when everything is. */
+            /** @description Why this instance cannot read it, such as a setting that is missing; empty when it can. */
             warnings: components["schemas"]["Warning"][];
             /** @description The agents that have it attached, as far as the caller may use them. */
             ais: components["schemas"]["UsingAgent"][];
@@ -6463,6 +6600,8 @@ export interface components {
              * @description When the access token ends; null when nobody knows.
              */
             expiresAt: string | null;
+            /** @description Whether the service refuses the token: its owner has to connect again, then its sources are read by themselves. */
+            needsReauthorization: boolean;
             /** @description Whether it belongs to the caller, who alone may use it. */
             isOwn: boolean;
         };
@@ -8198,6 +8337,92 @@ export interface components {
          * @description A part of what a tool of the service gave.
          */
         ServerToolContentParam: components["schemas"]["OutputTextParam"] | components["schemas"]["OutputImageParam"] | components["schemas"]["InputTextParam"] | components["schemas"]["InputImageParam"] | components["schemas"]["InputFileParam"];
+        /** @description One reading of a source that a connector reads. */
+        SourceRun: {
+            /** @description The id of the run. */
+            id: string;
+            /** @description Why the source was read. */
+            trigger: components["schemas"]["SourceRunTrigger"];
+            /** @description Whether unchanged content was read too. */
+            isForced: boolean;
+            /** @description How far it is. */
+            status: components["schemas"]["SourceRunStatus"];
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description When the listing ended; null before.
+             */
+            listedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended; null before.
+             */
+            endedAt: string | null;
+            /**
+             * Format: int32
+             * @description Documents that were listed.
+             */
+            listedCount: number;
+            /**
+             * Format: int32
+             * @description Documents that are new.
+             */
+            addedCount: number;
+            /**
+             * Format: int32
+             * @description Documents that changed, or are tried again.
+             */
+            changedCount: number;
+            /**
+             * Format: int32
+             * @description Documents that are as they were; their content was not fetched.
+             */
+            unchangedCount: number;
+            /**
+             * Format: int32
+             * @description Documents that are not read; each says why.
+             */
+            skippedCount: number;
+            /**
+             * Format: int32
+             * @description Documents that are gone.
+             */
+            removedCount: number;
+            /**
+             * Format: int32
+             * @description Documents that were missing and are kept until the next run misses them too, because they were more than half.
+             */
+            heldCount: number;
+            /**
+             * Format: int32
+             * @description Documents of this run that could not be indexed; 0 before its end.
+             */
+            failedCount: number;
+            /** @description Whether everything that the source covers was listed. */
+            isComplete: boolean;
+            /** @description The limit that ended the listing early; null for none. */
+            bound: string | null;
+            /** @description Why it failed, for programs. */
+            errorCode: string | null;
+            /** @description Why it failed, for people. */
+            errorMessage: string | null;
+            /** @description What is being read now. */
+            currentItem: string | null;
+        };
+        /**
+         * @description How far a reading of a source is.
+         * @enum {string}
+         */
+        SourceRunStatus: "CANCELLED" | "COMPLETED" | "FAILED" | "INDEXING" | "LISTING";
+        /**
+         * @description Why a source was read.
+         * @enum {string}
+         */
+        SourceRunTrigger: "ADDED" | "RECONNECTED" | "REFRESH" | "SCHEDULE";
         /**
          * SpreadsheetTool
          * @description Works on tables.
@@ -15741,6 +15966,133 @@ export interface operations {
             "5XX": components["responses"]["Error5XX"];
         };
     };
+    cancelDataSource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                dataSourceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataSource"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    retryDataSource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                dataSourceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataSource"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listDataSourceRuns: {
+        parameters: {
+            query?: {
+                /** @description How many to return. Default 20. */
+                limit?: number;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                dataSourceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SourceRun"][];
+                        /** @description Hand it to `cursor` to read on; null at the end. */
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
     getIndexingStatistics: {
         parameters: {
             query?: never;
@@ -17790,6 +18142,98 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LinkedService"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    browseConnection: {
+        parameters: {
+            query?: {
+                /** @description The `id` of an entry. Default: the top. */
+                parent?: string;
+                /** @description Searches by name in everything that the connection reaches. */
+                search?: string;
+                /** @description The `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                connectionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionEntries"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    authorizeConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "provider": "DRIVE_A",
+                 *       "returnTo": "https://app.example.com/settings"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AuthorizeConnectionInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthorizeConnectionPayload"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -30,6 +30,27 @@ export class DocumentWriter {
     this.#blocks.push({ kind, level: null, charStart: start, charEnd: this.#length, page });
   }
 
+  /** Adds a heading, written as in Markdown. @param level  1 to 6; a larger one counts as 6. */
+  heading(level: number, text: string, page: number | null = null): void {
+    const clean = oneLine(cleanText(text)).slice(0, headingMaxChars).toWellFormed();
+    if (clean === '') return;
+    const depth = Math.min(6, Math.max(1, level));
+    const marked = `${'#'.repeat(depth)} ${clean}`;
+    const start = this.#open(marked.length);
+    this.#pieces.push(marked);
+    this.#blocks.push({ kind: 'heading', level: depth, charStart: start, charEnd: this.#length, page });
+  }
+
+  /** Adds another document as a part of this one, without its pages. @param below  level of the heading that it stands below. */
+  part({ text, blocks }: ExtractedDocument, below: number): void {
+    const start = this.#open(text.length);
+    this.#pieces.push(text);
+    for (const { kind, level, charStart, charEnd } of blocks) {
+      const deeper = level === null ? null : Math.min(6, level + below);
+      this.#blocks.push({ kind, level: deeper, charStart: start + charStart, charEnd: start + charEnd, page: null });
+    }
+  }
+
   /** Adds text with several blocks; `scan` gets the cleaned text and returns their positions. */
   text(raw: string, scan: (text: string) => Iterable<Omit<Block, 'page'>>, page: number | null = null): void {
     const clean = cleanText(raw).trimEnd();
@@ -43,13 +64,13 @@ export class DocumentWriter {
 
   /** @throws ExtractError NO_TEXT when nothing was added. */
   finish(mimeType: string): ExtractedDocument {
-    if (this.#blocks.length === 0) throw new ExtractError('NO_TEXT', 'The document holds no text.');
+    if (this.#blocks.length === 0) throw new ExtractError('NO_TEXT', 'The document holds no text; text in pictures is not read.');
     const title = this.title === null ? '' : oneLine(cleanText(this.title)).slice(0, titleMaxChars).toWellFormed();
     return {
       title: title === '' ? null : title,
       mimeType,
       text: this.#pieces.join(''),
-      blocks: this.#blocks,
+      blocks: this.pageCount === null ? this.#blocks.map((block) => ({ ...block, page: null })) : this.#blocks,
       pageCount: this.pageCount,
     };
   }
@@ -65,6 +86,8 @@ export class DocumentWriter {
 }
 
 const titleMaxChars = 300;
+/** Longer headings are paragraphs in the style of one. */
+const headingMaxChars = 1_000;
 
 export function tooMuchText(textMaxChars: number): ExtractError {
   const limit = textMaxChars.toLocaleString('en-US');

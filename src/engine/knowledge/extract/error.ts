@@ -25,3 +25,13 @@ export class ExtractError extends Error {
     this.isRetryable = code === 'UNAVAILABLE';
   }
 }
+
+/** @param what  the subject of the sentence: `The PDF`. */
+export function encrypted(what: string): ExtractError {
+  return new ExtractError('ENCRYPTED', `${what} is protected by a password; save it without one and add it again.`);
+}
+
+/** @param what  the subject of the sentence: `The PDF`. */
+export function damaged(what: string): ExtractError {
+  return new ExtractError('CORRUPT', `${what} is damaged or cut short; open it, save it again, and add the new file.`);
+}

@@ -1,34 +1,35 @@
 import { fileTypeFromBuffer } from 'file-type';
+import type { Archive } from './archive.ts';
 import { decodeText, wideCharset } from './charset.ts';
+import { compoundNames, isCompound } from './compound.ts';
 import type { DocumentBytes } from './document.ts';
-import { ExtractError } from './error.ts';
+import { damaged, ExtractError, encrypted } from './error.ts';
+import { type DocumentFormat, formatNamed, readableFormatNames, readableFormats } from './readable-formats.ts';
 
+export type ArchiveFormat = 'docx' | 'xlsx' | 'ods' | 'pptx' | 'epub';
+export type TextFormat = 'markdown' | 'text' | 'csv' | 'json';
 export type DocumentType =
-  | { readonly format: 'pdf' | 'html'; readonly mimeType: string }
-  | { readonly format: 'markdown' | 'text' | 'csv' | 'json'; readonly mimeType: string; readonly text: string };
+  | { readonly format: Exclude<DocumentFormat, ArchiveFormat | TextFormat>; readonly mimeType: string }
+  | { readonly format: ArchiveFormat; readonly mimeType: string; readonly archive: Archive }
+  | { readonly format: TextFormat; readonly mimeType: string; readonly text: string };
 
 const sampleBytes = 64 * 1024;
 /** Text may contain a few stray control characters. */
 const controlShareMax = 0.01;
-const textFormats = {
-  markdown: { mimeType: 'text/markdown', extension: /\.(?:md|mdx|markdown|mdown|mkd)$/i, declared: /markdown/i },
-  csv: { mimeType: 'text/csv', extension: /\.(?:csv|tsv|tab)$/i, declared: /\/(?:csv|tab-separated-values)\b/i },
-  json: { mimeType: 'application/json', extension: /\.(?:json|jsonl|ndjson|geojson)$/i, declared: /\bjson\b|ndjson/i },
-  html: { mimeType: 'text/html', extension: /\.(?:html?|xhtml)$/i, declared: /html/i },
-} as const;
+const textFormats: readonly DocumentFormat[] = ['markdown', 'text', 'csv', 'json'];
 
 /**
  * Determines the type of a document by its content. The file's name decides between kinds of text; the declared type decides only
- * when the name has no known extension.
+ * when the name has no extension.
  *
- * @throws ExtractError UNSUPPORTED_TYPE, with the type that was found.
+ * @throws ExtractError UNSUPPORTED_TYPE with the type that was found; ENCRYPTED for an encrypted Office document.
  */
 export async function sniff(document: DocumentBytes): Promise<DocumentType> {
   const { bytes } = document;
   if (bytes.byteLength === 0) throw new ExtractError('NO_TEXT', 'The file is empty.');
-  if (Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).includes('%PDF-')) {
-    return { format: 'pdf', mimeType: 'application/pdf' };
-  }
+  if (startsWith(bytes, 'PK\x03\x04') || startsWith(bytes, 'PK\x05\x06')) return sniffArchive(document);
+  if (isCompound(bytes)) return sniffCompound(bytes);
+  if (Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).includes('%PDF-')) return typeOf('pdf');
   if (!isText(bytes)) {
     const found = await fileTypeFromBuffer(bytes).catch(() => undefined);
     throw unsupported(found === undefined ? 'a binary file of an unknown kind' : found.mime);
@@ -38,22 +39,100 @@ export async function sniff(document: DocumentBytes): Promise<DocumentType> {
     .trimStart();
   if (head.startsWith('{\\rtf')) throw unsupported('application/rtf');
   if (head.startsWith('%!PS')) throw unsupported('application/postscript');
-  if (/^(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b/i.test(head)) {
-    return { format: 'html', mimeType: 'text/html' };
-  }
+  if (/^(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body)\b/i.test(head))
+    return typeOf('html');
   const named = formatNamed(document);
-  if (named === 'html') return { format: 'html', mimeType: 'text/html' };
+  if (named === 'html') return typeOf('html');
+  if (isMail(head, named, document)) return typeOf('eml');
   const text = decodeText(bytes);
-  if (named !== undefined) return { format: named, mimeType: textFormats[named].mimeType, text };
-  if (/^[[{]/.test(head) && isJson(text)) return { format: 'json', mimeType: 'application/json', text };
-  return { format: 'text', mimeType: 'text/plain', text };
+  if (isTextFormat(named) && named !== 'text') return { ...typeOf(named), text };
+  if (/^[[{]/.test(head) && isJson(text)) return { ...typeOf('json'), text };
+  return { ...typeOf('text'), text };
 }
 
-function formatNamed({ filename, mimeType }: DocumentBytes): keyof typeof textFormats | undefined {
-  const formats = Object.entries(textFormats) as [keyof typeof textFormats, (typeof textFormats)[keyof typeof textFormats]][];
-  const byName = formats.find(([, { extension }]) => extension.test(filename))?.[0];
-  if (byName !== undefined || /\.\w{1,8}$/.test(filename)) return byName;
-  return formats.find(([, { declared }]) => declared.test(mimeType))?.[0];
+function typeOf<Format extends DocumentFormat>(format: Format): { readonly format: Format; readonly mimeType: string } {
+  return { format, mimeType: readableFormats[format].mimeType };
+}
+
+function isTextFormat(format: DocumentFormat | undefined): format is TextFormat {
+  return format !== undefined && textFormats.includes(format);
+}
+
+/** A document of an archive's kind is named by the parts in it. Other archives, also those named like a text, are not opened. */
+async function sniffArchive(document: DocumentBytes): Promise<DocumentType> {
+  const { Archive } = await import('./archive.ts');
+  const archive = await Archive.open(document.bytes);
+  if (archive === undefined) {
+    const named = formatNamed(document);
+    if (named !== undefined && !isTextFormat(named)) throw damaged('The file');
+    throw unsupported('a damaged ZIP archive');
+  }
+  const format = await archiveFormat(archive);
+  return { ...typeOf(format), archive };
+}
+
+async function archiveFormat(archive: Archive): Promise<ArchiveFormat> {
+  if (archive.has('[Content_Types].xml')) {
+    if (archive.has('word/document.xml')) return 'docx';
+    if (archive.has('xl/workbook.xml')) return 'xlsx';
+    if (archive.has('ppt/presentation.xml')) return 'pptx';
+    return officeFormat(archive);
+  }
+  const mimeType = Buffer.from((await archive.read('mimetype')) ?? [])
+    .toString('latin1', 0, 200)
+    .trim();
+  if (mimeType === readableFormats.epub.mimeType || archive.has('META-INF/container.xml')) return 'epub';
+  if (mimeType.startsWith(readableFormats.ods.mimeType)) return 'ods';
+  if (mimeType.includes('opendocument'))
+    throw unsupported(`an OpenDocument file of the type ${mimeType}`, 'Save it as DOCX or PPTX.');
+  throw unsupported('a ZIP archive', 'Add the files in it.');
+}
+
+/** The declared type of the parts, for documents whose main part has an unusual name. */
+async function officeFormat(archive: Archive): Promise<ArchiveFormat> {
+  const types: string[] = [];
+  await archive.xml('[Content_Types].xml', {
+    open(_name, { ContentType = '' }) {
+      types.push(ContentType);
+    },
+  });
+  for (const format of ['docx', 'xlsx', 'pptx'] as const) {
+    const main = {
+      docx: /word\S*\.(?:document|template)\S*main\+xml/i,
+      xlsx: /(?:sheet|excel)\S*\.(?:sheet|template)\S*main\+xml/i,
+      pptx: /(?:presentation|powerpoint)\S*main\+xml/i,
+    };
+    if (types.some((type) => main[format].test(type))) return format;
+  }
+  if (types.some((type) => /sheet\.binary/i.test(type)))
+    throw unsupported('a binary Excel workbook (.xlsb)', 'Save it as .xlsx.');
+  throw unsupported('an Office document of an unknown kind');
+}
+
+function sniffCompound(bytes: Uint8Array): DocumentType {
+  const names = compoundNames(bytes);
+  const has = (...streams: string[]) => streams.some((stream) => names.has(stream));
+  if (has('EncryptedPackage', 'EncryptionInfo')) throw encrypted('The Office document');
+  if (has('WordDocument')) return typeOf('doc');
+  if (has('Workbook', 'Book', 'WORKBOOK', 'BOOK')) return typeOf('xls');
+  if (has('PowerPoint Document')) throw unsupported('a presentation of PowerPoint 97 to 2003 (.ppt)', 'Save it as .pptx.');
+  if (has('__properties_version1.0')) throw unsupported('a message of Outlook (.msg)', 'Save it as .eml.');
+  if (names.size === 0) throw damaged('The file');
+  throw unsupported('a compound file of an unknown kind');
+}
+
+const headerLine = /^[A-Za-z][A-Za-z0-9-]{0,60}:/;
+/** Lines that begin a mail and nothing else. */
+const mailLine = /^(?:Received|Return-Path|Delivered-To|MIME-Version|Message-ID|X-Mailer|DKIM-Signature|From|Subject|Date):/i;
+
+/** A mail begins with header lines. A file with an extension of its own is a mail only under that of mails. */
+function isMail(head: string, named: DocumentFormat | undefined, { filename }: DocumentBytes): boolean {
+  const [first = '', ...others] = head.replace(/^From [^\n]*\n/, '').split(/\r?\n/);
+  if (named === 'eml') return headerLine.test(first);
+  if (named !== undefined || /\.\w{1,8}$/.test(filename) || !headerLine.test(first)) return false;
+  const blank = others.indexOf('');
+  const header = [first, ...others.slice(0, blank === -1 ? others.length : blank)];
+  return header.filter((line) => mailLine.test(line)).length >= 3;
 }
 
 /** Text contains no unusual control characters. Bytes with the zero bytes of UTF-16 are checked as UTF-16. */
@@ -75,9 +154,11 @@ function isJson(text: string): boolean {
   }
 }
 
-function unsupported(found: string): ExtractError {
-  return new ExtractError(
-    'UNSUPPORTED_TYPE',
-    `The file is ${found}, which cannot be read. Markdown, text, PDF, HTML, CSV and JSON can.`,
-  );
+function startsWith(bytes: Uint8Array, mark: string): boolean {
+  return Buffer.from(mark, 'latin1').equals(bytes.subarray(0, mark.length));
+}
+
+/** @param advice  what to do instead; default: the formats that can be read. */
+function unsupported(found: string, advice = `${readableFormatNames} can.`): ExtractError {
+  return new ExtractError('UNSUPPORTED_TYPE', `The file is ${found}, which cannot be read. ${advice}`);
 }

@@ -1,17 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Transform } from 'node:stream';
+import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import { DomainError } from '../../../entities/errors.ts';
 import type { IdKind } from '../../../entities/ids.ts';
+import { isConnectedType } from '../../../entities/knowledge/data-source.ts';
 import type { Settings } from '../../../settings.ts';
 import type { NewChunk } from '../../../storage/knowledge/chunks.ts';
 import { type IndexFailure, type IndexLease, LeaseLostError } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Storage } from '../../../storage/storage.ts';
+import { SourceError } from '../connectors/error.ts';
+import type { Connectors } from '../connectors/registry.ts';
 import { ExtractError, type ExtractedDocument, type Extractor } from '../extract/extract.ts';
 import { indexChunks } from './index-chunks.ts';
 import { textSearchConfig } from './language.ts';
@@ -20,6 +23,8 @@ export interface IndexContext {
   readonly settings: Settings;
   readonly storage: Storage;
   readonly extractor: Extractor;
+  /** Fetch the content of items that are not stored here. */
+  readonly connectors: Connectors;
   readonly logger: Logger;
   /** Identifies this process as the holder of leases. */
   readonly owner: string;
@@ -35,8 +40,9 @@ export type IndexOutcome =
   | { readonly kind: 'retry'; readonly afterMs: number };
 
 /** Increase it when extraction, splitting or the lexemes change: every item is then read anew at its next refresh. */
-const parserVersion = 1;
+export const parserVersion = 2;
 export const indexAttemptsMax = 5;
+const retryMaxMs = 15 * 60_000;
 /**
  * Chunks of one short transaction: 24 ms of processor time (median; 62 ms with the index flush) on the embedded database, which
  * runs transactions one after the other.
@@ -52,10 +58,20 @@ const parsedPercent = 25;
  *
  * @throws the signal's reason when it fires; the item is back in the queue then.
  */
-export async function indexItem(context: IndexContext, itemId: string, signal: AbortSignal): Promise<IndexOutcome> {
+export async function indexItem(
+  context: IndexContext,
+  itemId: string,
+  signal: AbortSignal,
+): Promise<IndexOutcome & { readonly connectedSourceId?: string }> {
   const { storage, settings, owner } = context;
   const lease = await storage.indexing.lease(itemId, owner, settings.INDEX_LEASE_MS);
   if (lease === undefined) return { kind: 'done' };
+  const outcome = await indexLeased(context, lease, signal);
+  return isConnectedType(lease.source.type) ? { ...outcome, connectedSourceId: lease.dataSourceId } : outcome;
+}
+
+async function indexLeased(context: IndexContext, lease: IndexLease, signal: AbortSignal): Promise<IndexOutcome> {
+  const { storage, settings } = context;
   const lost = new AbortController();
   const heartbeat = setInterval(() => {
     storage.indexing.renew(lease, settings.INDEX_LEASE_MS).catch((error: unknown) => {
@@ -86,7 +102,7 @@ async function runLeased(
   const folder = await mkdtemp(join(tmpdir(), 'parley-item-'));
   try {
     const path = join(folder, 'content');
-    const contentHash = await fetchContent(storage, lease, path, signal);
+    const { contentHash, filename, mimeType } = await fetchContent(context, lease, path, signal);
     if (contentHash === lease.contentHash && lease.liveGeneration !== null && !lease.isForced) {
       return await indexing.completeUnchanged(lease);
     }
@@ -96,13 +112,13 @@ async function runLeased(
       memoryMaxBytes: settings.EXTRACT_MEMORY_MAX_BYTES,
       textMaxChars: settings.EXTRACT_TEXT_MAX_CHARS,
     };
-    const document = await extractor.extract({ path, filename: lease.filename, mimeType: lease.mimeType }, limits, signal);
+    const document = await extractor.extract({ path, filename, mimeType }, limits, signal);
     await indexing.progress(lease, { status: 'INDEXING', percentage: parsedPercent }, settings.INDEX_LEASE_MS);
     await indexing.cleanLeased(lease, settings.INDEX_LEASE_MS);
     const built = await buildGeneration(context, lease, document, signal);
-    const { title, mimeType } = document;
+    const { title } = document;
     const usageEntryId = context.newId('usageEntry');
-    const done = await indexing.complete(lease, { contentHash, title, mimeType, ...built, usageEntryId });
+    const done = await indexing.complete(lease, { contentHash, title, mimeType: document.mimeType, ...built, usageEntryId });
     await storage.chunks.flush();
     await indexing.clean(lease.itemId);
     return done;
@@ -111,9 +127,40 @@ async function runLeased(
   }
 }
 
-/** Copies the bytes to a local file. @returns a key that changes with the bytes and with the code that reads them. */
-async function fetchContent(storage: Storage, lease: IndexLease, path: string, signal: AbortSignal): Promise<string> {
-  if (lease.contentBlobKey === null) throw new DomainError('NOT_FOUND', 'The item has no content');
+/** Copies the bytes to a local file: those that are stored here, else those of the other service. */
+async function fetchContent(
+  { storage, connectors, settings }: IndexContext,
+  lease: IndexLease,
+  path: string,
+  signal: AbortSignal,
+): Promise<FetchedFile> {
+  const { contentBlobKey, filename, mimeType, source } = lease;
+  if (contentBlobKey !== null) {
+    const content = await storage.blobs.get(contentBlobKey);
+    return { filename, mimeType, contentHash: await copy(content, createWriteStream(path, { mode: 0o600 }), signal) };
+  }
+  if (!isConnectedType(source.type)) throw new DomainError('NOT_FOUND', 'The item has no content');
+  const { dataSourceId: id, ownerUserId, orgId, uniqueId, name, contentUrl: url, metadata } = lease;
+  const { type, data, tenantId } = source;
+  const fetched = await connectors[source.type].fetch({
+    source: { id, ownerUserId, orgId, tenantId, type, data },
+    item: { uniqueId, name, url, filename, mimeType, metadata },
+    path,
+    bytesMax: settings.UPLOAD_MAX_BYTES,
+    signal,
+  });
+  return { filename, mimeType, ...fetched, contentHash: await copy(createReadStream(path), nowhere(), signal) };
+}
+
+interface FetchedFile {
+  readonly filename: string;
+  readonly mimeType: string;
+  /** Changes with the bytes and with the code that reads them. */
+  readonly contentHash: string;
+}
+
+/** @returns the hash of what was copied. */
+async function copy(from: Readable, to: Writable, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256').update(`parser ${parserVersion} `);
   const hashing = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -121,8 +168,12 @@ async function fetchContent(storage: Storage, lease: IndexLease, path: string, s
       done(null, chunk);
     },
   });
-  await pipeline(await storage.blobs.get(lease.contentBlobKey), hashing, createWriteStream(path, { mode: 0o600 }), { signal });
+  await pipeline(from, hashing, to, { signal });
   return hash.digest('hex');
+}
+
+function nowhere(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
 }
 
 async function buildGeneration(
@@ -169,7 +220,8 @@ async function settleFailure(
     logger.error({ err: error, itemId: lease.itemId, attempt: lease.attempt }, 'indexing an item failed');
   if (failure.isRetryable && lease.attempt < indexAttemptsMax) {
     await storage.indexing.release(lease);
-    return { kind: 'retry', afterMs: 1_000 * 2 ** lease.attempt };
+    const askedMs = error instanceof SourceError ? error.retryAfterMs : undefined;
+    return { kind: 'retry', afterMs: Math.min(retryMaxMs, askedMs ?? 1_000 * 2 ** lease.attempt) };
   }
   const { isRunWanted } = await storage.indexing.fail(lease, failure);
   await storage.indexing.clean(lease.itemId);
@@ -186,6 +238,10 @@ function failureOf(error: unknown): IndexFailure {
       errorMessage: error.message,
       isRetryable: error.isRetryable,
     };
+  }
+  if (error instanceof SourceError) {
+    const status = error.code === 'TOO_LARGE' || error.code === 'UNSUPPORTED' ? 'SKIPPED' : 'FAILED';
+    return { status, errorCode: error.code, errorMessage: error.message, isRetryable: error.isRetryable };
   }
   if (error instanceof DomainError && error.code === 'NOT_FOUND') {
     const errorMessage = 'The stored content is gone; delete the source and add it again.';

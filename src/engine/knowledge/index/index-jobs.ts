@@ -1,6 +1,6 @@
 import type { OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
-import { syncSource } from '../connectors/sync-source.ts';
+import { endRuns, queueSync, syncSource } from '../sync/sync-source.ts';
 import { type IndexContext, type IndexOutcome, indexAttemptsMax, indexItem } from './index-item.ts';
 
 export interface IndexJobsContext extends IndexContext {
@@ -29,7 +29,11 @@ export function registerIndexJobs(context: IndexJobsContext): void {
   jobs.work(
     'knowledge.index-item',
     { concurrency: settings.INDEX_CONCURRENCY, retriesMax: indexAttemptsMax, timeoutMs: 6 * hourMs },
-    async ({ itemId }, signal, owner) => follow({ ...owner, id: itemId }, await indexItem(context, itemId, signal)),
+    async ({ itemId }, signal, owner) => {
+      const { connectedSourceId, ...outcome } = await indexItem(context, itemId, signal);
+      await follow({ ...owner, id: itemId }, outcome);
+      if (connectedSourceId !== undefined) await endRuns(context, connectedSourceId);
+    },
   );
   jobs.work(
     'knowledge.refresh-source',
@@ -38,8 +42,13 @@ export function registerIndexJobs(context: IndexJobsContext): void {
       for (const item of await storage.indexing.requeueSource(dataSourceId, isForced)) await queue(item);
     },
   );
-  jobs.work('knowledge.sync-source', { concurrency: 1, retriesMax: 5, timeoutMs: hourMs }, ({ dataSourceId }) =>
-    syncSource(context, dataSourceId),
+  jobs.work(
+    'knowledge.sync-source',
+    { concurrency: settings.CONNECTOR_CONCURRENCY, retriesMax: 5, timeoutMs: 24 * hourMs },
+    async ({ dataSourceId, trigger }, signal, owner) => {
+      const outcome = await syncSource(context, dataSourceId, trigger, signal);
+      if (outcome.kind === 'retry') await queueSync(context, { ...owner, id: dataSourceId }, trigger, outcome.afterMs);
+    },
   );
   jobs.work('knowledge.delete-source', { concurrency: 1, retriesMax: 10, timeoutMs: 6 * hourMs }, ({ dataSourceId }) =>
     storage.indexing.deleteSource(dataSourceId, (key) => storage.blobs.delete(key)),
@@ -52,8 +61,13 @@ export function registerIndexJobs(context: IndexJobsContext): void {
   let isFirstSweep = true;
   jobs.every('knowledge.sweep', sweepEveryMs, async () => {
     // Only one process uses the embedded database, so the leases of earlier processes have no holder.
-    if (isFirstSweep && storage.db.kind === 'embedded') await storage.indexing.expireOthers(context.owner);
+    if (isFirstSweep && storage.db.kind === 'embedded') {
+      await storage.indexing.expireOthers(context.owner);
+      await storage.syncing.expireOthers(context.owner);
+    }
     isFirstSweep = false;
+    await endRuns(context);
+    for (const source of await storage.syncing.findStale()) await queueSync(context, source, 'REFRESH');
     for (const item of await storage.indexing.sweepExpired(indexAttemptsMax)) await queue(item);
   });
   jobs.every('knowledge.vacuum', hourMs, () => storage.chunks.vacuum());
@@ -72,6 +86,7 @@ async function reconcile(context: IndexJobsContext, queue: (item: OwnedId) => Pr
     const payload = { dataSourceId: source.id, isForced: false };
     await jobs.enqueue('knowledge.refresh-source', payload, { owner: source, key: source.id });
   }
+  for (const source of await storage.syncing.findDue()) await queueSync(context, source, 'SCHEDULE');
   for (const item of await indexing.findDeletingItems()) {
     await jobs.enqueue('knowledge.delete-item', { itemId: item.id }, { owner: item, key: item.id });
   }

@@ -1,7 +1,7 @@
 import type { DeclaredRoute } from '../../route.ts';
 
 const connectionFields =
-  'id createdAt updatedAt orgId ownerUserId kind provider accountName baseUrl installationId scopes expiresAt isOwn';
+  'id createdAt updatedAt orgId ownerUserId kind provider accountName baseUrl installationId scopes expiresAt needsReauthorization isOwn';
 const tag = 'Connections';
 
 export const connectionRoutes: readonly DeclaredRoute[] = [
@@ -22,6 +22,37 @@ export const connectionRoutes: readonly DeclaredRoute[] = [
       expiresAt: '2027-01-31T09:30:00.000Z',
       scopes: ['read:page'],
     },
+  },
+  {
+    operationId: 'browseConnection',
+    method: 'get',
+    path: '/api/v1/connections/{connectionId}/browse',
+    summary: 'Browse what a connection reaches',
+    description:
+      'For pickers: drives with folders and files, spaces and pages, projects, repositories. The service is asked at once.',
+    tag,
+    document: `query ($connectionId: ID!, $parent: String, $search: String, $cursor: String) {
+      connectionEntries(id: $connectionId, parent: $parent, search: $search, cursor: $cursor) {
+        data: entries { id name kind hasChildren canBeAdded path } nextCursor
+      }
+    }`,
+    query: {
+      parent: 'The `id` of an entry. Default: the top.',
+      search: 'Searches by name in everything that the connection reaches.',
+      cursor: 'The `nextCursor` of the page before.',
+    },
+  },
+  {
+    operationId: 'authorizeConnection',
+    method: 'post',
+    path: '/api/v1/connections/authorize',
+    summary: 'Connect an account in the browser',
+    description:
+      'Answers the address where a person allows the access. The connection is stored when the person has confirmed it there. 400 names the settings of the operator that are missing.',
+    tag,
+    document: `mutation ($input: AuthorizeConnectionInput!) { authorizeConnection(input: $input) { url } }`,
+    body: 'input',
+    example: { provider: 'DRIVE_A', returnTo: 'https://app.example.com/settings' },
   },
   {
     operationId: 'storeRepoHostInstallation',

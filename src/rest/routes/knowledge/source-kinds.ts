@@ -3,9 +3,6 @@ import { sourceFields } from './sources.ts';
 
 const tag = 'Data sources';
 const ofAgent = '/api/v1/ais/{aiId}/data-sources';
-const noConnectorYet =
-  'This version has no connector for it: it keeps the source, warns in `warnings`, and says so in `errorCode` and `errorMessage`.';
-
 /** The kinds that a connector reads, and files sent to a signed link. */
 export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
   {
@@ -13,7 +10,7 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/web-url`,
     summary: 'Add web URL source',
-    description: `A web site, read from one address on. ${noConnectorYet}`,
+    description: 'A web site, read from one address on.',
     tag,
     spec: 'Add web URL source',
     document: `mutation ($aiId: ID!, $input: AddWebUrlDataSourceInput!) {
@@ -37,7 +34,7 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/drive-a`,
     summary: 'Add drive-A sources',
-    description: `One source for each file, all or none. ${noConnectorYet}`,
+    description: 'One source for each file or folder, all or none. A folder brings all that is in it.',
     tag,
     spec: 'Add drive-A sources',
     document: `mutation ($aiId: ID!, $input: AddDriveADataSourcesInput!) {
@@ -56,7 +53,7 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/drive-b`,
     summary: 'Add drive-B source',
-    description: noConnectorYet,
+    description: 'A file, a folder with all that is in it, or a whole drive or library (its root).',
     tag,
     spec: 'Add drive-B source',
     document: `mutation ($aiId: ID!, $input: AddDriveBDataSourceInput!) {
@@ -75,7 +72,8 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/wiki`,
     summary: 'Add wiki source',
-    description: `A wiki, or a part of it. ${noConnectorYet}`,
+    description:
+      'A wiki: one page, a page with those below it, a space, or all spaces. `errorCode` and `errorMessage` say why one cannot be read.',
     tag,
     spec: 'Add wiki source',
     document: `mutation ($aiId: ID!, $input: AddWikiDataSourceInput!) {
@@ -98,7 +96,7 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/tracker`,
     summary: 'Add tracker source',
-    description: `A project of an issue tracker. ${noConnectorYet}`,
+    description: 'The issues of a project, with their comments. `errorCode` and `errorMessage` say why it cannot be read.',
     tag,
     spec: 'Add tracker source',
     document: `mutation ($aiId: ID!, $input: AddTrackerDataSourceInput!) {
@@ -117,7 +115,6 @@ export const dataSourceKindRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/repo-host`,
     summary: 'Add repository-host source',
-    description: noConnectorYet,
     tag,
     spec: 'Add repository-host source',
     document: `mutation ($aiId: ID!, $input: AddRepoHostDataSourceInput!) {

@@ -1,4 +1,5 @@
 import { knowledgeItemContent } from '../../../domain/knowledge/items.ts';
+import { readableFormatNames } from '../../../engine/knowledge/extract/readable-formats.ts';
 import type { DeclaredRoute } from '../../route.ts';
 
 /** By the contract's names. */
@@ -56,7 +57,7 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
     method: 'post',
     path: `${ofAgent}/file`,
     summary: 'Add file-upload data source',
-    description: 'Markdown, text, PDF, HTML, CSV or JSON: what it is, is found out from its content.',
+    description: `${readableFormatNames} are read: what a file is, is found out from its content.`,
     tag,
     spec: 'Add file-upload data source',
     document: `mutation ($aiId: ID!, $file: File!) { addFileDataSource(agentId: $aiId, file: $file) { ${sourceFields} } }`,
@@ -146,6 +147,42 @@ export const dataSourceRoutes: readonly DeclaredRoute[] = [
       refreshDataSource(id: $dataSourceId, forceRefresh: $forceRefresh) { ${sourceFields} }
     }`,
     query: { forceRefresh: 'Index unchanged content too.' },
+  },
+  {
+    operationId: 'cancelDataSource',
+    method: 'post',
+    path: `${one}/cancel`,
+    summary: 'Cancel the reading of a data source',
+    description: 'What is indexed goes on answering; what was not yet is CANCELLED. Without a run, nothing changes.',
+    tag,
+    document: `mutation ($dataSourceId: ID!) { cancelDataSource(id: $dataSourceId) { ${sourceFields} } }`,
+  },
+  {
+    operationId: 'retryDataSource',
+    method: 'post',
+    path: `${one}/retry`,
+    summary: 'Retry the failed items of a data source',
+    description: 'Items that failed or were cancelled are indexed once more, and no others.',
+    tag,
+    document: `mutation ($dataSourceId: ID!) { retryDataSource(id: $dataSourceId) { ${sourceFields} } }`,
+  },
+  {
+    operationId: 'listDataSourceRuns',
+    method: 'get',
+    path: `${one}/runs`,
+    summary: 'List the runs of a data source',
+    description: 'How it was read, newest first. A payload or an uploaded file has none.',
+    tag,
+    document: `query ($dataSourceId: ID!, $limit: Int = 20, $cursor: String) {
+      dataSourceRuns(dataSourceId: $dataSourceId, first: $limit, after: $cursor) {
+        nodes { id trigger isForced status startedAt listedAt endedAt listedCount addedCount changedCount unchangedCount skippedCount
+          removedCount heldCount failedCount isComplete bound errorCode errorMessage currentItem }
+        pageInfo { hasNextPage endCursor }
+      }
+    }`,
+    query: { limit: 'How many to return. Default 20.', cursor: 'The `nextCursor` of the page before.' },
+    wrap: 'data',
+    page: 'cursor',
   },
   {
     operationId: 'getIndexingStatistics',

@@ -410,9 +410,11 @@ export const ModelName = {
   AgentRating: 'AgentRating',
   AgentCategory: 'AgentCategory',
   Connection: 'Connection',
+  ConnectionAttempt: 'ConnectionAttempt',
   UsedTicket: 'UsedTicket',
   DataSource: 'DataSource',
   AgentDataSource: 'AgentDataSource',
+  SourceRun: 'SourceRun',
   KnowledgeItem: 'KnowledgeItem',
   Chunk: 'Chunk',
   ChunkText: 'ChunkText',
@@ -461,7 +463,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "usedTicket" | "dataSource" | "agentDataSource" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1427,6 +1429,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ConnectionAttempt: {
+      payload: Prisma.$ConnectionAttemptPayload<ExtArgs>
+      fields: Prisma.ConnectionAttemptFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ConnectionAttemptFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ConnectionAttemptFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>
+        }
+        findFirst: {
+          args: Prisma.ConnectionAttemptFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ConnectionAttemptFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>
+        }
+        findMany: {
+          args: Prisma.ConnectionAttemptFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>[]
+        }
+        create: {
+          args: Prisma.ConnectionAttemptCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>
+        }
+        createMany: {
+          args: Prisma.ConnectionAttemptCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ConnectionAttemptCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>[]
+        }
+        delete: {
+          args: Prisma.ConnectionAttemptDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>
+        }
+        update: {
+          args: Prisma.ConnectionAttemptUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>
+        }
+        deleteMany: {
+          args: Prisma.ConnectionAttemptDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ConnectionAttemptUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ConnectionAttemptUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>[]
+        }
+        upsert: {
+          args: Prisma.ConnectionAttemptUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConnectionAttemptPayload>
+        }
+        aggregate: {
+          args: Prisma.ConnectionAttemptAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateConnectionAttempt>
+        }
+        groupBy: {
+          args: Prisma.ConnectionAttemptGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConnectionAttemptGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ConnectionAttemptCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConnectionAttemptCountAggregateOutputType> | number
+        }
+      }
+    }
     UsedTicket: {
       payload: Prisma.$UsedTicketPayload<ExtArgs>
       fields: Prisma.UsedTicketFieldRefs
@@ -1646,6 +1722,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AgentDataSourceCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AgentDataSourceCountAggregateOutputType> | number
+        }
+      }
+    }
+    SourceRun: {
+      payload: Prisma.$SourceRunPayload<ExtArgs>
+      fields: Prisma.SourceRunFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SourceRunFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SourceRunFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>
+        }
+        findFirst: {
+          args: Prisma.SourceRunFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SourceRunFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>
+        }
+        findMany: {
+          args: Prisma.SourceRunFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>[]
+        }
+        create: {
+          args: Prisma.SourceRunCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>
+        }
+        createMany: {
+          args: Prisma.SourceRunCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SourceRunCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>[]
+        }
+        delete: {
+          args: Prisma.SourceRunDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>
+        }
+        update: {
+          args: Prisma.SourceRunUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>
+        }
+        deleteMany: {
+          args: Prisma.SourceRunDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SourceRunUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SourceRunUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>[]
+        }
+        upsert: {
+          args: Prisma.SourceRunUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SourceRunPayload>
+        }
+        aggregate: {
+          args: Prisma.SourceRunAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSourceRun>
+        }
+        groupBy: {
+          args: Prisma.SourceRunGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SourceRunGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SourceRunCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SourceRunCountAggregateOutputType> | number
         }
       }
     }
@@ -4309,10 +4459,28 @@ export const ConnectionScalarFieldEnum = {
   installationId: 'installationId',
   scopes: 'scopes',
   expiresAt: 'expiresAt',
-  sealed: 'sealed'
+  sealed: 'sealed',
+  needsReauthorization: 'needsReauthorization',
+  renewalOwner: 'renewalOwner',
+  renewalUntil: 'renewalUntil'
 } as const
 
 export type ConnectionScalarFieldEnum = (typeof ConnectionScalarFieldEnum)[keyof typeof ConnectionScalarFieldEnum]
+
+
+export const ConnectionAttemptScalarFieldEnum = {
+  id: 'id',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  orgId: 'orgId',
+  ownerUserId: 'ownerUserId',
+  provider: 'provider',
+  returnTo: 'returnTo',
+  sealed: 'sealed',
+  confirmHash: 'confirmHash'
+} as const
+
+export type ConnectionAttemptScalarFieldEnum = (typeof ConnectionAttemptScalarFieldEnum)[keyof typeof ConnectionAttemptScalarFieldEnum]
 
 
 export const UsedTicketScalarFieldEnum = {
@@ -4338,7 +4506,11 @@ export const DataSourceScalarFieldEnum = {
   orgVisible: 'orgVisible',
   deletingAt: 'deletingAt',
   errorCode: 'errorCode',
-  errorMessage: 'errorMessage'
+  errorMessage: 'errorMessage',
+  syncState: 'syncState',
+  lastSyncedAt: 'lastSyncedAt',
+  isSyncWanted: 'isSyncWanted',
+  isSyncForced: 'isSyncForced'
 } as const
 
 export type DataSourceScalarFieldEnum = (typeof DataSourceScalarFieldEnum)[keyof typeof DataSourceScalarFieldEnum]
@@ -4351,6 +4523,38 @@ export const AgentDataSourceScalarFieldEnum = {
 } as const
 
 export type AgentDataSourceScalarFieldEnum = (typeof AgentDataSourceScalarFieldEnum)[keyof typeof AgentDataSourceScalarFieldEnum]
+
+
+export const SourceRunScalarFieldEnum = {
+  id: 'id',
+  dataSourceId: 'dataSourceId',
+  trigger: 'trigger',
+  isForced: 'isForced',
+  status: 'status',
+  startedAt: 'startedAt',
+  listedAt: 'listedAt',
+  endedAt: 'endedAt',
+  listedCount: 'listedCount',
+  addedCount: 'addedCount',
+  changedCount: 'changedCount',
+  unchangedCount: 'unchangedCount',
+  skippedCount: 'skippedCount',
+  removedCount: 'removedCount',
+  heldCount: 'heldCount',
+  failedCount: 'failedCount',
+  isComplete: 'isComplete',
+  bound: 'bound',
+  errorCode: 'errorCode',
+  errorMessage: 'errorMessage',
+  currentItem: 'currentItem',
+  place: 'place',
+  attempt: 'attempt',
+  leaseOwner: 'leaseOwner',
+  leaseUntil: 'leaseUntil',
+  fence: 'fence'
+} as const
+
+export type SourceRunScalarFieldEnum = (typeof SourceRunScalarFieldEnum)[keyof typeof SourceRunScalarFieldEnum]
 
 
 export const KnowledgeItemScalarFieldEnum = {
@@ -4390,7 +4594,12 @@ export const KnowledgeItemScalarFieldEnum = {
   leaseOwner: 'leaseOwner',
   leaseUntil: 'leaseUntil',
   lastCheckedAt: 'lastCheckedAt',
-  indexedAt: 'indexedAt'
+  indexedAt: 'indexedAt',
+  changeKey: 'changeKey',
+  listedKey: 'listedKey',
+  seenRunId: 'seenRunId',
+  queuedRunId: 'queuedRunId',
+  missedRuns: 'missedRuns'
 } as const
 
 export type KnowledgeItemScalarFieldEnum = (typeof KnowledgeItemScalarFieldEnum)[keyof typeof KnowledgeItemScalarFieldEnum]
@@ -5163,9 +5372,11 @@ export type GlobalOmitConfig = {
   agentRating?: Prisma.AgentRatingOmit
   agentCategory?: Prisma.AgentCategoryOmit
   connection?: Prisma.ConnectionOmit
+  connectionAttempt?: Prisma.ConnectionAttemptOmit
   usedTicket?: Prisma.UsedTicketOmit
   dataSource?: Prisma.DataSourceOmit
   agentDataSource?: Prisma.AgentDataSourceOmit
+  sourceRun?: Prisma.SourceRunOmit
   knowledgeItem?: Prisma.KnowledgeItemOmit
   chunk?: Prisma.ChunkOmit
   chunkText?: Prisma.ChunkTextOmit

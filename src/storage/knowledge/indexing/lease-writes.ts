@@ -41,11 +41,12 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
       const { rows } = await pool.query<IndexLease>(
         `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'FETCHING', "indexPercentage" = 0, "leaseOwner" = $2, ${until('$3')},
            attempt = attempt + 1, "lastGeneration" = "lastGeneration" + 1, "needsCleaning" = true, "isRunWanted" = false
-         from data_sources s
+         from data_sources s join organizations o on o.id = s."orgId"
          where i.id = $1 and i."indexStatus" in ('INITIALIZED', 'QUEUED') and s.id = i."dataSourceId" and s."deletingAt" is null
          returning i.id as "itemId", i."dataSourceId", i."orgId", s."ownerUserId", i."leaseOwner" as owner, i."lastGeneration" as generation,
            i.attempt, i."liveGeneration", i."isForced", i."contentHash", i."contentBlobKey", i.name, coalesce(i.filename, '') as filename,
-           coalesce(i."mimeType", '') as "mimeType"`,
+           coalesce(i."mimeType", '') as "mimeType", i."uniqueId", i."contentUrl", i.metadata, i."listedKey",
+           json_build_object('type', s.type, 'data', s.data, 'tenantId', o."tenantId") as source`,
         [itemId, owner, leaseMs],
       );
       const [lease] = rows;
@@ -75,8 +76,8 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
           lease,
           `"indexStatus" = 'INDEXED', "liveGeneration" = "lastGeneration", "documentCount" = $4, "tokenCount" = $5, "contentHash" = $6,
            "mimeType" = $7, metadata = case when $8::text is null then metadata - 'title' else metadata || jsonb_build_object('title', $8::text) end,
-           "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), ${ended}`,
-          [content.documentCount, content.tokenCount, content.contentHash, content.mimeType, content.title],
+           "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "indexedAt" = now(), "lastCheckedAt" = now(), "changeKey" = $9, ${ended}`,
+          [content.documentCount, content.tokenCount, content.contentHash, content.mimeType, content.title, lease.listedKey],
           wanted,
         );
         await tx.query('update data_sources set "lastIndexedAt" = now() where id = $1', [dataSourceId]);
@@ -94,8 +95,8 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
       const row = await leased<{ isRunWanted: boolean }>(
         pool,
         lease,
-        `"indexStatus" = 'INDEXED', "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "lastCheckedAt" = now(), ${ended}`,
-        [],
+        `"indexStatus" = 'INDEXED', "errorCode" = null, "errorMessage" = null, "isRetryable" = false, "lastCheckedAt" = now(), "changeKey" = $4, ${ended}`,
+        [lease.listedKey],
         wanted,
       );
       announce(lease.dataSourceId);
@@ -105,8 +106,10 @@ export function createLeaseWrites(db: Database, chunks: ChunkStore, announce: (d
       const row = await leased<{ isRunWanted: boolean }>(
         pool,
         lease,
-        `"indexStatus" = $4, "errorCode" = $5, "errorMessage" = $6, "isRetryable" = $7, "lastCheckedAt" = now(), ${ended}`,
-        [status, errorCode, errorMessage, isRetryable],
+        // The same content would fail again: it is not fetched before it changes.
+        `"indexStatus" = $4, "errorCode" = $5, "errorMessage" = $6, "isRetryable" = $7, "lastCheckedAt" = now(),
+         "changeKey" = case when $7 then "changeKey" else $8 end, ${ended}`,
+        [status, errorCode, errorMessage, isRetryable, lease.listedKey],
         wanted,
       );
       announce(lease.dataSourceId);

@@ -1,4 +1,4 @@
-import type { IndexStatus } from '../../../entities/knowledge/data-source.ts';
+import type { DataSourceType, IndexStatus } from '../../../entities/knowledge/data-source.ts';
 import type { ShareOwner } from '../../../lib/fair-share.ts';
 import type { NewChunk } from '../chunks.ts';
 
@@ -20,6 +20,12 @@ export interface IndexLease {
   readonly name: string;
   readonly filename: string;
   readonly mimeType: string;
+  readonly uniqueId: string;
+  readonly contentUrl: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** The other service's mark of the content; null when there is none. */
+  readonly listedKey: string | null;
+  readonly source: { readonly type: DataSourceType; readonly data: Readonly<Record<string, unknown>>; readonly tenantId: string };
 }
 
 /** Another process holds the item, or the item was deleted: stop without logging an error. */

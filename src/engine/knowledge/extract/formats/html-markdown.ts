@@ -1,9 +1,8 @@
 import Turndown from 'turndown';
 import { strikethrough, taskListItems } from 'turndown-plugin-gfm';
 import { oneLine } from '../../../../lib/text.ts';
-
-/** Longer link addresses are left out: no person types them. */
-const urlMaxChars = 300;
+import { markdownLink } from './markdown-link.ts';
+import { markdownTable } from './markdown-table.ts';
 
 /** Converts HTML to Markdown for search: no images, no scripts, tables with or without a head. */
 export function markdownOf(html: string): string {
@@ -13,15 +12,12 @@ export function markdownOf(html: string): string {
   turndown.use([strikethrough, taskListItems]);
   turndown.remove(['script', 'style', 'noscript', 'template', 'iframe', 'object']);
   turndown.addRule('image', { filter: 'img', replacement: (_content, node) => node.getAttribute('alt')?.trim() ?? '' });
-  turndown.addRule('link', { filter: 'a', replacement: (content, node) => linkText(content, node.getAttribute('href') ?? '') });
+  turndown.addRule('link', {
+    filter: 'a',
+    replacement: (content, node) => markdownLink(content, node.getAttribute('href') ?? ''),
+  });
   turndown.addRule('table', { filter: 'table', replacement: (content, node) => tableText(content, node) });
   return turndown.turndown(html);
-}
-
-function linkText(content: string, href: string): string {
-  const isPlain = content.trim() === '' || content.includes('\n') || content === href;
-  if (isPlain || !/^(?:https?:\/\/|mailto:)/i.test(href) || href.length > urlMaxChars || /[\s()<>]/.test(href)) return content;
-  return `[${content}](${href})`;
 }
 
 /** The part of the DOM that the rule needs. */
@@ -34,11 +30,8 @@ interface TableNode {
 function tableText(content: string, table: TableNode): string {
   if (table.querySelectorAll('table').length > 0) return content;
   const rows = Array.from(table.querySelectorAll('tr'), (row) =>
-    Array.from(row.querySelectorAll('th,td'), (cell) => oneLine(cell.textContent ?? '').replaceAll('|', '\\|')),
+    Array.from(row.querySelectorAll('th,td'), (cell) => oneLine(cell.textContent ?? '')),
   ).filter((row) => row.some((cell) => cell !== ''));
   const width = rows.reduce((widest, row) => Math.max(widest, row.length), 0);
-  const [head, ...body] = rows;
-  if (head === undefined || width < 2) return content;
-  const line = (row: readonly string[]) => `| ${Array.from({ length: width }, (_, index) => row[index] ?? '').join(' | ')} |`;
-  return `\n\n${[line(head), line(Array.from({ length: width }, () => '---')), ...body.map(line)].join('\n')}\n\n`;
+  return rows.length === 0 || width < 2 ? content : `\n\n${markdownTable(rows)}\n\n`;
 }

@@ -22,7 +22,7 @@ type HtmlDocument = ReturnType<typeof parseHTML>['document'];
 /** HTML to Markdown: the article if the page has one, else the body without menus, else the whole body. */
 export function readHtml(bytes: Uint8Array, writer: DocumentWriter): void {
   const html = decodeText(bytes, declaredCharset(bytes)).replaceAll('\0', '');
-  const { document } = parseHTML(isWholePage(html) ? html : `<!doctype html><html><head></head><body>${html}</body></html>`);
+  const document = parse(html);
   if (isTooDeep(document)) {
     writer.text(bareText(document), plainBlocks);
     return;
@@ -31,6 +31,22 @@ export function readHtml(bytes: Uint8Array, writer: DocumentWriter): void {
   remove(document, neverText);
   writer.text(markdownOf(mainHtml(document, html.length)), markdownBlocks);
   writer.title = title;
+}
+
+/** A chapter or mail: its whole body as Markdown, or as plain text when its elements are nested too deep. */
+export function markdownOfBody(html: string): { readonly text: string; readonly isMarkdown: boolean } {
+  const document = parse(html.replaceAll('\0', ''));
+  if (isTooDeep(document)) return { text: bareText(document), isMarkdown: false };
+  remove(document, neverText);
+  for (const element of document.querySelectorAll('[style]')) {
+    if (/display\s*:\s*none/i.test(element.getAttribute('style') ?? '')) element.remove();
+  }
+  const body = document.querySelector('body') ?? document.documentElement;
+  return { text: markdownOf(String(body.innerHTML)), isMarkdown: true };
+}
+
+function parse(html: string): HtmlDocument {
+  return parseHTML(isWholePage(html) ? html : `<!doctype html><html><head></head><body>${html}</body></html>`).document;
 }
 
 function mainHtml(document: HtmlDocument, htmlChars: number): string {

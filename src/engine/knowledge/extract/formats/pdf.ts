@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import initialize, { LiteParse } from '@llamaindex/liteparse-wasm';
 import type { DocumentWriter } from '../document-writer.ts';
-import { ExtractError } from '../error.ts';
+import { damaged, ExtractError, encrypted } from '../error.ts';
 import { markdownBlocks, plainBlocks } from '../markdown-blocks.ts';
 import { firstHeading } from './markdown.ts';
 
@@ -18,7 +18,7 @@ let isInitialized = false;
  */
 export async function readPdf(bytes: Uint8Array, writer: DocumentWriter): Promise<void> {
   const pages = await readPages(bytes).catch(async (error: unknown) => {
-    if (/password|encrypt/i.test(String(error))) throw encrypted();
+    if (/password|encrypt/i.test(String(error))) throw encrypted('The PDF');
     return await readPagesForgivingly(bytes);
   });
   writer.pageCount = pages.count;
@@ -71,11 +71,7 @@ async function readPagesForgivingly(bytes: Uint8Array): Promise<Pages> {
     const { totalPages, text } = await extractText(await getDocumentProxy(Uint8Array.from(bytes)), { mergePages: false });
     return { count: totalPages, isMarkdown: false, texts: text.map((content, index) => ({ page: index + 1, text: content })) };
   } catch (error) {
-    if (error instanceof Error && error.name === 'PasswordException') throw encrypted();
-    throw new ExtractError('CORRUPT', 'The PDF is damaged or cut short; open it, save it again, and add the new file.');
+    if (error instanceof Error && error.name === 'PasswordException') throw encrypted('The PDF');
+    throw damaged('The PDF');
   }
-}
-
-function encrypted(): ExtractError {
-  return new ExtractError('ENCRYPTED', 'The PDF needs a password; save it without one and add it again.');
 }

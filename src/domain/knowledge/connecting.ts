@@ -1,0 +1,203 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { BrowsePage } from '../../engine/knowledge/connections/browser.ts';
+import type { BrowserProvider, ConnectedAccount } from '../../engine/knowledge/connections/connect.ts';
+import { SourceError } from '../../engine/knowledge/connectors/error.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { Connection, ConnectionProvider } from '../../entities/knowledge/connection.ts';
+import { parseCorsOrigins } from '../../lib/cors-origins.ts';
+import { attemptPlace, type ConnectionAttempt } from '../../storage/knowledge/connection-attempts.ts';
+import { findUsersById, organizationsById } from '../accounts/accounts.ts';
+import type { Deps } from '../deps.ts';
+import { getConnection, ownsConnection, storeAccount } from './connections.ts';
+
+/** Time for a person to allow the access at the other service, and once more to confirm it here. */
+const lifeMs = 10 * 60_000;
+const returnToMax = 2_000;
+const queryLengthMax = 2_000;
+
+export interface AuthorizeConnectionInput {
+  readonly provider: ConnectionProvider;
+  readonly returnTo?: string | null | undefined;
+}
+
+/**
+ * Begins to connect an account in the browser: authorization code with PKCE, and a state that is bound to the caller for ten minutes.
+ *
+ * @returns where to send the browser.
+ * @throws DomainError UNSUPPORTED_VALUE naming the settings that are missing; INVALID_VALUE for an address that is neither ours nor in CORS_ORIGINS.
+ */
+export async function authorizeConnection(
+  deps: Deps,
+  caller: Caller,
+  { provider, returnTo }: AuthorizeConnectionInput,
+): Promise<{ readonly url: string }> {
+  if (provider === 'MCP') {
+    throw new DomainError('UNSUPPORTED_VALUE', 'An MCP server is connected by its address and headers, not in the browser', {
+      param: 'provider',
+    });
+  }
+  const place = readReturnTo(deps, returnTo ?? undefined);
+  const state = randomWord();
+  const verifier = randomWord();
+  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  const url = authorizeUrl(deps, provider, state, challenge);
+  const id = hashOf(state);
+  const sealed = await deps.storage.vault.seal(attemptPlace({ id, orgId: caller.orgId }), JSON.stringify({ verifier }));
+  await deps.storage.connectionAttempts.create({
+    id,
+    orgId: caller.orgId,
+    ownerUserId: caller.userId,
+    provider,
+    returnTo: place,
+    sealed,
+    expiresAt: new Date(deps.now().getTime() + lifeMs),
+  });
+  return { url };
+}
+
+/** What a person confirms: whose account it is, and whom it will serve. */
+export interface Confirmation {
+  /** The word that the form of the confirmation carries; good once. */
+  readonly word: string;
+  readonly provider: ConnectionProvider;
+  readonly account: string;
+  readonly person: string;
+  readonly organization: string;
+  readonly returnTo: string | null;
+}
+
+export interface Callback {
+  readonly state: string;
+  readonly code: string;
+  /** The service's word for a refusal. */
+  readonly error: string;
+  readonly installationId: number | undefined;
+}
+
+/**
+ * Takes the answer of the other service. The connection is stored only after the visitor has confirmed it: whoever made the link may be somebody
+ * else.
+ *
+ * @throws DomainError INVALID_VALUE for an unknown, used or old state, and for what the service refuses.
+ */
+export async function receiveCallback(deps: Deps, callback: Callback, signal: AbortSignal): Promise<Confirmation> {
+  const { connectionAttempts, vault } = deps.storage;
+  const attempt = callback.state === '' ? undefined : await connectionAttempts.take(hashOf(callback.state));
+  if (attempt === undefined) throw refused('This link was used already or is older than ten minutes. Begin again.');
+  if (callback.error !== '' || callback.code === '') throw refused('The access was not allowed. Nothing was connected.');
+  const { verifier } = JSON.parse(await vault.open(attemptPlace(attempt), attempt.sealed)) as { verifier: string };
+  const answer = { code: callback.code, verifier, redirectUri: redirectUri(deps), installationId: callback.installationId };
+  const account = await deps.knowledge.connecting
+    .account(attempt.provider as BrowserProvider, answer, signal)
+    .catch((error: unknown) => {
+      throw error instanceof SourceError ? refused(error.message) : error;
+    });
+  const word = randomWord();
+  const sealed = await vault.seal(attemptPlace(attempt), JSON.stringify(account));
+  await connectionAttempts.keep({ ...attempt, sealed, expiresAt: new Date(deps.now().getTime() + lifeMs) }, hashOf(word));
+  const [[person], [organization]] = await Promise.all([
+    findUsersById(deps, [attempt.ownerUserId]),
+    organizationsById(deps, [attempt.orgId]),
+  ]);
+  if (
+    !(person !== undefined && person !== null && 'name' in person) ||
+    organization === undefined ||
+    organization instanceof Error
+  ) {
+    throw refused('The person or the organization that asked for this connection is gone.');
+  }
+  const { provider, returnTo } = attempt;
+  return { word, provider, account: account.name, person: person.name, organization: organization.name, returnTo };
+}
+
+/** Stores a connection that its visitor has confirmed, and has waiting sources read. @throws DomainError INVALID_VALUE, CONFLICT. */
+export async function confirmConnection(
+  deps: Deps,
+  word: string,
+): Promise<{ readonly connection: Connection; readonly returnTo: string | null }> {
+  const { connectionAttempts, vault } = deps.storage;
+  const attempt: ConnectionAttempt | undefined = word === '' ? undefined : await connectionAttempts.confirm(hashOf(word));
+  if (attempt === undefined) throw refused('This page was used already or is older than ten minutes. Begin again.');
+  const account = JSON.parse(await vault.open(attemptPlace(attempt), attempt.sealed)) as ConnectedAccount;
+  const expiresAt = account.expiresAt === null ? null : new Date(account.expiresAt);
+  const connection = await storeAccount(deps, attempt, { ...account, expiresAt });
+  return { connection, returnTo: attempt.returnTo };
+}
+
+export interface BrowseConnectionInput {
+  readonly parent?: string | null | undefined;
+  readonly search?: string | null | undefined;
+  readonly cursor?: string | null | undefined;
+}
+
+/**
+ * What could be added as a source from a connection of the caller, for a picker.
+ *
+ * @throws DomainError NOT_FOUND for a connection that is not the caller's own; INVALID_VALUE with the reason for what the service refuses;
+ * CONFLICT when the account has to be connected again; OVERLOADED when the service does not answer.
+ */
+export async function browseConnection(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  { parent, search, cursor }: BrowseConnectionInput,
+  signal: AbortSignal,
+): Promise<BrowsePage> {
+  const connection = await getConnection(deps, caller, id);
+  if (!ownsConnection(caller, connection)) throw new DomainError('FORBIDDEN', 'Only its owner may look into a connection');
+  for (const [name, text] of Object.entries({ parent, search, cursor })) {
+    if (typeof text !== 'string' || text.length <= queryLengthMax) continue;
+    throw new DomainError('INVALID_VALUE', `${name} must have at most ${queryLengthMax} characters`, { param: name });
+  }
+  const query = { parent: parent ?? undefined, search: search ?? undefined, cursor: cursor ?? undefined };
+  return deps.knowledge.browse(connection, query, signal).catch((error: unknown) => {
+    if (!(error instanceof SourceError)) throw error;
+    if (error.code === 'AUTH') throw new DomainError('CONFLICT', error.message, { param: 'connectionId' });
+    if (error.code === 'RATE_LIMITED' || error.code === 'UNREACHABLE') throw new DomainError('OVERLOADED', error.message);
+    throw new DomainError('INVALID_VALUE', error.message);
+  });
+}
+
+function authorizeUrl(deps: Deps, provider: BrowserProvider, state: string, challenge: string): string {
+  try {
+    return deps.knowledge.connecting.authorizeUrl(provider, { state, challenge, redirectUri: redirectUri(deps) });
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    throw new DomainError('UNSUPPORTED_VALUE', error.message, { param: 'provider' });
+  }
+}
+
+function redirectUri({ publicUrl }: Deps): string {
+  return `${publicUrl()}/oauth/callback`;
+}
+
+/** An address of this service or of a page that may call it: a link must not lead people elsewhere in our name. */
+function readReturnTo(deps: Deps, text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const own = new URL(deps.publicUrl());
+  const url = text.length <= returnToMax && URL.canParse(text, own) ? new URL(text, own) : undefined;
+  const origins = parseCorsOrigins(deps.settings.CORS_ORIGINS);
+  const isAllowed =
+    url !== undefined &&
+    ['http:', 'https:'].includes(url.protocol) &&
+    (url.origin === own.origin || (origins !== undefined && origins !== '*' && origins.has(url.origin)));
+  if (url === undefined || !isAllowed) {
+    throw new DomainError('INVALID_VALUE', `returnTo must be an address of ${own.origin} or of an origin in CORS_ORIGINS`, {
+      param: 'returnTo',
+    });
+  }
+  return url.href;
+}
+
+function refused(message: string): DomainError {
+  return new DomainError('INVALID_VALUE', message, { param: 'state' });
+}
+
+function randomWord(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function hashOf(word: string): string {
+  return createHash('sha256').update(word).digest('hex');
+}

@@ -1,0 +1,97 @@
+import { createSign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Connection } from '../../../entities/knowledge/connection.ts';
+import { BoundedMap } from '../../../lib/bounded-map.ts';
+import { membersOf } from '../../../lib/json.ts';
+import type { Settings } from '../../../settings.ts';
+import type { Storage } from '../../../storage/storage.ts';
+import { SourceError } from '../connectors/error.ts';
+import type { VendorClient, VendorToken } from '../connectors/vendor/client.ts';
+
+/** Tokens of installations of the App at a repository host. */
+export interface InstallationTokens {
+  /**
+   * The token of an installation of the person who added a source.
+   *
+   * @throws SourceError AUTH when the person has no such connection; CONFIGURATION when the App is not set up.
+   */
+  open(installationId: number, owner: Pick<Connection, 'orgId' | 'ownerUserId'>): Promise<VendorToken>;
+}
+
+/** An App's own token is good for ten minutes at most; clocks differ. */
+const appTokenSeconds = { before: 60, after: 540 };
+const marginMs = 60_000;
+
+export function createInstallationTokens(options: {
+  readonly settings: Settings;
+  readonly storage: Storage;
+  readonly vendors: VendorClient;
+  now(): Date;
+}): InstallationTokens {
+  const { settings, storage, vendors, now } = options;
+  const known = new BoundedMap<number, { readonly value: string; readonly expiresAtMs: number }>(1_000);
+
+  async function request(installationId: number, signal: AbortSignal): Promise<string> {
+    const service = 'the repository host';
+    const url = `${settings.GITHUB_API_URL}/app/installations/${installationId}/access_tokens`;
+    const headers = { authorization: `Bearer ${appToken(settings, now())}`, accept: 'application/vnd.github+json' };
+    const reply = await vendors.send({ service, url, headers, method: 'POST', body: {}, accept: [401, 403, 404] }, signal);
+    if (reply.status === 401) {
+      throw new SourceError(
+        'CONFIGURATION',
+        'The repository host does not accept GITHUB_APP_ID with GITHUB_APP_PRIVATE_KEY: its operator has to check them.',
+      );
+    }
+    if (reply.status === 403)
+      throw new SourceError('AUTH', 'The installation of the App is suspended: allow it again at the repository host.');
+    if (reply.status === 404) throw new SourceError('AUTH', 'The App was uninstalled at the repository host: install it again.');
+    const { token, expires_at: expiresAt } = membersOf(JSON.parse(reply.body.toString('utf8')));
+    if (typeof token !== 'string') throw new SourceError('BAD_REPLY', 'The repository host gave no token.');
+    const expiresAtMs = typeof expiresAt === 'string' ? Date.parse(expiresAt) : now().getTime() + 3_600_000;
+    known.set(installationId, { value: token, expiresAtMs });
+    return token;
+  }
+
+  return {
+    async open(installationId, { orgId, ownerUserId }) {
+      const connection = await storage.connections.findInstallation(installationId, { orgId, ownerUserId });
+      if (connection === undefined)
+        throw new SourceError('AUTH', 'The connection of this source was deleted: connect the repository host again.');
+      return {
+        async authorization(signal) {
+          const found = known.get(installationId);
+          const isGood = found !== undefined && found.expiresAtMs - now().getTime() > marginMs;
+          return `Bearer ${isGood ? found.value : await request(installationId, signal)}`;
+        },
+        async renew(refused, signal) {
+          if (`Bearer ${known.get(installationId)?.value}` === refused) await request(installationId, signal);
+        },
+      };
+    },
+  };
+}
+
+/** What the App calls itself with: a JSON Web Token, RS256. @throws SourceError CONFIGURATION */
+function appToken({ GITHUB_APP_ID: id, GITHUB_APP_PRIVATE_KEY: key }: Settings, now: Date): string {
+  if (id === undefined || key === undefined) {
+    throw new SourceError(
+      'CONFIGURATION',
+      'The operator has to set GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY before repositories can be read.',
+    );
+  }
+  const seconds = Math.floor(now.getTime() / 1_000);
+  const claims = { iat: seconds - appTokenSeconds.before, exp: seconds + appTokenSeconds.after, iss: id };
+  const signed = [{ alg: 'RS256', typ: 'JWT' }, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
+  try {
+    return `${signed}.${createSign('RSA-SHA256').update(signed).sign(pemOf(key), 'base64url')}`;
+  } catch {
+    throw new SourceError('CONFIGURATION', 'GITHUB_APP_PRIVATE_KEY holds no private key in PEM, and names no file with one.');
+  }
+}
+
+/** Line ends may be written as \n, as in files of settings. */
+function pemOf(key: string): string {
+  return key.includes('-----BEGIN') ? key.replaceAll('\\n', '\n') : readFileSync(key, 'utf8');
+}

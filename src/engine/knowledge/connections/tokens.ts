@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Connection, OauthProvider } from '../../../entities/knowledge/connection.ts';
+import type { Settings } from '../../../settings.ts';
+import type { Storage } from '../../../storage/storage.ts';
+import { SourceError } from '../connectors/error.ts';
+import type { VendorClient, VendorToken } from '../connectors/vendor/client.ts';
+import { oauthService } from './providers.ts';
+import { openSecrets, sealSecrets } from './secrets.ts';
+import { requestTokens } from './token-request.ts';
+
+/** A connection whose token can be used. */
+export interface OpenConnection extends VendorToken {
+  readonly connection: Connection;
+}
+
+export interface ConnectionTokens {
+  /**
+   * A connection of the person who added a source. Its token is read at the first call, renewed before it ends and after a refusal.
+   *
+   * @throws SourceError AUTH when the person has no such connection, or it has to be connected again.
+   */
+  open(connectionId: string, owner: Pick<Connection, 'orgId' | 'ownerUserId'>): Promise<OpenConnection>;
+}
+
+export interface ConnectionTokensOptions {
+  readonly settings: Settings;
+  readonly storage: Storage;
+  readonly vendors: VendorClient;
+  readonly logger: Logger;
+  /** Names this process as the one that renews a token. */
+  readonly owner: string;
+  now(): Date;
+}
+
+/** A token is renewed when it has less time than this left. */
+const marginMs = 60_000;
+const leaseMs = 60_000;
+const lookAgainMs = 200;
+
+export function createConnectionTokens(options: ConnectionTokensOptions): ConnectionTokens {
+  const { storage } = options;
+  return {
+    async open(connectionId, { orgId, ownerUserId }) {
+      const connection = await storage.connections.find(connectionId, { orgId, ownerUserId });
+      if (connection === undefined)
+        throw new SourceError('AUTH', 'The connection of this source was deleted: connect the account again.');
+      return new Renewed(options, connection);
+    },
+  };
+}
+
+class Renewed implements OpenConnection {
+  connection: Connection;
+  readonly #options: ConnectionTokensOptions;
+  #accessToken: string | undefined;
+
+  constructor(options: ConnectionTokensOptions, connection: Connection) {
+    this.#options = options;
+    this.connection = connection;
+  }
+
+  async authorization(signal: AbortSignal): Promise<string> {
+    const { storage, now } = this.#options;
+    if (this.#accessToken === undefined) await this.#read();
+    const { expiresAt } = this.connection;
+    if (expiresAt !== null && expiresAt.getTime() - now().getTime() < marginMs) {
+      const secrets = await openSecrets(storage, this.connection);
+      // A token without a successor is used to its end.
+      if (secrets?.refreshToken !== undefined) await this.renew(`Bearer ${this.#accessToken}`, signal);
+    }
+    return `Bearer ${this.#accessToken}`;
+  }
+
+  /**
+   * One process at a time renews a token: services that rotate refresh tokens end the whole grant when an old one comes back. Others wait, and find
+   * the new token.
+   */
+  async renew(refused: string, signal: AbortSignal): Promise<void> {
+    const { storage, owner } = this.#options;
+    for (;;) {
+      await this.#read();
+      if (`Bearer ${this.#accessToken}` !== refused) return;
+      if (await storage.connections.beginRenewal(this.connection.id, owner, leaseMs)) break;
+      await sleep(lookAgainMs, undefined, { signal });
+    }
+    try {
+      // Another process may have ended between the reading and the lease.
+      await this.#read();
+      if (`Bearer ${this.#accessToken}` === refused) await this.#request(signal);
+    } finally {
+      await storage.connections.endRenewal(this.connection.id, owner);
+    }
+  }
+
+  async #request(signal: AbortSignal): Promise<void> {
+    const { settings, storage, vendors, now } = this.#options;
+    const { id, provider } = this.connection;
+    const service = oauthService(settings, provider as OauthProvider);
+    const secrets = await openSecrets(storage, this.connection);
+    try {
+      if (secrets?.refreshToken === undefined) {
+        throw new SourceError('AUTH', `${service.name} does not accept the connection any more: connect it again.`);
+      }
+      const members = { grant_type: 'refresh_token', refresh_token: secrets.refreshToken };
+      const grant = await requestTokens(vendors, service, members, now(), signal);
+      const sealed = await sealSecrets(storage, this.connection, { ...secrets, ...grant.secrets });
+      // Stored before it is used: the old refresh token may be dead already.
+      this.connection = await storage.connections.update(id, { sealed, expiresAt: grant.expiresAt });
+      this.#accessToken = grant.secrets.accessToken;
+    } catch (error) {
+      if (error instanceof SourceError && error.code === 'AUTH') await storage.connections.requireReauthorization(id);
+      throw error;
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { storage } = this.#options;
+    const { id, orgId, ownerUserId } = this.connection;
+    const found = await storage.connections.find(id, { orgId, ownerUserId });
+    const secrets = found === undefined ? undefined : await openSecrets(storage, found);
+    if (found === undefined || secrets?.accessToken === undefined) {
+      throw new SourceError('AUTH', 'The connection of this source was deleted: connect the account again.');
+    }
+    if (found.needsReauthorization) throw new SourceError('AUTH', `The connection "${found.name}" has to be connected again.`);
+    this.connection = found;
+    this.#accessToken = secrets.accessToken;
+  }
+}

@@ -1,0 +1,88 @@
+import { stringOf } from '../../../../../lib/json.ts';
+import type { AdfMark, AdfNode } from './node.ts';
+
+const inlineTypes: ReadonlySet<string> = new Set([
+  'text',
+  'hardBreak',
+  'mention',
+  'emoji',
+  'date',
+  'status',
+  'inlineCard',
+  'mediaInline',
+  'inlineExtension',
+  'placeholder',
+]);
+
+export function isInline({ type }: AdfNode): boolean {
+  return inlineTypes.has(type);
+}
+
+/** Longer link addresses are left out: no person types them. */
+const urlMaxChars = 300;
+
+/** Inline nodes as one text. A hard break is a line feed. Marks in the text get no escapes: the Markdown is searched, not rendered. */
+export function inlineText(nodes: readonly AdfNode[]): string {
+  return nodes.map(textOf).join('');
+}
+
+function textOf(node: AdfNode): string {
+  const { type, text, attrs, marks } = node;
+  switch (type) {
+    case 'text':
+      return marked(text, marks);
+    case 'hardBreak':
+      return '\n';
+    case 'mention': {
+      const name = stringOf(attrs.text) ?? 'user';
+      return name.startsWith('@') ? name : `@${name}`;
+    }
+    case 'emoji':
+      return stringOf(attrs.text) || stringOf(attrs.shortName) || '';
+    case 'date':
+      return dayOf(attrs.timestamp);
+    case 'status':
+      return stringOf(attrs.text) ?? '';
+    case 'inlineCard':
+      return stringOf(attrs.url) ?? '';
+    case 'mediaInline':
+      return mediaName(node);
+    case 'inlineExtension':
+      return stringOf(attrs.text) ?? '';
+    default:
+      return '';
+  }
+}
+
+/** The name of an image or file, which Markdown cannot show. */
+export function mediaName({ attrs }: AdfNode): string {
+  const name = stringOf(attrs.alt) || stringOf(attrs.__fileName) || stringOf(attrs.url) || '';
+  return name === '' ? '' : `(file: ${name})`;
+}
+
+function dayOf(timestamp: unknown): string {
+  const at = new Date(Number(timestamp));
+  return Number.isNaN(at.getTime()) ? '' : at.toISOString().slice(0, 10);
+}
+
+const wrappers: Readonly<Record<string, string>> = { strong: '**', em: '*', strike: '~~' };
+
+/** Marks enclose the words and not the spaces around them. */
+function marked(text: string, marks: readonly AdfMark[]): string {
+  const words = text.trim();
+  if (words === '' || marks.length === 0) return text;
+  const begin = text.indexOf(words);
+  let inner = words;
+  if (marks.some(({ type }) => type === 'code')) inner = `\`${inner}\``;
+  for (const { type } of marks) {
+    const wrapper = wrappers[type];
+    if (wrapper !== undefined) inner = `${wrapper}${inner}${wrapper}`;
+  }
+  const href = stringOf(marks.find(({ type }) => type === 'link')?.attrs.href);
+  return text.slice(0, begin) + linked(inner, words, href) + text.slice(begin + words.length);
+}
+
+function linked(inner: string, words: string, href: string | undefined): string {
+  if (href === undefined || href === words || href.length > urlMaxChars) return inner;
+  return /^(?:https?:\/\/|mailto:)[^\s()<>]+$/i.test(href) ? `[${inner}](${href})` : inner;
+}

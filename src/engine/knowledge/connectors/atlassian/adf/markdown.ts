@@ -1,0 +1,141 @@
+import { stringOf } from '../../../../../lib/json.ts';
+import { oneLine } from '../../../../../lib/text.ts';
+import { inlineText, isInline, mediaName } from './inline.ts';
+import type { AdfNode } from './node.ts';
+import { tableMarkdown } from './table.ts';
+
+/**
+ * A document as Markdown: headings, lists, tables, code, panels with their kind, names of files. Types that are not known give what they contain.
+ *
+ * @param levelsBelow  how many levels the document's headings go down, because it stands below a heading.
+ */
+export function adfMarkdown(document: AdfNode, levelsBelow = 0): string {
+  return blocksOf(document.content, levelsBelow).join('\n\n');
+}
+
+/** Inline nodes beside each other are a paragraph, also where the format asks for a block. */
+function blocksOf(nodes: readonly AdfNode[], levelsBelow: number): readonly string[] {
+  const blocks: string[] = [];
+  let line: AdfNode[] = [];
+  const endLine = () => {
+    blocks.push(paragraph(line));
+    line = [];
+  };
+  for (const node of nodes) {
+    if (isInline(node)) {
+      line.push(node);
+      continue;
+    }
+    endLine();
+    blocks.push(...blockOf(node, levelsBelow));
+  }
+  endLine();
+  return blocks.filter((block) => block !== '');
+}
+
+function blockOf(node: AdfNode, levelsBelow: number): readonly string[] {
+  const { type, attrs, content } = node;
+  switch (type) {
+    case 'paragraph':
+    case 'caption':
+      return content.every(isInline) ? [paragraph(content)] : blocksOf(content, levelsBelow);
+    case 'heading': {
+      const text = oneLine(inlineText(content));
+      const level = Math.min(6, Math.max(1, Number(attrs.level) || 1) + levelsBelow);
+      return text === '' ? [] : [`${'#'.repeat(level)} ${text}`];
+    }
+    case 'bulletList':
+    case 'decisionList':
+      return [listOf(content, levelsBelow, () => '- ')];
+    case 'taskList':
+      return [listOf(content, levelsBelow, ({ attrs: { state } }) => (state === 'DONE' ? '- [x] ' : '- [ ] '))];
+    case 'orderedList': {
+      const first = Number.isInteger(attrs.order) ? Number(attrs.order) : 1;
+      return [listOf(content, levelsBelow, (_item, index) => `${first + index}. `)];
+    }
+    case 'codeBlock':
+      return [codeBlock(content.map(({ text }) => text).join(''), stringOf(attrs.language) ?? '')];
+    case 'blockquote':
+      return [quoted(blocksOf(content, levelsBelow).join('\n\n'))];
+    case 'panel':
+      return labelled(labelOf(attrs), blocksOf(content, levelsBelow));
+    case 'expand':
+    case 'nestedExpand':
+      return labelled(stringOf(attrs.title) ?? '', blocksOf(content, levelsBelow));
+    case 'table':
+      return [tableMarkdown(node, (cell) => blocksOf(cell.content, levelsBelow).join(' '))];
+    case 'rule':
+      return ['---'];
+    case 'media':
+      return [mediaName(node)];
+    case 'blockCard':
+    case 'embedCard':
+      return [stringOf(attrs.url) ?? ''];
+    default:
+      return blocksOf(content, levelsBelow);
+  }
+}
+
+/** Text that looks like the beginning of another block stays text. */
+function paragraph(nodes: readonly AdfNode[]): string {
+  const lines = inlineText(nodes)
+    .split('\n')
+    .map((line) => line.trim().replace(/^(#{1,6}(?=\s)|```|~~~|---)/, '\\$1'));
+  return lines
+    .join('\n')
+    .replace(/\n{2,}/g, '\n')
+    .trim();
+}
+
+function listOf(items: readonly AdfNode[], levelsBelow: number, marker: (item: AdfNode, index: number) => string): string {
+  let index = 0;
+  return items
+    .map((item) => {
+      // A list may lie directly in a list: it belongs to the item above.
+      if (/List$/.test(item.type)) return indented(blockOf(item, levelsBelow).join('\n'), 2);
+      const text = blocksOf(item.content, levelsBelow).join('\n');
+      if (text === '') return '';
+      const mark = marker(item, index);
+      index += 1;
+      return mark + indented(text, mark.startsWith('- ') ? 2 : mark.length).trimStart();
+    })
+    .filter((item) => item !== '')
+    .join('\n');
+}
+
+function indented(text: string, spaces: number): string {
+  return text.replace(/^(?=.)/gm, ' '.repeat(spaces));
+}
+
+function quoted(text: string): string {
+  return text === '' ? '' : text.replace(/^/gm, '> ');
+}
+
+/** The fence is longer than any in the code. */
+export function codeBlock(code: string, language: string): string {
+  if (code.trim() === '') return '';
+  const longest = (code.match(/`+/g) ?? []).reduce((length, run) => Math.max(length, run.length), 2);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${/^[\w+#.-]{1,40}$/.test(language) ? language : ''}\n${code.trimEnd()}\n${fence}`;
+}
+
+/** What a panel or a part that opens is called comes first, in its first paragraph if that is text. */
+function labelled(label: string, blocks: readonly string[]): readonly string[] {
+  const [first, ...rest] = blocks;
+  if (label === '') return blocks;
+  if (first === undefined || /^(?:#|\||`{3}|- |\d+\. |>|\*\*)/.test(first)) return [`**${label}**`, ...blocks];
+  return [`**${label}:** ${first}`, ...rest];
+}
+
+const panelNames: Readonly<Record<string, string>> = {
+  info: 'Info',
+  note: 'Note',
+  tip: 'Tip',
+  success: 'Success',
+  warning: 'Warning',
+  error: 'Error',
+};
+
+function labelOf({ panelType, title }: AdfNode['attrs']): string {
+  return stringOf(title) || panelNames[stringOf(panelType) ?? ''] || '';
+}

@@ -1,0 +1,153 @@
+import { itemsOf, membersOf, stringOf } from '../../../../lib/json.ts';
+import type { OpenConnection } from '../../connections/tokens.ts';
+import type { ConnectorServices, SyncedSource } from '../connector.ts';
+import { SourceError } from '../error.ts';
+import type { VendorRequest, VendorToken } from '../vendor/client.ts';
+import { atlassianRefusal } from './refusal.ts';
+
+export type AtlassianProduct = 'confluence' | 'jira';
+
+export const productNames: Readonly<Record<AtlassianProduct, string>> = { confluence: 'Confluence', jira: 'Jira' };
+
+/** A site of Atlassian's cloud that an account may read. */
+export interface AtlassianSite {
+  readonly cloudId: string;
+  readonly name: string;
+  /** Where people open it, such as `https://acme.atlassian.net`. */
+  readonly url: string;
+}
+
+export type Query = Readonly<Record<string, string | undefined>>;
+
+/** Makes requests to one product of one site. */
+export interface SiteApi {
+  /** @param path  below the product's address, such as `/wiki/api/v2/spaces`. */
+  request(path: string, query?: Query): VendorRequest;
+}
+
+/** The sites that an account may read with a product, each once. @throws SourceError, or the signal's reason. */
+export async function sitesOf(
+  services: Pick<ConnectorServices, 'settings' | 'vendors'>,
+  product: AtlassianProduct,
+  token: VendorToken,
+  signal: AbortSignal,
+): Promise<readonly AtlassianSite[]> {
+  const url = `${baseOf(services)}/oauth/token/accessible-resources`;
+  const service = productNames[product];
+  const reply = await services.vendors.json({ service, url, token, refusal: atlassianRefusal(service) }, signal);
+  if (!Array.isArray(reply)) throw new SourceError('BAD_REPLY', `${service} did not say which sites the account may read.`);
+  const all = itemsOf(reply).map((resource) => {
+    const { id, name, url: address, scopes } = membersOf(resource);
+    const site = { cloudId: stringOf(id) ?? '', name: stringOf(name) ?? '', url: (stringOf(address) ?? '').replace(/\/+$/, '') };
+    return { ...site, isOfProduct: itemsOf(scopes).some((scope) => stringOf(scope)?.includes(product) === true) };
+  });
+  // A site with both products is listed once for each. Scopes that name neither product say nothing of it.
+  const ofProduct = all.some(({ isOfProduct }) => isOfProduct) ? all.filter(({ isOfProduct }) => isOfProduct) : all;
+  const byId = new Map(ofProduct.map(({ cloudId, name, url: address }) => [cloudId, { cloudId, name, url: address }]));
+  byId.delete('');
+  return [...byId.values()];
+}
+
+/**
+ * The site that a source reads: the one with the source's `cloudId`, else the one at the connection's `baseUrl`, else the only one.
+ *
+ * @throws SourceError CONFIGURATION, with a list of the sites, where none of this names one of them; AUTH where there is none.
+ */
+export function chooseSite(
+  sites: readonly AtlassianSite[],
+  product: AtlassianProduct,
+  { cloudId, baseUrl }: { readonly cloudId: string | undefined; readonly baseUrl: string | null },
+): AtlassianSite {
+  const name = productNames[product];
+  if (sites.length === 0) {
+    throw new SourceError(
+      'AUTH',
+      `The connected account may read no ${name} site: connect one that may, and agree to the access.`,
+    );
+  }
+  const list = `The account may read ${sites.map((site) => `${site.name} (${site.url}, cloudId ${site.cloudId})`).join('; ')}.`;
+  if (cloudId !== undefined) {
+    const chosen = sites.find((site) => site.cloudId === cloudId);
+    if (chosen === undefined) throw new SourceError('CONFIGURATION', `The source's cloudId is no site of the account. ${list}`);
+    return chosen;
+  }
+  if (baseUrl !== null) {
+    const chosen = sites.find((site) => hostOf(site.url) === hostOf(baseUrl));
+    if (chosen === undefined) {
+      throw new SourceError('CONFIGURATION', `The connection's baseUrl is no ${name} site of the account. ${list}`);
+    }
+    return chosen;
+  }
+  const [only, ...others] = sites;
+  if (only === undefined || others.length > 0) {
+    throw new SourceError(
+      'CONFIGURATION',
+      `The account may read several ${name} sites: add the source again with the cloudId of one, or connect with the baseUrl of one. ${list}`,
+    );
+  }
+  return only;
+}
+
+/** The connection of a source. @throws SourceError AUTH, CONFIGURATION. */
+export async function openConnection(
+  { tokens }: Pick<ConnectorServices, 'tokens'>,
+  { data, orgId, ownerUserId }: SyncedSource,
+): Promise<OpenConnection> {
+  const id = stringOf(data.oauthTokenId);
+  if (id === undefined) throw new SourceError('CONFIGURATION', 'The source names no connection: add it again with oauthTokenId.');
+  return tokens.open(id, { orgId, ownerUserId });
+}
+
+/** A site with a way to call it. */
+export interface OpenSite extends SiteApi {
+  readonly site: AtlassianSite;
+}
+
+/** The site of a source. @throws SourceError, or the signal's reason. */
+export async function openSite(
+  services: ConnectorServices,
+  product: AtlassianProduct,
+  source: SyncedSource,
+  signal: AbortSignal,
+): Promise<OpenSite> {
+  return openSiteOf(services, product, await openConnection(services, source), signal, stringOf(source.data.cloudId));
+}
+
+/** The site of a connection. @throws like `chooseSite`. */
+export async function openSiteOf(
+  services: Pick<ConnectorServices, 'settings' | 'vendors'>,
+  product: AtlassianProduct,
+  open: OpenConnection,
+  signal: AbortSignal,
+  cloudId?: string,
+): Promise<OpenSite> {
+  const { baseUrl } = open.connection;
+  const site = chooseSite(await sitesOf(services, product, open, signal), product, { cloudId, baseUrl });
+  return { ...siteApi(services, product, site.cloudId, open), site };
+}
+
+/** Calls a site whose cloud id is known, such as that of a listed item. */
+export function siteApi(
+  services: Pick<ConnectorServices, 'settings'>,
+  product: AtlassianProduct,
+  cloudId: string,
+  token: VendorToken,
+): SiteApi {
+  const service = productNames[product];
+  const base = `${baseOf(services)}/ex/${product}/${encodeURIComponent(cloudId)}`;
+  return {
+    request(path, query = {}) {
+      const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+      const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+      return { service, url: `${base}${path}${search}`, token, refusal: atlassianRefusal(service) };
+    },
+  };
+}
+
+function baseOf({ settings }: Pick<ConnectorServices, 'settings'>): string {
+  return settings.ATLASSIAN_API_URL.replace(/\/+$/, '');
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url;
+}

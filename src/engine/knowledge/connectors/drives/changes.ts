@@ -1,0 +1,103 @@
+import type { ListedItem, ListedPage } from '../connector.ts';
+import type { DriveEntry, EntryChange } from './drive.ts';
+import { goneIdsMax } from './full-listing.ts';
+import type { DriveState } from './state.ts';
+import { atPlace, knownOf, listedTarget, listTree, type PendingFolder, sortOut, type TreeContext } from './tree.ts';
+
+/** What changes told. */
+export interface ChangesRead {
+  /** Where the changes go on, by drive. */
+  readonly tokens: Readonly<Record<string, string>>;
+  /** Items that were deleted. */
+  readonly goneIds: readonly string[];
+}
+
+/**
+ * Lists what changed in the drives of a source.
+ *
+ * @param from  where the changes begin, by drive.
+ * @returns 'expired' when the service has forgotten where it was, 'untold' when the changes do not tell enough, such as after a folder or a shortcut of
+ *   the source was taken away: then everything has to be listed.
+ */
+export async function* listChanges(
+  context: TreeContext,
+  from: Readonly<Record<string, string>>,
+): AsyncGenerator<ListedPage, ChangesRead | 'expired' | 'untold', void> {
+  const { service, task } = context;
+  const tokens: Record<string, string> = {};
+  const gone = new Set<string>();
+  for (const [key, first] of Object.entries(from)) {
+    for (let page: string | undefined = first; page !== undefined; ) {
+      task.signal.throwIfAborted();
+      const part = await service.changes(key === '' ? undefined : key, page);
+      if (part === 'expired') return 'expired';
+      if (part.isReset) return 'untold';
+      const found = await sortChanges(context, part.changes);
+      if (found === undefined) return 'untold';
+      for (const { uniqueId } of found.items) gone.delete(uniqueId);
+      for (const id of found.goneIds) gone.add(id);
+      if (found.items.length + found.goneIds.length > 0) yield { items: found.items, goneIds: found.goneIds, place: null };
+      if (found.folders.length > 0) {
+        // Changes that were cut off are read anew: a place within them would be taken for one of a listing.
+        const { isComplete } = yield* atPlace(listTree(context, { pending: found.folders, isIncomplete: false }), null);
+        if (!isComplete) return 'untold';
+      }
+      if (part.last !== undefined) tokens[key] = part.last;
+      page = part.next;
+    }
+  }
+  return { tokens, goneIds: [...gone] };
+}
+
+/** Lists what changed since the last run. @returns the state for the next run; undefined when everything has to be listed. */
+export async function* listSince(
+  context: TreeContext,
+  state: DriveState,
+): AsyncGenerator<ListedPage, DriveState | undefined, void> {
+  const { task, watched, feeds } = context;
+  // More than half of a source goes only when a second run agrees, and changes are told once.
+  const again = await knownOf(task, state.goneIds);
+  if (again.length > 0) yield { items: [], goneIds: again, place: null };
+  const read = yield* listChanges(context, state.tokens);
+  if (typeof read === 'string') return undefined;
+  const goneIds = [...new Set([...read.goneIds, ...(await knownOf(task, again))])];
+  // Shortcuts that are new may lead to other drives.
+  const begun = [...feeds].filter(([key]) => !(key in state.tokens));
+  const isFollowed = begun.every(([, token]) => token !== undefined) && !watched.areTooMany && goneIds.length <= goneIdsMax;
+  const tokens = isFollowed ? { ...(Object.fromEntries(begun) as Record<string, string>), ...read.tokens } : {};
+  return { ...state, ...watched.toState(), tokens, goneIds: isFollowed ? goneIds : [], runs: state.runs + 1 };
+}
+
+/** Undefined: a folder or a shortcut of the source was taken away, and what it led to is not told. */
+async function sortChanges(
+  context: TreeContext,
+  changes: readonly EntryChange[],
+): Promise<
+  | { readonly items: readonly ListedItem[]; readonly folders: readonly PendingFolder[]; readonly goneIds: readonly string[] }
+  | undefined
+> {
+  const { watched, task } = context;
+  // Services repeat what changed twice: the last one wins.
+  const latest = new Map(changes.map(({ id, entry }) => [id, entry?.isGone === true ? undefined : entry]));
+  const items: ListedItem[] = [];
+  const outside: string[] = [];
+  const entered: { readonly parent: string; readonly entry: DriveEntry }[] = [];
+  for (const [id, entry] of latest) {
+    const parent = entry?.parents.find((one) => watched.folders.has(one));
+    const isInside = entry !== undefined && (parent !== undefined || watched.entries.has(id));
+    if (watched.folders.has(id) || watched.shortcuts.has(id)) {
+      if (!isInside) return undefined;
+    } else if (entry !== undefined && parent !== undefined) {
+      if (entry.kind === 'file') items.push(entry.listed(parent));
+      else entered.push({ parent, entry });
+    } else if (entry !== undefined && watched.targets.has(id)) items.push(listedTarget(entry));
+    else outside.push(id);
+  }
+  const folders: PendingFolder[] = [];
+  for (const { parent, entry } of entered) {
+    const found = await sortOut(context, parent, [entry]);
+    items.push(...found.items);
+    folders.push(...found.folders);
+  }
+  return { items, folders, goneIds: await knownOf(task, outside) };
+}

@@ -1,0 +1,73 @@
+import { itemsOf, membersOf, stringOf } from '../../../../lib/json.ts';
+import { type SinceFull, watchedIdsMax } from './full-listing.ts';
+
+/**
+ * What a complete listing leaves for the next run.
+ *
+ * A feed of changes is of a whole drive, and says of a file only which folder it lies in. So the folders of the source have to be known, and a folder
+ * or a shortcut that is taken away says nothing of what it led to: then everything is listed.
+ */
+export interface DriveState extends SinceFull {
+  /** What was listed. */
+  readonly rootId: string;
+  /** Where the changes go on, by drive; '' is the one that the service begins from. */
+  readonly tokens: Readonly<Record<string, string>>;
+  readonly folderIds: readonly string[];
+  /** Of the folders, those that belong to the source wherever they lie: its root, and what shortcuts lead to. */
+  readonly entryIds: readonly string[];
+  readonly shortcutIds: readonly string[];
+  /** Files outside of the folders that shortcuts lead to. */
+  readonly targetIds: readonly string[];
+  /** Items that the last run called deleted. */
+  readonly goneIds: readonly string[];
+}
+
+/** @returns undefined for a state that cannot be used, such as that of another root. */
+export function readState(value: unknown, rootId: string): DriveState | undefined {
+  const given = membersOf(value);
+  const tokens = Object.entries(membersOf(given.tokens)).filter(
+    (token): token is [string, string] => typeof token[1] === 'string',
+  );
+  const { fullAt, runs } = given;
+  if (given.rootId !== rootId || tokens.length === 0 || typeof fullAt !== 'string' || typeof runs !== 'number') return undefined;
+  return {
+    ...{ rootId, fullAt, runs, tokens: Object.fromEntries(tokens) },
+    folderIds: idsOf(given.folderIds),
+    entryIds: idsOf(given.entryIds),
+    shortcutIds: idsOf(given.shortcutIds),
+    targetIds: idsOf(given.targetIds),
+    goneIds: idsOf(given.goneIds),
+  };
+}
+
+/** The ids of a source that changes are compared with. */
+export class WatchedIds {
+  readonly folders: Set<string>;
+  readonly entries: Set<string>;
+  readonly shortcuts: Set<string>;
+  readonly targets: Set<string>;
+
+  constructor(state?: DriveState) {
+    this.folders = new Set(state?.folderIds);
+    this.entries = new Set(state?.entryIds);
+    this.shortcuts = new Set(state?.shortcutIds);
+    this.targets = new Set(state?.targetIds);
+  }
+
+  get areTooMany(): boolean {
+    return this.folders.size + this.shortcuts.size + this.targets.size > watchedIdsMax;
+  }
+
+  toState(): Pick<DriveState, 'folderIds' | 'entryIds' | 'shortcutIds' | 'targetIds'> {
+    return {
+      folderIds: [...this.folders],
+      entryIds: [...this.entries],
+      shortcutIds: [...this.shortcuts],
+      targetIds: [...this.targets],
+    };
+  }
+}
+
+export function idsOf(value: unknown): readonly string[] {
+  return itemsOf(value).flatMap((id) => stringOf(id) ?? []);
+}

@@ -1,0 +1,154 @@
+import { itemsOf, membersOf } from '../../../../lib/json.ts';
+import type { ConnectorServices } from '../connector.ts';
+import { SourceError } from '../error.ts';
+import { type VendorReply, type VendorRequest, type VendorToken, waitOf } from '../vendor/client.ts';
+
+/** A repository, as the installation sees it. */
+export interface Repository {
+  readonly id: number;
+  /** owner/name. */
+  readonly fullName: string;
+  readonly branch: string;
+  readonly htmlUrl: string;
+}
+
+/** The newest state of a repository. */
+export interface Head {
+  readonly commit: string;
+  readonly tree: string;
+}
+
+export interface TreeFile {
+  readonly path: string;
+  readonly sha: string;
+  readonly sizeBytes: number;
+}
+
+export interface TreeFolder {
+  readonly path: string;
+  readonly sha: string;
+}
+
+const service = 'the repository host';
+const perPage = 100;
+const pagesMax = 1_000;
+/** Where a limit of speed has no time, its documentation asks to wait a minute. */
+const secondaryWaitMs = 60_000;
+
+/** The calls of a repository host that reading needs. */
+export class RepoHostApi {
+  readonly #services: ConnectorServices;
+  readonly #token: VendorToken;
+
+  constructor(services: ConnectorServices, token: VendorToken) {
+    this.#services = services;
+    this.#token = token;
+  }
+
+  /** A request with what every call carries. */
+  request(path: string, more: Partial<VendorRequest> = {}): VendorRequest {
+    const { headers, ...rest } = more;
+    return {
+      service,
+      url: this.#services.settings.GITHUB_API_URL + path,
+      token: this.#token,
+      headers: { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28', ...headers },
+      slowDownMs,
+      ...rest,
+    };
+  }
+
+  /** All repositories of the installation, a page at a time. */
+  async *installationRepositories(signal: AbortSignal): AsyncGenerator<readonly Repository[], void, void> {
+    for (let page = 1; page <= pagesMax; page += 1) {
+      const path = `/installation/repositories?per_page=${perPage}&page=${page}`;
+      const found = itemsOf(membersOf(await this.#json(path, signal)).repositories);
+      yield found.map(repositoryOf);
+      if (found.length < perPage) return;
+    }
+    throw new SourceError('UNSUPPORTED', 'The installation has more repositories than can be listed.');
+  }
+
+  /** @returns undefined when it is not there, or the installation may not see it. */
+  async repository(fullName: string, signal: AbortSignal): Promise<Repository | undefined> {
+    return missingIsUndefined(async () => repositoryOf(await this.#json(`/repos/${inPath(fullName)}`, signal)));
+  }
+
+  /** @returns undefined for an empty repository. */
+  async head({ fullName, branch }: Repository, signal: AbortSignal): Promise<Head | undefined> {
+    const path = `/repos/${inPath(fullName)}/commits/${encodeURIComponent(branch)}`;
+    const reply = await this.#services.vendors.send(this.request(path, { accept: [409] }), signal);
+    if (reply.status === 409) return undefined;
+    const { sha, commit } = membersOf(parsed(reply));
+    return { commit: textOf(sha), tree: textOf(membersOf(membersOf(commit).tree).sha) };
+  }
+
+  /** The entries of a tree; `isTruncated`: the host left some out. */
+  async tree(
+    fullName: string,
+    sha: string,
+    isRecursive: boolean,
+    signal: AbortSignal,
+  ): Promise<{ readonly files: readonly TreeFile[]; readonly folders: readonly TreeFolder[]; readonly isTruncated: boolean }> {
+    const path = `/repos/${inPath(fullName)}/git/trees/${sha}${isRecursive ? '?recursive=1' : ''}`;
+    const { tree, truncated } = membersOf(await this.#json(path, signal));
+    const files: TreeFile[] = [];
+    const folders: TreeFolder[] = [];
+    for (const entry of itemsOf(tree).map(membersOf)) {
+      const place = { path: textOf(entry.path), sha: textOf(entry.sha) };
+      // Links and modules of other repositories are neither.
+      if (entry.type === 'blob' && entry.mode !== '120000') files.push({ ...place, sizeBytes: Number(entry.size ?? 0) });
+      else if (entry.type === 'tree') folders.push(place);
+    }
+    return { files, folders, isTruncated: truncated === true };
+  }
+
+  async #json(path: string, signal: AbortSignal): Promise<unknown> {
+    return this.#services.vendors.json(this.request(path), signal);
+  }
+}
+
+/** A part of an address for each part of a name. */
+export function inPath(name: string): string {
+  return name.split('/').map(encodeURIComponent).join('/');
+}
+
+/** How long to wait when a 403 is a limit of speed; undefined when it is a matter of rights. */
+function slowDownMs({ headers, body }: VendorReply): number | undefined {
+  const asked = waitOf(headers['retry-after']);
+  if (asked !== undefined) return asked;
+  if (headers['x-ratelimit-remaining'] === '0') {
+    const resetMs = Number(headers['x-ratelimit-reset']) * 1_000 - Date.now();
+    return Number.isFinite(resetMs) ? Math.max(1_000, resetMs) : secondaryWaitMs;
+  }
+  return /rate limit/i.test(body.toString('utf8')) ? secondaryWaitMs : undefined;
+}
+
+async function missingIsUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SourceError && error.code === 'NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+function repositoryOf(given: unknown): Repository {
+  const { id, full_name: fullName, default_branch: branch, html_url: htmlUrl } = membersOf(given);
+  if (typeof id !== 'number') throw new SourceError('BAD_REPLY', 'The repository host named a repository without an id.');
+  return { id, fullName: textOf(fullName), branch: textOf(branch), htmlUrl: textOf(htmlUrl) };
+}
+
+function parsed(reply: VendorReply): unknown {
+  try {
+    return JSON.parse(reply.body.toString('utf8'));
+  } catch {
+    throw new SourceError('BAD_REPLY', 'The repository host answered with something that is no JSON.');
+  }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'string' || value === '')
+    throw new SourceError('BAD_REPLY', 'The repository host left out a part of its answer.');
+  return value;
+}

@@ -1,0 +1,94 @@
+import { itemsOf, type JsonObject, membersOf, stringOf } from '../../../../lib/json.ts';
+import { oneLine } from '../../../../lib/text.ts';
+import { adfMarkdown } from '../atlassian/adf/markdown.ts';
+import { readAdf } from '../atlassian/adf/node.ts';
+import type { Comment, Issue } from './api.ts';
+
+/** What of an issue becomes text. */
+export const issueFields = [
+  'summary',
+  'description',
+  'status',
+  'assignee',
+  'reporter',
+  'labels',
+  'issuetype',
+  'priority',
+  'resolution',
+  'created',
+  'updated',
+  'parent',
+  'components',
+  'fixVersions',
+  'attachment',
+  'issuelinks',
+];
+
+/** An issue as Markdown: its key and summary, a head line, its description, links to other issues, and the names of its files. */
+export function issueMarkdown({ key, fields }: Issue): string {
+  const parts = [
+    `# ${key}: ${oneLine(stringOf(fields.summary) ?? '')}`,
+    headLine(fields),
+    contentMarkdown(fields.description, 1),
+  ];
+  const links = itemsOf(fields.issuelinks).flatMap(linkLine);
+  if (links.length > 0) parts.push(`## Linked issues\n\n${links.join('\n')}`);
+  const files = namesOf(fields.attachment, 'filename');
+  if (files !== '') parts.push(`Attachments: ${files}`);
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+/** A comment, with its author and day as a heading below that of the comments. */
+export function commentMarkdown({ author, created, body }: Comment): string {
+  const head = [author || 'Somebody', created.slice(0, 10)].filter(Boolean).join(', ');
+  return `\n### ${oneLine(head)}\n\n${contentMarkdown(body, 3)}\n`;
+}
+
+/** Older instances send plain text. */
+function contentMarkdown(content: unknown, levelsBelow: number): string {
+  return typeof content === 'string' ? content.trim() : adfMarkdown(readAdf(content), levelsBelow);
+}
+
+function headLine(fields: JsonObject): string {
+  const nameOf = (value: unknown) => stringOf(membersOf(value).name) ?? '';
+  const personOf = (value: unknown) => stringOf(membersOf(value).displayName) ?? '';
+  const { key: parentKey, fields: parent } = membersOf(fields.parent);
+  const members: readonly (readonly [string, string])[] = [
+    ['Type', nameOf(fields.issuetype)],
+    ['Status', nameOf(fields.status)],
+    ['Resolution', nameOf(fields.resolution)],
+    ['Assignee', personOf(fields.assignee) || 'nobody'],
+    ['Reporter', personOf(fields.reporter)],
+    ['Priority', nameOf(fields.priority)],
+    [
+      'Labels',
+      itemsOf(fields.labels)
+        .filter((label) => typeof label === 'string')
+        .join(', '),
+    ],
+    ['Components', namesOf(fields.components, 'name')],
+    ['Fix versions', namesOf(fields.fixVersions, 'name')],
+    ['Parent', [stringOf(parentKey), stringOf(membersOf(parent).summary)].filter(Boolean).join(' ')],
+    ['Created', (stringOf(fields.created) ?? '').slice(0, 10)],
+    ['Updated', (stringOf(fields.updated) ?? '').slice(0, 10)],
+  ];
+  return members
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}: ${oneLine(value)}`)
+    .join(' · ');
+}
+
+function linkLine(link: unknown): readonly string[] {
+  const { type, inwardIssue, outwardIssue } = membersOf(link);
+  const isOutward = outwardIssue !== undefined && outwardIssue !== null;
+  const { key, fields } = membersOf(isOutward ? outwardIssue : inwardIssue);
+  const relation = stringOf(membersOf(type)[isOutward ? 'outward' : 'inward']) ?? 'relates to';
+  const id = stringOf(key);
+  return id === undefined ? [] : [`- ${relation} ${id} ${oneLine(stringOf(membersOf(fields).summary) ?? '')}`.trimEnd()];
+}
+
+function namesOf(values: unknown, member: string): string {
+  return itemsOf(values)
+    .flatMap((value) => stringOf(membersOf(value)[member]) ?? [])
+    .join(', ');
+}

@@ -1,0 +1,249 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent } from 'undici';
+import type { ShareOwner } from '../../../../lib/fair-share.ts';
+import type { Egress } from '../../../egress/egress.ts';
+import { EgressError } from '../../../egress/error.ts';
+import { SourceError } from '../error.ts';
+import { writeBounded } from './write-bounded.ts';
+
+/** The right to call a service. */
+export interface VendorToken {
+  /** The value of the header `authorization`. @throws SourceError AUTH */
+  authorization(signal: AbortSignal): Promise<string>;
+  /** The service refused this value: gets another one, once. @throws SourceError AUTH */
+  renew(refused: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface VendorRequest {
+  /** The name of the service in messages, such as "the drive". */
+  readonly service: string;
+  /** Below an address that the operator set. */
+  readonly url: string;
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON; URLSearchParams as a form. */
+  readonly body?: unknown;
+  readonly token?: VendorToken;
+  /** Statuses besides 2xx that the caller reads itself. */
+  readonly accept?: readonly number[];
+  /** Whether a 403 is a limit of speed and not of rights. */
+  readonly isSlowDown?: (reply: VendorReply) => boolean;
+  /** The same for services that say in their own way how long to wait; undefined: a matter of rights. */
+  readonly slowDownMs?: (reply: VendorReply) => number | undefined;
+  /** What a refusal means where its body says more than its status; undefined: as the status says. */
+  readonly refusal?: (reply: VendorReply) => SourceError | undefined;
+}
+
+export interface VendorReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export interface VendorDownload extends VendorRequest {
+  readonly owner: ShareOwner;
+  readonly path: string;
+  readonly bytesMax: number;
+}
+
+/** Calls services at addresses that the operator set: they are not subject to the egress guard, and are called patiently. */
+export interface VendorClient {
+  /** @throws SourceError, or the signal's reason. */
+  send(request: VendorRequest, signal: AbortSignal): Promise<VendorReply>;
+  /** The reply's JSON. @throws like `send`. */
+  json(request: VendorRequest, signal: AbortSignal): Promise<unknown>;
+  /**
+   * Writes the body to a file. A redirect to another place goes through the egress guard, without the token.
+   *
+   * @returns the headers of the last reply. @throws like `send`; TOO_LARGE.
+   */
+  download(request: VendorDownload, signal: AbortSignal): Promise<VendorReply>;
+  close(): Promise<void>;
+}
+
+const attemptsMax = 5;
+const backoffMs = { first: 1_000, max: 60_000 };
+/** A longer wait is a matter of the job queue. */
+const waitMaxMs = 60_000;
+const replyBytesMax = 32 * 1024 * 1024;
+const errorBytesMax = 64 * 1024;
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+export interface VendorClientOptions {
+  readonly egress: Egress;
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  /** Shortens the waits of tests. Default 1. */
+  readonly waitFactor?: number;
+}
+
+export function createVendorClient({ egress, timeoutMs, connectTimeoutMs, waitFactor = 1 }: VendorClientOptions): VendorClient {
+  const agent = new Agent({ connect: { timeout: connectTimeoutMs }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+
+  /** One attempt. `take` reads the body of a reply with a good status. */
+  async function once<T>(
+    request: VendorRequest,
+    signal: AbortSignal,
+    take: (head: Omit<VendorReply, 'body'>, body: AsyncIterable<Buffer>) => Promise<T>,
+  ): Promise<{ readonly taken: T } | { readonly refused: VendorReply; readonly authorization: string | undefined }> {
+    const { body, headers, token, url, method = body === undefined ? 'GET' : 'POST' } = request;
+    const authorization = await token?.authorization(signal);
+    const target = new URL(url);
+    const reply = await agent.request({
+      origin: target.origin,
+      path: target.pathname + target.search,
+      method,
+      headers: {
+        accept: 'application/json',
+        ...contentType(body),
+        ...headers,
+        ...(authorization === undefined ? {} : { authorization }),
+      },
+      body: body === undefined ? null : body instanceof URLSearchParams ? body.toString() : JSON.stringify(body),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    const head = { status: reply.statusCode, headers: plainHeaders(reply.headers) };
+    const isGood = head.status < 300 || request.accept?.includes(head.status) === true;
+    if (isGood) return { taken: await take(head, reply.body) };
+    const text = await readBounded(reply.body, errorBytesMax).catch(() => Buffer.alloc(0));
+    return { refused: { ...head, body: text }, authorization };
+  }
+
+  async function patiently<T>(
+    request: VendorRequest,
+    signal: AbortSignal,
+    take: (head: Omit<VendorReply, 'body'>, body: AsyncIterable<Buffer>) => Promise<T>,
+  ): Promise<T> {
+    let isRenewed = false;
+    for (let attempt = 1; ; attempt += 1) {
+      let failure: SourceError;
+      try {
+        const outcome = await once(request, signal, take);
+        if ('taken' in outcome) return outcome.taken;
+        const { refused, authorization } = outcome;
+        if (refused.status === 401 && request.token !== undefined && authorization !== undefined && !isRenewed) {
+          isRenewed = true;
+          attempt -= 1;
+          await request.token.renew(authorization, signal);
+          continue;
+        }
+        failure = request.refusal?.(refused) ?? refusalOf(request, refused);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof SourceError) throw error;
+        failure = new SourceError('UNREACHABLE', `${capital(request.service)} at ${new URL(request.url).host} did not answer.`);
+      }
+      if (!failure.isRetryable || attempt === attemptsMax) throw failure;
+      const waitMs = failure.retryAfterMs ?? Math.random() * Math.min(backoffMs.max, backoffMs.first * 2 ** attempt);
+      if (waitMs > waitMaxMs) throw failure;
+      await sleep(waitMs * waitFactor, undefined, { signal });
+    }
+  }
+
+  const send = (request: VendorRequest, signal: AbortSignal) =>
+    patiently(request, signal, async (head, body) => ({ ...head, body: await readWhole(request, body) }));
+
+  return {
+    send,
+    async json(request, signal) {
+      const { body } = await send(request, signal);
+      try {
+        return JSON.parse(body.toString('utf8')) as unknown;
+      } catch {
+        throw new SourceError('BAD_REPLY', `${capital(request.service)} answered with something that is no JSON.`);
+      }
+    },
+    async download({ owner, path, bytesMax, ...request }, signal) {
+      const accept = [...(request.accept ?? []), ...redirects];
+      const head = await patiently({ ...request, accept }, signal, async (reply, body) => {
+        if (redirects.has(reply.status)) for await (const _ of body);
+        else await writeBounded(body, path, bytesMax);
+        return { ...reply, body: Buffer.alloc(0) };
+      });
+      const { location } = head.headers;
+      if (!redirects.has(head.status)) return head;
+      if (location === undefined) throw new SourceError('BAD_REPLY', `${capital(request.service)} redirects to nowhere.`);
+      const url = new URL(location, request.url).href;
+      try {
+        return await egress.receive({ owner, url, bytesMax, timeoutMs }, signal, async (reply, content) => {
+          if (reply.status >= 300) {
+            throw new SourceError(
+              'BAD_REPLY',
+              `${new URL(url).host}, where ${request.service} keeps the file, answered ${reply.status}.`,
+            );
+          }
+          await writeBounded(content, path, bytesMax);
+          return { ...reply, body: Buffer.alloc(0) };
+        });
+      } catch (error) {
+        throw error instanceof EgressError ? ofEgress(error) : error;
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function contentType(body: unknown): Readonly<Record<string, string>> {
+  if (body === undefined) return {};
+  return { 'content-type': body instanceof URLSearchParams ? 'application/x-www-form-urlencoded' : 'application/json' };
+}
+
+function refusalOf(request: VendorRequest, reply: VendorReply): SourceError {
+  const { status, headers } = reply;
+  const service = capital(request.service);
+  const ownWait = status === 403 || status === 429 ? request.slowDownMs?.(reply) : undefined;
+  const wait = ownWait ?? waitOf(headers['retry-after']);
+  if (status === 401) return new SourceError('AUTH', `${service} does not accept the connection any more: connect it again.`);
+  if (status === 429 || (status === 403 && (ownWait !== undefined || request.isSlowDown?.(reply) === true))) {
+    return new SourceError('RATE_LIMITED', `${service} asks to be called less often. It is tried again later.`, wait);
+  }
+  if (status === 403) return new SourceError('FORBIDDEN', `${service} does not let the connected account read this.`);
+  if (status === 404 || status === 410)
+    return new SourceError('NOT_FOUND', `${service} has no such thing, or hides it from the connected account.`);
+  if (status >= 500)
+    return new SourceError('UNREACHABLE', `${service} failed (status ${status}). It is tried again later.`, wait);
+  return new SourceError('UNSUPPORTED', `${service} refused the request (status ${status}).`);
+}
+
+/** Seconds or an HTTP date, as milliseconds from now. */
+export function waitOf(retryAfter: string | undefined): number | undefined {
+  if (retryAfter === undefined) return undefined;
+  const seconds = Number(retryAfter);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
+  const at = Date.parse(retryAfter);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
+}
+
+export function ofEgress(error: EgressError): SourceError {
+  if (error.code === 'TOO_LARGE') return new SourceError('TOO_LARGE', 'The document is larger than the limit.');
+  if (error.code === 'FORBIDDEN_ADDRESS' || error.code === 'BAD_URL') return new SourceError('FORBIDDEN', `${error.message}.`);
+  return new SourceError('UNREACHABLE', `${error.message}.`);
+}
+
+async function readWhole(request: VendorRequest, body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const whole = await readBounded(body, replyBytesMax);
+  if (whole.length > replyBytesMax)
+    throw new SourceError('BAD_REPLY', `${capital(request.service)} answered with more than can be read.`);
+  return whole;
+}
+
+/** At most one block more than `bytesMax`. */
+async function readBounded(body: AsyncIterable<Buffer>, bytesMax: number): Promise<Buffer> {
+  const blocks: Buffer[] = [];
+  let bytes = 0;
+  for await (const block of body) {
+    blocks.push(block);
+    bytes += block.length;
+    if (bytes > bytesMax) break;
+  }
+  return Buffer.concat(blocks);
+}
+
+function plainHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]));
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

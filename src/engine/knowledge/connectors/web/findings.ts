@@ -1,0 +1,244 @@
+import type { KnownItem, ListedItem } from '../connector.ts';
+import { SourceError } from '../error.ts';
+import { addressKey } from './address/address.ts';
+import type { Scope } from './address/scope.ts';
+import { isEndless } from './address/shapes.ts';
+import { Batch } from './batch.ts';
+import { type Entry, packAddress, unpackAddress } from './crawl-place.ts';
+import type { Frontier } from './frontier.ts';
+import type { Memory } from './memory.ts';
+import { filenameOf } from './page/kind.ts';
+import { isIndexedAsRead, keptLinks } from './page-memory.ts';
+import { nameOf, type Outcome, type ReadDocument } from './read-entry.ts';
+import { isSameSite } from './site/same-site.ts';
+import { TextCounts } from './text-counts.ts';
+
+const hopsMax = 10;
+
+export interface FindingsOptions {
+  readonly origin: string;
+  readonly scope: Scope;
+  readonly frontier: Frontier;
+  readonly memory: Memory;
+  readonly isForced: boolean;
+  readonly pagesMax: number;
+  /** Addresses that were listed before this run was cut off, without the origin. */
+  readonly listed: readonly string[];
+  readonly isComplete: boolean;
+}
+
+/** What the outcomes of a crawl mean: items, deletions, and further addresses. */
+export class Findings {
+  readonly #options: FindingsOptions;
+  readonly #texts = new TextCounts();
+  /** Addresses that are documents of the source, by key. */
+  readonly #listed: Map<string, string>;
+  readonly #goneKeys = new Set<string>();
+  #batch = new Batch();
+  #isComplete: boolean;
+  #startFailure: SourceError | undefined;
+  #isStartDone = false;
+
+  constructor(options: FindingsOptions) {
+    this.#options = options;
+    this.#isComplete = options.isComplete;
+    const urls = options.listed.map((address) => unpackAddress(options.origin, address));
+    this.#listed = new Map(urls.map((url) => [addressKey(url), url]));
+  }
+
+  get batch(): Batch {
+    return this.#batch;
+  }
+
+  /** Whether every address that was found was read, or needs no reading. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Whether the first page was read, or cannot be. */
+  get isStartDone(): boolean {
+    return this.#isStartDone;
+  }
+
+  /** Why there is nothing at all; undefined when something was found. */
+  get failure(): SourceError | undefined {
+    return this.#listed.size === 0 ? this.#startFailure : undefined;
+  }
+
+  /** Begins the next part of the listing. The memory of the last one is free. */
+  nextBatch(): void {
+    this.#options.memory.give(this.#batch.heldBytes);
+    this.#batch = new Batch();
+  }
+
+  /** Addresses of all documents, without the origin, at most twice as many as the source may have pages. */
+  packedListed(): readonly string[] {
+    const { origin, pagesMax } = this.#options;
+    return [...this.#listed.values()].slice(0, 2 * pagesMax).map((url) => packAddress(origin, url));
+  }
+
+  hasListed(url: string): boolean {
+    const key = addressKey(url);
+    return this.#listed.has(key) || this.#goneKeys.has(key);
+  }
+
+  /** Something of the site was not read. */
+  addUnread(): void {
+    this.#isComplete = false;
+  }
+
+  /** Takes in what became of an address. The outcome is final: an address that is tried again does not come here. */
+  settle(entry: Entry, known: KnownItem | undefined, outcome: Exclude<Outcome, { kind: 'MEMORY_FULL' }>): void {
+    const { url } = entry;
+    switch (outcome.kind) {
+      case 'READ':
+        this.#settleDocument(entry, known, outcome.document);
+        break;
+      case 'UNCHANGED':
+        this.#settleUnchanged(entry, known);
+        break;
+      case 'REDIRECT':
+        this.#settleRedirect(entry, known, outcome.to);
+        break;
+      case 'GONE':
+        this.#remove(url, known);
+        this.#endStart(entry, 'NOT_FOUND', `There is no page at ${url}: check the address.`);
+        break;
+      case 'DISALLOWED':
+        this.#endStart(entry, 'FORBIDDEN', `The robots.txt of the site does not let crawlers read ${url}. Ask its owner.`);
+        break;
+      case 'REFUSED':
+        this.#endStart(entry, 'FORBIDDEN', `${outcome.message} The page is not open to everybody.`);
+        break;
+      case 'UNWANTED':
+        this.#endStart(entry, 'UNSUPPORTED', `${url} is neither a web page nor a file of a chosen type.`);
+        break;
+      case 'TOO_LARGE':
+        this.#skip(entry, 'TOO_LARGE', `The document has more than ${outcome.bytesMax} bytes, which is the limit.`);
+        this.#endStart(entry, 'TOO_LARGE', `${url} has more than ${outcome.bytesMax} bytes, which is the limit.`);
+        break;
+      case 'FAILED':
+      case 'SLOW_DOWN':
+        this.#settleUnread(entry, known, outcome.message);
+    }
+  }
+
+  #settleUnchanged(entry: Entry, known: KnownItem | undefined): void {
+    this.#keep(known?.uniqueId ?? entry.url);
+    this.#endStart(entry);
+    if (known === undefined || entry.kind === 'CHECK') return;
+    this.#follow(entry, keptLinks(known, this.#options.scope));
+    // The change key is the hash of the text: other addresses may repeat this page.
+    if (known.changeKey !== null) this.#texts.isRepeated(entry.url, known.changeKey);
+  }
+
+  #settleDocument(entry: Entry, known: KnownItem | undefined, document: ReadDocument): void {
+    const item = this.#itemOf(entry, known, document);
+    if (item === undefined) {
+      this.#options.memory.give(document.heldBytes);
+      return;
+    }
+    this.#listed.set(addressKey(item.uniqueId), item.uniqueId);
+    this.#batch.items.push(item);
+    this.#batch.heldBytes += document.heldBytes;
+  }
+
+  /** Follows what a document leads to. @returns undefined for one that is not listed. */
+  #itemOf(entry: Entry, known: KnownItem | undefined, document: ReadDocument): ListedItem | undefined {
+    const { scope, frontier, isForced } = this.#options;
+    const { url } = entry;
+    const { content, hash, links, refresh, isIndexed } = document;
+    if (refresh !== undefined && addressKey(refresh) !== addressKey(url)) {
+      this.#settleRedirect(entry, known, refresh);
+      return undefined;
+    }
+    this.#endStart(entry);
+    if (this.#texts.isRepeated(url, hash)) {
+      frontier.shapes.addFruitless(url);
+      return undefined;
+    }
+    this.#follow(entry, links);
+    if (!isIndexed) {
+      this.#remove(url, known);
+      return undefined;
+    }
+    const id = this.#rightAddress(url, document.canonical);
+    if (id === undefined || !scope.includes(id) || this.#listed.has(addressKey(id))) return undefined;
+    const isSame = !isForced && known?.uniqueId === id && known.changeKey === hash && isIndexedAsRead(known);
+    return { ...document.item, uniqueId: id, url: id, ...(isSame ? {} : { content }) };
+  }
+
+  /** @returns the canonical address where the source covers it; undefined when that is read by itself. */
+  #rightAddress(url: string, canonical: string | undefined): string | undefined {
+    const { scope, frontier } = this.#options;
+    if (canonical === undefined || addressKey(canonical) === addressKey(url) || !scope.includes(canonical)) return url;
+    return frontier.see(canonical) ? canonical : undefined;
+  }
+
+  #settleRedirect(entry: Entry, known: KnownItem | undefined, to: string | undefined): void {
+    const { scope, frontier } = this.#options;
+    const { url, kind, depth, hops } = entry;
+    if (kind === 'CHECK') {
+      this.#keep(known?.uniqueId ?? url);
+      return;
+    }
+    const isCovered = to !== undefined && (scope.includes(to) || (isStartOf(entry) && isSameSite(url, to)));
+    if (to === undefined || hops >= hopsMax || isEndless(to)) {
+      this.#endStart(entry, 'BAD_REPLY', `${url} redirects without end or to nowhere, so there is nothing to read.`);
+    } else if (!isCovered) {
+      const advice = 'Add that address instead, or allow it by includeUrlGlobs.';
+      this.#endStart(entry, 'CONFIGURATION', `${url} redirects to ${to}. ${advice}`);
+    } else {
+      // The site itself moved, as from http to https.
+      if (isStartOf(entry) && isSameSite(url, to)) scope.addOrigin(new URL(to).origin);
+      const isNew = frontier.addFirst({ url: to, kind, depth, hops: hops + 1, tries: 0 });
+      if (!isNew) this.#endStart(entry, 'BAD_REPLY', `${url} redirects in a circle, so there is nothing to read.`);
+    }
+  }
+
+  /** A page that may be there, and did not answer: what is known of it is kept. */
+  #settleUnread(entry: Entry, known: KnownItem | undefined, message: string): void {
+    const links = known === undefined ? undefined : keptLinks(known, this.#options.scope);
+    if (known?.isIndexed === true) this.#keep(known.uniqueId);
+    else if (!isStartOf(entry)) this.#skip(entry, 'UNREACHABLE', `${message} It is tried again at the next refresh.`);
+    if (entry.kind !== 'CHECK') {
+      if (links === undefined) this.#isComplete = false;
+      else this.#follow(entry, links);
+    }
+    this.#endStart(entry, 'UNREACHABLE', `${message} Refresh the source to try again.`);
+  }
+
+  #follow({ depth }: Entry, links: readonly string[] | undefined): void {
+    if (links === undefined) this.#isComplete = false;
+    for (const link of links ?? []) if (this.#options.scope.includes(link)) this.#options.frontier.add(link, 'LINK', depth + 1);
+  }
+
+  #keep(uniqueId: string): void {
+    this.#listed.set(addressKey(uniqueId), uniqueId);
+    this.#batch.unchangedIds.push(uniqueId);
+  }
+
+  /** The site says that a page is not, or must not be found. */
+  #remove(url: string, known: KnownItem | undefined): void {
+    this.#goneKeys.add(addressKey(url));
+    if (known !== undefined) this.#batch.goneIds.push(known.uniqueId);
+  }
+
+  #skip({ url, kind }: Entry, code: string, message: string): void {
+    if (kind === 'CHECK' || !this.#options.scope.includes(url)) return;
+    const base = { uniqueId: url, parentUniqueId: null, url, changeKey: null, name: nameOf('', url) };
+    this.#batch.items.push({ ...base, filename: filenameOf(url, 'PAGE'), mimeType: '', skipped: { code, message } });
+  }
+
+  #endStart(entry: Entry, code?: SourceError['code'], message = ''): void {
+    if (!isStartOf(entry)) return;
+    this.#isStartDone = true;
+    // It was tried often enough.
+    if (code !== undefined) this.#startFailure = new SourceError(code, message, undefined, true);
+  }
+}
+
+/** Whether an entry is the address of the source, or what that redirects to. */
+export function isStartOf({ kind, depth }: Entry): boolean {
+  return kind === 'LINK' && depth === 0;
+}

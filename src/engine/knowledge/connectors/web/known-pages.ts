@@ -1,0 +1,24 @@
+import type { KnownItem, ListTask } from '../connector.ts';
+
+const lookAhead = 50;
+
+/** What earlier runs know of the pages that come next, looked up for many at once. */
+export class KnownPages {
+  readonly #known: ListTask['known'];
+  readonly #pages = new Map<string, KnownItem | undefined>();
+
+  constructor(known: ListTask['known']) {
+    this.#known = known;
+  }
+
+  /** @param upcoming  the addresses that will be asked for next. */
+  async get(url: string, upcoming: readonly string[]): Promise<KnownItem | undefined> {
+    if (!this.#pages.has(url)) {
+      this.#pages.clear();
+      const urls = [url, ...upcoming.slice(0, lookAhead)];
+      const found = await this.#known(urls);
+      for (const each of urls) this.#pages.set(each, found.get(each));
+    }
+    return this.#pages.get(url);
+  }
+}

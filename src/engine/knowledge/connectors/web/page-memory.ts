@@ -1,0 +1,66 @@
+import { stringOf } from '../../../../lib/json.ts';
+import type { KnownItem } from '../connector.ts';
+import type { Scope } from './address/scope.ts';
+import { packAddress, unpackAddress } from './crawl-place.ts';
+
+/** A page with more links is read whole each time. */
+const linksMaxChars = 16 * 1024;
+const validatorMaxChars = 500;
+
+/**
+ * What is kept of a page in the metadata of its item: what makes the next request conditional, and where the page leads, because a page that did
+ * not change is not sent again, and its links would be lost.
+ */
+export interface PageMemory {
+  readonly etag?: string;
+  readonly lastModified?: string;
+  /** The addresses that the source covers, one a line, without the origin of the source. */
+  readonly links?: string;
+  /** The configuration under which the links were chosen. */
+  readonly linkScope?: string;
+  /** The change key of the content that all this belongs to. */
+  readonly readKey?: string;
+}
+
+/** Empty when the server sent neither ETag nor Last-Modified. */
+export function pageMemory(
+  headers: Readonly<Record<string, string>>,
+  links: readonly string[],
+  scope: Scope,
+  readKey: string,
+): PageMemory {
+  const { etag, 'last-modified': lastModified } = headers;
+  if (etag === undefined && lastModified === undefined) return { readKey };
+  if (`${etag ?? ''}${lastModified ?? ''}`.length > validatorMaxChars) return { readKey };
+  const packed = links.map((link) => packAddress(scope.origins[0] ?? '', link)).join('\n');
+  if (packed.length > linksMaxChars) return { readKey };
+  return {
+    ...(etag === undefined ? {} : { etag }),
+    ...(lastModified === undefined ? {} : { lastModified }),
+    ...{ links: packed, linkScope: scope.key, readKey },
+  };
+}
+
+/** Whether the content that was read last is the one that is indexed: not where indexing it failed, or another reader indexed it. */
+export function isIndexedAsRead({ isIndexed, changeKey, metadata }: KnownItem): boolean {
+  return isIndexed && changeKey !== null && metadata.readKey === changeKey;
+}
+
+/** Headers of a request that is answered 304 when the page is as it was; none when it has to be read whole. */
+export function conditionalHeaders(known: KnownItem, scopeKey: string): Readonly<Record<string, string>> {
+  const { metadata } = known;
+  const [etag, lastModified] = [stringOf(metadata.etag), stringOf(metadata.lastModified)];
+  if (!isIndexedAsRead(known) || metadata.linkScope !== scopeKey) return {};
+  // A server that knows the ETag ignores the date.
+  return {
+    ...(etag === undefined ? {} : { 'if-none-match': etag }),
+    ...(lastModified === undefined ? {} : { 'if-modified-since': lastModified }),
+  };
+}
+
+/** Where a known page leads; undefined when that was not kept, or under another configuration. */
+export function keptLinks({ metadata }: KnownItem, scope: Scope): readonly string[] | undefined {
+  const links = stringOf(metadata.links);
+  if (links === undefined || metadata.linkScope !== scope.key) return undefined;
+  return links === '' ? [] : links.split('\n').map((link) => unpackAddress(scope.origins[0] ?? '', link));
+}

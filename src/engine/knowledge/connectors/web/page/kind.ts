@@ -1,0 +1,116 @@
+import { fileTypeFromBuffer } from 'file-type';
+import type { WebUrlFileType } from '../../../../../entities/knowledge/data-source.ts';
+import { storableText } from '../../../../../lib/text.ts';
+
+/** A page, a file of one of the types that a source can choose, or something that is not read. */
+export type DocumentKind = 'PAGE' | WebUrlFileType;
+
+const byMimeType: Readonly<Record<string, DocumentKind>> = {
+  'text/html': 'PAGE',
+  'application/xhtml+xml': 'PAGE',
+  'application/pdf': 'PDF',
+  'application/x-pdf': 'PDF',
+  'text/csv': 'CSV',
+  'application/csv': 'CSV',
+  'text/tab-separated-values': 'CSV',
+  'text/markdown': 'MARKDOWN',
+  'text/x-markdown': 'MARKDOWN',
+  'text/plain': 'TEXT',
+  'application/msword': 'DOC',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'DOC',
+  'application/vnd.oasis.opendocument.text': 'DOC',
+  'application/vnd.ms-excel': 'XLS',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'XLS',
+  'application/vnd.oasis.opendocument.spreadsheet': 'XLS',
+};
+
+const extensions: Readonly<Record<WebUrlFileType, readonly string[]>> = {
+  TEXT: ['txt', 'text', 'log', 'rst', 'adoc'],
+  CSV: ['csv', 'tsv', 'tab'],
+  PDF: ['pdf'],
+  MARKDOWN: ['md', 'mdx', 'markdown', 'mkd'],
+  DOC: ['doc', 'docx', 'odt'],
+  XLS: ['xls', 'xlsx', 'xlsb', 'ods'],
+};
+const byExtension = new Map<string, DocumentKind>(
+  Object.entries(extensions).flatMap(([kind, endings]) => endings.map((ending) => [ending, kind as WebUrlFileType] as const)),
+);
+const pageExtensions = new Set(['html', 'htm', 'xhtml', 'shtml', 'php', 'asp', 'aspx', 'jsp', 'jspx', 'do', 'cgi', 'cfm']);
+const otherExtension =
+  /^(?:png|jpe?g|gif|webp|avif|svgz?|ico|bmp|tiff?|heic|mp[34]|m4[av]|mov|avi|mkv|webm|og[gv]|wav|flac|css|m?js|map|woff2?|ttf|eot|otf|zip|gz|tgz|bz2|xz|7z|rar|tar|zst|exe|msi|dmg|pkg|deb|rpm|apk|jar|iso|bin|img|wasm|pptx?|odp|epub|rss|atom|ics|vcf|swf|psd|ai|eps)$/i;
+/** Servers that know nothing of a file say one of these. */
+const saysNothing = new Set([
+  '',
+  'application/octet-stream',
+  'binary/octet-stream',
+  'application/x-download',
+  'application/force-download',
+  'text/plain',
+]);
+
+/** Ending of the path, in lower case, without the dot. */
+export function extensionOf(url: string): string {
+  return /\.([a-z0-9]{1,8})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '';
+}
+
+/** Whether the address alone says that nothing of it is read, so that it need not be asked for. */
+export function isUnwantedByName(url: string, wanted: ReadonlySet<DocumentKind>): boolean {
+  const extension = extensionOf(url);
+  if (otherExtension.test(extension)) return true;
+  const kind = byExtension.get(extension);
+  return kind !== undefined && !wanted.has(kind);
+}
+
+/** What the head of a reply says; undefined when the content has to be looked at, null for something that is not read. */
+export function kindOfHead(contentType: string, url: string): DocumentKind | undefined | null {
+  const mimeType = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
+  const extension = extensionOf(url);
+  if (mimeType === 'application/vnd.ms-excel' && extension === 'csv') return 'CSV';
+  if (mimeType === 'text/plain') return byExtension.get(extension) ?? 'TEXT';
+  const kind = byMimeType[mimeType];
+  if (kind !== undefined) return kind;
+  return saysNothing.has(mimeType) ? undefined : null;
+}
+
+/** What the content is, where its beginning contradicts or completes the head of the reply; null for something that is not read. */
+export async function kindOfContent(
+  bytes: Uint8Array,
+  said: DocumentKind | undefined,
+  url: string,
+): Promise<DocumentKind | null> {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).toString('latin1');
+  if (head.includes('%PDF-')) return 'PDF';
+  const isPage = /^\s*(?:\xef\xbb\xbf)?\s*(?:<!--[\s\S]*?-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b/i.test(
+    head,
+  );
+  // A login page in place of a file, and a page whose type nobody set.
+  if (isPage && said !== 'TEXT') return 'PAGE';
+  if (said !== undefined) return said;
+  const found = await fileTypeFromBuffer(bytes).catch(() => undefined);
+  const named = byExtension.get(extensionOf(url));
+  if (found === undefined) return named ?? (pageExtensions.has(extensionOf(url)) && /<\w/.test(head) ? 'PAGE' : null);
+  // An old office file says no more than that it is one.
+  if (found.mime === 'application/x-cfb') return named === 'DOC' || named === 'XLS' ? named : null;
+  return byMimeType[found.mime] ?? null;
+}
+
+/** A name for the content, with an ending that fits its kind. */
+export function filenameOf(url: string, kind: DocumentKind): string {
+  const last = new URL(url).pathname.split('/').findLast((segment) => segment !== '') ?? 'index';
+  const name = storableText(
+    decoded(last)
+      .replace(/[\p{Cc}/\\]/gu, '_')
+      .slice(-150),
+  );
+  if (kind === 'PAGE') return /\.x?html?$/i.test(name) ? name : `${name}.html`;
+  const endings = extensions[kind];
+  return endings.includes(extensionOf(url)) ? name : `${name}.${endings[0]}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,236 @@
+import { createHash } from 'node:crypto';
+import { cutText, storableText } from '../../../../lib/text.ts';
+import type { EgressHead } from '../../../egress/egress.ts';
+import { EgressError } from '../../../egress/error.ts';
+import type { KnownItem, ListedItem } from '../connector.ts';
+import { ofEgress, waitOf } from '../vendor/client.ts';
+import { readAddress } from './address/address.ts';
+import type { Scope } from './address/scope.ts';
+import type { Entry } from './crawl-place.ts';
+import { type Memory, MemoryFullError } from './memory.ts';
+import { decodeDocument, utf8Bytes } from './page/charset.ts';
+import { type DocumentKind, filenameOf, kindOfContent, kindOfHead } from './page/kind.ts';
+import { readPage } from './page/page.ts';
+import { conditionalHeaders, type PageMemory, pageMemory } from './page-memory.ts';
+import type { Robots } from './site/robots.ts';
+import { bothDirectives, readRobotsDirectives } from './site/robots-directives.ts';
+import { mayPass, type Visitor, visit } from './site/visitor.ts';
+
+/** Larger pages are no pages. */
+const pageBytesMax = 10 * 1024 * 1024;
+const nameLengthMax = 200;
+
+export interface ReadContext {
+  readonly visitor: Visitor;
+  readonly scope: Scope;
+  readonly memory: Memory;
+  /** The name of this crawler in robots tags. */
+  readonly token: string;
+  /** Most bytes of a file. */
+  readonly fileBytesMax: number;
+  /** No conditional requests. */
+  readonly isForced: boolean;
+}
+
+/** A page or file that was read. */
+export interface ReadDocument {
+  readonly kind: DocumentKind;
+  readonly item: Omit<ListedItem, 'content'>;
+  readonly content: Uint8Array;
+  /** Taken of the crawl's memory; the crawl gives them back. */
+  readonly heldBytes: number;
+  readonly hash: string;
+  /** Those that the source covers. */
+  readonly links: readonly string[];
+  readonly canonical: string | undefined;
+  readonly refresh: string | undefined;
+  readonly isIndexed: boolean;
+}
+
+/** What became of an address. */
+export type Outcome =
+  | { readonly kind: 'READ'; readonly document: ReadDocument }
+  | { readonly kind: 'UNCHANGED' }
+  | { readonly kind: 'REDIRECT'; readonly to: string | undefined }
+  | { readonly kind: 'GONE' }
+  | { readonly kind: 'DISALLOWED' }
+  /** The site does not show it. */
+  | { readonly kind: 'REFUSED'; readonly message: string }
+  /** Neither a page nor a file that was asked for. */
+  | { readonly kind: 'UNWANTED' }
+  | { readonly kind: 'TOO_LARGE'; readonly bytesMax: number }
+  | { readonly kind: 'MEMORY_FULL' }
+  /** May work the next time. */
+  | {
+      readonly kind: 'FAILED';
+      readonly message: string;
+      /** Whether the host did not answer at all. */
+      readonly isSilent: boolean;
+      readonly isFinal?: boolean;
+    }
+  | { readonly kind: 'SLOW_DOWN'; readonly waitMs: number | undefined; readonly message: string };
+
+type Reply =
+  | Outcome
+  | { readonly kind: 'CONTENT'; readonly head: EgressHead; readonly said: DocumentKind | undefined; readonly bytes: Buffer };
+
+/** Asks for one address and reads what is there. @throws the signal's reason. */
+export async function readEntry(
+  context: ReadContext,
+  robots: Robots,
+  entry: Entry,
+  known: KnownItem | undefined,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { url } = entry;
+  if (!robots.allows(url)) return { kind: 'DISALLOWED' };
+  const headers = context.isForced || known === undefined ? {} : conditionalHeaders(known, context.scope.key);
+  const request = { url, headers, bytesMax: context.fileBytesMax, delayMs: robots.delayMs };
+  try {
+    const isConditional = Object.keys(headers).length > 0;
+    const reply = await visit(context.visitor, request, signal, (head, content) =>
+      readReply(context, entry, isConditional, head, content),
+    );
+    return reply.kind === 'CONTENT' ? await readContent(context, entry, reply) : reply;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof MemoryFullError) return { kind: 'MEMORY_FULL' };
+    if (!(error instanceof EgressError)) throw error;
+    if (error.code === 'TOO_LARGE') return { kind: 'TOO_LARGE', bytesMax: context.fileBytesMax };
+    const { message } = ofEgress(error);
+    if (!mayPass(error)) return { kind: 'REFUSED', message };
+    return { kind: 'FAILED', message, isSilent: error.code === 'UNREACHABLE' || error.code === 'TIMEOUT' };
+  }
+}
+
+async function readReply(
+  context: ReadContext,
+  { url, kind }: Entry,
+  isConditional: boolean,
+  head: EgressHead,
+  content: AsyncIterable<Uint8Array>,
+): Promise<Reply> {
+  const { status, headers } = head;
+  const message = `${url} answered ${status}.`;
+  if (status === 304 && isConditional) return { kind: 'UNCHANGED' };
+  if (status === 404 || status === 410) return { kind: 'GONE' };
+  if (status === 429 || status === 503) return { kind: 'SLOW_DOWN', waitMs: waitOf(headers['retry-after']), message };
+  if (status >= 500 || status === 408 || status === 425) return { kind: 'FAILED', message, isSilent: false };
+  if (status >= 400) return { kind: 'REFUSED', message };
+  if (status >= 300 || status === 204) {
+    return { kind: 'REDIRECT', to: headers.location === undefined ? undefined : readAddress(headers.location, url) };
+  }
+  if (kind === 'CHECK') return { kind: 'UNCHANGED' };
+  const said = kindOfHead(headers['content-type'] ?? '', url);
+  if (said === null || (said !== undefined && !context.scope.wanted.has(said))) return { kind: 'UNWANTED' };
+  const bytesMax = said === 'PAGE' ? Math.min(pageBytesMax, context.fileBytesMax) : context.fileBytesMax;
+  if (Number(headers['content-length'] ?? 0) > bytesMax) return { kind: 'TOO_LARGE', bytesMax };
+  const bytes = await collect(context.memory, content, bytesMax);
+  return bytes === undefined ? { kind: 'TOO_LARGE', bytesMax } : { kind: 'CONTENT', head, said, bytes };
+}
+
+/** @returns undefined for more than `bytesMax`. What is returned is taken of the memory. */
+async function collect(memory: Memory, content: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Buffer | undefined> {
+  const blocks: Uint8Array[] = [];
+  let bytes = 0;
+  let isKept = false;
+  try {
+    for await (const block of content) {
+      memory.take(block.length);
+      bytes += block.length;
+      if (bytes > bytesMax) return undefined;
+      blocks.push(block);
+    }
+    isKept = true;
+    return Buffer.concat(blocks);
+  } finally {
+    if (!isKept) memory.give(bytes);
+  }
+}
+
+type Content = Extract<Reply, { kind: 'CONTENT' }>;
+
+async function readContent(context: ReadContext, { url }: Entry, reply: Content): Promise<Outcome> {
+  const { memory, scope, fileBytesMax } = context;
+  const { bytes, said } = reply;
+  const kind = await kindOfContent(bytes, said, url);
+  const isWanted = kind !== null && scope.wanted.has(kind);
+  const bytesMax = kind === 'PAGE' ? Math.min(pageBytesMax, fileBytesMax) : fileBytesMax;
+  if (isWanted && bytes.length <= bytesMax) {
+    const document = kind === 'PAGE' ? await pageDocument(context, url, reply) : fileDocument(context, url, reply, kind);
+    // Text of other charsets is longer in UTF-8.
+    if (document.content.length <= fileBytesMax) return { kind: 'READ', document };
+  }
+  memory.give(bytes.length);
+  return isWanted ? { kind: 'TOO_LARGE', bytesMax } : { kind: 'UNWANTED' };
+}
+
+function fileDocument({ scope, token }: ReadContext, url: string, { head, bytes }: Content, kind: DocumentKind): ReadDocument {
+  const { headers } = head;
+  const isText = kind === 'TEXT' || kind === 'CSV' || kind === 'MARKDOWN';
+  const content = isText ? utf8Bytes(bytes, decodeDocument(bytes, headers['content-type'] ?? '')) : bytes;
+  const hash = bytesHash(bytes);
+  return {
+    ...{ kind, content, hash, links: [], heldBytes: bytes.length, refresh: undefined },
+    item: itemOf({ url, head, name: filenameOf(url, kind), kind, hash, content, kept: pageMemory(headers, [], scope, hash) }),
+    canonical: linkOf(headers.link, 'canonical', url),
+    isIndexed: readRobotsDirectives(headers['x-robots-tag'], token).isIndexed,
+  };
+}
+
+async function pageDocument({ scope, token }: ReadContext, url: string, { head, bytes }: Content): Promise<ReadDocument> {
+  const { headers } = head;
+  const html = decodeDocument(bytes, headers['content-type'] ?? '');
+  const page = await readPage(html, url, token);
+  const { isFollowed, isIndexed } = bothDirectives(readRobotsDirectives(headers['x-robots-tag'], token), page.directives);
+  const links = isFollowed ? page.links.filter((link) => scope.includes(link)) : [];
+  const hash = page.textHash ?? bytesHash(bytes);
+  const content = utf8Bytes(bytes, html);
+  const kept = pageMemory(headers, links, scope, hash);
+  return {
+    ...{ kind: 'PAGE', content, hash, links, isIndexed, heldBytes: bytes.length, refresh: page.refresh },
+    item: itemOf({ url, head, name: page.title, kind: 'PAGE', hash, content, kept }),
+    canonical: page.canonical ?? linkOf(headers.link, 'canonical', url),
+  };
+}
+
+/** The number changes when other bytes are hashed. */
+function bytesHash(bytes: Uint8Array): string {
+  return `bytes1-${createHash('sha256').update(bytes).digest('base64url')}`;
+}
+
+interface ItemFacts {
+  readonly url: string;
+  readonly head: EgressHead;
+  readonly name: string;
+  readonly kind: DocumentKind;
+  readonly hash: string;
+  readonly content: Uint8Array;
+  readonly kept: PageMemory;
+}
+
+function itemOf({ url, head, name, kind, hash, content, kept }: ItemFacts): Omit<ListedItem, 'content'> {
+  const mimeType = (head.headers['content-type'] ?? '').split(';', 1)[0]?.trim() ?? '';
+  return {
+    ...{ uniqueId: url, parentUniqueId: null, url, changeKey: hash },
+    name: nameOf(name, url),
+    filename: filenameOf(url, kind),
+    mimeType: kind === 'PAGE' ? 'text/html' : mimeType || 'application/octet-stream',
+    sizeBytes: content.length,
+    metadata: { ...kept },
+  };
+}
+
+/** For people: the title, else the path. */
+export function nameOf(title: string, url: string): string {
+  const { host, pathname, search } = new URL(url);
+  return cutText(storableText(title.trim() || `${pathname === '/' ? host : pathname}${search}`), nameLengthMax);
+}
+
+/** The address of a `Link` header. */
+function linkOf(header: string | undefined, relation: string, base: string): string | undefined {
+  for (const [, href = '', parameters = ''] of (header ?? '').slice(0, 8_192).matchAll(/<([^>]*)>([^,<]*)/g)) {
+    if (new RegExp(`;\\s*rel\\s*=\\s*"?${relation}\\b`, 'i').test(parameters)) return readAddress(href, base);
+  }
+  return undefined;
+}

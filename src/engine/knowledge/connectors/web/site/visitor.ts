@@ -1,0 +1,54 @@
+import type { ShareOwner } from '../../../../../lib/fair-share.ts';
+import type { Egress, EgressHead } from '../../../../egress/egress.ts';
+import { EgressError } from '../../../../egress/error.ts';
+import type { Paces } from './paces.ts';
+
+/** Time for one reply, redirects of robots.txt and sitemaps included. */
+const requestTimeoutMs = 30_000;
+
+/** Asks sites in the name of one organization, politely. */
+export interface Visitor {
+  readonly owner: ShareOwner;
+  readonly egress: Egress;
+  readonly paces: Paces;
+  readonly userAgent: string;
+  /** Default 30 s. */
+  readonly requestTimeoutMs?: number | undefined;
+}
+
+export interface Visit {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly bytesMax: number;
+  readonly redirectsMax?: number;
+  /** What robots.txt asks for between two requests. */
+  readonly delayMs: number;
+}
+
+/**
+ * Sends one GET when the host has a turn.
+ *
+ * @param take  reads the body, or does not.
+ * @throws EgressError, what `take` throws, or the signal's reason.
+ */
+export async function visit<T>(
+  visitor: Visitor,
+  { url, headers, bytesMax, redirectsMax = 0, delayMs }: Visit,
+  signal: AbortSignal,
+  take: (head: EgressHead, content: AsyncIterable<Uint8Array>) => Promise<T>,
+): Promise<T> {
+  const { owner, egress, paces, userAgent } = visitor;
+  const leave = await paces.take(new URL(url).host, delayMs, signal);
+  try {
+    const timeoutMs = visitor.requestTimeoutMs ?? requestTimeoutMs;
+    const all = { accept: 'text/html, application/xhtml+xml, */*;q=0.5', ...headers, 'user-agent': userAgent };
+    return await egress.receive({ owner, url, headers: all, bytesMax, timeoutMs, redirectsMax }, signal, take);
+  } finally {
+    leave();
+  }
+}
+
+/** Whether the same request may succeed later. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof EgressError && ['TIMEOUT', 'UNREACHABLE', 'BAD_REPLY', 'BAD_ENCODING'].includes(error.code);
+}

@@ -1,0 +1,275 @@
+import { oneLine } from '../../../../lib/text.ts';
+import { type DocumentWriter, tooMuchText } from '../document-writer.ts';
+import type { PartRelation } from '../package-parts.ts';
+import { attribute, relationId, type XmlAttributes, type XmlHandler } from '../xml.ts';
+import type { Note } from './docx-notes.ts';
+import type { ParagraphStyle } from './docx-styles.ts';
+import { markdownLink } from './markdown-link.ts';
+import { writeTable } from './markdown-table.ts';
+
+export interface BodyContext {
+  readonly styles: ReadonlyMap<string, ParagraphStyle>;
+  readonly footnotes: ReadonlyMap<string, Note>;
+  readonly endnotes: ReadonlyMap<string, Note>;
+  readonly comments: ReadonlyMap<string, Note>;
+  readonly relations: ReadonlyMap<string, PartRelation>;
+}
+
+/** Not part of the document as it is shown: the older form of a drawing, text at its old place, deleted text, former properties, ruby. */
+const leftOut = new Set(['Fallback', 'moveFrom', 'del', 'pPrChange', 'rPrChange', 'rt']);
+const columnsMax = 1_000;
+
+interface Paragraph {
+  text: string;
+  style: ParagraphStyle | undefined;
+  outlineLevel: number | undefined;
+  /** Depth in a list, from 0; undefined outside lists. */
+  listLevel: number | undefined;
+  readonly page: number;
+  readonly notes: string[];
+}
+interface Table {
+  readonly rows: string[][];
+  readonly page: number;
+  span: number;
+  /** Whether the cell continues the one above it. */
+  isContinued: boolean;
+  cell: string;
+  readonly notes: string[];
+}
+
+/** Writes the body of a Word document while its XML is read. */
+export class BodyReader implements XmlHandler {
+  readonly #writer: DocumentWriter;
+  readonly #context: BodyContext;
+  readonly #paragraphs: Paragraph[] = [];
+  readonly #tables: Table[] = [];
+  readonly #links: { readonly address: string; readonly start: number }[] = [];
+  /** Lines of the list that is being read. */
+  #list: { readonly lines: string[]; readonly page: number } = { lines: [], page: 1 };
+  #leftOutDepth = 0;
+  #isHiddenRun = false;
+  #isText = false;
+  #noteCount = 0;
+  #chars = 0;
+  /** The page that is being read. It stays 1 when the program that saved the document counted no pages. */
+  page = 1;
+  title: string | null = null;
+  firstHeading: string | null = null;
+
+  constructor(writer: DocumentWriter, context: BodyContext) {
+    this.#writer = writer;
+    this.#context = context;
+  }
+
+  open(name: string, attributes: XmlAttributes): void {
+    if (this.#leftOutDepth > 0 || leftOut.has(name)) {
+      this.#leftOutDepth += 1;
+      return;
+    }
+    const paragraph = this.#paragraphs.at(-1);
+    const table = this.#tables.at(-1);
+    switch (name) {
+      case 'p':
+        this.#paragraphs.push(newParagraph(this.page));
+        break;
+      case 'tbl':
+        this.#endList();
+        this.#tables.push({ rows: [], page: this.page, span: 1, isContinued: false, cell: '', notes: [] });
+        break;
+      case 'tr':
+        table?.rows.push([]);
+        break;
+      case 'tc':
+        if (table !== undefined) Object.assign(table, { span: 1, isContinued: false, cell: '' });
+        break;
+      case 'gridSpan':
+        if (table !== undefined) table.span = Math.min(columnsMax, Number(attribute(attributes, 'val')) || 1);
+        break;
+      case 'vMerge':
+        if (table !== undefined) table.isContinued = attribute(attributes, 'val') !== 'restart';
+        break;
+      case 'r':
+        this.#isHiddenRun = false;
+        break;
+      case 'vanish':
+        this.#isHiddenRun = attribute(attributes, 'val') !== '0' && attribute(attributes, 'val') !== 'false';
+        break;
+      case 't':
+        this.#isText = !this.#isHiddenRun;
+        break;
+      default:
+        if (paragraph !== undefined) this.#openInParagraph(paragraph, name, attributes);
+    }
+  }
+
+  close(name: string): void {
+    if (this.#leftOutDepth > 0) {
+      this.#leftOutDepth -= 1;
+      return;
+    }
+    this.#isText = false;
+    if (name === 'p') this.#endParagraph();
+    else if (name === 'tc') this.#endCell();
+    else if (name === 'tbl') this.#endTable();
+    else if (name === 'hyperlink') this.#endLink();
+  }
+
+  text(text: string): void {
+    if (!this.#isText || this.#leftOutDepth > 0) return;
+    this.#add(text);
+  }
+
+  finish(): void {
+    this.#endList();
+  }
+
+  #openInParagraph(paragraph: Paragraph, name: string, attributes: XmlAttributes): void {
+    const value = () => attribute(attributes, 'val');
+    switch (name) {
+      case 'pStyle':
+        paragraph.style = this.#context.styles.get(value() ?? '');
+        if (paragraph.style?.isList === true) paragraph.listLevel ??= 0;
+        break;
+      case 'outlineLvl':
+        paragraph.outlineLevel = Number(value());
+        break;
+      case 'ilvl':
+        paragraph.listLevel = Math.min(8, Number(value()) || 0);
+        break;
+      case 'numId':
+        // Number 0 takes a paragraph out of the list of its style.
+        paragraph.listLevel = value() === '0' ? undefined : (paragraph.listLevel ?? 0);
+        break;
+      case 'tab':
+        this.#add('\t');
+        break;
+      case 'br':
+      case 'cr':
+        this.#add('\n');
+        break;
+      case 'noBreakHyphen':
+        this.#add('-');
+        break;
+      case 'lastRenderedPageBreak':
+        this.page += 1;
+        break;
+      case 'docPr':
+        this.#add(attribute(attributes, 'descr') ?? '');
+        break;
+      case 'hyperlink': {
+        const relation = this.#context.relations.get(relationId(attributes) ?? '');
+        this.#links.push({ address: relation?.isExternal === true ? relation.target : '', start: paragraph.text.length });
+        break;
+      }
+      case 'footnoteReference':
+        this.#refer(paragraph, this.#context.footnotes, attributes);
+        break;
+      case 'endnoteReference':
+        this.#refer(paragraph, this.#context.endnotes, attributes);
+        break;
+      case 'commentReference': {
+        const comment = this.#context.comments.get(attribute(attributes, 'id') ?? '');
+        if (comment !== undefined && comment.text !== '')
+          paragraph.notes.push(`Comment${comment.author === '' ? '' : ` by ${comment.author}`}: ${comment.text}`);
+        break;
+      }
+    }
+  }
+
+  #refer(paragraph: Paragraph, notes: ReadonlyMap<string, Note>, attributes: XmlAttributes): void {
+    const note = notes.get(attribute(attributes, 'id') ?? '');
+    if (note === undefined || note.text === '') return;
+    this.#noteCount += 1;
+    this.#add(`[^${this.#noteCount}]`);
+    paragraph.notes.push(`[^${this.#noteCount}]: ${note.text}`);
+  }
+
+  #endLink(): void {
+    const link = this.#links.pop();
+    const paragraph = this.#paragraphs.at(-1);
+    if (link === undefined || paragraph === undefined) return;
+    const words = paragraph.text.slice(link.start);
+    const shown = words.trim();
+    const at = words.indexOf(shown);
+    const linked = words.slice(0, at) + markdownLink(shown, link.address) + words.slice(at + shown.length);
+    paragraph.text = paragraph.text.slice(0, link.start) + linked;
+  }
+
+  #endParagraph(): void {
+    const paragraph = this.#paragraphs.pop();
+    if (paragraph === undefined) return;
+    const { style, page, notes } = paragraph;
+    const text = paragraph.text.trim();
+    const table = this.#tables.at(-1);
+    if (table !== undefined) {
+      table.cell += `${table.cell === '' || text === '' ? '' : '\n'}${text}`;
+      table.notes.push(...notes);
+      return;
+    }
+    const level = headingLevel(paragraph);
+    if (text !== '' && paragraph.listLevel !== undefined && level === null) {
+      if (this.#list.lines.length === 0) this.#list = { lines: [], page };
+      this.#list.lines.push(`${'  '.repeat(paragraph.listLevel)}- ${text.replaceAll('\n', ' ')}`);
+      this.#list.lines.push(...notes.map((note) => `  ${note}`));
+      return;
+    }
+    if (text === '' && notes.length === 0) return;
+    this.#endList();
+    if (style?.isContents === true) return;
+    if (style?.isTitle === true) this.title ??= oneLine(text);
+    if (level === null) this.#writer.block('paragraph', text, page);
+    else {
+      if (level <= 2 && text !== '') this.firstHeading ??= oneLine(text);
+      this.#writer.heading(level, text, page);
+    }
+    for (const note of notes) this.#writer.block('paragraph', note, page);
+  }
+
+  #endList(): void {
+    if (this.#list.lines.length > 0) this.#writer.block('list', this.#list.lines.join('\n'), this.#list.page);
+    this.#list = { lines: [], page: this.page };
+  }
+
+  #endCell(): void {
+    const table = this.#tables.at(-1);
+    const row = table?.rows.at(-1);
+    if (table === undefined || row === undefined || row.length + table.span > columnsMax) return;
+    const above = table.rows.at(-2)?.[row.length] ?? '';
+    row.push(table.isContinued && table.cell === '' ? above : table.cell);
+    for (let column = 1; column < table.span; column += 1) row.push('');
+  }
+
+  /** A table inside a table becomes text of the outer one's cell. */
+  #endTable(): void {
+    const table = this.#tables.pop();
+    if (table === undefined) return;
+    const outer = this.#tables.at(-1);
+    if (outer === undefined) {
+      writeTable(this.#writer, table.rows, table.page);
+      for (const note of table.notes) this.#writer.block('paragraph', note, table.page);
+    } else {
+      outer.cell += ` ${table.rows.map((row) => row.filter((cell) => cell !== '').join(', ')).join('; ')}`;
+      outer.notes.push(...table.notes);
+    }
+  }
+
+  /** The text of a table or list is kept until its end, so it is counted here as well as in the writer. */
+  #add(text: string): void {
+    const paragraph = this.#paragraphs.at(-1);
+    if (paragraph === undefined) return;
+    this.#chars += text.length;
+    if (this.#chars > this.#writer.textMaxChars) throw tooMuchText(this.#writer.textMaxChars);
+    paragraph.text += text;
+  }
+}
+
+function newParagraph(page: number): Paragraph {
+  return { text: '', style: undefined, outlineLevel: undefined, listLevel: undefined, page, notes: [] };
+}
+
+function headingLevel({ style, outlineLevel }: Paragraph): number | null {
+  if (style?.isTitle === true) return 1;
+  if (outlineLevel !== undefined && outlineLevel >= 0) return outlineLevel < 9 ? outlineLevel + 1 : null;
+  return style?.level ?? null;
+}

@@ -1,0 +1,48 @@
+import { oneLine } from '../../../../lib/text.ts';
+import type { Archive } from '../archive.ts';
+import { tooMuchText } from '../document-writer.ts';
+import { attribute } from '../xml.ts';
+
+/** Footnotes, endnotes or comments. */
+export interface Note {
+  /** Empty for notes. */
+  readonly author: string;
+  readonly text: string;
+}
+
+/** The notes of a part by id. @param element  the name of the element of one note. */
+export async function readNotes(
+  archive: Archive,
+  part: string,
+  element: 'footnote' | 'endnote' | 'comment',
+  textMaxChars: number,
+): Promise<ReadonlyMap<string, Note>> {
+  const notes = new Map<string, Note>();
+  let open: { readonly id: string; readonly author: string } | undefined;
+  let text = '';
+  let isText = false;
+  let chars = 0;
+  await archive.xml(part, {
+    open(name, attributes) {
+      // The lines above notes are notes of a type of their own.
+      if (name === element && attribute(attributes, 'type') === undefined) {
+        open = { id: attribute(attributes, 'id') ?? '', author: attribute(attributes, 'author') ?? '' };
+        text = '';
+      } else if (name === 'p' || name === 'br' || name === 'tab') text += ' ';
+      isText = name === 't';
+    },
+    close(name) {
+      isText = false;
+      if (name !== element || open === undefined) return;
+      notes.set(open.id, { author: oneLine(open.author), text: oneLine(text) });
+      open = undefined;
+    },
+    text(piece) {
+      if (!isText || open === undefined) return;
+      chars += piece.length;
+      if (chars > textMaxChars) throw tooMuchText(textMaxChars);
+      text += piece;
+    },
+  });
+  return notes;
+}

@@ -1,0 +1,20 @@
+import { oneLine } from '../../../../lib/text.ts';
+import type { DocumentWriter } from '../document-writer.ts';
+
+/** A table in Markdown; the first row is its head. Rows may be of different lengths; white space in a cell becomes one space. */
+export function markdownTable(rows: readonly (readonly string[])[]): string {
+  const width = rows.reduce((widest, row) => Math.max(widest, row.length), 0);
+  const cell = (text: string) => oneLine(text).replaceAll('|', '\\|');
+  const line = (row: readonly string[]) =>
+    `| ${Array.from({ length: width }, (_, index) => cell(row[index] ?? '')).join(' | ')} |`;
+  const [head = [], ...body] = rows;
+  return [line(head), line(Array.from({ length: width }, () => '---')), ...body.map(line)].join('\n');
+}
+
+/** Writes a table of a document. A table with a single row or column is a frame around text: its cells become paragraphs. */
+export function writeTable(writer: DocumentWriter, rows: readonly (readonly string[])[], page: number | null = null): void {
+  const filled = rows.filter((row) => row.some((cell) => cell.trim() !== ''));
+  const isFrame = filled.length < 2 || filled.every((row) => row.filter((cell) => cell.trim() !== '').length < 2);
+  if (!isFrame) writer.block('table', markdownTable(filled), page);
+  else for (const cell of filled.flat()) writer.block('paragraph', cell, page);
+}

@@ -1,0 +1,71 @@
+import type { Archive } from '../archive.ts';
+import type { DocumentWriter } from '../document-writer.ts';
+import { damaged } from '../error.ts';
+import { packageTitle, partOf, relationsOf } from '../package-parts.ts';
+import { relationId } from '../xml.ts';
+import { writeTable } from './markdown-table.ts';
+import { type ShapeText, SlideReader } from './pptx-slide.ts';
+
+/**
+ * A presentation, slide by slide in the order of the show: the title as heading, lists, tables, diagrams, speaker notes, comments. The
+ * number of a slide is its page. Hidden slides keep their number and are left out, as are slide numbers, dates, footers, charts, and macros.
+ */
+export async function readPptx(archive: Archive, writer: DocumentWriter): Promise<void> {
+  archive.what = 'The presentation';
+  const main = partOf(await relationsOf(archive, ''), 'officeDocument') ?? 'ppt/presentation.xml';
+  const relations = await relationsOf(archive, main);
+  const slides: string[] = [];
+  const isThere = await archive.xml(main, {
+    open(name, attributes) {
+      const slide = name === 'sldId' ? relations.get(relationId(attributes) ?? '') : undefined;
+      if (slide?.type === 'slide') slides.push(slide.target);
+    },
+  });
+  if (!isThere) throw damaged(archive.what);
+  for (const [index, part] of slides.entries()) await readSlide(archive, part, index + 1, writer);
+  writer.pageCount = slides.length === 0 ? null : slides.length;
+  writer.title = (await packageTitle(archive)) ?? (await slideTitle(archive, slides[0], writer));
+}
+
+async function readSlide(archive: Archive, part: string, page: number, writer: DocumentWriter): Promise<void> {
+  const slide = new SlideReader(writer.textMaxChars);
+  await archive.xml(part, slide);
+  if (slide.isHidden) return;
+  const relations = [...(await relationsOf(archive, part)).values()].filter(({ isExternal }) => !isExternal);
+  const related = async (wanted: string) => {
+    const shapes: ShapeText[] = [];
+    for (const { target } of relations.filter(({ type }) => type === wanted)) {
+      const reader = new SlideReader(writer.textMaxChars);
+      await archive.xml(target, reader);
+      shapes.push(...reader.shapes);
+    }
+    return shapes;
+  };
+  const shapes = [...slide.shapes, ...(await related('diagramData'))];
+  const notes = (await related('notesSlide')).filter(({ role }) => role === 'body');
+  const comments = await related('comments');
+  // A slide of nothing but pictures leaves no heading.
+  if (shapes.length + notes.length + comments.length === 0) return;
+  writer.heading(1, slide.title === '' ? `Slide ${page}` : slide.title, page);
+  for (const shape of shapes) writeShape(shape, page, writer);
+  for (const { lines } of notes) writer.block('paragraph', `Speaker notes: ${linesText(lines)}`, page);
+  for (const { lines } of comments) writer.block('paragraph', `Comment: ${linesText(lines)}`, page);
+}
+
+function writeShape({ role, lines, rows }: ShapeText, page: number, writer: DocumentWriter): void {
+  if (role === 'title') return;
+  if (rows.length > 0) writeTable(writer, rows, page);
+  else if (lines.length < 2) writer.block('paragraph', linesText(lines), page);
+  else writer.block('list', lines.map(({ level, text }) => `${'  '.repeat(level)}- ${text}`).join('\n'), page);
+}
+
+function linesText(lines: ShapeText['lines']): string {
+  return lines.map(({ text }) => text).join('\n');
+}
+
+async function slideTitle(archive: Archive, part: string | undefined, writer: DocumentWriter): Promise<string | null> {
+  if (part === undefined) return null;
+  const slide = new SlideReader(writer.textMaxChars);
+  await archive.xml(part, slide);
+  return slide.title === '' ? null : slide.title;
+}

@@ -1,0 +1,138 @@
+import { oneLine } from '../../../../lib/text.ts';
+import type { DocumentWriter } from '../document-writer.ts';
+
+export interface SheetCell {
+  /** From 0. */
+  readonly column: number;
+  /** As it is shown. */
+  readonly text: string;
+  /** Whether it is text, not a number, date or truth value: a row of nothing but text may be a head. */
+  readonly isText: boolean;
+}
+
+/** Rows of one block; passages may be cut between any two rows. */
+const rowsPerBlock = 50;
+/** Cells of one document, counted with empty ones: reading more takes too long. */
+export const cellsMax = 3_000_000;
+
+/**
+ * Writes the sheets of a workbook: a heading for each sheet, then one line for each row, each cell with its column's name
+ * (`- part: chains; usual stock: 60`). The first row with several cells names the columns if they are all text; else columns have their
+ * letters. A lone cell above a table is a paragraph. Another table begins after an empty row, with a row of nothing but text, below a
+ * lone cell or where numbers were.
+ */
+export class SheetWriter {
+  readonly #writer: DocumentWriter;
+  #cells = 0;
+  /** The name of a sheet without rows so far: an empty sheet leaves no heading. */
+  #name = '';
+  /** Names of the columns; undefined above the first table. */
+  #columns: ReadonlyMap<number, string> | undefined;
+  /** Whether no row came after the head. */
+  #isHeadOnly = false;
+  /** Columns of the table that have held numbers. */
+  readonly #numbers = new Set<number>();
+  #isAfterGap = false;
+  #isAfterTitle = false;
+  #lines: string[] = [];
+
+  constructor(writer: DocumentWriter) {
+    this.#writer = writer;
+  }
+
+  begin(name: string): void {
+    this.#name = name;
+  }
+
+  /** Counts cells, also empty ones. @returns false when the bound is reached: stop reading. */
+  count(cells: number): boolean {
+    this.#cells += cells;
+    return this.#cells <= cellsMax;
+  }
+
+  /** @param cells  in the order of their columns; none for an empty row. */
+  row(cells: readonly SheetCell[]): void {
+    const [first] = cells;
+    if (first === undefined) {
+      this.#isAfterGap = true;
+      return;
+    }
+    this.#writer.heading(1, this.#name);
+    this.#name = '';
+    if (cells.length === 1 && (this.#columns === undefined || (this.#isAfterGap && first.isText))) {
+      this.#flush();
+      this.#writer.block('paragraph', first.text);
+      this.#isAfterTitle = true;
+      return;
+    }
+    const isText = cells.length > 1 && cells.every((cell) => cell.isText);
+    if (this.#columns !== undefined && !(isText && this.#beginsTable(cells))) this.#addLine(cells, this.#columns);
+    else {
+      this.#flush();
+      this.#numbers.clear();
+      this.#columns = new Map(isText ? cells.map(({ column, text }) => [column, oneLine(text)]) : []);
+      this.#isHeadOnly = isText;
+      if (!isText) this.#addLine(cells, this.#columns);
+    }
+    this.#isAfterGap = false;
+    this.#isAfterTitle = false;
+  }
+
+  /** Ends the sheet. */
+  end(): void {
+    this.#flush();
+    this.#columns = undefined;
+    this.#isAfterGap = false;
+    this.#isAfterTitle = false;
+  }
+
+  /** Says in the text that reading stopped. */
+  cut(): void {
+    this.end();
+    const most = cellsMax.toLocaleString('en-US');
+    this.#writer.block(
+      'paragraph',
+      `Note: the workbook has more than ${most} cells, empty ones included; the rest was not read.`,
+    );
+  }
+
+  #beginsTable(cells: readonly SheetCell[]): boolean {
+    if (!this.#isAfterGap) return false;
+    return this.#isAfterTitle || cells.some(({ column }) => this.#numbers.has(column) || this.#columns?.has(column) !== true);
+  }
+
+  #addLine(cells: readonly SheetCell[], columns: ReadonlyMap<number, string>): void {
+    const named = cells.map(({ column, text, isText }) => {
+      if (!isText) this.#numbers.add(column);
+      return `${columns.get(column) ?? `column ${columnLetters(column)}`}: ${oneLine(text)}`;
+    });
+    this.#isHeadOnly = false;
+    this.#lines.push(`- ${named.join('; ')}`);
+    if (this.#lines.length >= rowsPerBlock) this.#flush();
+  }
+
+  /** Writes the rows so far. A table with only its head row still tells what it is about. */
+  #flush(): void {
+    if (this.#isHeadOnly && this.#columns !== undefined) this.#writer.block('table', [...this.#columns.values()].join('; '));
+    this.#isHeadOnly = false;
+    this.#writer.block('table', this.#lines.join('\n'));
+    this.#lines = [];
+  }
+}
+
+/** `A` for 0, `AA` for 26. */
+export function columnLetters(column: number): string {
+  const last = String.fromCharCode(65 + (column % 26));
+  return column < 26 ? last : columnLetters(Math.floor(column / 26) - 1) + last;
+}
+
+/** The column of a reference like `AB12`, from 0; undefined for other text. */
+export function columnOf(reference: string): number | undefined {
+  let column = 0;
+  for (let index = 0; index < 3; index += 1) {
+    const code = reference.charCodeAt(index);
+    if (!(code >= 65 && code <= 90)) break;
+    column = column * 26 + code - 64;
+  }
+  return column === 0 ? undefined : column - 1;
+}

@@ -1,0 +1,239 @@
+import type { Logger } from 'pino';
+import type { IdKind } from '../../../entities/ids.ts';
+import type { RunTrigger } from '../../../entities/knowledge/source-run.ts';
+import type { Settings } from '../../../settings.ts';
+import { LeaseLostError, type OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
+import type { SyncedItem, SyncLease } from '../../../storage/knowledge/syncing/syncing.ts';
+import type { Storage } from '../../../storage/storage.ts';
+import type { Jobs } from '../../jobs/jobs.ts';
+import type { Connector, ListedItem, ListedPage, ListTask, SyncedSource } from '../connectors/connector.ts';
+import { SourceError } from '../connectors/error.ts';
+import type { Connectors } from '../connectors/registry.ts';
+import { parserVersion } from '../index/index-item.ts';
+
+export interface SyncContext {
+  readonly settings: Settings;
+  readonly storage: Storage;
+  readonly jobs: Jobs;
+  readonly connectors: Connectors;
+  readonly logger: Logger;
+  /** Identifies this process as the holder of leases. */
+  readonly owner: string;
+  newId(kind: IdKind): string;
+}
+
+/** What happens to the job of a source. */
+export type SyncOutcome = { readonly kind: 'done' } | { readonly kind: 'retry'; readonly afterMs: number };
+
+/** A run goes on this often after failures that may pass, then it has failed. */
+const attemptsMax = 5;
+const retryMaxMs = 15 * 60_000;
+/** Messages may name what is missing, which may be much. */
+const messageMax = 1_000;
+/** The name of what is being read is stored this often. */
+const shownEveryMs = 1_000;
+
+/**
+ * Runs one listing of a source: stores what its connector lists, part by part, and queues what changed. In every case the run ends in a state
+ * with a reason, or goes on later where it stopped; a source that another process lists is left alone.
+ *
+ * @throws the signal's reason when it fires.
+ */
+export async function syncSource(
+  context: SyncContext,
+  dataSourceId: string,
+  trigger: RunTrigger,
+  signal: AbortSignal,
+): Promise<SyncOutcome> {
+  const { storage, settings, owner, connectors } = context;
+  const leaseMs = settings.INDEX_LEASE_MS;
+  const lease = await storage.syncing.begin(dataSourceId, { id: context.newId('sourceRun'), owner, leaseMs, trigger });
+  if (lease === undefined) return { kind: 'done' };
+  const lost = new AbortController();
+  const shown = { current: null as string | null, stored: null as string | null };
+  const heart = beat(
+    leaseMs,
+    async () => {
+      await storage.syncing.renew(lease, shown.current, leaseMs);
+      shown.stored = shown.current;
+    },
+    shown,
+    lost,
+  );
+  try {
+    await runListing(context, lease, connectors[lease.source.type], AbortSignal.any([signal, lost.signal]), (current) => {
+      shown.current = current;
+    });
+    return { kind: 'done' };
+  } catch (error) {
+    if (error instanceof LeaseLostError || lost.signal.aborted) return { kind: 'done' };
+    return await settle(context, lease, error, signal).catch((failure: unknown) => {
+      if (failure instanceof LeaseLostError) return { kind: 'done' } as const;
+      throw failure;
+    });
+  } finally {
+    heart.stop();
+  }
+}
+
+/** Renews the lease while a connector waits, and shows what it reads. */
+function beat(
+  leaseMs: number,
+  renew: () => Promise<void>,
+  shown: { readonly current: string | null; readonly stored: string | null },
+  lost: AbortController,
+): { stop(): void } {
+  let renewedAt = Date.now();
+  const timer = setInterval(
+    () => {
+      const isNews = shown.current !== shown.stored;
+      if (!isNews && Date.now() - renewedAt < leaseMs / 3) return;
+      renewedAt = Date.now();
+      renew().catch((error: unknown) => {
+        if (error instanceof LeaseLostError) lost.abort(error);
+      });
+    },
+    Math.min(shownEveryMs, leaseMs / 3),
+  );
+  return { stop: () => clearInterval(timer) };
+}
+
+async function runListing(
+  context: SyncContext,
+  lease: SyncLease,
+  connector: Connector,
+  signal: AbortSignal,
+  progress: (current: string) => void,
+): Promise<void> {
+  const { storage } = context;
+  const { source } = lease;
+  const task: ListTask = {
+    source: syncedSource(lease),
+    isForced: lease.isForced,
+    state: lease.isForced ? undefined : (source.state ?? undefined),
+    place: lease.place,
+    signal,
+    progress,
+    known: async (ids) => new Map((await storage.syncing.known(source.id, ids)).map((item) => [item.uniqueId, readable(item)])),
+  };
+  const listing = connector.list(task);
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const part = await listing.next();
+      signal.throwIfAborted();
+      if (part.done === true) {
+        const { isComplete, bound = null, state } = part.value;
+        const remove = queueAll(context, 'knowledge.delete-item');
+        await storage.syncing.finish(lease, { isComplete, bound, state }, remove);
+        await endRuns(context, source.id);
+        return;
+      }
+      await store(context, lease, part.value);
+    }
+  } finally {
+    await listing.return({ isComplete: false }).catch(() => undefined);
+  }
+}
+
+async function store(context: SyncContext, lease: SyncLease, page: ListedPage): Promise<void> {
+  const { storage, settings } = context;
+  const items: SyncedItem[] = [];
+  for (const item of page.items) items.push(await stored(context, lease, item));
+  const outcome = await storage.syncing
+    .apply(
+      lease,
+      {
+        items,
+        goneIds: page.goneIds ?? [],
+        unchangedIds: page.unchangedIds ?? [],
+        unchangedParents: page.unchangedParents ?? [],
+        place: page.place,
+      },
+      settings.INDEX_LEASE_MS,
+      queueAll(context, 'knowledge.index-item'),
+    )
+    .catch(async (error: unknown) => {
+      for (const { contentBlobKey } of items) if (contentBlobKey !== null) await storage.blobs.delete(contentBlobKey);
+      throw error;
+    });
+  for (const key of outcome.unusedBlobKeys) await storage.blobs.delete(key);
+}
+
+async function stored({ storage, settings, newId }: SyncContext, { orgId }: SyncLease, item: ListedItem): Promise<SyncedItem> {
+  const newItemId = newId('knowledgeItem');
+  const contentBlobKey = item.content === undefined ? null : `${orgId}/knowledge/${newItemId}`;
+  const put =
+    contentBlobKey === null
+      ? undefined
+      : await storage.blobs.put(contentBlobKey, item.content ?? new Uint8Array(), settings.UPLOAD_MAX_BYTES);
+  return {
+    newId: newItemId,
+    uniqueId: item.uniqueId,
+    parentUniqueId: item.parentUniqueId,
+    name: item.name.trim().slice(0, 500) || item.uniqueId.slice(0, 500),
+    contentUrl: item.url,
+    listedKey: item.changeKey === null ? null : keyPrefix + item.changeKey,
+    filename: item.filename.slice(0, 500),
+    mimeType: item.mimeType.slice(0, 200),
+    sizeBytes: put?.sizeBytes ?? item.sizeBytes ?? null,
+    metadata: { ...item.metadata, ...(item.skipped === undefined ? {} : { skippedReason: item.skipped.message }) },
+    contentBlobKey,
+    skipped: item.skipped ?? null,
+  };
+}
+
+/** A newer reader reads everything anew, so its version is a part of every change key. */
+const keyPrefix = `${parserVersion} `;
+
+function readable<T extends { readonly changeKey: string | null }>(item: T): T {
+  const { changeKey } = item;
+  return { ...item, changeKey: changeKey?.startsWith(keyPrefix) === true ? changeKey.slice(keyPrefix.length) : null };
+}
+
+/** Queues a job for each item in the transaction that decides it. */
+function queueAll({ jobs }: SyncContext, name: 'knowledge.index-item' | 'knowledge.delete-item') {
+  return async (tx: Parameters<Parameters<Storage['syncing']['apply']>[3]>[0], items: readonly OwnedId[]) => {
+    for (const item of items) await jobs.enqueue(name, { itemId: item.id }, { owner: item, key: item.id, tx });
+  };
+}
+
+/** Ends the runs of a source, or of all, whose items are done, and queues those that are wanted once more. */
+export async function endRuns({ storage, jobs }: Pick<SyncContext, 'storage' | 'jobs'>, dataSourceId?: string): Promise<void> {
+  for (const source of await storage.syncing.closeEnded(dataSourceId)) await queueSync({ jobs }, source, 'REFRESH');
+}
+
+export function queueSync(
+  { jobs }: Pick<SyncContext, 'jobs'>,
+  source: OwnedId,
+  trigger: RunTrigger,
+  startAfterMs = 0,
+): Promise<void> {
+  const wait = startAfterMs === 0 ? {} : { startAfterMs };
+  return jobs.enqueue('knowledge.sync-source', { dataSourceId: source.id, trigger }, { owner: source, key: source.id, ...wait });
+}
+
+export function syncedSource({ source, orgId, tenantId }: Pick<SyncLease, 'source' | 'orgId' | 'tenantId'>): SyncedSource {
+  const { id, ownerUserId, type, data } = source;
+  return { id, ownerUserId, type, data, orgId, tenantId };
+}
+
+/** Ends the lease after a failure: the run goes on later if that may help, else it has failed. */
+async function settle(context: SyncContext, lease: SyncLease, error: unknown, signal: AbortSignal): Promise<SyncOutcome> {
+  const { storage, logger } = context;
+  if (signal.aborted) {
+    await storage.syncing.release(lease, false);
+    throw signal.reason;
+  }
+  const failure = error instanceof SourceError ? error : undefined;
+  if (failure === undefined) logger.error({ err: error, dataSourceId: lease.source.id }, 'listing a source failed');
+  const mayPass = failure === undefined || failure.isRetryable;
+  if (mayPass && lease.attempt < attemptsMax) {
+    await storage.syncing.release(lease, true);
+    return { kind: 'retry', afterMs: Math.min(retryMaxMs, failure?.retryAfterMs ?? 1_000 * 4 ** lease.attempt) };
+  }
+  const code = failure?.code ?? 'INTERNAL';
+  const message = failure?.message ?? 'Something went wrong on our side while the source was read; refresh it to try again.';
+  await storage.syncing.fail(lease, { code, message: message.slice(0, messageMax) });
+  return { kind: 'done' };
+}

@@ -1,0 +1,51 @@
+// Raw SQL: what is found once is read and removed in one statement.
+import type { ConnectionProvider } from '../../entities/knowledge/connection.ts';
+import type { Database } from '../database/database.ts';
+
+/** A person who is on the way to another service. Sealed for `attemptPlace`. */
+export interface ConnectionAttempt {
+  /** Hash of the state that the service sends back. */
+  readonly id: string;
+  readonly orgId: string;
+  readonly ownerUserId: string;
+  readonly provider: ConnectionProvider;
+  readonly returnTo: string | null;
+  readonly sealed: string;
+  readonly expiresAt: Date;
+}
+
+export interface ConnectionAttemptStore {
+  /** Also removes those that have expired. */
+  create(attempt: ConnectionAttempt): Promise<void>;
+  /** One that waits for the service's answer. Found once: a second answer with its state finds nothing. */
+  take(id: string): Promise<ConnectionAttempt | undefined>;
+  /** Keeps it until the person confirms. */
+  keep(attempt: ConnectionAttempt, confirmHash: string): Promise<void>;
+  /** The one that the person confirms with this word; found once. */
+  confirm(confirmHash: string): Promise<ConnectionAttempt | undefined>;
+}
+
+export function attemptPlace({ id, orgId }: Pick<ConnectionAttempt, 'id' | 'orgId'>) {
+  return { orgId, table: 'connection_attempts', rowId: id };
+}
+
+export function createConnectionAttemptStore({ pool, prisma }: Database): ConnectionAttemptStore {
+  const removed = `returning id, "orgId", "ownerUserId", provider, "returnTo", sealed, "expiresAt"`;
+  return {
+    async create(attempt) {
+      await prisma.connectionAttempt.deleteMany({ where: { expiresAt: { lt: new Date() } } });
+      await prisma.connectionAttempt.create({ data: attempt });
+    },
+    async take(id) {
+      const text = `delete from connection_attempts where id = $1 and "confirmHash" is null and "expiresAt" > now() ${removed}`;
+      return (await pool.query<ConnectionAttempt>(text, [id])).rows[0];
+    },
+    async keep(attempt, confirmHash) {
+      await prisma.connectionAttempt.create({ data: { ...attempt, confirmHash } });
+    },
+    async confirm(confirmHash) {
+      const text = `delete from connection_attempts where "confirmHash" = $1 and "expiresAt" > now() ${removed}`;
+      return (await pool.query<ConnectionAttempt>(text, [confirmHash])).rows[0];
+    },
+  };
+}

@@ -1,0 +1,312 @@
+// Raw SQL: leases. Each write checks in the same statement that its lease is still the newest, by the time of the database.
+import type { ConnectedType } from '../../../entities/knowledge/data-source.ts';
+import type { Database } from '../../database/database.ts';
+import type { Transaction } from '../../database/prisma.ts';
+import { LeaseLostError, type OwnedId } from '../indexing/lease.ts';
+import { decide, type StoredItem } from './decide.ts';
+import type { AlsoInTransaction, PageOutcome, SyncedItem, SyncedPage, SyncLease, SyncStore } from './lease.ts';
+
+export type RunWrites = Pick<SyncStore, 'begin' | 'renew' | 'known' | 'apply' | 'finish' | 'fail' | 'release'>;
+
+/** A run that was cut off this often is given up. */
+const attemptsMax = 5;
+
+/** @param announce  signals to readers of a source that it changed. */
+export function createRunWrites(db: Database, announce: (dataSourceId: string) => void): RunWrites {
+  const { pool, prisma } = db;
+
+  async function leased(
+    tx: Pick<Transaction, 'query'>,
+    { runId, owner, fence }: SyncLease,
+    set: string,
+    values: readonly unknown[] = [],
+  ): Promise<void> {
+    const { rowCount } = await tx.query(
+      `update source_runs set ${set} where id = $1 and "leaseOwner" = $2 and fence = $3 and status = 'LISTING'`,
+      [runId, owner, fence, ...values],
+    );
+    if (rowCount !== 1) throw new LeaseLostError(`the lease of ${runId} is lost`);
+  }
+  const until = (placeholder: string) => `"leaseUntil" = now() + ${placeholder}::int * interval '1 millisecond'`;
+
+  const writes: RunWrites = {
+    async begin(dataSourceId, { id, owner, leaseMs, trigger }) {
+      const lease = await db.transaction(async (tx) => {
+        const { rows } = await tx.query<SourceRow>(
+          `select s.id, s."orgId", s."ownerUserId", s.type, s.data, s."syncState" as state, s."isSyncForced", o."tenantId"
+           from data_sources s join organizations o on o.id = s."orgId" where s.id = $1 and s."deletingAt" is null for update of s`,
+          [dataSourceId],
+        );
+        const [found] = rows;
+        if (found === undefined) return undefined;
+        const { isSyncForced, orgId, tenantId, ...source } = found;
+        const { rows: runs } = await tx.query<RunRow>(
+          `select id, status, fence, attempt, "isForced", place, "leaseUntil" > now() as "isHeld" from source_runs
+           where "dataSourceId" = $1 and status in ('LISTING', 'INDEXING')`,
+          [dataSourceId],
+        );
+        const [run] = runs;
+        if (run !== undefined && (run.status === 'INDEXING' || run.isHeld === true)) {
+          await tx.query('update data_sources set "isSyncWanted" = true where id = $1', [dataSourceId]);
+          return undefined;
+        }
+        const common = { owner, orgId, tenantId, source };
+        if (run !== undefined) {
+          await tx.query(
+            `update source_runs set "leaseOwner" = $2, ${until('$3')}, fence = fence + 1, attempt = attempt + 1 where id = $1`,
+            [run.id, owner, leaseMs],
+          );
+          const { fence, attempt, isForced } = run;
+          return { ...common, runId: run.id, fence: fence + 1, attempt: attempt + 1, isForced, place: run.place ?? undefined };
+        }
+        await tx.query(
+          `insert into source_runs (id, "dataSourceId", trigger, "isForced", "leaseOwner", "leaseUntil", fence, attempt)
+           values ($1, $2, $3, $4, $5, now() + $6::int * interval '1 millisecond', 1, 1)`,
+          [id, dataSourceId, trigger, isSyncForced, owner, leaseMs],
+        );
+        await tx.query('update data_sources set "isSyncWanted" = false, "isSyncForced" = false where id = $1', [dataSourceId]);
+        return { ...common, runId: id, fence: 1, attempt: 1, isForced: isSyncForced, place: undefined };
+      });
+      if (lease === undefined) return undefined;
+      announce(dataSourceId);
+      if (lease.attempt <= attemptsMax) return lease;
+      await writes.fail(lease, {
+        code: 'INTERRUPTED',
+        message: `Reading the source was cut off ${attemptsMax} times; refresh it to try again.`,
+      });
+      return undefined;
+    },
+    async renew(lease, currentItem, leaseMs) {
+      await leased(pool, lease, `"currentItem" = $4, ${until('$5')}`, [currentItem?.slice(0, 500) ?? null, leaseMs]);
+      announce(lease.source.id);
+    },
+    async known(dataSourceId, uniqueIds) {
+      const items = await prisma.knowledgeItem.findMany({
+        where: { dataSourceId, uniqueId: { in: [...uniqueIds] }, indexStatus: { not: 'DELETING' } },
+        select: { uniqueId: true, changeKey: true, metadata: true, liveGeneration: true },
+      });
+      return items.map(({ liveGeneration, metadata, ...item }) => ({
+        ...item,
+        metadata: metadata as Readonly<Record<string, unknown>>,
+        isIndexed: liveGeneration !== null,
+      }));
+    },
+    async apply(lease, page, leaseMs, also) {
+      const outcome = await db.transaction(async (tx) => {
+        // Locks the run first: a cancellation waits, and what it ends includes this page.
+        await leased(tx, lease, `place = $4::jsonb, ${until('$5')}`, [JSON.stringify(page.place ?? null), leaseMs]);
+        return applyPage(tx, lease, page, also);
+      });
+      announce(lease.source.id);
+      return outcome;
+    },
+    async finish(lease, { isComplete, bound, state }, also) {
+      const dataSourceId = lease.source.id;
+      await db.transaction(async (tx) => {
+        await leased(tx, lease, `"isComplete" = $4, bound = $5, place = null, "currentItem" = null`, [isComplete, bound]);
+        const { removed, heldCount } = await removeMissing(tx, lease, isComplete);
+        await tx.query(
+          `update source_runs set status = 'INDEXING', "listedAt" = now(), "leaseOwner" = null, "leaseUntil" = null,
+             "removedCount" = $2, "heldCount" = $3 where id = $1`,
+          [lease.runId, removed.length, heldCount],
+        );
+        const message =
+          bound === null ? null : `The source was read up to its limit ${bound}; what lies behind it is not indexed.`;
+        await tx.query(
+          `update data_sources set "updatedAt" = now(), "errorCode" = $2, "errorMessage" = $3,
+             "syncState" = case when $4 then $5::jsonb else "syncState" end where id = $1`,
+          [dataSourceId, bound === null ? null : 'BOUND_REACHED', message, state !== undefined, JSON.stringify(state ?? null)],
+        );
+        await also(tx, removed);
+      });
+      announce(dataSourceId);
+    },
+    async fail(lease, { code, message }) {
+      const dataSourceId = lease.source.id;
+      await db.transaction(async (tx) => {
+        await leased(
+          tx,
+          lease,
+          `status = 'FAILED', "endedAt" = now(), "leaseOwner" = null, "leaseUntil" = null, "currentItem" = null, "errorCode" = $4, "errorMessage" = $5`,
+          [code, message],
+        );
+        await tx.query(
+          `update data_sources set "updatedAt" = now(), "errorCode" = $2, "errorMessage" = $3, "lastSyncedAt" = now() where id = $1`,
+          [dataSourceId, code, message],
+        );
+      });
+      announce(dataSourceId);
+    },
+    async release(lease, isCounted) {
+      const attempt = isCounted ? 'attempt' : 'attempt - 1';
+      await leased(pool, lease, `"leaseOwner" = null, "leaseUntil" = now(), "currentItem" = null, attempt = ${attempt}`);
+      announce(lease.source.id);
+    },
+  };
+  return writes;
+}
+
+interface SourceRow extends OwnedId {
+  readonly ownerUserId: string;
+  readonly type: ConnectedType;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly state: unknown;
+  readonly isSyncForced: boolean;
+}
+interface RunRow {
+  readonly id: string;
+  readonly status: string;
+  readonly fence: number;
+  readonly attempt: number;
+  readonly isForced: boolean;
+  readonly place: unknown;
+  readonly isHeld: boolean | null;
+}
+interface StoredRow extends StoredItem {
+  readonly id: string;
+  readonly uniqueId: string;
+  readonly contentBlobKey: string | null;
+}
+
+async function applyPage(
+  tx: Transaction,
+  lease: SyncLease,
+  { items, goneIds, unchangedIds, unchangedParents }: SyncedPage,
+  also: AlsoInTransaction,
+): Promise<PageOutcome> {
+  const { runId, source, orgId, tenantId, isForced } = lease;
+  // The last of two with one id wins: services repeat an item that changed while they listed it.
+  const listed = [...new Map(items.map((item) => [item.uniqueId, item])).values()].sort((a, b) =>
+    a.uniqueId < b.uniqueId ? -1 : 1,
+  );
+  const { rows } = await tx.query<StoredRow>(
+    `select id, "uniqueId", "indexStatus", "changeKey", "listedKey", "liveGeneration", "isRetryable", "contentBlobKey" from knowledge_items
+     where "dataSourceId" = $1 and "uniqueId" = any($2::text[]) and "indexStatus" <> 'DELETING' order by "uniqueId" for update`,
+    [source.id, listed.map(({ uniqueId }) => uniqueId)],
+  );
+  const stored = new Map(rows.map((row) => [row.uniqueId, row]));
+  const counts = { added: 0, changed: 0, unchanged: 0, skipped: 0 };
+  const unusedBlobKeys: string[] = [];
+  let listedCount = listed.length;
+  const queued: OwnedId[] = [];
+  const added: object[] = [];
+  const updated: object[] = [];
+  for (const item of listed) {
+    const known = stored.get(item.uniqueId);
+    const decision = decide(known, item, isForced);
+    counts[decision === 'again' ? 'changed' : decision] += 1;
+    const isSkipped = decision === 'skipped';
+    const status = isSkipped ? 'SKIPPED' : 'QUEUED';
+    if (known === undefined) {
+      added.push({ ...rowOf(item), id: item.newId, indexStatus: status, isQueued: !isSkipped });
+      if (!isSkipped) queued.push({ id: item.newId, orgId, tenantId });
+      continue;
+    }
+    const isKept = decision === 'unchanged' || decision === 'again';
+    updated.push({ ...rowOf(item), id: known.id, decision, status: isKept ? null : status });
+    if (decision === 'changed') queued.push({ id: known.id, orgId, tenantId });
+    const unused = decision === 'unchanged' ? item.contentBlobKey : item.contentBlobKey === null ? null : known.contentBlobKey;
+    // A run that reads the earlier content finds it gone, and reads the item once more.
+    if (unused !== null) unusedBlobKeys.push(unused);
+  }
+  if (added.length > 0) await tx.query(insertSql, [JSON.stringify(added), orgId, source.id, source.type, runId]);
+  if (updated.length > 0) await tx.query(updateSql, [JSON.stringify(updated), runId, isForced]);
+  if (unchangedIds.length + unchangedParents.length > 0) {
+    const { rowCount } = await tx.query(
+      `update knowledge_items set "seenRunId" = $2, "missedRuns" = 0, "lastCheckedAt" = now()
+       where "dataSourceId" = $1 and ("uniqueId" = any($3::text[]) or "parentUniqueId" = any($4::text[])) and "indexStatus" <> 'DELETING'`,
+      [source.id, runId, unchangedIds, unchangedParents],
+    );
+    counts.unchanged += rowCount ?? 0;
+    listedCount += rowCount ?? 0;
+  }
+  if (goneIds.length > 0) {
+    await tx.query(
+      `update knowledge_items set "seenRunId" = $2 where "dataSourceId" = $1 and "uniqueId" = any($3::text[]) and "indexStatus" <> 'DELETING'`,
+      [source.id, goneMark(runId), goneIds],
+    );
+  }
+  await tx.query(
+    `update source_runs set "listedCount" = "listedCount" + $2, "addedCount" = "addedCount" + $3, "changedCount" = "changedCount" + $4,
+       "unchangedCount" = "unchangedCount" + $5, "skippedCount" = "skippedCount" + $6 where id = $1`,
+    [runId, listedCount, counts.added, counts.changed, counts.unchanged, counts.skipped],
+  );
+  await also(tx, queued);
+  return { queued, unusedBlobKeys };
+}
+
+/** What stands in `seenRunId` of an item that the service itself calls deleted. */
+function goneMark(runId: string): string {
+  return `gone ${runId}`;
+}
+
+function rowOf(item: SyncedItem): object {
+  const { newId: _newId, skipped, ...row } = item;
+  return { ...row, errorCode: skipped?.code ?? null, errorMessage: skipped?.message ?? null };
+}
+
+const given = `jsonb_to_recordset($1::jsonb) as g(id text, "uniqueId" text, "parentUniqueId" text, name text, "contentUrl" text, "listedKey" text,
+  filename text, "mimeType" text, "sizeBytes" bigint, metadata jsonb, "contentBlobKey" text, "errorCode" text, "errorMessage" text`;
+
+const insertSql = `insert into knowledge_items (id, "orgId", "dataSourceId", type, "updatedAt", "uniqueId", "parentUniqueId", name, "contentUrl",
+    "listedKey", filename, "mimeType", "sizeBytes", metadata, "contentBlobKey", "isContentStoredExternally", "errorCode", "errorMessage",
+    "indexStatus", "seenRunId", "queuedRunId", "lastCheckedAt", "indexPercentage")
+  select g.id, $2, $3, $4, now(), g."uniqueId", g."parentUniqueId", g.name, g."contentUrl",
+    g."listedKey", g.filename, g."mimeType", g."sizeBytes", g.metadata, g."contentBlobKey", g."contentBlobKey" is null, g."errorCode", g."errorMessage",
+    g."indexStatus", $5, case when g."isQueued" then $5 end, now(), case when g."isQueued" then 0 else 100 end
+  from ${given}, "indexStatus" text, "isQueued" boolean)`;
+
+/** A skipped item answers no more: its passages are removed with its generation. */
+const updateSql = `update knowledge_items i set "updatedAt" = now(), name = g.name, "parentUniqueId" = g."parentUniqueId", "contentUrl" = g."contentUrl",
+    filename = g.filename, "mimeType" = case when g.decision = 'unchanged' then i."mimeType" else g."mimeType" end, "sizeBytes" = g."sizeBytes",
+    metadata = i.metadata || g.metadata, "seenRunId" = $2, "missedRuns" = 0, "lastCheckedAt" = now(),
+    "listedKey" = g."listedKey", "changeKey" = case when g.decision = 'skipped' then null else i."changeKey" end,
+    "contentBlobKey" = case when g.decision = 'unchanged' then i."contentBlobKey" else coalesce(g."contentBlobKey", i."contentBlobKey") end,
+    "indexStatus" = coalesce(g.status, i."indexStatus"),
+    "indexPercentage" = case g.status when 'QUEUED' then 0 when 'SKIPPED' then 100 else i."indexPercentage" end,
+    "queuedRunId" = case when g.decision in ('changed', 'again') then $2 else i."queuedRunId" end,
+    attempt = case when g.status is null then i.attempt else 0 end,
+    "isForced" = case when g.decision in ('changed', 'again') then i."isForced" or $3 else i."isForced" end,
+    "isRunWanted" = i."isRunWanted" or g.decision = 'again',
+    "errorCode" = case when g.decision = 'skipped' then g."errorCode" when g.decision = 'changed' then null else i."errorCode" end,
+    "errorMessage" = case when g.decision = 'skipped' then g."errorMessage" when g.decision = 'changed' then null else i."errorMessage" end,
+    "isRetryable" = i."isRetryable" and g.decision <> 'skipped',
+    "leaseOwner" = case when g.decision = 'skipped' then null else i."leaseOwner" end,
+    "leaseUntil" = case when g.decision = 'skipped' then null else i."leaseUntil" end,
+    "lastGeneration" = i."lastGeneration" + case when g.decision = 'skipped' then 1 else 0 end,
+    "liveGeneration" = case when g.decision = 'skipped' then null else i."liveGeneration" end,
+    "needsCleaning" = i."needsCleaning" or (g.decision = 'skipped' and i."liveGeneration" is not null)
+  from ${given}, decision text, status text)
+  where i.id = g.id`;
+
+/**
+ * Removes the items that are gone: those that a complete listing did not name, and those that the service calls deleted. More than half at once only
+ * when the run before missed them too: a service that hides things for an hour must not empty a source.
+ */
+async function removeMissing(
+  tx: Transaction,
+  { runId, source, orgId, tenantId }: SyncLease,
+  isComplete: boolean,
+): Promise<{ readonly removed: readonly OwnedId[]; readonly heldCount: number }> {
+  const missing = isComplete ? 'i."seenRunId" is distinct from $2' : 'i."seenRunId" = $2';
+  const values = [source.id, isComplete ? runId : goneMark(runId)];
+  const kept = `i."dataSourceId" = $1 and i."indexStatus" <> 'DELETING'`;
+  const { rows } = await tx.query<{ total: number; missing: number }>(
+    `select count(*)::int as total, count(*) filter (where ${missing})::int as missing from knowledge_items i where ${kept}`,
+    values,
+  );
+  const [count = { total: 0, missing: 0 }] = rows;
+  if (count.missing === 0) return { removed: [], heldCount: 0 };
+  const isMost = count.missing * 2 > count.total;
+  const { rows: removed } = await tx.query<{ id: string }>(
+    `update knowledge_items i set "updatedAt" = now(), "indexStatus" = 'DELETING', "liveGeneration" = null, "uniqueId" = i.id, "leaseOwner" = null,
+       "leaseUntil" = null, "lastGeneration" = "lastGeneration" + 1
+     where ${kept} and ${missing} and (not $3 or i."missedRuns" > 0) returning i.id`,
+    [...values, isMost],
+  );
+  const { rowCount } = await tx.query(
+    `update knowledge_items i set "missedRuns" = "missedRuns" + 1 where ${kept} and ${missing}`,
+    values,
+  );
+  return { removed: removed.map(({ id }) => ({ id, orgId, tenantId })), heldCount: rowCount ?? 0 };
+}

@@ -1,0 +1,175 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { GoogleDrive, googleTypes } from '../../fixtures/upstreams/google-drive.ts';
+import { MicrosoftGraph } from '../../fixtures/upstreams/microsoft-graph.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Person } from '../../support/make.ts';
+import { withService } from '../../support/service.ts';
+
+const google = await GoogleDrive.start();
+const graph = await MicrosoftGraph.start();
+afterAll(() => Promise.all([google.server.close(), graph.close()]));
+const { make } = await withService('plain', {
+  env: {
+    GOOGLE_API_URL: google.url,
+    GOOGLE_TOKEN_URL: `${google.url}/token`,
+    MICROSOFT_API_URL: graph.url,
+    MICROSOFT_TOKEN_URL: `${graph.server.url}/token`,
+    ...{ GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret', MICROSOFT_CLIENT_ID: 'id', MICROSOFT_CLIENT_SECRET: 'secret' },
+    // Graph redirects to where the contents lie.
+    EGRESS_ALLOW: '127.0.0.1',
+  },
+});
+let ann: Person;
+let aiId: string;
+beforeEach(async () => {
+  ann = await make.person();
+  aiId = (await make.agent({ owner: ann })).id;
+});
+
+async function connected(provider: 'DRIVE_A' | 'DRIVE_B'): Promise<string> {
+  const { access: accessToken, refresh: refreshToken } = (provider === 'DRIVE_A' ? google : graph).tokens;
+  const reply = await ann.post('/api/v1/connections', { provider, accountName: 'Ann', accessToken, refreshToken });
+  expect(reply.status).toBe(200);
+  return reply.body.id;
+}
+async function driveA(...ids: readonly string[]): Promise<string> {
+  const files = ids.map((id) => ({ id, name: id }));
+  const reply = await ann.post(`/api/v1/ais/${aiId}/data-sources/drive-a`, { oauthTokenId: await connected('DRIVE_A'), files });
+  expect(reply.status).toBe(200);
+  return reply.body.data[0].id;
+}
+async function driveB(fileId: string, more: object = {}): Promise<string> {
+  const body = { oauthTokenId: await connected('DRIVE_B'), fileId, filename: fileId, ...more };
+  const reply = await ann.post(`/api/v1/ais/${aiId}/data-sources/drive-b`, body);
+  expect(reply.status).toBe(200);
+  return reply.body.id;
+}
+async function run(id: string, count: number) {
+  return eventually(async () => {
+    const { data } = (await ann.get(`/api/v1/data-sources/${id}/runs`)).body;
+    expect(data.length).toBe(count);
+    expect(data[0].endedAt).toEqual(expect.any(String));
+    return data[0];
+  });
+}
+const read = async (id: string) => (await ann.get(`/api/v1/data-sources/${id}`)).body;
+async function statesOf(id: string): Promise<Readonly<Record<string, string>>> {
+  const { data } = (await ann.get(`/api/v1/data-sources/${id}/knowledge`)).body;
+  return Object.fromEntries(data.map((item: { uniqueId: string; indexStatus: string }) => [item.uniqueId, item.indexStatus]));
+}
+const refresh = (id: string, isForced = false) => ann.post(`/api/v1/data-sources/${id}/refresh?forceRefresh=${isForced}`);
+async function answer(question: string): Promise<string> {
+  const body = { model: aiId, messages: [{ role: 'user', content: question }] };
+  return JSON.stringify((await ann.post('/api/v1/chat/completions', body)).body);
+}
+
+describe('a folder of Google Drive', () => {
+  it('is indexed, cited, refreshed by its changes, and loses what is deleted', async () => {
+    google.folder('shop');
+    google.add({ id: 'hours', name: 'hours.md', parents: ['shop'], text: '# Hours\n\nThe workshop opens at nine.\n' });
+    google.add({
+      ...{ id: 'prices', name: 'Prices', parents: ['shop'], mimeType: googleTypes.document },
+      exports: { 'text/markdown': '# Prices\n\nA puncture costs fifteen euros.\n' },
+    });
+    google.add({ id: 'logo', name: 'logo.png', parents: ['shop'], mimeType: 'image/png', text: 'x' });
+    const id = await driveA('shop');
+    expect(await run(id, 1)).toMatchObject({ status: 'COMPLETED', addedCount: 2, skippedCount: 1, isComplete: true });
+    expect(await statesOf(id)).toEqual({ hours: 'INDEXED', prices: 'INDEXED', logo: 'SKIPPED' });
+    const before = await answer('What does a puncture cost?');
+    expect(before).toContain('fifteen euros');
+    expect(before).toContain('https://drive.google.com/file/d/prices/view');
+
+    google.change('prices', { content: { 'text/markdown': '# Prices\n\nA puncture costs twenty euros.\n' } });
+    await refresh(id);
+    expect(await run(id, 2)).toMatchObject({ listedCount: 1, changedCount: 1, removedCount: 0 });
+    expect(await answer('What does a puncture cost?')).toContain('twenty euros');
+
+    google.remove('hours');
+    await refresh(id);
+    expect(await run(id, 3)).toMatchObject({ listedCount: 0, removedCount: 1 });
+    expect(await statesOf(id)).toEqual({ prices: 'INDEXED', logo: 'SKIPPED' });
+    await refresh(id, true);
+    expect(await run(id, 4)).toMatchObject({ listedCount: 2, isComplete: true });
+  });
+
+  it('has the failure of one item where one file is refused, and goes on with an ended token', async () => {
+    google.folder('mixed');
+    for (const id of ['good', 'bad']) google.add({ id, name: `${id}.md`, parents: ['mixed'], text: `The ${id} file.` });
+    const body = { error: { errors: [{ reason: 'insufficientFilePermissions' }] } };
+    google.server.fail({ match: /files\/bad\?alt=media/, status: 403, body, times: 10 });
+    google.server.fail({ match: /files\/good\?alt=media/, status: 429, headers: { 'retry-after': '0' } });
+    const id = await driveA('mixed');
+    expect(await run(id, 1)).toMatchObject({ status: 'COMPLETED', addedCount: 2, failedCount: 1 });
+    expect(await read(id)).toMatchObject({ indexStatus: 'INDEXED', errorCode: 'FORBIDDEN' });
+    google.tokens.expire();
+    google.add({ id: 'late', name: 'late.md', parents: ['mixed'], text: 'A late file.' });
+    await refresh(id);
+    expect(await run(id, 2)).toMatchObject({ status: 'COMPLETED', addedCount: 1 });
+    google.tokens.expire();
+    google.tokens.refresh = 'another';
+    await refresh(id);
+    expect(await run(id, 3)).toMatchObject({ status: 'FAILED', errorCode: 'AUTH' });
+    expect(await read(id)).toMatchObject({ indexStatus: 'INDEXED', errorCode: 'AUTH' });
+    google.tokens.refresh = 'refresh-1';
+  });
+
+  it('removes more than half only when a second run agrees, also of changes that are told once', async () => {
+    google.folder('pair');
+    for (const id of ['left', 'right']) google.add({ id, name: `${id}.md`, parents: ['pair'], text: `The ${id} file.` });
+    const id = await driveA('pair');
+    await run(id, 1);
+    google.remove('left');
+    google.remove('right');
+    await refresh(id);
+    expect(await run(id, 2)).toMatchObject({ removedCount: 0, heldCount: 2 });
+    await refresh(id);
+    expect(await run(id, 3)).toMatchObject({ removedCount: 2 });
+  });
+
+  it('says what to do when it is not there', async () => {
+    const id = await driveA('nowhere');
+    expect(await run(id, 1)).toMatchObject({ status: 'FAILED', errorCode: 'NOT_FOUND' });
+    expect(await read(id)).toMatchObject({ indexStatus: 'FAILED', errorMessage: expect.stringContaining('Share it') });
+  });
+});
+
+describe('a folder of OneDrive', () => {
+  it('of a shared library is indexed, cited, refreshed by the delta, and loses what is deleted', async () => {
+    graph.drive('library', 'Library');
+    graph.add({ id: 'team', driveId: 'library' });
+    const rules = {
+      id: 'rules',
+      name: 'rules.md',
+      driveId: 'library',
+      parentId: 'team',
+      text: '# Rules\n\nVisitors sign in at gate four.\n',
+    };
+    graph.add(rules);
+    graph.add({ id: 'menu', name: 'menu.md', driveId: 'library', parentId: 'team', text: '# Menu\n\nFriday is soup day.\n' });
+    graph.add({ id: 'tour', name: 'tour.md', driveId: 'library', parentId: 'team', text: '# Tour\n\nIt lasts an hour.\n' });
+    const id = await driveB('team', { driveId: 'library' });
+    expect((await read(id)).data).toMatchObject({ fileId: 'team', driveId: 'library' });
+    expect(await run(id, 1)).toMatchObject({ status: 'COMPLETED', addedCount: 3, isComplete: true });
+    const before = await answer('Where do visitors sign in?');
+    expect(before).toContain('gate four');
+    expect(before).toContain('https://cloud.example/library/rules');
+
+    graph.tokens.expire();
+    graph.change('rules', { text: '# Rules\n\nVisitors sign in at gate seven.\n' });
+    graph.remove('menu');
+    await refresh(id);
+    expect(await run(id, 2)).toMatchObject({ listedCount: 1, changedCount: 1, removedCount: 1 });
+    expect(await answer('Where do visitors sign in?')).toContain('gate seven');
+    expect(await statesOf(id)).toEqual({ rules: 'INDEXED', tour: 'INDEXED' });
+    expect(graph.storage.requests.every(({ headers }) => headers.authorization === undefined)).toBe(true);
+  });
+
+  it.each([
+    ['driveId', ''],
+    ['driveId', 'x'.repeat(501)],
+  ])('needs a fitting %s', async (name, value) => {
+    const body = { oauthTokenId: await connected('DRIVE_B'), fileId: 'f', filename: 'f', [name]: value };
+    const reply = await ann.post(`/api/v1/ais/${aiId}/data-sources/drive-b`, body);
+    expect(reply).toMatchObject({ status: 400, body: { error: { param: name } } });
+  });
+});

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createExtractor, type ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
+import { chunkDocument } from '../../../src/engine/knowledge/index/chunk.ts';
+import { type DocumentFolder, documentFolder, extractLimits } from '../../support/knowledge/documents.ts';
+import { docx, epub, wordParagraph } from '../../support/knowledge/office.ts';
+
+const extractor = createExtractor();
+let folder: DocumentFolder;
+beforeAll(async () => {
+  folder = await documentFolder();
+});
+afterAll(async () => {
+  await extractor.close();
+  await folder.remove();
+});
+
+async function extract(filename: string, content: string | Uint8Array, mimeType?: string): Promise<ExtractedDocument> {
+  const source = await folder.put(filename, content, mimeType);
+  return extractor.extract(source, extractLimits, AbortSignal.timeout(60_000));
+}
+
+const base64 = (content: string | Uint8Array) => Buffer.from(content).toString('base64').replace(/.{76}/g, '$&\r\n');
+
+function mail(parts: readonly string[], boundary = 'cut'): string {
+  return [
+    'From: =?utf-8?Q?J=C3=BCrgen_Wei=C3=9F?= <juergen@example.com>',
+    'To: Ann Lee <ann@example.com>, desk@example.com',
+    'Subject: =?utf-8?B?TWlldHZlcnRyYWcgZsO8ciBkaWUgV2Vya3N0YXR0?=',
+    'Date: Fri, 20 Nov 2026 10:00:00 +0100',
+    'MIME-Version: 1.0',
+    `Content-Type: multipart/mixed; boundary="${boundary}"`,
+    '',
+    ...parts.flatMap((part) => [`--${boundary}`, part]),
+    `--${boundary}--`,
+    '',
+  ].join('\r\n');
+}
+
+function attachment(filename: string, type: string, content: string | Uint8Array): string {
+  return `Content-Type: ${type}; name="${filename}"\r\nContent-Disposition: attachment; filename="${filename}"\r\nContent-Transfer-Encoding: base64\r\n\r\n${base64(content)}`;
+}
+
+const head =
+  '# Mietvertrag für die Werkstatt\n\nFrom: Jürgen Weiß <juergen@example.com>\nTo: Ann Lee <ann@example.com>, desk@example.com\nDate: Fri, 20 Nov 2026 10:00:00 +0100';
+
+describe('EML', () => {
+  it('has the people, the body in its charset, and the attachments that can be read', async () => {
+    const document = await extract(
+      'vertrag.eml',
+      mail([
+        'Content-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nSch=F6ne Gr=FC=DFe.',
+        attachment(
+          'vertrag.docx',
+          'application/octet-stream',
+          docx(wordParagraph('Kaution', 'berschrift1') + wordParagraph('Drei Mieten.')),
+        ),
+        attachment('foto.png', 'image/png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')),
+        attachment('preise.csv', 'text/csv', 'part,price\nchains,60\n'),
+      ]),
+    );
+    expect(document).toMatchObject({ title: 'Mietvertrag für die Werkstatt', mimeType: 'message/rfc822', pageCount: null });
+    expect(document.text).toBe(
+      [
+        head,
+        'Schöne Grüße.',
+        '## Attachment: vertrag.docx',
+        '# Kaution',
+        'Drei Mieten.',
+        '## Attachment: foto.png',
+        expect.anything(),
+        '## Attachment: preise.csv',
+        '- part: chains; price: 60',
+      ]
+        .map((part) =>
+          typeof part === 'string'
+            ? part
+            : /Not read\. The file is image\/png, which cannot be read\..*/.exec(document.text)?.[0],
+        )
+        .join('\n\n'),
+    );
+    const paths = [...chunkDocument(document)].map(({ headingPath }) => headingPath);
+    expect(paths).toContain('Attachment: vertrag.docx > Kaution');
+  });
+  it('of HTML keeps its tables, and not what is hidden in it', async () => {
+    const { text } = await extract(
+      'a.eml',
+      mail([
+        'Content-Type: text/html; charset=utf-8\r\n\r\n<p>Offer</p><table><tr><th>part</th><th>price</th></tr><tr><td>chains</td><td>60</td></tr></table><div style="display: none">hidden words</div><script>script words</script>',
+      ]),
+    );
+    expect(text).toBe(`${head}\n\nOffer\n\n| part | price |\n| --- | --- |\n| chains | 60 |`);
+  });
+  it('holds forwarded mails as parts, to a depth of three', async () => {
+    const inner = 'Subject: Inner\r\nFrom: bo@example.com\r\n\r\nInner words.';
+    let message = inner;
+    for (let depth = 0; depth < 5; depth += 1) message = mail([`Content-Type: message/rfc822\r\n\r\n${message}`], `cut${depth}`);
+    const { text } = await extract('a.eml', message);
+    expect(text.match(/^#+ Attachment$/gm)).toHaveLength(4);
+    expect(text).toMatch(/Not read\. The file is inside more than 3 mails\.$/);
+    expect((await extract('b.eml', mail([`Content-Type: message/rfc822\r\n\r\n${inner}`]))).text).toContain(
+      '# Inner\n\nFrom: bo@example.com\n\nInner words.',
+    );
+  });
+  it('is known by its header without a name, and only so', async () => {
+    expect((await extract('download', mail(['\r\nwords']), '')).mimeType).toBe('message/rfc822');
+    expect((await extract('notes.txt', 'Subject: not a mail\n\nwords')).mimeType).toBe('text/plain');
+    expect(await extract('a.eml', 'only words')).toMatchObject({ mimeType: 'text/plain', text: 'only words' });
+  });
+});
+
+describe('EPUB', () => {
+  it('is read chapter by chapter, with headings and names from its contents', async () => {
+    const document = await extract(
+      'buch.epub',
+      epub(
+        {
+          'eins%201.xhtml': '',
+          'zwei.xhtml': `<h1>Der Mond</h1><p/><p>Er zieht das Meer&#160;an.${' Zweimal am Tag.'.repeat(20)}</p><h2>Nipptide</h2><p>Schwächer.</p>`,
+          'drei.xhtml':
+            '<p>Ohne Überschrift.</p><table><tr><td>Ort</td><td>Hub</td></tr><tr><td>Husum</td><td>3,5 m</td></tr></table>',
+        },
+        '<li><a href="text/zwei.xhtml#a">Kapitel eins</a></li><li><a href="text/drei.xhtml">Die <i>Orte</i></a></li>',
+      ),
+    );
+    expect(document).toMatchObject({ title: 'Das Gezeitenbuch', mimeType: 'application/epub+zip', pageCount: null });
+    expect(document.text.replaceAll('\u00a0', ' ')).toBe(
+      `# Der Mond\n\nEr zieht das Meer an.${' Zweimal am Tag.'.repeat(20)}\n\n## Nipptide\n\nSchwächer.\n\n# Die Orte\n\nOhne Überschrift.\n\n| Ort | Hub |\n| --- | --- |\n| Husum | 3,5 m |`,
+    );
+    const paths = [...chunkDocument(document)].map(({ headingPath }) => headingPath);
+    expect(paths).toEqual(expect.arrayContaining(['Der Mond > Nipptide', 'Die Orte']));
+  });
+});

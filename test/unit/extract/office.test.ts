@@ -1,0 +1,296 @@
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createExtractor, type ExtractedDocument } from '../../../src/engine/knowledge/extract/extract.ts';
+import { chunkDocument } from '../../../src/engine/knowledge/index/chunk.ts';
+import { type DocumentFolder, documentFolder, extractLimits } from '../../support/knowledge/documents.ts';
+import { docx, ods, pptx, pptxShape, wordParagraph, xlsx } from '../../support/knowledge/office.ts';
+import { doc } from '../../support/knowledge/word97.ts';
+
+const spreadsheets = createRequire(import.meta.url)('@e965/xlsx') as typeof import('@e965/xlsx');
+const extractor = createExtractor();
+let folder: DocumentFolder;
+beforeAll(async () => {
+  folder = await documentFolder();
+});
+afterAll(async () => {
+  await extractor.close();
+  await folder.remove();
+});
+
+async function extract(filename: string, content: string | Uint8Array, mimeType?: string): Promise<ExtractedDocument> {
+  const source = await folder.put(filename, content, mimeType);
+  return extractor.extract(source, extractLimits, AbortSignal.timeout(60_000));
+}
+
+function blocksOf({ text, blocks }: ExtractedDocument) {
+  return blocks.map(({ kind, charStart, charEnd }) => [kind, text.slice(charStart, charEnd)]);
+}
+
+function headingPaths(document: ExtractedDocument) {
+  return [...chunkDocument(document)].map(({ headingPath }) => headingPath);
+}
+
+const run = (text: string, properties = '') => `<w:r><w:rPr>${properties}</w:rPr><w:t xml:space="preserve">${text}</w:t></w:r>`;
+
+describe('DOCX', () => {
+  const cell = (text: string, properties = '') => `<w:tc><w:tcPr>${properties}</w:tcPr>${wordParagraph(text)}</w:tc>`;
+  it('has headings by style in any language, lists, and tables with their head', async () => {
+    const list = (text: string, level: number) =>
+      `<w:p><w:pPr><w:numPr><w:ilvl w:val="${level}"/><w:numId w:val="1"/></w:numPr></w:pPr>${run(text)}</w:p>`;
+    const document = await extract(
+      'haus.docx',
+      docx(
+        wordParagraph('Die Hausordnung', 'Titel') +
+          wordParagraph('Inhalt 3', 'Verzeichnis1') +
+          wordParagraph('Müll &amp; Wäsche', 'berschrift1') +
+          wordParagraph(`Für alle.${' Auch für Gäste.'.repeat(20)}`) +
+          wordParagraph('Größere Stücke', 'Eigene2') +
+          list('Öfen', 0) +
+          list('mit Rohr', 1) +
+          `<w:tbl><w:tr>${cell('Tag')}${cell('Tonne')}${cell('Ort')}</w:tr><w:tr>${cell('Montag', '<w:vMerge w:val="restart"/>')}${cell('Papier', '<w:gridSpan w:val="2"/>')}</w:tr><w:tr>${cell('', '<w:vMerge/>')}${cell('Glas')}${cell('Hof')}</w:tr></w:tbl>`,
+      ),
+    );
+    expect(document).toMatchObject({
+      title: 'Die Hausordnung',
+      mimeType: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+      pageCount: null,
+    });
+    expect(blocksOf(document)).toEqual([
+      ['heading', '# Die Hausordnung'],
+      ['heading', '# Müll & Wäsche'],
+      ['paragraph', `Für alle.${' Auch für Gäste.'.repeat(20)}`],
+      ['heading', '## Größere Stücke'],
+      ['list', '- Öfen\n  - mit Rohr'],
+      ['table', '| Tag | Tonne | Ort |\n| --- | --- | --- |\n| Montag | Papier |  |\n| Montag | Glas | Hof |'],
+    ]);
+    expect(headingPaths(document).at(-1)).toBe('Müll & Wäsche > Größere Stücke');
+  });
+  it('keeps footnotes and comments with their paragraph, and links', async () => {
+    const { text } = await extract(
+      'a.docx',
+      docx(
+        `<w:p>${run('Deposits are kept')}<w:r><w:footnoteReference w:id="2"/></w:r>${run('.')}<w:r><w:commentReference w:id="0"/></w:r></w:p><w:p>${run('See ')}<w:hyperlink r:id="rId2">${run('the terms')}</w:hyperlink>${run('.')}</w:p>`,
+        {
+          footnotes: `<w:footnote w:type="separator" w:id="0">${wordParagraph('line')}</w:footnote><w:footnote w:id="2">${wordParagraph('Three months of rent.')}</w:footnote>`,
+          comments: `<w:comment w:id="0" w:author="Ann Lee">${wordParagraph('Is this still true?')}</w:comment>`,
+        },
+      ),
+    );
+    expect(text).toBe(
+      'Deposits are kept[^1].\n\n[^1]: Three months of rent.\n\nComment by Ann Lee: Is this still true?\n\nSee [the terms](https://example.com/terms).',
+    );
+  });
+  it('leaves out deleted, moved, hidden and doubled text, and keeps inserted text and text boxes', async () => {
+    const { text } = await extract(
+      'a.docx',
+      docx(
+        `<w:p>${run('one')}<w:del><w:r><w:delText> deleted</w:delText></w:r></w:del><w:ins>${run(' two')}</w:ins><w:moveFrom>${run(' moved')}</w:moveFrom>${run(' hidden', '<w:vanish/>')}${run(' three')}<w:r><mc:AlternateContent><mc:Choice><w:txbxContent>${wordParagraph('In a box')}</w:txbxContent></mc:Choice><mc:Fallback><w:txbxContent>${wordParagraph('In a box')}</w:txbxContent></mc:Fallback></mc:AlternateContent></w:r></w:p>`,
+      ),
+    );
+    expect(text).toBe('In a box\n\none two three');
+  });
+  it('has the pages that Word counted', async () => {
+    const document = await extract(
+      'a.docx',
+      docx(
+        `${wordParagraph('First.')}<w:p><w:r><w:lastRenderedPageBreak/><w:t>Second.</w:t></w:r></w:p>${wordParagraph('Third.')}`,
+      ),
+    );
+    expect(document.pageCount).toBe(2);
+    expect(document.blocks.map(({ page }) => page)).toEqual([1, 1, 2]);
+  });
+});
+
+describe('DOC', () => {
+  it('has headings, tables, footnotes and comments', async () => {
+    const document = await extract(
+      'haus.doc',
+      doc({
+        paragraphs: [
+          { text: 'Hausordnung', style: 1 },
+          { text: 'Für alle „Mieter“.' },
+          { text: 'Müll', style: 2 },
+          { text: 'Tag\x07Tonne\x07' },
+          { text: 'Montag\x07Papier\x07' },
+          { text: 'Ende.' },
+        ],
+        footnotes: 'Drei Monate.',
+        comments: 'Stimmt das noch?',
+      }),
+    );
+    expect(document).toMatchObject({ title: 'Hausordnung', mimeType: 'application/msword', pageCount: null });
+    expect(blocksOf(document)).toEqual([
+      ['heading', '# Hausordnung'],
+      ['paragraph', 'Für alle „Mieter“.'],
+      ['heading', '## Müll'],
+      ['table', '| Tag | Tonne |\n| --- | --- |\n| Montag | Papier |'],
+      ['paragraph', 'Ende.'],
+      ['heading', '# Footnotes'],
+      ['paragraph', 'Drei Monate.'],
+      ['heading', '# Comments'],
+      ['paragraph', 'Stimmt das noch?'],
+    ]);
+  });
+});
+
+/** The same workbook in every format the library writes. */
+function workbook() {
+  const book = spreadsheets.utils.book_new();
+  const stock = spreadsheets.utils.aoa_to_sheet([
+    ['Stock of the workshop'],
+    [],
+    ['part', 'price', 'share', 'since'],
+    ['Bremsklötze für vorn', 12.5, 0.125, 46387],
+    ['chains', 1234567, 1, 46388.5],
+  ]);
+  for (const [address, z] of Object.entries({
+    B4: '#,##0.00 "€"',
+    B5: '#,##0.00 "€"',
+    C4: '0.0%',
+    C5: '0%',
+    D4: 'dd.mm.yyyy',
+    D5: 'm/d/yy',
+  })) {
+    const cell = stock[address];
+    if (cell !== undefined) cell.z = z;
+  }
+  spreadsheets.utils.book_append_sheet(book, stock, 'Stock');
+  const people = spreadsheets.utils.aoa_to_sheet([
+    ['name', 'is here'],
+    ['Zoë', true],
+  ]);
+  spreadsheets.utils.cell_add_comment(people.A2 ?? { t: 'z' }, 'Back on Monday', 'Ann');
+  spreadsheets.utils.book_append_sheet(book, people, 'People');
+  return book;
+}
+
+describe('spreadsheets', () => {
+  it.each([
+    ['xlsx', 'xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+    ['xls', 'biff8', 'application/vnd.ms-excel'],
+  ] as const)(
+    '%s: each row names its columns, numbers and dates are as shown, each sheet is a heading',
+    async (extension, bookType, mimeType) => {
+      const bytes: Buffer = spreadsheets.write(workbook(), { type: 'buffer', bookType });
+      const document = await extract(`stock.${extension}`, bytes);
+      expect(document.mimeType).toBe(mimeType);
+      expect(document.text.replace('(comment: Ann:\nBack', '(comment: Back')).toBe(
+        [
+          '# Stock',
+          'Stock of the workshop',
+          '- part: Bremsklötze für vorn; price: 12.50 €; share: 12.5%; since: 31.12.2026\n- part: chains; price: 1,234,567.00 €; share: 100%; since: 2027-01-01',
+          '# People',
+          '- name: Zoë (comment: Back on Monday); is here: TRUE',
+        ].join('\n\n'),
+      );
+      expect(headingPaths(document)).toEqual(['Stock', 'People']);
+    },
+  );
+  it('xlsx: shared and rich text, hidden sheets, comments, results of formulas', async () => {
+    const { text } = await extract(
+      'a.xlsx',
+      xlsx(
+        [
+          {
+            name: 'Grüße',
+            rows: '<row r="2"><c r="B2" t="s"><v>0</v></c><c r="C2" t="s"><v>1</v></c></row><row r="3"><c r="B3" s="1"><v>46387</v></c><c r="C3" s="2"><f>1/8</f><v>0.125</v></c><c r="AB3" t="str"><f>A1</f><v>shown</v></c></row>',
+            comments: '<comment ref="B3"><text><r><t>checked </t></r><r><t>twice</t></r></text></comment>',
+          },
+          { name: 'Secret', rows: '<row r="1"><c r="A1" t="inlineStr"><is><t>hidden words</t></is></c></row>', isHidden: true },
+        ],
+        ['<r><t>Da</t></r><r><t>tum</t></r><rPh><t>reading</t></rPh>', '<t>Anteil_x000D_&lt;%&gt;</t>'],
+      ),
+    );
+    expect(text).toBe('# Grüße\n\n- Datum: 31.12.2026 (comment: checked twice); Anteil <%>: 12.50%; column AB: shown');
+  });
+  it('a table below another has its own head, columns without a head have letters', async () => {
+    const rows = [['part', 'count'], ['chains', 3], [], ['Opening hours'], ['day', 'hours'], ['Monday', 8], [], ['Tuesday', 9]];
+    const book = spreadsheets.utils.book_new();
+    spreadsheets.utils.book_append_sheet(book, spreadsheets.utils.aoa_to_sheet(rows), 'A');
+    spreadsheets.utils.book_append_sheet(book, spreadsheets.utils.aoa_to_sheet([[1, 'two']]), 'B');
+    const { text } = await extract('a.xlsx', spreadsheets.write(book, { type: 'buffer', bookType: 'xlsx' }));
+    expect(text).toBe(
+      '# A\n\n- part: chains; count: 3\n\nOpening hours\n\n- day: Monday; hours: 8\n- day: Tuesday; hours: 9\n\n# B\n\n- column A: 1; column B: two',
+    );
+  });
+  it('ods: values as shown, repeated cells, comments, no hidden sheets', async () => {
+    const cell = (text: string, attributes = '') => `<table:table-cell ${attributes}><text:p>${text}</text:p></table:table-cell>`;
+    const document = await extract(
+      'a.ods',
+      ods(
+        `<table:table table:name="Preise"><table:table-row>${cell('Teil')}${cell('Preis')}${cell('Menge', 'table:number-columns-repeated="2"')}</table:table-row><table:table-row>${cell('Kette<text:s/>lang')}<table:table-cell office:value-type="currency" office:value="12.5"><office:annotation><text:p>alt</text:p></office:annotation><text:p>12,50 €</text:p></table:table-cell>${cell('7', 'office:value-type="float" table:number-columns-repeated="2"')}</table:table-row><table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="16384"/></table:table-row></table:table><table:table table:name="Weg" table:style-name="ta2"><table:table-row>${cell('hidden words')}</table:table-row></table:table>`,
+      ),
+    );
+    expect(document.mimeType).toBe('application/vnd.oasis.opendocument.spreadsheet');
+    expect(document.text).toBe('# Preise\n\n- Teil: Kette lang; Preis: 12,50 € (comment: alt); Menge: 7; Menge: 7');
+  });
+  it('ods of the library is read', async () => {
+    const { text } = await extract('a.ods', spreadsheets.write(workbook(), { type: 'buffer', bookType: 'ods' }));
+    expect(text).toContain('- part: chains; price: ');
+    expect(text).toContain('# People\n\n- name: Zoë');
+  });
+});
+
+describe('PPTX', () => {
+  it('has a heading and a page for each slide, tables, speaker notes and comments', async () => {
+    const document = await extract(
+      'talk.pptx',
+      pptx([
+        {
+          shapes: pptxShape(['Gezeiten'], 'ctrTitle') + pptxShape(['Eine Einführung'], 'subTitle'),
+          notes: 'Begrüßung nicht vergessen.',
+        },
+        { shapes: pptxShape(['Draft words'], 'title'), isHidden: true },
+        {
+          shapes: `${pptxShape(['Causes'], 'title')}${pptxShape(['The moon', 'The sun'], 'body')}${pptxShape(['3'], 'sldNum')}<p:graphicFrame><a:graphic><a:tbl><a:tr><a:tc><a:txBody><a:p><a:r><a:t>Body</a:t></a:r></a:p></a:txBody></a:tc><a:tc><a:txBody><a:p><a:r><a:t>Share</a:t></a:r></a:p></a:txBody></a:tc></a:tr><a:tr><a:tc><a:txBody><a:p><a:r><a:t>Moon</a:t></a:r></a:p></a:txBody></a:tc><a:tc><a:txBody><a:p><a:r><a:t>69 %</a:t></a:r></a:p></a:txBody></a:tc></a:tr></a:tbl></a:graphic></p:graphicFrame>`,
+          comment: 'Check the share',
+        },
+        { shapes: '<p:pic/>' },
+        { shapes: pptxShape(['No title here'], 'body') },
+      ]),
+    );
+    expect(document).toMatchObject({
+      title: 'Gezeiten',
+      mimeType: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+      pageCount: 5,
+    });
+    expect(blocksOf(document)).toEqual([
+      ['heading', '# Gezeiten'],
+      ['paragraph', 'Eine Einführung'],
+      ['paragraph', 'Speaker notes: Begrüßung nicht vergessen.'],
+      ['heading', '# Causes'],
+      ['list', '- The moon\n- The sun'],
+      ['table', '| Body | Share |\n| --- | --- |\n| Moon | 69 % |'],
+      ['paragraph', 'Comment: Check the share'],
+      ['heading', '# Slide 5'],
+      ['paragraph', 'No title here'],
+    ]);
+    expect(document.blocks.map(({ page }) => page)).toEqual([1, 1, 1, 3, 3, 3, 3, 5, 5]);
+  });
+});
+
+describe('the bytes decide', () => {
+  it.each([
+    [
+      'a workbook called .docx',
+      'a.docx',
+      () => xlsx([{ name: 'S', rows: '<row><c t="str"><v>words</v></c></row>' }]),
+      /spreadsheetml/,
+    ],
+    ['a document called .xlsx', 'a.xlsx', () => docx(wordParagraph('words')), /wordprocessingml/],
+    ['a document called .txt', 'a.txt', () => docx(wordParagraph('words')), /wordprocessingml/],
+    ['an old document called .xls', 'a.xls', () => doc({ paragraphs: [{ text: 'words' }] }), /msword/],
+    [
+      'an old workbook called .doc',
+      'a.doc',
+      () => spreadsheets.write(workbook(), { type: 'buffer', bookType: 'biff8' }) as Buffer,
+      /ms-excel/,
+    ],
+    ['text called .docx', 'a.docx', () => 'words', /text\/plain/],
+    ['a web page called .xls', 'a.xls', () => '<html><body><p>words</p></body></html>', /text\/html/],
+  ])('%s', async (_case, filename, content, mimeType) => {
+    const document = await extract(filename, content(), 'application/octet-stream');
+    expect(document.mimeType).toMatch(mimeType);
+    expect(document.text).toMatch(/words|Zoë/);
+  });
+});
