@@ -15,6 +15,7 @@ function pages(texts: readonly string[], title: string | null = null, firstPage:
   const writer = new DocumentWriter(10_000_000);
   for (const [index, text] of texts.entries()) writer.text(text, markdownBlocks, firstPage === null ? null : firstPage + index);
   writer.title = title;
+  if (firstPage !== null) writer.pageCount = texts.length;
   return writer.finish('text/markdown');
 }
 
