@@ -9,7 +9,7 @@ import { pageMarkdown } from './page-markdown.ts';
 import { firstPlace, isHidden, isWanted, nextPart, readPlace } from './walk.ts';
 
 export interface WikiServices extends ConnectorServices {
-  /** Reads the files of Google Drive that pages link to; undefined while this version has no connector for them. */
+  /** Reads the files of Google Drive that pages link to; undefined: they are listed as skipped. */
   readonly drive: Connector | undefined;
 }
 
