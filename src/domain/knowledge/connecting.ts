@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { BrowsePage } from '../../engine/knowledge/connections/browser.ts';
 import type { BrowserProvider, ConnectedAccount } from '../../engine/knowledge/connections/connect.ts';
+import { openAttempt, sealAttempt } from '../../engine/knowledge/connections/secrets.ts';
 import { SourceError } from '../../engine/knowledge/connectors/error.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { Connection, ConnectionProvider } from '../../entities/knowledge/connection.ts';
 import { parseCorsOrigins } from '../../lib/cors-origins.ts';
-import { attemptPlace, type ConnectionAttempt } from '../../storage/knowledge/connection-attempts.ts';
+import type { ConnectionAttempt } from '../../storage/knowledge/connection-attempts.ts';
 import { findUsersById, organizationsById } from '../accounts/accounts.ts';
 import type { Deps } from '../deps.ts';
 import { getConnection, ownsConnection, storeAccount } from './connections.ts';
@@ -43,7 +44,7 @@ export async function authorizeConnection(
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   const url = authorizeUrl(deps, provider, state, challenge);
   const id = hashOf(state);
-  const sealed = await deps.storage.vault.seal(attemptPlace({ id, orgId: caller.orgId }), JSON.stringify({ verifier }));
+  const sealed = await sealAttempt(deps.storage, { id, orgId: caller.orgId }, { verifier });
   await deps.storage.connectionAttempts.create({
     id,
     orgId: caller.orgId,
@@ -82,11 +83,11 @@ export interface Callback {
  * @throws DomainError INVALID_VALUE for an unknown, used or old state, and for what the service refuses.
  */
 export async function receiveCallback(deps: Deps, callback: Callback, signal: AbortSignal): Promise<Confirmation> {
-  const { connectionAttempts, vault } = deps.storage;
+  const { connectionAttempts } = deps.storage;
   const attempt = callback.state === '' ? undefined : await connectionAttempts.take(hashOf(callback.state));
   if (attempt === undefined) throw refused('This link was used already or is older than ten minutes. Begin again.');
   if (callback.error !== '' || callback.code === '') throw refused('The access was not allowed. Nothing was connected.');
-  const { verifier } = JSON.parse(await vault.open(attemptPlace(attempt), attempt.sealed)) as { verifier: string };
+  const { verifier } = (await openAttempt(deps.storage, attempt)) as { verifier: string };
   const answer = { code: callback.code, verifier, redirectUri: redirectUri(deps), installationId: callback.installationId };
   const account = await deps.knowledge.connecting
     .account(attempt.provider as BrowserProvider, answer, signal)
@@ -94,7 +95,7 @@ export async function receiveCallback(deps: Deps, callback: Callback, signal: Ab
       throw error instanceof SourceError ? refused(error.message) : error;
     });
   const word = randomWord();
-  const sealed = await vault.seal(attemptPlace(attempt), JSON.stringify(account));
+  const sealed = await sealAttempt(deps.storage, attempt, account);
   await connectionAttempts.keep({ ...attempt, sealed, expiresAt: new Date(deps.now().getTime() + lifeMs) }, hashOf(word));
   const [[person], [organization]] = await Promise.all([
     findUsersById(deps, [attempt.ownerUserId]),
@@ -116,10 +117,10 @@ export async function confirmConnection(
   deps: Deps,
   word: string,
 ): Promise<{ readonly connection: Connection; readonly returnTo: string | null }> {
-  const { connectionAttempts, vault } = deps.storage;
+  const { connectionAttempts } = deps.storage;
   const attempt: ConnectionAttempt | undefined = word === '' ? undefined : await connectionAttempts.confirm(hashOf(word));
   if (attempt === undefined) throw refused('This page was used already or is older than ten minutes. Begin again.');
-  const account = JSON.parse(await vault.open(attemptPlace(attempt), attempt.sealed)) as ConnectedAccount;
+  const account = (await openAttempt(deps.storage, attempt)) as ConnectedAccount;
   const expiresAt = account.expiresAt === null ? null : new Date(account.expiresAt);
   const connection = await storeAccount(deps, attempt, { ...account, expiresAt });
   return { connection, returnTo: attempt.returnTo };

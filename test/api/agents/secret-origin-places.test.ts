@@ -108,6 +108,6 @@ it('stored secrets are opened in one place for tools, and in one for connections
     readdirSync(root, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && readFileSync(join(root, name), 'utf8').includes(text))
       .sort();
-  expect(holding('vault.open(')).toEqual(['domain/knowledge/connections.ts', 'engine/tools/bound-secrets.ts']);
+  expect(holding('vault.open(')).toEqual(['engine/knowledge/connections/secrets.ts', 'engine/tools/bound-secrets.ts']);
   expect(holding('.sealedFor(')).toEqual(['engine/tools/bound-secrets.ts']);
 });

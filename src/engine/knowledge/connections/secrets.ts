@@ -1,4 +1,5 @@
 import type { Connection, ConnectionSecrets } from '../../../entities/knowledge/connection.ts';
+import { attemptPlace, type ConnectionAttempt } from '../../../storage/knowledge/connection-attempts.ts';
 import { connectionPlace } from '../../../storage/knowledge/connections.ts';
 import type { Storage } from '../../../storage/storage.ts';
 
@@ -18,4 +19,17 @@ export function sealSecrets(
   secrets: ConnectionSecrets,
 ): Promise<string> {
   return vault.seal(connectionPlace(connection), JSON.stringify(secrets));
+}
+
+/** What is kept of a person who is on the way to another service. */
+export async function openAttempt({ vault }: Pick<Storage, 'vault'>, attempt: ConnectionAttempt): Promise<unknown> {
+  return JSON.parse(await vault.open(attemptPlace(attempt), attempt.sealed));
+}
+
+export function sealAttempt(
+  { vault }: Pick<Storage, 'vault'>,
+  attempt: Pick<ConnectionAttempt, 'id' | 'orgId'>,
+  kept: object,
+): Promise<string> {
+  return vault.seal(attemptPlace(attempt), JSON.stringify(kept));
 }
