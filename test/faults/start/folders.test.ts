@@ -67,9 +67,14 @@ describe('a folder that a setting names', () => {
 describe('a connection to a database', () => {
   it('is opened in one place, which gives it a listener for errors', () => {
     const opening = /new (?:pg\.)?(?:Pool|Client)\(|\.connect\(\)/;
-    // The client for OpenAI-compatible models has a pool of HTTP connections; a listener opens what `openClient` made;
+    // The clients for OpenAI-compatible models and of traces have pools of HTTP connections; a listener opens what `openClient` made;
     // transactions of Prisma take connections of the pool.
-    const others = ['engine/models/openai/client.ts', 'storage/database/prisma.ts', 'storage/database/signals/listener.ts'];
+    const others = [
+      'engine/models/openai/client.ts',
+      'engine/tracing/otlp/exporter.ts',
+      'storage/database/prisma.ts',
+      'storage/database/signals/listener.ts',
+    ];
     expect(filesWith(opening).filter((path) => !others.includes(path))).toEqual(['storage/database/pool.ts']);
   });
 });

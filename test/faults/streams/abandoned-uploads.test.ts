@@ -44,6 +44,8 @@ interface UploadOperation {
   readonly name: string;
   readonly method: string;
   readonly path: string;
+  /** The member of the form that holds the file. */
+  readonly member: string;
   /** How the file is sent. */
   readonly form: 'raw' | 'multipart' | 'graphql';
 }
@@ -53,12 +55,20 @@ function uploadOperations(): UploadOperation[] {
   const rest = allRoutes.flatMap(({ operationId, method, path, upload }): UploadOperation[] => {
     if (upload === undefined) return [];
     const form = upload.isRaw === true ? 'raw' : 'multipart';
-    return [{ name: `REST ${operationId}`, method: method.toUpperCase(), path: path.replace(/\{\w+\}/g, 'x'), form }];
+    return [
+      {
+        name: `REST ${operationId}`,
+        method: method.toUpperCase(),
+        path: path.replace(/\{\w+\}/g, 'x'),
+        member: upload.isRaw === true ? '' : upload.file,
+        form,
+      },
+    ];
   });
   const mutations = Object.values(buildSchema().getMutationType()?.getFields() ?? {});
   const graphql = mutations
     .filter(({ args }) => args.some(({ type }) => takesFile(type)))
-    .map(({ name }) => ({ name: `GraphQL ${name}`, method: 'POST', path: '/graphql', form: 'graphql' as const }));
+    .map(({ name }) => ({ name: `GraphQL ${name}`, method: 'POST', path: '/graphql', member: 'file', form: 'graphql' as const }));
   return [...rest, ...graphql];
 }
 
@@ -108,7 +118,8 @@ function request(operation: UploadOperation, body: Buffer, missingBytes = 0): Ra
 /** Begins an upload that stops after its first mebibyte. */
 function begin({ url }: TestService, operation: UploadOperation, requestId = 'test'): RawClient {
   const client = new RawClient(url);
-  const start = operation.form === 'raw' ? mebibyte : Buffer.concat([formHead(operation), file('file').subarray(0, -2)]);
+  const start =
+    operation.form === 'raw' ? mebibyte : Buffer.concat([formHead(operation), file(operation.member).subarray(0, -2)]);
   const { headers, ...sent } = request(operation, start, 1_000_000);
   client.send({ ...sent, headers: { ...headers, 'x-request-id': requestId } });
   return client;
