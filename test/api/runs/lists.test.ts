@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { makeFor, type Person } from '../../support/make.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { countStatements } from '../../support/storage/statements.ts';
@@ -31,6 +32,12 @@ async function beginRuns(person: Person, count: number) {
     const reply = await person.post('/api/v2/responses', { model: 'openai/test-model', input: `Question ${made}` });
     expect(reply.status).toBe(200);
   }
+  // What they used is written after their replies: here it would be counted.
+  await eventually(async () => {
+    const text = 'select count(*)::int as count from usage_entries where "userId" = $1';
+    const { rows } = await service.deps.storage.db.pool.query(text, [person.userId]);
+    expect(rows).toEqual([{ count }]);
+  });
   await service.deps.storage.db.pool.query(`update runs set status = 'in_progress', "leaseUntil" = now() + interval '1 hour'`);
 }
 
