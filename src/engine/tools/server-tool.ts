@@ -1,4 +1,5 @@
 import type { LostCallRule, SubagentUpdate } from '../../entities/runs/event.ts';
+import type { CallForm, OutputFile } from '../../entities/runs/tool.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { ModelTool } from '../models/port.ts';
 
@@ -7,6 +8,12 @@ export interface ServerTool {
   readonly definition: ModelTool;
   /** What a user interface shows while it runs, like `Searching the web`. */
   readonly hint: string;
+  /** Each call waits for a person's approval. Default: false. */
+  readonly requiresApproval?: boolean;
+  /** Its calls wait for each other, in the order of the model: it changes what its other calls read. Default: calls of one answer run at once. */
+  readonly isSequential?: boolean;
+  /** The form of its calls on the responses API before they are made; absent: `server_tool_call`. */
+  readonly form?: (args: string) => CallForm;
   /** What happens to a call whose process dies before its outcome is stored. A tool with effects outside must choose `repeat` or `unknown`. */
   readonly ifLost: LostCallRule;
   /**
@@ -16,9 +23,19 @@ export interface ServerTool {
    * @param pass     to check before every request that leaves this process.
    * @throws anything: the message of a DomainError goes to the model, other errors become "the tool failed"; a RunStop ends the run.
    */
-  run(args: string, secrets: Readonly<Record<string, string>>, signal: AbortSignal, tell: Tell, pass: CallPass): Promise<string>;
+  run(args: string, secrets: Readonly<Record<string, string>>, signal: AbortSignal, tell: Tell, pass: CallPass): Promise<string | ToolResult>;
   /** For tools whose calls share a pool: the same tool, counted for this organization. */
   readonly countedFor?: (owner: ShareOwner) => ServerTool;
+}
+
+/** The result of a call that is more than its text. */
+export interface ToolResult {
+  /** What the model reads. */
+  readonly text: string;
+  /** Shown to people; images are image parts on every API. */
+  readonly files?: readonly OutputFile[];
+  /** Replaces the form that the call began with. */
+  readonly form?: CallForm;
 }
 
 /** Proves that a call may have effects outside now. Its record is stored before the tool starts; the pass covers the time after that. */

@@ -1,0 +1,97 @@
+import type { Passage } from '../../entities/knowledge/citation.ts';
+import type { WireObject } from '../../entities/runs/response.ts';
+import type { EnabledTool, ListedTool, OutputFile, ToolType } from '../../entities/runs/tool.ts';
+import type { RunPlan } from '../runs/run-engine.ts';
+import type { SubagentParent } from '../runs/subagents/parent.ts';
+import type { ServerTool } from './server-tool.ts';
+
+/**
+ * One tool of the service: what it is called, whether this instance can run it, and its functions. A tool is a folder below engine/tools with its
+ * schema, its runner and its hints; engine/tools/registry.ts lists them all.
+ */
+export interface ToolKind {
+  readonly type: ToolType;
+  /** It only reads: it stays in chat mode `plan`. */
+  readonly isReadOnly: boolean;
+  /** What it does, in one sentence for people. */
+  readonly description: string;
+  /** Why this instance cannot run it; undefined when it can. */
+  readonly unavailable?: Unavailable | undefined;
+  /** The names of its functions that are known before it is opened: a caller's function cannot have one. The first is what a choice of the type forces. */
+  functionNames(options: WireObject): readonly string[];
+  /**
+   * Makes its functions for one run, before the first model call.
+   *
+   * @throws DomainError when a part that the request names is missing or not the caller's.
+   */
+  open(enabled: EnabledTool, run: ToolRun): OpenedTool | Promise<OpenedTool>;
+}
+
+export interface Unavailable {
+  /** The setting that would switch it on, such as `SEARCH_URL`. */
+  readonly setting: string;
+  /** Ends a sentence: "python cannot be served: …". */
+  readonly reason: string;
+}
+
+export interface OpenedTool {
+  readonly functions: readonly ServerTool[];
+  /** Added to the end of the agent's instructions. */
+  readonly instructions?: string;
+  /** For `mcp`: the tools found, which become an `mcp_list_tools` item. */
+  readonly listings?: readonly McpListing[];
+}
+
+export interface McpListing {
+  readonly serverLabel: string;
+  readonly tools: readonly ListedTool[];
+  readonly error: string | null;
+}
+
+/** The run that a tool works for. Its rights are those of `plan.charge`: the organization and user that are charged. */
+export interface ToolRun {
+  readonly runId: string;
+  /** The chat that the run answers; null for a stateless run. */
+  readonly chatId: string | null;
+  readonly plan: RunPlan;
+  /** The caller's, for this request only; never stored. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** For tools that start subagents. */
+  readonly parent: SubagentParent;
+  readonly files: RunFiles;
+  /**
+   * Makes passages citable by the answer, as `[n]`.
+   *
+   * @returns the number of the first; the others follow it.
+   */
+  cite(passages: readonly Passage[]): number;
+}
+
+/** The files of the run's chat. A stateless run has those of its own calls only, in memory. */
+export interface RunFiles {
+  list(signal: AbortSignal): Promise<readonly RunFile[]>;
+  /** @throws DomainError NOT_FOUND for a file of another chat; FILE_TOO_LARGE above `bytesMax`. */
+  read(file: RunFile, bytesMax: number, signal: AbortSignal): Promise<Buffer>;
+  /**
+   * Stores a file that a tool made, as a chat file with the source SYSTEM. The name is made safe and unique in the chat.
+   *
+   * @param key  of the call: storing again under the same key and name stores nothing twice.
+   * @throws DomainError CONFLICT when the chat has as many files as it may; FILE_TOO_LARGE.
+   */
+  save(file: NewRunFile, key: string, signal: AbortSignal): Promise<OutputFile>;
+}
+
+export interface RunFile {
+  /** The id of the chat file; its name in a stateless run. */
+  readonly id: string;
+  readonly filename: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+}
+
+export interface NewRunFile {
+  readonly filename: string;
+  readonly mimeType: string;
+  readonly bytes: Buffer;
+}

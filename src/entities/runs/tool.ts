@@ -1,0 +1,91 @@
+import type { WireObject } from './response.ts';
+
+/** The tools of the service, by the type that a request or an agent names. */
+export const toolTypes = [
+  'web_search',
+  'file_search',
+  'python',
+  'sandbox',
+  'image_generation',
+  'spreadsheet',
+  'memory',
+  'mcp_server',
+  'mcp',
+  'subagent',
+  'deep_research',
+] as const;
+export type ToolType = (typeof toolTypes)[number];
+
+/** Other names of the same tools, as the responses format and older requests have them. */
+const aliases: Readonly<Record<string, ToolType>> = {
+  web_search_preview: 'web_search',
+  web_search_preview_2025_03_11: 'web_search',
+  code_interpreter: 'python',
+};
+
+/** Every name under which a tool of the service may be enabled. */
+export const toolTypeNames: readonly string[] = [...toolTypes, ...Object.keys(aliases)];
+
+/** The tool that a type names; undefined for `function` and for what the service does not know. */
+export function toolTypeOf(name: unknown): ToolType | undefined {
+  if (typeof name !== 'string') return undefined;
+  return Object.hasOwn(aliases, name) ? aliases[name] : toolTypes.find((type) => type === name);
+}
+
+/** A tool of the service that a request or an agent has switched on. */
+export interface EnabledTool {
+  readonly type: ToolType;
+  /** Its further members in wire format (snake case), checked; never a secret. */
+  readonly options: WireObject;
+  /** Each call waits for a person's approval. */
+  readonly requireApproval?: true;
+}
+
+/** A file that a call made. */
+export interface OutputFile {
+  /** The id of the chat file; null in a stateless run, which stores none. */
+  readonly fileId: string | null;
+  readonly filename: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  /** A link that opens without a key: signed for an hour, or a data URL of at most 1 MB in a stateless run. */
+  readonly url: string;
+}
+
+/** A page of the web that a call read or found. */
+export interface WebSource {
+  readonly url: string;
+  readonly title: string;
+}
+
+export interface FileSearchResult {
+  readonly fileId: string;
+  readonly filename: string;
+  readonly score: number;
+  readonly text: string;
+}
+
+/** Calls that the responses format has an item of its own for. Others are `server_tool_call` items. */
+export type CallForm =
+  | {
+      readonly type: 'web_search';
+      readonly action:
+        | { readonly type: 'search'; readonly query: string; readonly sources?: readonly WebSource[] }
+        | { readonly type: 'open_page'; readonly url: string };
+    }
+  | { readonly type: 'file_search'; readonly queries: readonly string[]; readonly results: readonly FileSearchResult[] }
+  | {
+      readonly type: 'mcp';
+      readonly serverLabel: string;
+      /** The tool's name at its server. */
+      readonly tool: string;
+      readonly approvalRequestId: string | null;
+    };
+
+/** A tool of an MCP server, as `mcp_list_tools` shows it. */
+export interface ListedTool {
+  readonly name: string;
+  readonly description: string | null;
+  readonly inputSchema: WireObject;
+  readonly annotations: WireObject | null;
+}
