@@ -6,6 +6,7 @@ import type { ModelRouter } from '../engine/models/router.ts';
 import type { RunEngine } from '../engine/runs/run-engine.ts';
 import type { Pools } from '../engine/sharing/pools.ts';
 import type { RateLimits } from '../engine/sharing/rate-limits.ts';
+import type { ToolRegistry } from '../engine/tools/registry.ts';
 import type { Tracing } from '../engine/tracing/tracing.ts';
 import type { IdKind } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
@@ -19,6 +20,8 @@ export interface Deps {
   readonly audit: AuditTrail;
   readonly models: ModelRouter;
   readonly runs: RunEngine;
+  /** The tools of the service. */
+  readonly tools: ToolRegistry;
   readonly knowledge: Knowledge;
   readonly jobs: Jobs;
   /** The pools of places that callers of this process share. */

@@ -23,8 +23,9 @@ import { createUsageLimits } from '../engine/runs/usage/limits.ts';
 import { Pools } from '../engine/sharing/pools.ts';
 import { RateLimits } from '../engine/sharing/rate-limits.ts';
 import { createAgentTools } from '../engine/tools/agent-tools.ts';
-import { createPythonTool } from '../engine/tools/python/python.ts';
-import type { ServerTools } from '../engine/tools/server-tool.ts';
+import { createDeepResearchKind } from '../engine/tools/deep-research/deep-research.ts';
+import { createPythonKind } from '../engine/tools/python/python.ts';
+import { ToolRegistry } from '../engine/tools/registry.ts';
 import type { Tracing } from '../engine/tracing/tracing.ts';
 import { type IdKind, makeId } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
@@ -102,13 +103,14 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     if (storage.rateBuckets !== undefined) jobs.every('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
     const agentTools = createAgentTools({ ...basics, egress });
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
+    const tools = createTools(settings, pools);
     const runs = createRunEngine({
       ...basics,
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
-      tools: serverTools(settings, pools),
+      ...{ tools, publicUrl },
     });
     const audit = new AuditTrail(basics);
-    const deps: Deps = { ...basics, audit, pools, rates, jobs, models, knowledge, runs, egress, publicUrl };
+    const deps: Deps = { ...basics, audit, pools, rates, jobs, models, knowledge, runs, tools, egress, publicUrl };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
     registerAuditSweep(deps);
@@ -162,12 +164,14 @@ function createRates({ settings, storage, logger }: Pick<Deps, 'settings' | 'sto
   });
 }
 
-/** Tools of the service that a request may switch on. */
-function serverTools(settings: Settings, pools: Pools): ServerTools {
-  const python = createPythonTool({
-    programs: pools.queue('python', settings.PYTHON_PROGRAMS_MAX),
-    timeoutMs: settings.PYTHON_TIMEOUT_MS,
-    memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
-  });
-  return new Map([['python', python]]);
+/** The tools of the service that a request or an agent may switch on. */
+function createTools(settings: Settings, pools: Pools): ToolRegistry {
+  return new ToolRegistry([
+    createPythonKind({
+      programs: pools.queue('python', settings.PYTHON_PROGRAMS_MAX),
+      timeoutMs: settings.PYTHON_TIMEOUT_MS,
+      memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
+    }),
+    createDeepResearchKind(),
+  ]);
 }

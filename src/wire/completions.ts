@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { incompleteReasons } from '../entities/runs/event.ts';
-import { servedToolTypes } from '../entities/runs/served.ts';
+import { toolTypeNames } from '../entities/runs/tool.ts';
 import { identifiers } from './identifiers.ts';
 import { imageUrlRule, kindOfImageUrl } from './image-url.ts';
 import { addressPart, fileIdPart } from './prompt-parts.ts';
@@ -96,7 +96,7 @@ const responseFormat = choiceByType('What the text is.', [
     }),
   }),
 ]);
-const toolTypes = ['function', ...servedToolTypes];
+const toolTypes = ['function', ...toolTypeNames];
 const safeInteger = z.number('must be an integer').refine(Number.isSafeInteger);
 const tokens = z.int('must be an integer from 1').min(1);
 const penalty = range(-2, 2);

@@ -1,11 +1,13 @@
 import type { ModelTool } from '../../engine/models/port.ts';
+import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { PromptPart, ThreadMode, ToolOutputStatus } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
+import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { cutText, storableText } from '../../lib/text.ts';
 import type { Settings } from '../../settings.ts';
 import { promptPart } from '../../wire/chats.ts';
 import { readWire } from '../../wire/read.ts';
-import { type CompletionToolInput, readTools, serverToolNames } from '../completions/input.ts';
+import { type CompletionToolInput, readTools } from '../completions/input.ts';
 import { Faults } from '../faults.ts';
 import { checkOptions } from './options.ts';
 import { readSecrets } from './secrets.ts';
@@ -42,8 +44,8 @@ export interface ReadMessage {
   readonly text: string;
   readonly parts: readonly PromptPart[] | null;
   readonly tools: readonly ModelTool[];
-  /** Names of the service's own tools that the message enables. */
-  readonly serverTools: readonly string[];
+  /** The tools of the service that the message enables. */
+  readonly serviceTools: readonly EnabledTool[];
   readonly secrets: Readonly<Record<string, string>>;
 }
 
@@ -53,17 +55,17 @@ const idLengthMax = 100;
 const chatNameLength = 60;
 
 /** @throws DomainError of the first fault, carrying all of them. Files and addresses are looked up by domain/chats/prompt-files.ts. */
-export function readMessage(input: SendMessageInput, limits: Pick<Settings, 'TOOLS_MAX'>): ReadMessage {
+export function readMessage(input: SendMessageInput, limits: Pick<Settings, 'TOOLS_MAX'>, registry: ToolRegistry): ReadMessage {
   const faults = new Faults();
   const parts = readPrompt(input.prompt, faults);
   const given = input.tools ?? [];
   faults.requireCount('tools', given, limits.TOOLS_MAX);
-  const tools = given.length > limits.TOOLS_MAX ? [] : readTools(given, faults);
+  const { functions: tools, serviceTools } = readTools(given.slice(0, limits.TOOLS_MAX), registry, faults);
   checkOptions(input.options, faults);
   const secrets = readSecrets(input.secrets, faults);
   faults.throwIfAny();
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-  return { text, parts: typeof input.prompt === 'string' ? null : parts, tools, serverTools: serverToolNames(given), secrets };
+  return { text, parts: typeof input.prompt === 'string' ? null : parts, tools, serviceTools, secrets };
 }
 
 /** @throws DomainError of the first fault, carrying all of them. */

@@ -22,6 +22,7 @@ import { findFiles } from '../files/files.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
 import { type GivenPart, questionOf } from './messages.ts';
+import { withStandingTools } from './service-tools.ts';
 import { requireForcedTool } from './tool-choice.ts';
 
 export type { CompletionInput } from './input.ts';
@@ -73,7 +74,7 @@ export function runCompletion(
   terms: CompletionTerms,
   signal: AbortSignal,
 ): RunEventStream | Promise<RunEventStream> {
-  const request = readCompletion(input, deps.settings);
+  const request = readCompletion(input, deps.settings, deps.tools);
   const start = (agent: RunnableAgent | undefined) => {
     const run = (model: ModelInfo | undefined) => {
       if (model === undefined) throw missingModel(input.model);
@@ -218,7 +219,8 @@ function planOf(
   { inOnePiece, takesExtensions }: CompletionTerms,
 ): RunPlan {
   const { responseFormat } = request;
-  const { choice: toolChoice, allowed } = request.toolChoice;
+  const { choice: toolChoice, forcedTool, allowed } = request.toolChoice;
+  const standing = allowed === undefined ? (agent?.enabledTools ?? []) : [];
   const showsExtensions = takesExtensions && input.streamOptions?.includeExtensions !== false;
   const warnings = runWarnings(agent);
   if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
@@ -231,8 +233,9 @@ function planOf(
   return {
     modelId: model.id,
     messages,
-    ...(allowed === undefined ? withAgentTools(request.tools, agent) : { tools: request.tools, onlyTools: allowed }),
-    serverTools: request.serverTools,
+    ...(allowed === undefined ? withAgentTools(request.tools, agent) : { tools: request.tools, onlyTools: allowed.functions }),
+    serviceTools: withStandingTools(request.serviceTools, standing),
+    ...(forcedTool === undefined ? {} : { forcedTool }),
     parameters: agent === undefined ? request.parameters : { ...parametersOf(agent.options), ...request.parameters },
     isStreaming: !inOnePiece,
     forgetsText: !inOnePiece,

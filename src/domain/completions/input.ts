@@ -1,7 +1,9 @@
 import type { ModelMessage, ModelParameters, ModelTool, ResponseFormat } from '../../engine/models/port.ts';
+import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
+import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { completionInput, type ReadCompletionInput } from '../../wire/completions.ts';
@@ -11,7 +13,7 @@ import { checkOptions } from '../chats/options.ts';
 import { readSecrets } from '../chats/secrets.ts';
 import { Faults } from '../faults.ts';
 import { type CompletionMessageInput, type GivenPart, type Maybe, readMessages } from './messages.ts';
-import { checkServiceTool, isServiceTool, serviceToolNames, unknownToolType } from './service-tools.ts';
+import { isServiceTool, readServiceTool, unknownToolType, withoutRepeats } from './service-tools.ts';
 import { type ReadChoice, readToolChoice } from './tool-choice.ts';
 
 /** A request of the chat completions format, as the GraphQL schema accepts it. Absent and null mean the same. */
@@ -43,8 +45,8 @@ export interface CompletionToolInput {
 export interface CompletionRequest {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
-  /** Names of the tools of the service that the model may call. */
-  readonly serverTools: readonly string[];
+  /** The tools of the service that the model may call. */
+  readonly serviceTools: readonly EnabledTool[];
   readonly toolChoice: ReadChoice;
   readonly secrets: Readonly<Record<string, string>>;
   /** Files and addresses among the messages, which must be read before a model gets them. */
@@ -57,7 +59,11 @@ const toolNamePattern = /^[A-Za-z0-9_-]{1,64}$/;
 const noParameters = { type: 'object', properties: {} };
 
 /** @throws DomainError of the first fault, carrying all of them. */
-export function readCompletion(input: CompletionInput, limits: Pick<Settings, 'MESSAGES_MAX' | 'TOOLS_MAX'>): CompletionRequest {
+export function readCompletion(
+  input: CompletionInput,
+  limits: Pick<Settings, 'MESSAGES_MAX' | 'TOOLS_MAX'>,
+  registry: ToolRegistry,
+): CompletionRequest {
   if (input.messages.length === 0) {
     throw new DomainError('EMPTY_ARRAY', 'messages must hold at least one message', { param: 'messages' });
   }
@@ -66,19 +72,17 @@ export function readCompletion(input: CompletionInput, limits: Pick<Settings, 'M
   const given = input.tools ?? [];
   faults.requireCount('tools', given, limits.TOOLS_MAX);
   faults.throwIfAny();
-  const tools = readTools(given, faults);
+  const { functions: tools, serviceTools } = readTools(given, registry, faults);
   const read = readWire(completionInput, withFormerNames(input), '', faults) ?? {};
   checkOptions(input.options, faults);
-  const serverTools = serverToolNames(given);
-  const names = new Set([...tools.map(({ name }) => name), ...serverTools]);
-  const toolChoice = readToolChoice(input.toolChoice, names, isId('agent', input.model), faults);
+  const functions = new Set(tools.map(({ name }) => name));
+  const toolChoice = readToolChoice(input.toolChoice, { functions, serviceTools, registry }, isId('agent', input.model), faults);
   const { allowed } = toolChoice;
-  const isAllowed = (name: string) => allowed === undefined || allowed.includes(name);
   const said = readMessages(input.messages, faults);
   const request = {
     ...said,
-    tools: tools.filter(({ name }) => isAllowed(name)),
-    serverTools: serverTools.filter(isAllowed),
+    tools: allowed === undefined ? tools : tools.filter(({ name }) => allowed.functions.includes(name)),
+    serviceTools: allowed === undefined ? serviceTools : allowed.serviceTools,
     toolChoice,
     secrets: readSecrets(input.secrets, faults),
     parameters: parametersOf(read),
@@ -88,24 +92,37 @@ export function readCompletion(input: CompletionInput, limits: Pick<Settings, 'M
   return request;
 }
 
-/** Names of the service's own tools that a request enables. */
-export function serverToolNames(given: readonly CompletionToolInput[]): readonly string[] {
-  return [...new Set(given.flatMap(({ type }) => serviceToolNames(type)))];
+export interface ReadTools {
+  /** The caller's. */
+  readonly functions: readonly ModelTool[];
+  readonly serviceTools: readonly EnabledTool[];
 }
 
-/** Reads the tools of a request, noting every fault. Returns the caller's functions; the service's own tools have no definition here. */
-export function readTools(given: readonly CompletionToolInput[], faults: Faults): readonly ModelTool[] {
-  const reserved = new Set(serverToolNames(given));
+/** Reads the tools of a request, noting every fault. */
+export function readTools(given: readonly CompletionToolInput[], registry: ToolRegistry, faults: Faults): ReadTools {
+  const enabled: EnabledTool[] = [];
+  for (const [index, tool] of given.entries()) {
+    const at = `tools[${index}]`;
+    if (tool.type === 'function') continue;
+    const read = isServiceTool(tool.type) ? readServiceTool(wireForm(tool), at, registry, inCamelCase(faults)) : undefined;
+    if (read !== undefined) enabled.push(read);
+    else faults.add(`${at}.type`, unknownToolType(at), 'UNKNOWN_TOOL_TYPE');
+  }
+  const serviceTools = withoutRepeats(enabled);
+  const reserved = new Set(serviceTools.flatMap((tool) => registry.namesOf(tool)));
+  return { functions: readFunctions(given, reserved, faults), serviceTools };
+}
+
+function readFunctions(
+  given: readonly CompletionToolInput[],
+  reserved: ReadonlySet<string>,
+  faults: Faults,
+): readonly ModelTool[] {
   const names = new Set<string>();
   const tools: ModelTool[] = [];
-  for (const [index, tool] of given.entries()) {
-    const { type, function: own } = tool;
+  for (const [index, { type, function: own }] of given.entries()) {
     const at = `tools[${index}]`;
-    if (type !== 'function') {
-      if (isServiceTool(type)) checkServiceTool(wireForm(tool), at, inCamelCase(faults));
-      else faults.add(`${at}.type`, unknownToolType(at), 'UNKNOWN_TOOL_TYPE');
-      continue;
-    }
+    if (type !== 'function') continue;
     if (own === undefined || own === null) {
       faults.add(`${at}.function`, `${at}.function is required for the type function`, 'MISSING_REQUIRED_PARAMETER');
       continue;

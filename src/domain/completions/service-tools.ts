@@ -1,32 +1,84 @@
-import { builtinTools } from '../../engine/tools/builtin.ts';
+import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
-import { servedToolTypes } from '../../entities/runs/served.ts';
+import { type EnabledTool, toolTypeNames, toolTypeOf } from '../../entities/runs/tool.ts';
+import { isObject } from '../../lib/json.ts';
 import { type FaultNotes, readWire } from '../../wire/read.ts';
 import { responseToolParam } from '../../wire/responses/tools.ts';
 
 /** Whether a type names a tool of the service, served or not. */
 export function isServiceTool(type: unknown): type is string {
-  return typeof type === 'string' && Object.hasOwn(builtinTools, type);
+  return toolTypeOf(type) !== undefined;
 }
 
-/** The names that the model sees of a tool of the service. */
-export function serviceToolNames(type: unknown): readonly string[] {
-  return isServiceTool(type) ? (builtinTools[type] ?? []) : [];
-}
+/** Members of a tool that only its server may know. They are never stored with a run, and no reply repeats them. */
+export const secretMembers: readonly string[] = ['authorization', 'headers', 'secrets'];
 
 /**
- * Checks a tool of the service: its members, and that this version serves it.
+ * Reads a tool of the service: checks its members, and that this instance can run it.
  *
  * @param tool  as the responses format writes it.
  */
-export function checkServiceTool(tool: WireObject, at: string, faults: FaultNotes): void {
+export function readServiceTool(
+  tool: WireObject,
+  at: string,
+  registry: ToolRegistry,
+  faults: FaultNotes,
+): EnabledTool | undefined {
   readWire(responseToolParam, tool, at, faults);
-  const type = String(tool.type);
-  if (servedToolTypes.includes(type)) return;
-  const message = `${at}.type: this version of Parley has no ${type}; of the tools of the service it has ${servedToolTypes.join(', ')}`;
-  faults.add(`${at}.type`, message, 'TOOL_NOT_AVAILABLE');
+  const type = toolTypeOf(tool.type);
+  if (type === undefined) return undefined;
+  const kind = registry.find(type);
+  if (kind === undefined || kind.unavailable !== undefined) {
+    faults.add(`${at}.type`, `${at}.type: ${unavailableText(type, registry)}`, 'TOOL_NOT_AVAILABLE');
+  }
+  return enabledToolOf(type, tool);
+}
+
+/** Why a tool cannot be served, with the setting that would switch it on. */
+export function unavailableText(type: EnabledTool['type'], registry: ToolRegistry): string {
+  const lack = registry.find(type)?.unavailable;
+  if (lack === undefined) return `this version of Parley has no ${type}`;
+  return `${type} cannot be served here: ${lack.reason}; the setting ${lack.setting} switches it on`;
+}
+
+function enabledToolOf(type: EnabledTool['type'], tool: WireObject): EnabledTool {
+  const left = ['type', 'requireApproval', 'require_approval', ...secretMembers];
+  const options = Object.fromEntries(
+    Object.entries(tool).filter(([name, value]) => !left.includes(name) && value !== undefined && value !== null),
+  );
+  // The common format's `require_approval` of an MCP server may also name tools: its kind reads it.
+  const approval = tool.require_approval;
+  if (type === 'mcp' && approval !== undefined && approval !== null)
+    return { type, options: { ...options, require_approval: approval } };
+  const isAsked = tool.requireApproval === true || approval === true;
+  return { type, options, ...(isAsked ? { requireApproval: true } : {}) };
+}
+
+/** A request may name a tool twice: the last one counts. Servers of tools are apart by their names. */
+export function withoutRepeats(tools: readonly EnabledTool[]): readonly EnabledTool[] {
+  return [...new Map(tools.map((tool) => [toolKeyOf(tool), tool])).values()];
+}
+
+function toolKeyOf({ type, options }: EnabledTool): string {
+  const server = options.server_label ?? options.server ?? options.server_id ?? options.id ?? options.name ?? '';
+  return type === 'mcp' || type === 'mcp_server' ? `${type} ${String(server)}` : type;
+}
+
+/** The tools of a request beside the standing ones of its agent; where both name one, the request decides. */
+export function withStandingTools(given: readonly EnabledTool[], standing: readonly EnabledTool[]): readonly EnabledTool[] {
+  return standing.length === 0 ? given : withoutRepeats([...standing, ...given]);
 }
 
 export function unknownToolType(at: string): string {
-  return `${at}.type must be one of ${['function', ...Object.keys(builtinTools)].join(', ')}`;
+  return `${at}.type must be one of ${['function', ...toolTypeNames].join(', ')}`;
+}
+
+/** The tool of the service that a `tool_choice` names, among those enabled; undefined when it names none. */
+export function chosenTool(choice: unknown, enabled: readonly EnabledTool[]): EnabledTool | undefined {
+  if (!isObject(choice)) return undefined;
+  const type = toolTypeOf(choice.type);
+  const label = choice.server_label ?? choice.server;
+  return enabled.find(
+    (tool) => tool.type === type && (label === undefined || label === (tool.options.server_label ?? tool.options.server)),
+  );
 }

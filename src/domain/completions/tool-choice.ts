@@ -1,17 +1,36 @@
 import type { ModelRequest } from '../../engine/models/port.ts';
-import type { AgentRunParts } from '../../entities/agents/part.ts';
+import type { ForcedTool } from '../../engine/runs/run-engine.ts';
+import type { ToolRegistry } from '../../engine/tools/registry.ts';
+import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
+import { type EnabledTool, toolTypeOf } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Faults } from '../faults.ts';
-import { serviceToolNames } from './service-tools.ts';
+import { chosenTool } from './service-tools.ts';
 
 export interface ReadChoice {
   readonly choice: ModelRequest['toolChoice'];
-  /** Names outside of which no call is passed on; undefined: no limit. */
-  readonly allowed: readonly string[] | undefined;
+  /** A tool of the service of which a function must be called; `choice` is then `required`. */
+  readonly forcedTool?: ForcedTool;
+  /** What may be called; undefined: no limit. */
+  readonly allowed: AllowedTools | undefined;
   /** The choice forces a call for which the request itself has no tool: only a tool of the agent can satisfy it. */
   readonly isUnmet?: true;
+}
+
+export interface AllowedTools {
+  /** Names of the caller's functions. */
+  readonly functions: readonly string[];
+  readonly serviceTools: readonly EnabledTool[];
+}
+
+/** The tools of a request, among which it chooses. */
+export interface ChoosableTools {
+  /** Names of the caller's functions. */
+  readonly functions: ReadonlySet<string>;
+  readonly serviceTools: readonly EnabledTool[];
+  readonly registry: ToolRegistry;
 }
 
 const forms =
@@ -21,46 +40,79 @@ const forms =
  * Reads a `tool_choice` of completions and of responses: a function may be named flat or under `function`, the members of `allowed_tools`
  * too. A choice that forces a call is kept or refused, never dropped.
  *
- * @param names       of the tools of the request.
+ * @param tools       of the request.
  * @param mayBeAgent  whether an agent may answer, whose tools are not known yet: see `requireForcedTool`.
  */
-export function readToolChoice(given: unknown, names: ReadonlySet<string>, mayBeAgent: boolean, faults: Faults): ReadChoice {
+export function readToolChoice(given: unknown, tools: ChoosableTools, mayBeAgent: boolean, faults: Faults): ReadChoice {
   const none: ReadChoice = { choice: undefined, allowed: undefined };
   if (given === undefined || given === null) return none;
   if (given === 'auto' || given === 'none') return { choice: given, allowed: undefined };
   if (given === 'required') {
-    const isUnmet = names.size === 0;
+    const isUnmet = tools.functions.size === 0 && tools.serviceTools.length === 0;
     if (isUnmet && !mayBeAgent) faults.add('toolChoice', 'tool_choice may be "required" only with tools');
     return { choice: given, allowed: undefined, ...(isUnmet ? { isUnmet } : {}) };
   }
-  if (isObject(given) && given.type === 'allowed_tools') return readAllowed(given, names, faults);
-  const name = toolNameOf(given);
+  if (isObject(given) && given.type === 'allowed_tools') return readAllowed(given, tools, faults);
+  if (isObject(given) && !isFunctionChoice(given)) return readServiceChoice(given, tools, mayBeAgent, faults) ?? none;
+  const name = functionNameOf(given);
   if (name === undefined) {
     faults.add('toolChoice', `tool_choice must be ${forms}`);
     return none;
   }
-  const isUnmet = !names.has(name);
-  if (isUnmet && !(mayBeAgent && isFunctionChoice(given))) faults.add('toolChoice', missing(name));
+  const isService = tools.serviceTools.some((tool) => tools.registry.namesOf(tool).includes(name));
+  const isUnmet = !tools.functions.has(name) && !isService;
+  if (isUnmet && !mayBeAgent) faults.add('toolChoice', missing(name));
   return { choice: { name }, allowed: undefined, ...(isUnmet ? { isUnmet } : {}) };
 }
 
+/** A choice that names a tool of the service by its type. */
+function readServiceChoice(
+  given: WireObject,
+  { serviceTools, registry }: ChoosableTools,
+  mayBeAgent: boolean,
+  faults: Faults,
+): ReadChoice | undefined {
+  const type = toolTypeOf(given.type);
+  if (type === undefined) {
+    faults.add('toolChoice', `tool_choice must be ${forms}`);
+    return undefined;
+  }
+  const chosen = chosenTool(given, serviceTools);
+  if (chosen === undefined && !mayBeAgent) faults.add('toolChoice', missing(type));
+  const [only, ...others] = chosen === undefined ? [] : registry.namesOf(chosen);
+  if (only !== undefined && others.length === 0) return { choice: { name: only }, allowed: undefined };
+  const label = given.server_label ?? given.server;
+  const forcedTool: ForcedTool = {
+    type,
+    ...(typeof label === 'string' ? { label } : {}),
+    ...(typeof given.name === 'string' ? { tool: given.name } : {}),
+  };
+  return { choice: 'required', forcedTool, allowed: undefined, ...(chosen === undefined ? { isUnmet: true } : {}) };
+}
+
 /** Refuses a forced call that no tool of the request and none of the agent can satisfy. @throws DomainError INVALID_VALUE. */
-export function requireForcedTool({ choice, isUnmet }: ReadChoice, agent: AgentRunParts | undefined): void {
+export function requireForcedTool({ choice, forcedTool, isUnmet }: ReadChoice, agent: RunnableAgent | undefined): void {
   if (isUnmet !== true) return;
+  const standing = agent?.enabledTools ?? [];
+  if (forcedTool !== undefined) {
+    if (standing.some(({ type }) => type === forcedTool.type)) return;
+    throw new DomainError('INVALID_VALUE', missing(forcedTool.type), { param: 'toolChoice' });
+  }
+  // The names of the functions of an MCP server are known in the run only.
+  const hasServer = agent?.tools.some(({ type }) => type === 'MCP_SERVER') === true || standing.length > 0;
   const names = (agent?.tools ?? []).flatMap(({ type, name }) => (type === 'MCP_SERVER' ? [] : [name]));
-  if (typeof choice === 'object' && !names.includes(choice.name)) {
+  if (typeof choice === 'object' && !names.includes(choice.name) && !hasServer) {
     throw new DomainError('INVALID_VALUE', missing(choice.name), { param: 'toolChoice' });
   }
-  if (names.length > 0) return;
+  if (names.length > 0 || hasServer) return;
   throw new DomainError('INVALID_VALUE', 'tool_choice may be "required" only with tools, of the request or of the agent', {
     param: 'toolChoice',
   });
 }
 
-/** The name by which the model calls the tool that a choice names; undefined for what names no tool. */
-export function toolNameOf(tool: unknown): string | undefined {
-  if (!isObject(tool)) return undefined;
-  if (!isFunctionChoice(tool)) return serviceToolNames(tool.type)[0];
+/** The name of the function that a choice names; undefined for what names none. */
+export function functionNameOf(tool: unknown): string | undefined {
+  if (!isObject(tool) || !isFunctionChoice(tool)) return undefined;
   const { name } = isObject(tool.function) ? tool.function : tool;
   return typeof name === 'string' ? name : undefined;
 }
@@ -74,7 +126,7 @@ function missing(name: string): string {
 }
 
 /** The members stand beside `type` in responses, and under `allowed_tools` in completions. */
-function readAllowed(given: WireObject, names: ReadonlySet<string>, faults: Faults): ReadChoice {
+function readAllowed(given: WireObject, { functions, serviceTools }: ChoosableTools, faults: Faults): ReadChoice {
   const isNested = isObject(given.allowed_tools);
   const { tools, mode = 'auto' } = isObject(given.allowed_tools) ? given.allowed_tools : given;
   const at = isNested ? 'toolChoice.allowed_tools' : 'toolChoice';
@@ -86,15 +138,19 @@ function readAllowed(given: WireObject, names: ReadonlySet<string>, faults: Faul
     faults.add(`${at}.tools`, `${shown}.tools must be an array of tools`, 'INVALID_TYPE');
     return { choice: undefined, allowed: undefined };
   }
-  const allowed: string[] = [];
+  const names: string[] = [];
+  const chosen: EnabledTool[] = [];
   for (const [index, tool] of tools.entries()) {
-    const name = toolNameOf(tool);
-    if (name !== undefined && names.has(name)) allowed.push(name);
+    const name = functionNameOf(tool);
+    const ofService = chosenTool(tool, serviceTools);
+    if (name !== undefined && functions.has(name)) names.push(name);
+    else if (ofService !== undefined) chosen.push(ofService);
     else faults.add(`${at}.tools[${index}]`, `${shown}.tools[${index}] names no tool of this request`);
   }
   if (mode === 'required' && tools.length === 0) {
     faults.add(`${at}.tools`, `${shown}.tools must name a tool where the mode is "required"`);
   }
-  const isNone = allowed.length === 0 || mode === 'none';
+  const isNone = names.length + chosen.length === 0 || mode === 'none';
+  const allowed = { functions: names, serviceTools: chosen };
   return { choice: isNone ? 'none' : mode === 'required' ? 'required' : 'auto', allowed };
 }

@@ -37,7 +37,7 @@ export async function compactResponse(
   if (typeof input.model !== 'string') {
     throw new DomainError('MISSING_REQUIRED_PARAMETER', 'model is required: it writes the notes', { param: 'model' });
   }
-  const read = readResponse({ ...input, store: false, background: false }, deps.settings);
+  const read = readResponse({ ...input, store: false, background: false }, deps.settings, deps.tools);
   const place = await findPlace(deps, caller, input, read);
   const answerer = await findAnswerer(deps, caller, input, place.chat);
   const items = await resolveItems(deps, caller, read.items);
@@ -49,9 +49,9 @@ export async function compactResponse(
   const question = await toMessages(deps, [{ itemId: '', item: messageItem(deps, asking) }], giving, signal);
   const transcript = [...history, ...given, ...question];
   const request = {
-    ...storedRequestOf(input, read, answerer, []),
+    ...storedRequestOf(deps, input, read, answerer, []),
     tools: [],
-    serverTools: [],
+    serviceTools: [],
     knowledge: null,
     generateCitations: false,
   };

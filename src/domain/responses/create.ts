@@ -48,7 +48,7 @@ export async function beginResponse(
   signal: AbortSignal,
   memory?: ConnectionMemory,
 ): Promise<BegunResponse> {
-  const read = readResponse(input, deps.settings);
+  const read = readResponse(input, deps.settings, deps.tools);
   const place = await findPlace(deps, caller, input, read, memory);
   const answerer = await findAnswerer(deps, caller, input, place.chat);
   requireForcedTool(read.tools.choice, answerer.agent);
@@ -93,7 +93,7 @@ async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Pr
   requireCalls(read.items, items, history);
   const transcript = [...history, ...messages];
   requireRoomFor(read, answerer, transcript, deps.settings.MESSAGES_MAX);
-  const request = storedRequestOf(input, read, answerer, messages);
+  const request = storedRequestOf(deps, input, read, answerer, messages);
   const run = { id, isStreaming: input.stream === true };
   const plan = await planOf(deps, caller, request, answerer, transcript, headOf(deps, begin, null), run);
   return { id, events: deps.runs.runStateless(plan, signal, read.secrets), isStored: false, transcript };
@@ -134,7 +134,7 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
   const { userInputs } = answerer;
   const ofModel = agent === undefined ? { modelId: model.id } : {};
   const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, ...ofModel };
-  const request = storedRequestOf(input, read, answerer, messages);
+  const request = storedRequestOf(deps, input, read, answerer, messages);
   return {
     run: { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId: model.id, request },
     events: firstEvents(id, [], headOf(deps, begin, chatId)),

@@ -15,7 +15,7 @@ import { echoOf, fileTokensMaxOf, planOf, storedRequestOf } from './request.ts';
  * @throws DomainError like `beginResponse`.
  */
 export async function countResponseInput(deps: Deps, caller: Caller, input: ResponseInput, signal: AbortSignal): Promise<number> {
-  const read = readResponse({ ...input, store: false, background: false, stream: false }, deps.settings);
+  const read = readResponse({ ...input, store: false, background: false, stream: false }, deps.settings, deps.tools);
   const place = await findPlace(deps, caller, input, read);
   const answerer = await findAnswerer(deps, caller, input, place.chat);
   requireForcedTool(read.tools.choice, answerer.agent);
@@ -26,7 +26,7 @@ export async function countResponseInput(deps: Deps, caller: Caller, input: Resp
   const id = deps.newId('response');
   const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };
   const messages = await toMessages(deps, items, giving, signal);
-  const request = storedRequestOf(input, read, answerer, messages);
+  const request = storedRequestOf(deps, input, read, answerer, messages);
   const head = { createdAt: Math.floor(deps.now().getTime() / 1000), conversationId: null, echo: echoOf(input, read, answerer) };
   const plan = await planOf(deps, caller, request, answerer, [...history, ...messages], head, { id, isStreaming: false });
   return deps.runs.countInput(plan, signal);

@@ -1,10 +1,11 @@
 import type { ModelParameters, ResponseFormat } from '../../engine/models/port.ts';
 import { isForcing } from '../../engine/runs/tools/choice.ts';
-import { isReadOnly } from '../../engine/tools/builtin.ts';
+import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { ThreadMode } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import { type ChatMode, includableMembers, servedIncludes, type WireObject } from '../../entities/runs/response.ts';
+import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { readWire } from '../../wire/read.ts';
@@ -37,7 +38,11 @@ export interface ReadResponse {
 const metadataMax = { keys: 16, keyLength: 64, valueLength: 512 };
 
 /** @throws DomainError of the first fault, carrying all of them. */
-export function readResponse(given: ResponseInput, limits: Pick<Settings, 'MESSAGES_MAX' | 'TOOLS_MAX'>): ReadResponse {
+export function readResponse(
+  given: ResponseInput,
+  limits: Pick<Settings, 'MESSAGES_MAX' | 'TOOLS_MAX'>,
+  registry: ToolRegistry,
+): ReadResponse {
   const faults = new Faults();
   const input: ReadInput = readWire(responseInput, withFormerNames(given), '', faults) ?? {};
   const { instructions, previousResponseId, conversation, reasoning } = input;
@@ -49,7 +54,7 @@ export function readResponse(given: ResponseInput, limits: Pick<Settings, 'MESSA
   const items = readItems(given.input, { itemsMax: limits.MESSAGES_MAX, isRequired: !goesOn }, faults);
   // A request that goes on may go on with the agent of its thread.
   const mayBeAgent = typeof given.model === 'string' ? isId('agent', given.model) : goesOn;
-  const tools = readResponseTools(given.tools, given.toolChoice, { toolsMax: limits.TOOLS_MAX, mayBeAgent }, faults);
+  const tools = readResponseTools(given.tools, given.toolChoice, { toolsMax: limits.TOOLS_MAX, mayBeAgent, registry }, faults);
   const { format, echo: formatEcho } = readFormat(input.text?.format, faults);
   const verbosity = input.text?.verbosity ?? undefined;
   const metadata = readMetadata(given.metadata, faults);
@@ -63,7 +68,7 @@ export function readResponse(given: ResponseInput, limits: Pick<Settings, 'MESSA
   }
   const secrets = readSecrets(given.userSecrets, faults, 'userSecrets');
   const { chatMode = 'execute', threadMode = 'collect' } = input;
-  requireOffered(tools, chatMode ?? 'execute', faults);
+  requireOffered(tools, chatMode ?? 'execute', registry, faults);
   checkOptions(given.options, faults);
   if (threadMode === 'steer' && items.some(({ item }) => item.type === 'function_call_output')) {
     faults.add('input', 'input must not hold a function_call_output with thread_mode "steer": nothing waits for it');
@@ -100,17 +105,26 @@ export function readResponse(given: ResponseInput, limits: Pick<Settings, 'MESSA
 }
 
 /** Refuses a forced call of a tool that the mode does not offer: `chat` offers no tools of the service, `plan` only those that read. */
-function requireOffered({ choice: { choice }, functions, serverTools }: ResponseTools, chatMode: ChatMode, faults: Faults): void {
+function requireOffered(
+  { choice: { choice, forcedTool }, functions, serviceTools }: ResponseTools,
+  chatMode: ChatMode,
+  registry: ToolRegistry,
+  faults: Faults,
+): void {
   if (chatMode === 'execute' || !isForcing(choice)) return;
+  const isNamed = (tool: EnabledTool) =>
+    forcedTool === undefined
+      ? choice === 'required' || registry.namesOf(tool).includes(choice.name)
+      : tool.type === forcedTool.type;
   if (chatMode === 'chat') {
-    const isOut = choice === 'required' ? functions.length === 0 && serverTools.length > 0 : serverTools.includes(choice.name);
+    const isFree = choice === 'required' && forcedTool === undefined && functions.length > 0;
+    const isOut = !isFree && (forcedTool !== undefined || serviceTools.some(isNamed));
     if (isOut) faults.add('toolChoice', 'tool_choice forces a tool of the service, and chat_mode "chat" offers none');
     return;
   }
-  const offered = serverTools.filter(isReadOnly);
-  const isIn = choice === 'required' ? offered.length > 0 : offered.includes(choice.name);
-  if (!isIn)
+  if (!serviceTools.filter((tool) => registry.isReadOnly(tool)).some(isNamed)) {
     faults.add('toolChoice', 'tool_choice forces a tool that chat_mode "plan" does not offer: it offers those that only read');
+  }
 }
 
 /** `generate_summary` is what `summary` was called before. */

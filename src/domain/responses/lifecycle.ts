@@ -1,3 +1,4 @@
+import { freshFileAddress } from '../../engine/files/file-links.ts';
 import { freshContentAddress } from '../../engine/knowledge/content-links.ts';
 import { RunFold } from '../../engine/runs/fold.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
@@ -6,6 +7,7 @@ import { isId } from '../../entities/ids.ts';
 import type { RunEventStream, RunItem, RunSnapshot } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { Run } from '../../entities/runs/run.ts';
+import type { OutputFile } from '../../entities/runs/tool.ts';
 import { readSecrets } from '../chats/secrets.ts';
 import { agentOf, missingModel } from '../completions/completions.ts';
 import type { Deps } from '../deps.ts';
@@ -58,9 +60,19 @@ export async function getResponse(deps: Deps, caller: Caller, id: string): Promi
 
 /** Links to sources work for an hour, so whoever reads a stored answer gets new ones. */
 function withFreshLinks(deps: Deps, item: RunItem): RunItem {
+  if (item.type === 'server_tool_call' && item.result?.files !== undefined) {
+    return { ...item, result: { ...item.result, files: item.result.files.map((file) => withFreshLink(deps, file)) } };
+  }
+  if (item.type === 'server_tool_call_output' && item.files !== undefined) {
+    return { ...item, files: item.files.map((file) => withFreshLink(deps, file)) };
+  }
   if (item.type !== 'message' || item.citations.length === 0) return item;
   const citations = item.citations.map((citation) => ({ ...citation, url: freshContentAddress(deps, citation.url) }));
   return { ...item, citations };
+}
+
+function withFreshLink(deps: Deps, file: OutputFile): OutputFile {
+  return { ...file, url: freshFileAddress(deps, file.url) };
 }
 
 /** The whole log of a response, then new events. A reader that leaves stops nothing. @throws DomainError NOT_FOUND. */

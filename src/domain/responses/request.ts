@@ -5,18 +5,21 @@ import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
 import type { StoredRequest } from '../../engine/runs/stored/request.ts';
 import { isForcing } from '../../engine/runs/tools/choice.ts';
-import { isReadOnly } from '../../engine/tools/builtin.ts';
+import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { UserInputValues } from '../../entities/agents/part.ts';
 import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
+import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { withAgentTools } from '../agents/tools.ts';
 import { chatNameOf } from '../chats/message-input.ts';
 import { shownQuestionOf } from '../chats/transcripts.ts';
 import { parametersOf } from '../completions/completions.ts';
+import { withStandingTools } from '../completions/service-tools.ts';
+import type { AllowedTools } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
 import { chargeTo } from '../usage/charges.ts';
 import type { ReadResponse, ResponseInput } from './input.ts';
@@ -35,6 +38,7 @@ const planning =
 
 /** The data by which any process can start a stored run. */
 export function storedRequestOf(
+  { tools: registry }: Pick<Deps, 'tools'>,
   input: ResponseInput,
   read: ReadResponse,
   { agent, model, userInputs }: Answerer,
@@ -44,8 +48,10 @@ export function storedRequestOf(
   const { tools, responseFormat, chatMode } = read;
   const canPlanOnly = chatMode === 'plan';
   // A call despite tool_choice "none" is refused.
-  const { choice, allowed } = tools.choice;
-  const onlyTools = choice === 'none' ? [] : allowed;
+  const { choice, forcedTool, allowed } = tools.choice;
+  const onlyTools = choice === 'none' ? [] : allowed?.functions;
+  const standing = allowed === undefined ? (agent?.enabledTools ?? []) : [];
+  const serviceTools = withStandingTools(tools.serviceTools, standing);
   const ofAgent = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, userInputs).trim();
   const instructions = [ofAgent, input.instructions?.trim(), canPlanOnly ? planning : ''];
   const inputTokensMax = read.echo.truncation === 'auto' ? inputTokensMaxOf(agent, model) : undefined;
@@ -60,7 +66,8 @@ export function storedRequestOf(
     generateCitations: agent?.generateCitations ?? false,
     hidesSteps: agent?.intermediateStepsVisible !== true,
     chatName: chatNameOf(shownQuestionOf(messages)),
-    serverTools: serverToolsOf(chatMode, tools.serverTools),
+    serviceTools: serviceToolsOf(registry, chatMode, serviceTools),
+    ...(forcedTool === undefined ? {} : { forcedTool }),
     chatMode,
     ...(Object.keys(read.secrets).length > 0 ? { needsSecrets: true } : {}),
     ...(choice === undefined || (canPlanOnly && !isForcing(choice)) ? {} : { toolChoice: choice }),
@@ -92,16 +99,16 @@ export function echoOf(input: ResponseInput, read: ReadResponse, { agent, model 
 }
 
 /** Mode `execute` offers all tools, `plan` those that only read, other modes none. */
-function serverToolsOf(chatMode: string, names: readonly string[]): readonly string[] {
-  if (chatMode === 'execute') return names;
-  return chatMode === 'plan' ? names.filter(isReadOnly) : [];
+function serviceToolsOf(registry: ToolRegistry, chatMode: string, tools: readonly EnabledTool[]): readonly EnabledTool[] {
+  if (chatMode === 'execute') return tools;
+  return chatMode === 'plan' ? tools.filter((tool) => registry.isReadOnly(tool)) : [];
 }
 
 /** The functions of a request with those of its agent, as far as the request allows them. */
 function agentTools(
   own: readonly ModelTool[],
   agent: RunnableAgent | undefined,
-  allowed: readonly string[] | undefined,
+  allowed: AllowedTools | undefined,
 ): Pick<StoredRequest, 'tools' | 'offersAgentTools'> {
   return allowed === undefined ? withAgentTools(own, agent) : { tools: own };
 }

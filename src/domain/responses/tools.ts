@@ -1,10 +1,12 @@
 import type { ModelTool } from '../../engine/models/port.ts';
+import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
+import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import { readWire } from '../../wire/read.ts';
 import { functionToolParam } from '../../wire/responses/tools.ts';
-import { checkServiceTool, isServiceTool, serviceToolNames, unknownToolType } from '../completions/service-tools.ts';
-import { type ReadChoice, readToolChoice, toolNameOf } from '../completions/tool-choice.ts';
+import { isServiceTool, readServiceTool, secretMembers, unknownToolType, withoutRepeats } from '../completions/service-tools.ts';
+import { functionNameOf, type ReadChoice, readToolChoice } from '../completions/tool-choice.ts';
 import type { Faults } from '../faults.ts';
 
 /** The valid tools of a request. */
@@ -13,8 +15,8 @@ export interface ResponseTools {
   readonly functions: readonly ModelTool[];
   /** The path of each function of the request, also of those that may not be called: `tools[0].name`. */
   readonly places: ReadonlyMap<string, string>;
-  /** Names of the service's own tools that the model may call. */
-  readonly serverTools: readonly string[];
+  /** The tools of the service that the model may call. */
+  readonly serviceTools: readonly EnabledTool[];
   readonly choice: ReadChoice;
   /** As the response repeats them. */
   readonly echo: { readonly tools: readonly WireObject[]; readonly tool_choice: unknown };
@@ -22,21 +24,28 @@ export interface ResponseTools {
 
 const noParameters = { type: 'object', properties: {} };
 
+interface ToolTerms {
+  readonly toolsMax: number;
+  readonly mayBeAgent: boolean;
+  readonly registry: ToolRegistry;
+}
+
 /** @param mayBeAgent  whether an agent may answer, whose tools a choice may name. */
 export function readResponseTools(
   given: unknown,
   choice: unknown,
-  { toolsMax, mayBeAgent }: { readonly toolsMax: number; readonly mayBeAgent: boolean },
+  { toolsMax, mayBeAgent, registry }: ToolTerms,
   faults: Faults,
 ): ResponseTools {
-  const tools = readTools(given, toolsMax, faults);
-  const names = new Set([...tools.functions.map(({ name }) => name), ...tools.serverTools]);
-  const read = readToolChoice(choice, names, mayBeAgent, faults);
-  const isAllowed = (name: string) => read.allowed === undefined || read.allowed.includes(name);
+  const tools = readTools(given, toolsMax, registry, faults);
+  const { serviceTools } = tools;
+  const names = new Set(tools.functions.map(({ name }) => name));
+  const read = readToolChoice(choice, { functions: names, serviceTools, registry }, mayBeAgent, faults);
+  const { allowed } = read;
   return {
-    functions: tools.functions.filter(({ name }) => isAllowed(name)),
+    functions: allowed === undefined ? tools.functions : tools.functions.filter(({ name }) => allowed.functions.includes(name)),
     places: tools.places,
-    serverTools: tools.serverTools.filter(isAllowed),
+    serviceTools: allowed === undefined ? serviceTools : allowed.serviceTools,
     choice: read,
     echo: { tools: tools.echo, tool_choice: choiceEcho(choice) },
   };
@@ -45,12 +54,12 @@ export function readResponseTools(
 interface ReadTools {
   readonly functions: readonly ModelTool[];
   readonly places: ReadonlyMap<string, string>;
-  readonly serverTools: readonly string[];
+  readonly serviceTools: readonly EnabledTool[];
   readonly echo: readonly WireObject[];
 }
 
-function readTools(given: unknown, toolsMax: number, faults: Faults): ReadTools {
-  const nothing = { functions: [], places: new Map<string, string>(), serverTools: [], echo: [] };
+function readTools(given: unknown, toolsMax: number, registry: ToolRegistry, faults: Faults): ReadTools {
+  const nothing = { functions: [], places: new Map<string, string>(), serviceTools: [], echo: [] };
   if (given === undefined || given === null) return nothing;
   if (!Array.isArray(given)) {
     faults.add('tools', 'tools must be an array', 'INVALID_TYPE');
@@ -58,7 +67,15 @@ function readTools(given: unknown, toolsMax: number, faults: Faults): ReadTools 
   }
   faults.requireCount('tools', given, toolsMax);
   const listed: readonly unknown[] = given.slice(0, toolsMax);
-  const serverTools = [...new Set(listed.flatMap((tool) => (isObject(tool) ? serviceToolNames(tool.type) : [])))];
+  const enabled = new Map(
+    listed.flatMap((tool, index) => {
+      const read =
+        isObject(tool) && isServiceTool(tool.type) ? readServiceTool(tool, `tools[${index}]`, registry, faults) : undefined;
+      return read === undefined ? [] : [[tool, read] as const];
+    }),
+  );
+  const serviceTools = withoutRepeats([...enabled.values()]);
+  const reserved = new Set(serviceTools.flatMap((tool) => registry.namesOf(tool)));
   const functions: ModelTool[] = [];
   const places = new Map<string, string>();
   const echo: WireObject[] = [];
@@ -69,7 +86,7 @@ function readTools(given: unknown, toolsMax: number, faults: Faults): ReadTools 
       const read = readWire(functionToolParam, flat(tool), at, faults);
       if (read === undefined) continue;
       const { type, name, description = null, parameters = null, strict = null } = read;
-      if (serverTools.includes(name)) {
+      if (reserved.has(name)) {
         const message = `${at}.name: a tool of the service enabled for this request has the name ${name}`;
         faults.add(`${at}.name`, message, 'TOOL_NAME_CONFLICT');
       }
@@ -83,13 +100,11 @@ function readTools(given: unknown, toolsMax: number, faults: Faults): ReadTools 
       places.set(name, isObject(tool.function) ? `${at}.function.name` : `${at}.name`);
       echo.push({ type, name, description, parameters, strict });
     } else if (isServiceTool(tool.type)) {
-      checkServiceTool(tool, at, faults);
-      const { authorization: _key, headers: _headers, ...shown } = tool;
       // No reply shows what only a tool's server may know, such as its headers.
-      echo.push(shown);
+      echo.push(Object.fromEntries(Object.entries(tool).filter(([name]) => !secretMembers.includes(name))));
     } else faults.add(`${at}.type`, unknownToolType(at), 'UNKNOWN_TOOL_TYPE');
   }
-  return { functions, places, serverTools, echo };
+  return { functions, places, serviceTools, echo };
 }
 
 /** Flat, as the format has it; nested under `function`, as the older one had it. */
@@ -100,6 +115,6 @@ function flat(tool: WireObject): WireObject {
 /** The choice in the format's current spelling; `mode` is included even if the request leaves it out. */
 function choiceEcho(given: unknown): unknown {
   if (given === undefined || given === null) return 'auto';
-  if (isObject(given) && given.type === 'function') return { type: 'function', name: toolNameOf(given) };
+  if (isObject(given) && given.type === 'function') return { type: 'function', name: functionNameOf(given) };
   return isObject(given) && given.type === 'allowed_tools' ? { ...given, mode: given.mode ?? 'auto' } : given;
 }

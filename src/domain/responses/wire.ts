@@ -11,6 +11,7 @@ import type {
   Usage,
 } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
+import type { CallForm, FileSearchResult, ListedTool, OutputFile } from '../../entities/runs/tool.ts';
 
 /** Whether additions of Parley to the format are shown: some stock clients fail on unknown events and items. */
 export interface WireOptions {
@@ -45,7 +46,7 @@ export function shownItems(items: readonly RunItem[], { hasExtensions }: WireOpt
 }
 
 export function isExtension(item: RunItem): boolean {
-  return item.type === 'server_tool_call' || item.type === 'server_tool_call_output';
+  return (item.type === 'server_tool_call' && item.form === undefined) || item.type === 'server_tool_call_output';
 }
 
 /** A complete output item. */
@@ -57,10 +58,14 @@ export function itemOf(item: RunItem): WireObject {
     case 'reasoning':
       return { id, type, status, summary: [{ type: 'summary_text', text: item.text }] };
     case 'function_call':
+      return functionCallOf(item);
     case 'server_tool_call':
+      if (item.form !== undefined) return formedCall(item, item.form);
       return { id, type, status, call_id: item.callId, name: item.name, arguments: item.arguments };
     case 'server_tool_call_output':
-      return { id, type, status, call_id: item.callId, output: item.output, error: item.error };
+      return { id, type, status, call_id: item.callId, output: outputOf(item), error: item.error };
+    case 'mcp_list_tools':
+      return { id, type, server_label: item.serverLabel, tools: item.tools.map(listedToolOf), error: item.error };
   }
 }
 
@@ -73,11 +78,79 @@ export function addedItemOf(item: RunItem): WireObject {
     case 'reasoning':
       return { ...whole, summary: [] };
     case 'function_call':
+      return 'arguments' in whole ? { ...whole, arguments: isApprovalRequest(item) ? item.arguments : '' } : whole;
     case 'server_tool_call':
-      return { ...whole, arguments: '' };
+      return 'arguments' in whole ? { ...whole, arguments: '' } : whole;
+    case 'mcp_list_tools':
+      return { ...itemOf(item), tools: [] };
     case 'server_tool_call_output':
       return whole;
   }
+}
+
+type Item<Type extends RunItem['type']> = Extract<RunItem, { readonly type: Type }>;
+
+/** A call that waits for approval, and that the format has a request of its own for. */
+export function isApprovalRequest(item: RunItem): boolean {
+  return item.type === 'function_call' && item.approval === true && item.form?.type === 'mcp';
+}
+
+function functionCallOf(item: Item<'function_call'>): WireObject {
+  const { id, type, status, callId, name, arguments: args, approval, form } = item;
+  if (approval === true && form?.type === 'mcp') {
+    return { id, type: 'mcp_approval_request', server_label: form.serverLabel, name: form.tool, arguments: args };
+  }
+  return { id, type, status, call_id: callId, name, arguments: args, ...(approval === true ? { approval } : {}) };
+}
+
+/** A call as the item that the format has for it. */
+function formedCall({ id, status, arguments: args, result }: Item<'server_tool_call'>, form: CallForm): WireObject {
+  switch (form.type) {
+    case 'web_search':
+      return { id, type: 'web_search_call', status, action: webActionOf(form.action) };
+    case 'file_search':
+      return { id, type: 'file_search_call', status, queries: form.queries, results: form.results.map(fileResultOf) };
+    case 'mcp': {
+      const shown = { name: form.tool, arguments: args, output: result?.output ?? null, error: result?.error?.message ?? null };
+      const { serverLabel, approvalRequestId } = form;
+      return { id, type: 'mcp_call', status, server_label: serverLabel, approval_request_id: approvalRequestId, ...shown };
+    }
+  }
+}
+
+type WebAction = Extract<CallForm, { readonly type: 'web_search' }>['action'];
+
+function webActionOf(action: WebAction): WireObject {
+  if (action.type === 'open_page') return { type: action.type, url: action.url };
+  const { type, query, sources } = action;
+  return {
+    type,
+    query,
+    queries: [query],
+    ...(sources === undefined ? {} : { sources: sources.map(({ url }) => ({ type: 'url', url })) }),
+  };
+}
+
+function fileResultOf({ fileId, filename, score, text }: FileSearchResult): WireObject {
+  return { file_id: fileId, filename, score, text, attributes: {} };
+}
+
+function listedToolOf({ name, description, inputSchema, annotations }: ListedTool): WireObject {
+  return { name, description, input_schema: inputSchema, annotations };
+}
+
+/** The text; with the images that the call made, an array of parts. */
+function outputOf({ output, files = [] }: Item<'server_tool_call_output'>): unknown {
+  if (files.length === 0) return output;
+  const text = output === '' ? [] : [{ type: 'output_text', text: output }];
+  return [...text, ...files.map(filePartOf)];
+}
+
+function filePartOf({ fileId, filename, mimeType, sizeBytes, url }: OutputFile): WireObject {
+  const about = { ...(fileId === null ? {} : { file_id: fileId }), mime_type: mimeType, filename, size_bytes: sizeBytes };
+  return mimeType.startsWith('image/')
+    ? { type: 'output_image', image_url: url, ...about }
+    : { type: 'output_file', file_url: url, ...about };
 }
 
 function messagePart(item: Extract<RunItem, { readonly type: 'message' }>): WireObject {

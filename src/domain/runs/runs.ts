@@ -28,6 +28,7 @@ import {
 import { contextOfPrompt } from '../chats/prompt-files.ts';
 import { asShown } from '../chats/transcripts.ts';
 import { parametersOf } from '../completions/completions.ts';
+import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
 
@@ -78,7 +79,7 @@ export async function listRunMessages(
  */
 export async function sendMessage(deps: Deps, caller: Caller, chatId: string, input: SendMessageInput): Promise<BegunRun> {
   const chat = await getOwnChat(deps, caller, chatId);
-  const message = readMessage(input, deps.settings);
+  const message = readMessage(input, deps.settings, deps.tools);
   const agent = await agentOfChat(deps, caller, chat);
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
   if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
@@ -227,12 +228,12 @@ function begunRun({ id, createdAt, orgId, userId, agentId, chatId, modelId }: Ne
 /** Equal for messages that differ in their prompt only: while they wait, one run may answer them together. */
 function batchKeyOf(
   { date }: SendMessageInput,
-  { serverTools }: ReadMessage,
+  { serviceTools }: ReadMessage,
   { tools, toolChoice }: StoredRequest,
   model: ModelInfo,
   secrets: string | null,
 ): string {
-  const facts = ['message', model.id, tools, toolChoice ?? null, serverTools, date?.toISOString() ?? null, secrets];
+  const facts = ['message', model.id, tools, toolChoice ?? null, serviceTools, date?.toISOString() ?? null, secrets];
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url');
 }
 
@@ -264,7 +265,7 @@ async function modelFor(deps: Deps, modelId: string): Promise<ModelInfo> {
 function requestOf(
   chat: Chat,
   agent: RunnableAgent | undefined,
-  { text, tools, serverTools }: ReadMessage,
+  { text, tools, serviceTools }: ReadMessage,
   date: Date,
 ): StoredRequest {
   const { options = {}, dataSourceIds = [], orgId = '' } = agent ?? {};
@@ -276,7 +277,7 @@ function requestOf(
     instructions: [instructions.trim(), currentDate(date)].filter((part) => part !== '').join('\n\n'),
     chatMode: messageChatMode,
     ...withAgentTools(tools, agent),
-    serverTools,
+    serviceTools: withStandingTools(serviceTools, agent?.enabledTools ?? []),
     parameters: parametersOf(options),
     knowledge: dataSourceIds.length === 0 ? null : { orgId, dataSourceIds, question },
     generateCitations: agent?.generateCitations ?? false,

@@ -5,12 +5,13 @@ import { Tally } from '../../lib/tally.ts';
 import type { Settings } from '../../settings.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { UsageJournal } from '../../storage/usage/journal.ts';
+import { runFilesOf } from '../files/run-files.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Knowledge } from '../knowledge/knowledge.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { Pools } from '../sharing/pools.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
-import type { ServerTools } from '../tools/server-tool.ts';
+import { ToolRegistry } from '../tools/registry.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { runLoop } from './loop.ts';
@@ -48,11 +49,13 @@ export interface RunEngineDeps {
   readonly journal: UsageJournal;
   readonly pools: Pools;
   readonly logger: Logger;
-  /** Tools that run in this process; default: none. */
-  readonly tools?: ServerTools;
+  /** The tools of the service; default: none. */
+  readonly tools?: ToolRegistry;
   readonly agentTools?: AgentTools;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;
+  /** Base of links that Parley gives out, without a slash at the end. */
+  publicUrl(): string;
   now(): Date;
   newId(kind: IdKind): string;
 }
@@ -87,7 +90,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     models: deps.models,
     ledger,
     limits: deps.limits,
-    tools: deps.tools ?? new Map(),
+    tools: deps.tools ?? new ToolRegistry([]),
     ...(deps.agentTools === undefined ? {} : { agentTools: deps.agentTools }),
     roundsMax: settings.TOOL_ROUNDS_MAX,
     answerCharsMax: settings.ANSWER_MAX_CHARS,
@@ -98,6 +101,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       roundsMax: subagentRoundsMax,
       resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,
     },
+    filesOf: (plan) => runFilesOf(deps, plan),
     logger: deps.logger,
     tracing,
     timings,

@@ -3,12 +3,14 @@ import type { IdKind } from '../../entities/ids.ts';
 import type { RunSnapshot, RunSpent } from '../../entities/runs/event.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
-import type { ServerTools } from '../tools/server-tool.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
+import type { SubagentLimits } from '../tools/subagents.ts';
+import type { RunFiles } from '../tools/tool-kind.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { RunBudget } from './budget.ts';
 import type { RunControl } from './control.ts';
 import type { RunHold } from './hold.ts';
-import type { Retrieve } from './run-engine.ts';
+import type { Retrieve, RunPlan } from './run-engine.ts';
 import type { ServerCallItem } from './tools/open-call.ts';
 import type { UsageLedger } from './usage/ledger.ts';
 import type { UsageLimits } from './usage/limits.ts';
@@ -20,7 +22,10 @@ export interface LoopDeps {
   readonly retrieve: Retrieve;
   readonly ledger: UsageLedger;
   readonly limits: Pick<UsageLimits, 'reserve'>;
-  readonly tools: ServerTools;
+  /** The tools of the service. */
+  readonly tools: ToolRegistry;
+  /** The files that the tools of a run work with. */
+  filesOf(plan: RunPlan): RunFiles;
   /** Finds the tools of an agent, for runs that offer them. */
   readonly agentTools?: AgentTools;
   /** Most model calls of one run. */
@@ -34,20 +39,6 @@ export interface LoopDeps {
   readonly timings?: RunTimings;
   now(): Date;
   newId(kind: IdKind): string;
-}
-
-/** Limits of subagents. */
-export interface SubagentLimits {
-  /** Most subagents of one call. */
-  readonly countMax: number;
-  /** Run time of each. */
-  readonly timeoutMs: number;
-  /** Most tokens of each model call. */
-  readonly outputTokensMax: number;
-  /** Most model calls of each; fewer when its run has fewer left. */
-  readonly roundsMax: number;
-  /** Most UTF-16 code units of the result that one call returns to the model. */
-  readonly resultCharsMax: number;
 }
 
 /** Where a run continues whose process died. */

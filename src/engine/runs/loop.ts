@@ -1,7 +1,9 @@
 import { DomainError } from '../../entities/errors.ts';
+import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { RunEvent, SpentCall } from '../../entities/runs/event.ts';
 import { ModelError, type ModelMessage } from '../models/port.ts';
 import type { Selection } from '../models/route-stream.ts';
+import type { Subagents } from '../tools/subagents.ts';
 import { type ModelCallTrace, RunTrace } from '../tracing/run-trace.ts';
 import { type AnswerGate, gateOf } from './answer/gate.ts';
 import { RunOutput } from './answer/output.ts';
@@ -10,19 +12,21 @@ import type { RunControl } from './control.ts';
 import { domainErrorOf, failureOf, isCancel, selectionOf, snapshot, terminalBody } from './ending.ts';
 import type { LoopDeps, LoopStart } from './loop-deps.ts';
 import { ModelCall } from './model-call.ts';
-import { withPassages } from './prompt/context.ts';
+import { type Approvals, approvedCalls, withResults } from './prompt/approvals.ts';
+import { withInstructions, withPassages } from './prompt/context.ts';
 import { asStored, historyOf, textOf } from './prompt/history.ts';
 import { requestOf } from './prompt/model-request.ts';
-import { findPassages } from './prompt/passages.ts';
+import { cite, findPassages } from './prompt/passages.ts';
 import { contextOf } from './prompt/transcript.ts';
 import type { RunPlan } from './run-engine.ts';
 import { RunStop } from './stop.ts';
-import { toolsOfRun } from './subagents/tools-of-run.ts';
+import { subagentsOfRun } from './subagents/subagents-of-run.ts';
 import { isCall } from './tools/choice.ts';
 import { OpenCall } from './tools/open-call.ts';
 import { RunCalls } from './tools/run-calls.ts';
 import { RunTools } from './tools/run-tools.ts';
 import { stoppedCall } from './tools/server-calls.ts';
+import { toolRunOf } from './tools/tool-run.ts';
 import type { TokenHold } from './usage/limits.ts';
 import { RunSpending } from './usage/spending.ts';
 import { needOf, within } from './usage/token-need.ts';
@@ -63,6 +67,9 @@ class Run {
   readonly #budget: RunBudget;
   readonly #spending: RunSpending;
   readonly #tools: RunTools;
+  readonly #subagents: () => Subagents;
+  /** The passages that the answer may cite, by their numbers. */
+  readonly #citable: Passage[] = [];
   readonly #calls: RunCalls;
   readonly #gate: AnswerGate | undefined;
   /** The interrupted tool call of a dead process, which this process makes again. */
@@ -105,7 +112,8 @@ class Run {
       const { modelId, isStreaming, charge } = plan;
       this.#trace = new RunTrace(tracing, { runId: start.runId, modelId, isStreaming, agentId: charge.agentId });
     }
-    this.#tools = new RunTools(plan, deps, () => toolsOfRun({ ...parts, run: runLoop, spent }));
+    this.#tools = new RunTools(plan, deps);
+    this.#subagents = () => subagentsOfRun({ ...parts, run: runLoop, spent });
     this.#calls = new RunCalls({
       ...parts,
       spending: this.#spending,
@@ -120,8 +128,7 @@ class Run {
     this.#hasYielded = start.isEager;
     this.#hasCalled = before?.output.some(isCall) === true;
     this.#turnFrom = continues?.turnFrom ?? 0;
-    const runsTools = plan.offersAgentTools === true || (plan.serverTools?.length ?? 0) > 0;
-    if (plan.forgetsText === true && !runsTools) this.#output.forgetText();
+    if (plan.forgetsText === true && !this.#tools.mustOpen) this.#output.forgetText();
     if (firstSequence > 0) return;
     const run = snapshot(start.runId, 'in_progress', []);
     const { head, warnings = [] } = plan;
@@ -154,7 +161,7 @@ class Run {
             const { call } = round;
             try {
               for await (const deltas of call.start(this.#deps.models, modelSignal, round.trace?.traceparent)) {
-                call.take(deltas, output, this.#tools.all, this.#plan.onlyTools);
+                call.take(deltas, output, this.#tools.all, this.#tools.only);
                 const batch = this.#ready();
                 if (batch !== undefined) yield batch;
                 if (output.isFull) break;
@@ -180,24 +187,50 @@ class Run {
   }
 
   get #needsPreparation(): boolean {
-    const { offersAgentTools, knowledge } = this.#plan;
-    return offersAgentTools === true || knowledge !== undefined || this.#start.continues !== undefined;
+    return this.#tools.mustOpen || this.#plan.knowledge !== undefined || this.#start.continues !== undefined;
   }
 
   /** Before the first round: loads the agent's tools, makes an interrupted tool call again, finds the passages. */
   async *#prepare(signal: AbortSignal): AsyncGenerator<readonly RunEvent[], void> {
     const plan = this.#plan;
     const { continues, runId } = this.#start;
-    if (plan.offersAgentTools === true) await this.#tools.takeAgentTools();
+    if (this.#tools.mustOpen) yield* this.#openTools(signal);
     const answers = this.#callAgain === undefined ? [] : yield* this.#calls.again(this.#callAgain, signal);
     if (continues !== undefined) this.#awaitsClient = this.#hasClientCalls();
     if (!this.#awaitsClient && plan.knowledge !== undefined && plan.knowledge.question !== '') {
-      const passages = await findPassages(plan, this.#searching(), this.#output, runId, signal);
-      this.#messages = withPassages(plan.messages, passages, plan.generateCitations);
+      const passages = await findPassages(plan, this.#searching(), this.#citable, this.#output, runId, signal);
+      this.#messages = withPassages(this.#messages, passages, plan.generateCitations);
       const batch = this.#ready();
       if (batch !== undefined) yield batch;
     }
     this.#add(answers);
+    if (plan.approvals !== undefined && continues === undefined) yield* this.#makeApproved(plan.approvals, signal);
+  }
+
+  /** Makes the calls that a person approved, and puts their results where the conversation waits for them. */
+  async *#makeApproved(approvals: Approvals, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], void> {
+    const results = yield* this.#calls.makeApproved(approvedCalls(this.#messages, approvals), signal);
+    this.#messages = withResults(this.#messages, approvals, results);
+    this.#awaitsClient = false;
+  }
+
+  /** Opens the tools of the run: their functions, what they add to the instructions, what MCP servers list. */
+  async *#openTools(signal: AbortSignal): AsyncGenerator<readonly RunEvent[], void> {
+    const { generateCitations } = this.#plan;
+    const run = toolRunOf(
+      {
+        ...{ plan: this.#plan, start: this.#start, deps: this.#deps, subagents: this.#subagents() },
+        cite: (passages) => cite(passages, this.#citable, generateCitations, this.#output),
+      },
+      signal,
+    );
+    const { instructions, listings } = await this.#tools.open(run);
+    if (instructions.length > 0) this.#messages = withInstructions(this.#messages, instructions.join('\n\n'));
+    // A process that takes the run over finds them in the log.
+    if (this.#start.continues !== undefined || this.#start.firstSequence > 0) return;
+    for (const listing of listings) this.#output.list(listing);
+    const batch = this.#ready();
+    if (batch !== undefined) yield batch;
   }
 
   /** What `findPassages` works with: each search is a span while tracing is on. */
@@ -266,6 +299,7 @@ class Run {
   async *#makeCalls({ call, mustAnswer }: Round, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], boolean> {
     const said = textOf(this.#output.items.slice(this.#turnFrom));
     const answers = yield* this.#calls.make(call.wholeCalls, said, mustAnswer, signal);
+    this.#awaitsClient = this.#hasClientCalls();
     // The client answers its own calls first; the results of the service's calls are in the run's items.
     if (this.#awaitsClient) return false;
     this.#add(answers);
@@ -327,7 +361,7 @@ class Run {
     const output = this.#output;
     const { runId, before } = this.#start;
     output.close('incomplete');
-    this.#callAgain?.close({ text: '', error: stoppedCall });
+    this.#callAgain?.close({ output: '', error: stoppedCall });
     if (output.isFull) this.#deps.logger.warn({ runId }, 'an answer was longer than ANSWER_MAX_CHARS and was cut');
     const base = {
       ...snapshot(runId, 'completed', output.items),

@@ -1,11 +1,13 @@
 import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { RunEventStream, RunStatus } from '../../entities/runs/event.ts';
 import type { ResponseHead } from '../../entities/runs/response.ts';
+import type { EnabledTool, ToolType } from '../../entities/runs/tool.ts';
 import type { Warning } from '../../entities/warning.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { EmbeddingRequest, ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
 import type { EmbeddingModel } from '../models/router.ts';
 import type { AnswerCheck } from './answer/gate.ts';
+import type { Approvals } from './prompt/approvals.ts';
 import type { RunTimings } from './usage/timings.ts';
 
 /** Everything one run needs. Access is checked before: the engine knows no user, only whom to charge. */
@@ -26,12 +28,18 @@ export interface RunPlan {
    * effect where tools run in the service: the model gets the text back with their results.
    */
   readonly forgetsText?: boolean;
-  /** Names of the service's tools that the model may call; default: none. */
-  readonly serverTools?: readonly string[];
+  /** The service's tools that the model may call; default: none. */
+  readonly serviceTools?: readonly EnabledTool[];
+  /** `toolChoice` is `required`, and a function of this tool must be called. */
+  readonly forcedTool?: ForcedTool;
+  /** The chat that the run answers; null or absent for a stateless run. */
+  readonly chatId?: string | null;
   /** The model may also call those tools of the charged agent that run in the service. */
   readonly offersAgentTools?: true;
-  /** The only tools that may be called, the client's included; absent: no limit. */
+  /** The only functions that may be called beside those of `serviceTools`; absent: no limit. */
   readonly onlyTools?: readonly string[];
+  /** Answers to calls that waited for a person, at the end of `messages`. */
+  readonly approvals?: Approvals;
   /** Most calls of the service's tools in the whole run. */
   readonly toolCallsMax?: number;
   /** What of the agent has no effect on the run: part of its first event. */
@@ -46,6 +54,14 @@ export interface RunPlan {
   /** Leaves out `parley.step`, for readers who may not see the steps between question and answer. Default: steps are emitted. */
   readonly hidesSteps?: boolean;
   readonly charge: Charge;
+}
+/** The tool of the service that a request forces. */
+export interface ForcedTool {
+  readonly type: ToolType;
+  /** Of an MCP server. */
+  readonly label?: string;
+  /** One tool of that server, by its name there. */
+  readonly tool?: string;
 }
 export interface KnowledgePlan {
   readonly orgId: string;

@@ -23,7 +23,13 @@ export interface ServerTool {
    * @param pass     to check before every request that leaves this process.
    * @throws anything: the message of a DomainError goes to the model, other errors become "the tool failed"; a RunStop ends the run.
    */
-  run(args: string, secrets: Readonly<Record<string, string>>, signal: AbortSignal, tell: Tell, pass: CallPass): Promise<string | ToolResult>;
+  run(
+    args: string,
+    secrets: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+    tell: Tell,
+    pass: CallPass,
+  ): Promise<string | ToolResult>;
   /** For tools whose calls share a pool: the same tool, counted for this organization. */
   readonly countedFor?: (owner: ShareOwner) => ServerTool;
 }

@@ -2,8 +2,8 @@ import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool, ListedTool, OutputFile, ToolType } from '../../entities/runs/tool.ts';
 import type { RunPlan } from '../runs/run-engine.ts';
-import type { SubagentParent } from '../runs/subagents/parent.ts';
 import type { ServerTool } from './server-tool.ts';
+import type { Subagents } from './subagents.ts';
 
 /**
  * One tool of the service: what it is called, whether this instance can run it, and its functions. A tool is a folder below engine/tools with its
@@ -57,8 +57,7 @@ export interface ToolRun {
   /** The caller's, for this request only; never stored. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** For tools that start subagents. */
-  readonly parent: SubagentParent;
+  readonly subagents: Subagents;
   readonly files: RunFiles;
   /**
    * Makes passages citable by the answer, as `[n]`.
@@ -71,13 +70,13 @@ export interface ToolRun {
 /** The files of the run's chat. A stateless run has those of its own calls only, in memory. */
 export interface RunFiles {
   list(signal: AbortSignal): Promise<readonly RunFile[]>;
-  /** @throws DomainError NOT_FOUND for a file of another chat; FILE_TOO_LARGE above `bytesMax`. */
+  /** @throws DomainError NOT_FOUND for a file of another chat; REQUEST_TOO_LARGE above `bytesMax`. */
   read(file: RunFile, bytesMax: number, signal: AbortSignal): Promise<Buffer>;
   /**
    * Stores a file that a tool made, as a chat file with the source SYSTEM. The name is made safe and unique in the chat.
    *
    * @param key  of the call: storing again under the same key and name stores nothing twice.
-   * @throws DomainError CONFLICT when the chat has as many files as it may; FILE_TOO_LARGE.
+   * @throws DomainError CONFLICT when the chat has as many files as it may; REQUEST_TOO_LARGE.
    */
   save(file: NewRunFile, key: string, signal: AbortSignal): Promise<OutputFile>;
 }

@@ -1,3 +1,4 @@
+import type { EnabledTool } from '../runs/tool.ts';
 import type { AgentRunParts } from './part.ts';
 
 export const agentVisibilities = ['PRIVATE', 'GROUP', 'ORGANIZATION', 'ANYONE_WITH_LINK'] as const;
@@ -74,6 +75,8 @@ export interface Agent {
   readonly chatLogsVisible: boolean;
   readonly generateCitations: boolean;
   readonly intermediateStepsVisible: boolean;
+  /** The tools of the service that all its runs may use. */
+  readonly enabledTools: readonly EnabledTool[];
   readonly options: AgentOptions;
   readonly profile: AgentProfile | null;
   readonly publicCategories: readonly PublicCategory[];

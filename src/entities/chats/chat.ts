@@ -56,6 +56,8 @@ export interface ToolCall {
   readonly name: string;
   /** JSON text. */
   readonly arguments: string;
+  /** The tool runs in the service: the output approves or refuses its call. */
+  readonly approval?: true;
 }
 
 export interface ChatMessage {

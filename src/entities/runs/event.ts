@@ -3,6 +3,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { Citation } from '../knowledge/citation.ts';
 import type { Warning } from '../warning.ts';
 import type { ResponseHead } from './response.ts';
+import type { CallForm, ListedTool, OutputFile } from './tool.ts';
 
 /** Why a run ended, or stopped, before its answer was whole. `max_tool_calls` and `timeout`: by a bound of the service or the request. */
 export const incompleteReasons = ['max_output_tokens', 'content_filter', 'paused', 'max_tool_calls', 'timeout'] as const;
@@ -86,6 +87,10 @@ export type RunItem =
       readonly callId: string;
       readonly name: string;
       readonly arguments: string;
+      /** The tool runs in the service, and waits for a person's approval. */
+      readonly approval?: true;
+      /** The form of the call once it is made. */
+      readonly form?: CallForm;
     }
   | { readonly type: 'reasoning'; readonly id: string; readonly status: ItemStatus; readonly text: string }
   | {
@@ -95,15 +100,35 @@ export type RunItem =
       readonly callId: string;
       readonly name: string;
       readonly arguments: string;
+      /** Present for a call that the responses format has an item of its own for. Its result is in `result`, and no output item follows. */
+      readonly form?: CallForm;
+      readonly result?: CallResult;
+      /** A person approved the call, which has the id of the call that asked. */
+      readonly isApproved?: true;
     }
-  | {
+  | ({
       readonly type: 'server_tool_call_output';
       readonly id: string;
       readonly status: 'completed' | 'failed';
       readonly callId: string;
-      readonly output: string;
-      readonly error: { readonly code: string; readonly message: string } | null;
+    } & CallResult)
+  | {
+      readonly type: 'mcp_list_tools';
+      readonly id: string;
+      readonly status: 'completed' | 'failed';
+      readonly serverLabel: string;
+      readonly tools: readonly ListedTool[];
+      readonly error: string | null;
     };
+
+/** The result of a call of a tool of the service. */
+export interface CallResult {
+  /** What the model reads. */
+  readonly output: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  /** Files that the call made; absent when it made none. */
+  readonly files?: readonly OutputFile[];
+}
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
 export const subagentStatuses = ['in_progress', 'completed', 'failed', 'cancelled'] as const;

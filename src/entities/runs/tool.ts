@@ -19,7 +19,6 @@ export type ToolType = (typeof toolTypes)[number];
 /** Other names of the same tools, as the responses format and older requests have them. */
 const aliases: Readonly<Record<string, ToolType>> = {
   web_search_preview: 'web_search',
-  web_search_preview_2025_03_11: 'web_search',
   code_interpreter: 'python',
 };
 

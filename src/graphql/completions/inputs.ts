@@ -74,10 +74,17 @@ const ImageMaskInput = builder.inputType('ToolImageInput', {
   }),
 });
 
-const served = 'python, code_interpreter, deep_research';
+const ResearchBudgetInput = builder.inputType('ToolResearchBudgetInput', {
+  description: 'What deep research may spend.',
+  fields: (t) => ({
+    subagents: t.int({ required: false, description: 'Most subagents.' }),
+    tokens: t.int({ required: false, description: 'Most tokens of all subagents together.' }),
+  }),
+});
 
 export const ToolInput = builder.inputType('CompletionToolInput', {
-  description: `A function of the client, or a tool of the service. This version serves ${served}; others are refused with TOOL_NOT_AVAILABLE.`,
+  description:
+    'A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE.',
   fields: (t) => {
     const text = (description: string) => t.string({ required: false, description });
     const texts = (description: string) => t.stringList({ required: false, description });
@@ -85,7 +92,7 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
       type: t.string({
         required: true,
         description:
-          '`function`, or a tool of the service: `web_search`, `python`, `image_generation`, `mcp_server`, `spreadsheet`, `memory`, `sandbox`, `deep_research`.',
+          '`function`, or a tool of the service: `web_search`, `file_search`, `python`, `sandbox`, `image_generation`, `spreadsheet`, `memory`, `mcp_server`, `mcp`, `subagent`, `deep_research`.',
       }),
       function: t.field({ type: FunctionInput, required: false, description: 'For the type `function`.' }),
       includeXSearch: t.boolean({
@@ -111,14 +118,31 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
         required: false,
         description: 'image_generation: where an image is changed.',
       }),
+      requireApproval: t.boolean({
+        required: false,
+        description: 'Whether each call of a tool of the service waits for approval.',
+      }),
       server: text('mcp_server: the name or the id of the integration.'),
+      serverUrl: text('mcp: the address of the server.'),
+      authorization: text('mcp: an access token for it; never stored.'),
+      headers: t.field({ type: 'StringMap', required: false, description: 'mcp: headers of every request to it; never stored.' }),
+      secrets: t.field({
+        type: 'StringMap',
+        required: false,
+        description: 'mcp_server: texts for the references `{{secret:KEY}}` in its headers; never stored.',
+      }),
+      dataSourceIds: texts('file_search: only these data sources of the agent.'),
+      vectorStoreIds: texts('file_search: only these vector stores.'),
+      maxNumResults: t.int({ required: false, description: 'file_search: most passages of one search.' }),
+      agents: texts('subagent: the ids of the agents.'),
+      budget: t.field({ type: ResearchBudgetInput, required: false, description: 'deep_research: what it may spend.' }),
       serverId: text('mcp_server: the id of the integration.'),
       serverLabel: text('mcp_server: the name of the integration.'),
       name: text('mcp_server: the same.'),
       allowedTools: texts('mcp_server: the tools that may be called.'),
       fileId: text('spreadsheet: the file that holds the tables.'),
       fileIds: texts('spreadsheet: the files that hold them.'),
-      scope: text('memory: what it is for.'),
+      scope: text('memory: `user`: memories of the user with all agents; `agent`: with this agent only.'),
     };
   },
 });

@@ -88,9 +88,18 @@ class ChatEventEncoder implements StreamEncoder {
       const { id: messageId, text, citations, status } = item;
       return this.#write('message.completed', { messageId, role: 'assistant', content: text, status, citations });
     }
+    if (item.type === 'server_tool_call' && item.form !== undefined) {
+      const { callId, status, form, result } = item;
+      return this.#write('tool.completed', {
+        toolCallId: callId,
+        status,
+        ...(result ?? { output: '', error: null }),
+        call: form,
+      });
+    }
     if (item.type !== 'server_tool_call_output') return '';
-    const { callId: toolCallId, status, output, error } = item;
-    return this.#write('tool.completed', { toolCallId, status, output, error });
+    const { callId: toolCallId, status, output, error, files } = item;
+    return this.#write('tool.completed', { toolCallId, status, output, error, ...(files === undefined ? {} : { files }) });
   }
 
   #ended(run: RunSnapshot): string {

@@ -1,6 +1,7 @@
 import {
   addedItemOf,
   annotationOf,
+  isApprovalRequest,
   isExtension,
   itemOf,
   refusalPart,
@@ -131,7 +132,7 @@ export class ResponseProjection {
 
   #done(item: RunItem): string {
     if (this.#open === undefined) return '';
-    const before = item.type === 'reasoning' ? this.#reasoningDone(item.text) : '';
+    const before = item.type === 'reasoning' ? this.#reasoningDone(item.text) : this.#listed(item);
     const written = before + this.#event('response.output_item.done', { output_index: this.#open.index, item: itemOf(item) });
     this.#open = undefined;
     return written;
@@ -177,14 +178,16 @@ export class ResponseProjection {
           delta: JSON.parse(event.json),
         });
       case 'response.function_call_arguments.delta':
+        if (this.#open !== undefined && isApprovalRequest(this.#open.item)) return '';
         return this.#event(event.type, { ...place, delta: JSON.parse(event.json) });
       case 'response.function_call_arguments.done':
+        if (this.#open !== undefined && isApprovalRequest(this.#open.item)) return '';
         return this.#event(event.type, { ...place, name: event.name, arguments: event.arguments });
       case 'response.server_tool_call.in_progress':
-        return this.#event(event.type, place) + this.#serverArguments(place);
+        return this.#callBegun(event.type, place);
       case 'response.server_tool_call.completed':
       case 'response.server_tool_call.failed':
-        return this.#event(event.type, place);
+        return this.#callEnded(event.type, place);
       case 'response.subagent.started':
       case 'response.subagent.completed':
         return this.#event(event.type, { ...place, subagent: subagentOf(event.subagent) });
@@ -199,12 +202,34 @@ export class ResponseProjection {
   }
 
   /** Arguments of a tool of the service are whole before it begins. */
-  #serverArguments(place: WireObject): string {
+  #callBegun(type: string, place: WireObject): string {
     const item = this.#open?.item;
     if (item?.type !== 'server_tool_call') return '';
+    const { form, arguments: args } = item;
+    const said = (name: string) =>
+      this.#event(`response.${name}_arguments.delta`, { ...place, delta: args }) +
+      this.#event(`response.${name}_arguments.done`, { ...place, arguments: args });
+    if (form === undefined) return this.#event(type, place) + said('server_tool_call');
+    const begun = this.#event(`response.${form.type}_call.in_progress`, place);
+    return form.type === 'mcp' ? begun + said('mcp_call') : begun + this.#event(`response.${form.type}_call.searching`, place);
+  }
+
+  /** A search has no event for a failure: its item says so. */
+  #callEnded(type: string, place: WireObject): string {
+    const item = this.#open?.item;
+    const form = item?.type === 'server_tool_call' ? item.form : undefined;
+    if (form === undefined) return this.#event(type, place);
+    const end = form.type === 'mcp' && type.endsWith('.failed') ? 'failed' : 'completed';
+    return this.#event(`response.${form.type}_call.${end}`, place);
+  }
+
+  /** A listing arrives whole: its events say so. */
+  #listed(item: RunItem): string {
+    if (item.type !== 'mcp_list_tools') return '';
+    const end = item.error === null ? 'completed' : 'failed';
     return (
-      this.#event('response.server_tool_call_arguments.delta', { ...place, delta: item.arguments }) +
-      this.#event('response.server_tool_call_arguments.done', { ...place, arguments: item.arguments })
+      this.#event('response.mcp_list_tools.in_progress', this.#place()) +
+      this.#event(`response.mcp_list_tools.${end}`, this.#place())
     );
   }
 

@@ -120,9 +120,10 @@ export function dataOf({ editorIds: _editors, groupIds: _groups, ...agent }: New
 type Columns = Omit<AgentChanges, 'editorIds' | 'groupIds'>;
 
 /** Members as Prisma writes them: lists as mutable arrays, JSON in its own columns. */
-function columnsOf({ options, profile, publicCategories, orgCategoryIds, ...rest }: Columns) {
+function columnsOf({ enabledTools, options, profile, publicCategories, orgCategoryIds, ...rest }: Columns) {
   return {
     ...rest,
+    ...(enabledTools === undefined ? {} : { enabledTools: enabledTools as unknown as Prisma.InputJsonArray }),
     ...(options === undefined ? {} : { options: { ...options } as Prisma.InputJsonObject }),
     ...(profile === undefined ? {} : { profile: profile === null ? Prisma.DbNull : ({ ...profile } as Prisma.InputJsonObject) }),
     ...(publicCategories === undefined ? {} : { publicCategories: [...publicCategories] }),

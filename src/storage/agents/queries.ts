@@ -36,6 +36,7 @@ const ownColumns = [
   'chatLogsVisible',
   'generateCitations',
   'intermediateStepsVisible',
+  'enabledTools',
   'options',
   'profile',
   'publicCategories',
@@ -46,7 +47,17 @@ const ownColumns = [
   'ratingSum',
   'isDeleted',
 ] as const satisfies readonly (keyof Agent)[];
-const longColumns = ['description', 'instructions', 'introduction', 'seed', 'src', 'options', 'profile', 'editors'] as const;
+const longColumns = [
+  'description',
+  'instructions',
+  'introduction',
+  'seed',
+  'src',
+  'enabledTools',
+  'options',
+  'profile',
+  'editors',
+] as const;
 /** Always selected: the cursor of a page needs the time and the id; the audit log needs the owner of everything that an administrator is shown. */
 const keyColumns: ReadonlySet<string> = new Set(['id', 'createdAt', 'orgId', 'userId']);
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { servedToolTypes } from '../../entities/runs/served.ts';
 import {
   type Annotations,
   anyOf,
@@ -91,17 +90,46 @@ const images = {
   input_image_mask: record('Where an image is changed.').nullish(),
   model_configuration: record('Further settings of the model.').meta(isExtension).nullish(),
 };
+const allowedTools = anyOf(
+  'The tools that may be called.',
+  [z.array(z.string()).max(200), anything],
+  `${textsRule}, or an object`,
+).nullish();
 const mcpServer = {
-  id: some('The id of the integration.'),
+  server: some('The name of a configured server, or the id of an integration of the agent.'),
+  id: some('The same.'),
   server_id: some('The same.'),
-  name: some('Its name.'),
+  name: some('The same.'),
   server_label: some('The same.'),
   server_description: some('What it is for.'),
-  allowed_tools: anyOf(
-    'The tools that may be called.',
-    [z.array(z.string()).max(200), anything],
-    `${textsRule}, or an object`,
+  allowed_tools: allowedTools,
+  secrets: record('Texts for the references `{{secret:KEY}}` in its headers; never stored.').nullish(),
+};
+const mcp = {
+  server_label: text('The name of the server in this request.').regex(/^[A-Za-z0-9_-]{1,64}$/, nameRule),
+  server_url: text('Its address: https, or http where this service may reach it.').max(2_000),
+  server_description: some('What it is for.'),
+  allowed_tools: allowedTools,
+  authorization: some('An access token for it; never stored.'),
+  headers: record('Headers of every request to it; never stored.').nullish(),
+  require_approval: anyOf(
+    'Which calls wait for approval: `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`.',
+    [z.enum(['always', 'never']), anything],
+    'must be "always", "never" or an object',
   ).nullish(),
+};
+const fileSearch = {
+  data_source_ids: texts('Only these data sources of the agent.'),
+  vector_store_ids: texts('Only these vector stores.'),
+  max_num_results: integer('Most passages of one search: 1 to 50.').min(1).max(50).nullish(),
+  filters: record('Only items with these attributes.').nullish(),
+  ranking_options: record('How results are ranked: `score_threshold`.').nullish(),
+};
+const deepResearch = {
+  budget: object('What it may spend.', {
+    subagents: integer('Most subagents.').min(1).max(32).nullish(),
+    tokens: integer('Most tokens of all subagents together.').min(1_000).nullish(),
+  }).nullish(),
 };
 const spreadsheet = {
   file_id: some('The file that holds them.'),
@@ -116,17 +144,16 @@ function serverTool<const Type extends string, Shape extends z.ZodRawShape>(
   shape: Shape,
   marks: Annotations = {},
 ) {
-  return openComponent(id, description, { type: constant(type), ...shape }, { ...marks, ...(isServed(type) ? {} : isUnserved) });
+  const requireApproval = flag('Whether each call waits for approval.', { default: false, ...isExtension }).nullish();
+  return openComponent(id, description, { type: constant(type), ...shape, requireApproval }, marks);
 }
 
-const isServed = (type: string) => servedToolTypes.includes(type);
-/** Marks a tool that the format knows and this version refuses. */
-const isUnserved: Annotations = { 'x-parley-unserved': true };
 const isMarked = behaves('server-tool-items');
 const isAdded = { ...isExtension, ...isMarked };
 const serverTools = [
   serverTool('WebSearchTool', 'web_search', 'Searches the web.', webSearch),
   serverTool('WebSearchPreviewTool', 'web_search_preview', 'The former name of `web_search`.', webSearch),
+  serverTool('FileSearchTool', 'file_search', 'Searches the knowledge of the agent.', fileSearch),
   serverTool('PythonTool', 'python', 'Runs Python.', container, isAdded),
   serverTool('CodeInterpreterTool', 'code_interpreter', 'The same as `python`.', container, isMarked),
   serverTool('ImageGenerationTool', 'image_generation', 'Makes images.', images, isMarked),
@@ -137,10 +164,18 @@ const serverTools = [
     mcpServer,
     { ...isExtension, ...behaves('mcp-without-discovery') },
   ),
+  serverTool('McpTool', 'mcp', 'Tools of an MCP server that the request names.', mcp),
   serverTool('SpreadsheetTool', 'spreadsheet', 'Works on tables.', spreadsheet, isAdded),
-  serverTool('MemoryTool', 'memory', 'Remembers beyond a conversation.', { scope: some('What it is for.') }, isAdded),
+  serverTool(
+    'MemoryTool',
+    'memory',
+    'Remembers beyond a conversation.',
+    { scope: oneOf('Whose memories: of the user with all agents, or with this agent only.', ['user', 'agent']) },
+    isAdded,
+  ),
   serverTool('SandboxTool', 'sandbox', 'Works in a closed computer.', container, isAdded),
-  serverTool('DeepResearchTool', 'deep_research', 'Researches in many steps.', {}, isAdded),
+  serverTool('SubagentTool', 'subagent', 'Asks other agents.', { agents: texts('The ids of the agents.') }, isAdded),
+  serverTool('DeepResearchTool', 'deep_research', 'Researches in many steps.', deepResearch, isAdded),
 ] as const;
 
 export const responseToolParam = named(
@@ -163,7 +198,9 @@ const toolChoiceFunction = component('ToolChoiceFunction', 'This function must b
   name: text('One of the functions of the request.'),
 });
 export const toolChoiceServerTool = component('ToolChoiceServerTool', 'This tool of the service must be called.', {
-  type: oneOfTexts('The type of one of the tools of the request.', serverToolTypes.filter(isServed)),
+  type: oneOfTexts('The type of one of the tools of the request.', serverToolTypes),
+  server_label: text('Of an MCP server of the request.').optional(),
+  name: text('One tool of that server.').nullish(),
 });
 const toolChoiceAllowed = component('ToolChoiceAllowed', 'Only these tools may be called: a hard limit.', {
   type: constant('allowed_tools'),

@@ -11,7 +11,7 @@ import type { Person } from '../../support/make.ts';
 import { expectAccepted } from '../../support/runs/accepted-request.ts';
 import { unsigned } from '../../support/runs/answers.ts';
 import { eventsOf, responseMembers, walk } from '../../support/runs/response-walk.ts';
-import { finish, loopDeps, plan, runPlan, scriptedModel, text } from '../../support/runs/runs.ts';
+import { finish, loopDeps, plan, registryOf, runPlan, scriptedModel, text } from '../../support/runs/runs.ts';
 import { withService } from '../../support/service.ts';
 import type { UpstreamScript } from '../../support/upstream.ts';
 
@@ -111,7 +111,7 @@ describe('tools of the service', () => {
 
   async function log(args: string): Promise<readonly RunEvent[]> {
     const model = scriptedModel([[text('Wait.'), ...toolCall(args)]], [[text('It is noon.'), finish()]]);
-    return runPlan({ ...plan, head }, loopDeps(model, { tools: new Map([['clock', clock]]) }));
+    return runPlan({ ...plan, head }, loopDeps(model, { tools: registryOf(new Map([['clock', clock]])) }));
   }
   function project(events: readonly RunEvent[], hasExtensions: boolean) {
     const projection = new ResponseProjection(sseFrame, { hasExtensions, startingAfter: -1, seenSequence: -1 });

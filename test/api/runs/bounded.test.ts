@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { builtinTools } from '../../../src/engine/tools/builtin.ts';
-import { servedToolTypes } from '../../../src/entities/runs/served.ts';
 import { ways } from '../../support/apis/ways.ts';
 import { startClock } from '../../support/clock.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
@@ -15,7 +13,7 @@ const roundsMax = 2;
 const timeoutMs = 4_000;
 const model = 'openai/test-model';
 let api: ApiServer;
-const { make, upstream } = await withService('model', { env: { TOOL_ROUNDS_MAX: String(roundsMax) } });
+const { service, make, upstream } = await withService('model', { env: { TOOL_ROUNDS_MAX: String(roundsMax) } });
 const hasty = await withService('model', { env: { RUN_TIMEOUT_MS: String(timeoutMs) } });
 /** A service where max_tool_calls ends a run before TOOL_ROUNDS_MAX does. */
 const usual = await withService('model');
@@ -64,10 +62,10 @@ const goodArgs: Readonly<Record<string, string>> = {
   deep_research: '{"task":"x","questions":["a","b"]}',
 };
 const kinds: readonly Kind[] = [
-  ...Object.entries(builtinTools)
-    .filter(([type]) => servedToolTypes.includes(type))
-    .flatMap(([type, names]): Kind[] =>
-      names.map((called) => ({
+  ...service.deps.tools.all
+    .filter(({ unavailable }) => unavailable === undefined)
+    .flatMap(({ type, functionNames }): Kind[] =>
+      functionNames({}).map((called) => ({
         name: type,
         called,
         args: goodArgs[called] ?? '{}',

@@ -2,15 +2,13 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { runLoop } from '../../../src/engine/runs/loop.ts';
 import { RunStop } from '../../../src/engine/runs/stop.ts';
 import { apiMethods } from '../../../src/engine/tools/api-function/api-function.ts';
-import { builtinTools } from '../../../src/engine/tools/builtin.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
-import { servedToolTypes } from '../../../src/entities/runs/served.ts';
 import type { RunStore } from '../../../src/storage/runs/runs.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Person } from '../../support/make.ts';
 import { toolsOf } from '../../support/runs/research.ts';
-import { collect, finish, loopDeps, outcome, plan, scriptedModel, text } from '../../support/runs/runs.ts';
+import { collect, finish, loopDeps, outcome, plan, registryOf, scriptedModel, text } from '../../support/runs/runs.ts';
 import { withService } from '../../support/service.ts';
 
 /** No tool starts before the record of its call is stored under the fence of its process. */
@@ -50,9 +48,11 @@ function holdAppends() {
 }
 
 const everyTool: readonly [string, { readonly name: string; readonly tools: readonly object[]; readonly method?: string }][] = [
-  ...Object.entries(builtinTools)
-    .filter(([type]) => servedToolTypes.includes(type))
-    .flatMap(([type, names]) => names.map((name): (typeof everyTool)[number] => [type, { name, tools: [{ type }] }])),
+  ...service.deps.tools.all
+    .filter(({ unavailable }) => unavailable === undefined)
+    .flatMap(({ type, functionNames }) =>
+      functionNames({}).map((name): (typeof everyTool)[number] => [type, { name, tools: [{ type }] }]),
+    ),
   ...apiMethods.map((method): (typeof everyTool)[number] => [`API_FUNCTION ${method}`, { name: 'act', tools: [], method }]),
 ];
 
@@ -105,7 +105,7 @@ it('and does not start when the run was lost meanwhile, whatever tool it is', as
   const lost = new RunStop('lost', 'Another process took the run over');
   const hold = { written: () => Promise.reject(lost), isFresh: () => false, renew: () => Promise.reject(lost) };
   const start = { runId: 'run_1', firstSequence: 0, isEager: true, secrets: {}, hold };
-  const deps = loopDeps(scriptedModel(reads, [[text('no'), finish()]]), { tools: new Map([['t', tool]]) });
+  const deps = loopDeps(scriptedModel(reads, [[text('no'), finish()]]), { tools: registryOf(new Map([['t', tool]])) });
   const run = outcome(await collect(runLoop(plan, start, deps, new AbortController().signal)));
   expect([run.status, started]).toEqual(['failed', []]);
 });

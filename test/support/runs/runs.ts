@@ -5,10 +5,13 @@ import { runLoop } from '../../../src/engine/runs/loop.ts';
 import type { LoopDeps } from '../../../src/engine/runs/loop-deps.ts';
 import type { RunPlan } from '../../../src/engine/runs/run-engine.ts';
 import type { UsageLedger } from '../../../src/engine/runs/usage/ledger.ts';
-import type { CallPass } from '../../../src/engine/tools/server-tool.ts';
+import { createDeepResearchKind } from '../../../src/engine/tools/deep-research/deep-research.ts';
+import { ToolRegistry } from '../../../src/engine/tools/registry.ts';
+import type { CallPass, ServerTool } from '../../../src/engine/tools/server-tool.ts';
 import { type IdKind, makeId } from '../../../src/entities/ids.ts';
 import type { Passage } from '../../../src/entities/knowledge/citation.ts';
 import { isTerminal, type RunEvent, type RunSnapshot } from '../../../src/entities/runs/event.ts';
+import type { EnabledTool, ToolType } from '../../../src/entities/runs/tool.ts';
 
 /** The pass of a tool call outside of any run. */
 export const freePass: CallPass = { key: 'run_1:call_1', isFresh: () => true, renew: () => Promise.resolve() };
@@ -88,7 +91,12 @@ export function loopDeps(model: Model, more: Partial<LoopDeps> = {}): LoopDeps {
     retrieve: async () => [],
     ledger: recordingLedger(),
     limits: noLimits,
-    tools: new Map(),
+    tools: registryOf(new Map()),
+    filesOf: () => ({
+      list: async () => [],
+      read: () => Promise.reject(new Error('there are no files')),
+      save: () => Promise.reject(new Error('no file can be kept')),
+    }),
     roundsMax: 4,
     answerCharsMax: 1_000_000,
     subagents: { countMax: 3, timeoutMs: 5_000, outputTokensMax: 500, roundsMax: 3, resultCharsMax: 20_000 },
@@ -99,13 +107,30 @@ export function loopDeps(model: Model, more: Partial<LoopDeps> = {}): LoopDeps {
   };
 }
 
+/** A registry whose kind `python` has the given functions; it knows `deep_research` too. */
+export function registryOf(tools: ReadonlyMap<string, ServerTool>): ToolRegistry {
+  return new ToolRegistry([
+    {
+      ...{ type: 'python', isReadOnly: false, description: 'The functions of a test.' },
+      functionNames: () => [...tools.keys()],
+      open: () => ({ functions: [...tools.values()] }),
+    },
+    createDeepResearchKind(),
+  ]);
+}
+
+/** Tools as a request enables them. */
+export function enabled(...types: readonly ToolType[]): readonly EnabledTool[] {
+  return types.map((type) => ({ type, options: {} }));
+}
+
 export const plan: RunPlan = {
   modelId: 'test/model',
   messages: [{ role: 'user', content: 'Hello there' }],
   tools: [],
   parameters: {},
   isStreaming: true,
-  serverTools: ['clock', 't'],
+  serviceTools: enabled('python'),
   generateCitations: true,
   charge: { tenantId: 'ten_1', orgId: 'org_1', userId: 'user_1', keyId: 'key_1', agentId: null, runId: null },
 };

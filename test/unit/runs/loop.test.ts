@@ -14,6 +14,7 @@ import {
   passage,
   plan,
   recordingLedger,
+  registryOf,
   runPlan,
   scriptedModel,
   text,
@@ -117,7 +118,7 @@ describe('a run', () => {
     const call: ModelDelta = { type: 'tool.start', index: 0, id: 'call_a', name: 'clock' };
     const model = scriptedModel([[text('One moment.'), call, finish('tool_calls')]], [[text('It is noon.'), finish()]]);
     const ledger = recordingLedger();
-    const events = await runPlan(plan, loopDeps(model, { tools: new Map([['clock', clock]]), ledger }));
+    const events = await runPlan(plan, loopDeps(model, { tools: registryOf(new Map([['clock', clock]])), ledger }));
     expectWellFormed(events);
     expect(model.requests[1]?.messages.slice(1)).toEqual([
       { role: 'assistant', content: 'One moment.', toolCalls: [{ id: 'call_a', name: 'clock', arguments: '{}' }] },
@@ -141,7 +142,7 @@ describe('a run', () => {
     };
     const round: readonly ModelDelta[] = [{ type: 'tool.start', index: 0, id: 'call_a', name: 't' }, finish('tool_calls')];
     const model = scriptedModel([round], [round], [[text('enough'), finish()]]);
-    await runPlan(plan, loopDeps(model, { tools: new Map([['t', tool]]), roundsMax: 3 }));
+    await runPlan(plan, loopDeps(model, { tools: registryOf(new Map([['t', tool]])), roundsMax: 3 }));
     expect(model.requests.map((request) => request.toolChoice)).toEqual([undefined, undefined, 'none']);
   });
 

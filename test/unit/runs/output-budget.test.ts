@@ -11,6 +11,7 @@ import {
   outcome,
   plan,
   recordingLedger,
+  registryOf,
   runPlan,
   scriptedModel,
   text,
@@ -73,7 +74,7 @@ describe('an answer that is longer than a run keeps', () => {
 
   it('counts thinking, text and calls together', async () => {
     const model = readsOf([{ type: 'reasoning', json: '"0123"' }, text('4567'), ...callOf('{"x":1}'), finish('tool_calls')]);
-    const run = outcome(await runPlan({ ...plan, serverTools: [] }, loopDeps(model, { answerCharsMax })));
+    const run = outcome(await runPlan({ ...plan, serviceTools: [] }, loopDeps(model, { answerCharsMax })));
     expect(run).toMatchObject(cut);
     expect(itemsOf(run.output)).toMatchObject([
       { type: 'reasoning', text: '0123', status: 'completed' },
@@ -90,7 +91,7 @@ describe('an answer that is longer than a run keeps', () => {
     };
     const tool: ServerTool = { definition: { name: 't', description: '', parameters: {} }, hint: '', ifLost: 'repeat', run };
     const model = readsOf([...callOf('{"a":"0123456789"}'), finish('tool_calls')]);
-    const deps = loopDeps(model, { answerCharsMax, tools: new Map([['t', tool]]) });
+    const deps = loopDeps(model, { answerCharsMax, tools: registryOf(new Map([['t', tool]])) });
     expect(outcome(await runPlan(plan, deps))).toMatchObject({ ...cut, output: [] });
     expect(begun).toBe(0);
   });
@@ -114,7 +115,7 @@ describe('an answer that is longer than a run keeps', () => {
 
   it('is not buffered for a client that reads deltas only, and may be endless', async () => {
     const model = readsOf([text('0123456')], [text('789abc')], [finish()]);
-    const streamed = { ...plan, serverTools: [], forgetsText: true };
+    const streamed = { ...plan, serviceTools: [], forgetsText: true };
     expect(outcome(await runPlan(streamed, loopDeps(model, { answerCharsMax }))).status).toBe('completed');
     expect(model.seen.count).toBe(3);
   });

@@ -8,9 +8,21 @@ import { RunStop } from '../../../src/engine/runs/stop.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
 import { DomainError } from '../../../src/entities/errors.ts';
 import type { EndedSubagent, RunEvent, RunItem, Usage } from '../../../src/entities/runs/event.ts';
-import { plan as basePlan, collect, finish, loopDeps, outcome, passage, recordingLedger, text } from '../../support/runs/runs.ts';
+import type { ToolType } from '../../../src/entities/runs/tool.ts';
+import {
+  plan as basePlan,
+  collect,
+  enabled,
+  finish,
+  loopDeps,
+  outcome,
+  passage,
+  recordingLedger,
+  registryOf,
+  text,
+} from '../../support/runs/runs.ts';
 
-const plan: RunPlan = { ...basePlan, serverTools: ['deep_research'] };
+const plan: RunPlan = { ...basePlan, serviceTools: enabled('deep_research') };
 const questions = ['What is red?', 'What is green?'];
 const cost: Usage = { inputTokens: 10, outputTokens: 3, cachedTokens: 1, reasoningTokens: 1 };
 const costDelta: ModelDelta = { type: 'usage', usage: cost };
@@ -160,14 +172,14 @@ describe('deep_research', () => {
 
   it('shows its steps: the search, what was found, tools, the writing', async () => {
     const knowing = { ...plan, knowledge: { orgId: 'org_1', dataSourceIds: ['ds_1'], question: 'x' }, hidesSteps: true };
-    const withPython = { ...knowing, serverTools: ['deep_research', 'python'] };
+    const withPython = { ...knowing, serviceTools: enabled('deep_research', 'python') };
     const script = researchModel({
       args: '{"task":"Count"}',
       researcher: ({ messages }) => (messages.at(-1)?.role === 'tool' ? says('It is 42 [1].') : call('python', '{}')),
     });
     const { events, output } = await run(
       script,
-      { tools: new Map([['python', python]]), retrieve: async () => [passage(1), passage(2)] },
+      { tools: registryOf(new Map([['python', python]])), retrieve: async () => [passage(1), passage(2)] },
       { plan: withPython },
     );
     const steps = events.flatMap((event) => (event.type === 'response.subagent.progress' ? [event] : []));
@@ -195,7 +207,7 @@ describe('a subagent', () => {
           asked.push(knowledge);
           return [];
         },
-        tools: new Map([['python', python]]),
+        tools: registryOf(new Map([['python', python]])),
       },
       {
         plan: {
@@ -224,7 +236,11 @@ describe('a subagent', () => {
     [['deep_research', 'python', 'memory'], ['python']],
   ])('of a run with %j is offered %j', async (serverTools, offered) => {
     const script = researchModel();
-    await run(script, { tools: new Map([['python', python]]) }, { plan: { ...plan, serverTools } });
+    await run(
+      script,
+      { tools: registryOf(new Map([['python', python]])) },
+      { plan: { ...plan, serviceTools: enabled(...(serverTools as readonly ToolType[])) } },
+    );
     expect(script.ofSubagents()[0]?.tools.map(({ name }) => name)).toEqual(offered);
   });
 
@@ -282,8 +298,8 @@ describe('a subagent', () => {
       args: '{"task":"x"}',
       researcher: ({ toolChoice }) => (toolChoice === 'none' ? says('Enough.') : call('python', '{}')),
     });
-    const withPython = { ...plan, serverTools: ['deep_research', 'python'] };
-    const { ended } = await run(script, { tools: new Map([['python', python]]) }, { plan: withPython });
+    const withPython = { ...plan, serviceTools: enabled('deep_research', 'python') };
+    const { ended } = await run(script, { tools: registryOf(new Map([['python', python]])) }, { plan: withPython });
     expect(ended[0]?.summary).toBe('Enough.');
     expect(script.ofSubagents().map(({ toolChoice }) => toolChoice)).toEqual([undefined, undefined, 'none']);
   });
@@ -301,8 +317,8 @@ describe('a subagent', () => {
         return '1';
       },
     };
-    const limited = { ...plan, serverTools: ['deep_research', 'python'], toolCallsMax: 2 };
-    const { ended } = await run(script, { tools: new Map([['python', counted]]) }, { plan: limited });
+    const limited = { ...plan, serviceTools: enabled('deep_research', 'python'), toolCallsMax: 2 };
+    const { ended } = await run(script, { tools: registryOf(new Map([['python', counted]])) }, { plan: limited });
     expect(programs).toBe(1);
     expect(ended.map(({ status }) => status)).toEqual(['completed', 'completed']);
   });
@@ -536,9 +552,9 @@ describe('a run that is reached while a subagent works', () => {
     };
     const { end, item } = await run(
       { model },
-      { tools: new Map([['slow', slow]]) },
+      { tools: registryOf(new Map([['slow', slow]])) },
       {
-        plan: { ...plan, serverTools: ['slow'] },
+        plan: { ...plan, serviceTools: enabled('python') },
         control,
         signal: stop.signal,
         onEvent: ({ type }) => {
@@ -574,7 +590,7 @@ it('a run without deep_research knows nothing of it', async () => {
   const script = researchModel();
   const events = await collect(
     runLoop(
-      { ...plan, serverTools: [] },
+      { ...plan, serviceTools: [] },
       { runId: 'run_1', firstSequence: 0, isEager: true, secrets: {} },
       loopDeps(script.model),
       new AbortController().signal,

@@ -5,7 +5,7 @@ import { RunStop } from '../../../src/engine/runs/stop.ts';
 import { createApiTool } from '../../../src/engine/tools/api-function/api-tool.ts';
 import type { CallPass, ServerTool } from '../../../src/engine/tools/server-tool.ts';
 import { type ApiServer, startApiServer } from '../../support/egress/api-server.ts';
-import { finish, freePass, loopDeps, plan, runPlan, scriptedModel, text } from '../../support/runs/runs.ts';
+import { enabled, finish, freePass, loopDeps, plan, registryOf, runPlan, scriptedModel, text } from '../../support/runs/runs.ts';
 import { egressPlaces } from '../../support/sharing/pools.ts';
 
 /** The key that identifies a call to the API, and the check of the lease before its request is sent. */
@@ -42,7 +42,10 @@ it('names each call of a run once, also where a model repeats itself or writes w
     [[call(0, 'call_a'), finish('tool_calls')]],
     [[text('Done.'), finish()]],
   );
-  const events = await runPlan({ ...plan, serverTools: ['act'] }, loopDeps(model, { tools: new Map([['act', toolOf()]]) }));
+  const events = await runPlan(
+    { ...plan, serviceTools: enabled('python') },
+    loopDeps(model, { tools: registryOf(new Map([['act', toolOf()]])) }),
+  );
   expect(events.at(-1)?.type).toBe('response.completed');
   expect(keys()[0]).toBe('run_1:call_a');
   for (const key of keys().slice(1)) expect(key).toMatch(/^run_1:stc_[0-9a-z]+$/);

@@ -38,5 +38,7 @@ export class OutputBudget {
 
 function lengthOf(item: RunItem): number {
   if (item.type === 'message' || item.type === 'reasoning') return item.text.length;
-  return item.type === 'server_tool_call_output' ? item.output.length : item.arguments.length;
+  if (item.type === 'server_tool_call_output') return item.output.length;
+  if (item.type === 'mcp_list_tools') return 0;
+  return item.arguments.length + (item.type === 'server_tool_call' ? (item.result?.output.length ?? 0) : 0);
 }

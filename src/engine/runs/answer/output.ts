@@ -185,6 +185,14 @@ export class RunOutput {
     this.#done.push(item);
   }
 
+  /** Adds what an MCP server lists, as one whole item. */
+  list(listing: Omit<Extract<RunItem, { readonly type: 'mcp_list_tools' }>, 'type' | 'id' | 'status'>): void {
+    const status = listing.error === null ? 'completed' : 'failed';
+    const item: RunItem = { type: 'mcp_list_tools', id: this.#newId('mcpList'), status, ...listing };
+    this.addItem(item);
+    this.finishItem(item);
+  }
+
   itemId(kind: IdKind): string {
     return this.#newId(kind);
   }

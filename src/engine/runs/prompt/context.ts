@@ -26,6 +26,13 @@ export function withPassages(
   return [...messages.slice(0, place), { role: 'system', content: writePassages(passages, isCiting) }, ...messages.slice(place)];
 }
 
+/** Adds to the end of the instructions, which begin the messages. */
+export function withInstructions(messages: readonly ModelMessage[], more: string): readonly ModelMessage[] {
+  const [first, ...rest] = messages;
+  if (first?.role !== 'system') return [{ role: 'system', content: more }, ...messages];
+  return [{ role: 'system', content: `${first.content}\n\n${more}` }, ...rest];
+}
+
 /** Characters of the block around passages, and of the tags of each. */
 const blockLength = 700;
 const tagsLength = 60;

@@ -18,7 +18,8 @@ export function requestOf(
   messages: readonly ModelMessage[],
   { mustAnswer, hasCalled }: Turn,
 ): ModelRequest {
-  const offered = tools.definitions();
+  const isForcing = plan.forcedTool !== undefined && !hasCalled && !mustAnswer;
+  const offered = tools.definitions(isForcing);
   const toolChoice = mustAnswer && tools.all.size > 0 ? 'none' : choiceFor(plan.toolChoice, hasCalled, offered);
   return {
     model: plan.modelId,

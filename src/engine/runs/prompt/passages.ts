@@ -6,12 +6,13 @@ import type { RunPlan } from '../run-engine.ts';
 import { passagesWithin } from './context.ts';
 
 /**
- * Retrieves the passages for a run, emits the step, and starts the search for their markers. An error leaves the answer without
+ * Retrieves the passages for a run, emits the step, and makes them citable. An error leaves the answer without
  * passages; it never fails the run.
  */
 export async function findPassages(
   plan: RunPlan,
   deps: Pick<LoopDeps, 'retrieve' | 'logger'>,
+  citable: Passage[],
   output: RunOutput,
   runId: string,
   signal: AbortSignal,
@@ -24,7 +25,7 @@ export async function findPassages(
   try {
     const found = await deps.retrieve(knowledge, signal);
     const passages = inputTokensMax === undefined ? found : passagesWithin(found, messages, inputTokensMax);
-    if (passages.length > 0) output.watchMarkers(() => new CitationMarkers(passages, generateCitations));
+    cite(passages, citable, generateCitations, output);
     const titles = [...new Set(passages.map((passage) => passage.title))];
     step({ passages: passages.length, titles });
     return passages;
@@ -34,4 +35,17 @@ export async function findPassages(
     step({ passages: 0, isUnavailable: true });
     return [];
   }
+}
+
+/**
+ * Makes passages citable in the messages from now on.
+ *
+ * @param citable  all passages of the run so far; the new ones are added.
+ * @returns the number of the first new one.
+ */
+export function cite(passages: readonly Passage[], citable: Passage[], isCiting: boolean, output: RunOutput): number {
+  const first = citable.length + 1;
+  citable.push(...passages);
+  if (citable.length > 0) output.watchMarkers(() => new CitationMarkers(citable, isCiting));
+  return first;
 }

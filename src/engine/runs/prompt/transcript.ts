@@ -1,7 +1,8 @@
 import { type NewMessage, newMessageDefaults, type ToolCall } from '../../../entities/chats/chat.ts';
 import { idPrefixes, timeOfId } from '../../../entities/ids.ts';
-import type { RunItem, RunSnapshot } from '../../../entities/runs/event.ts';
+import type { CallResult, RunItem, RunSnapshot } from '../../../entities/runs/event.ts';
 import type { ModelMessage } from '../../models/port.ts';
+import { resultOf } from '../tools/open-call.ts';
 
 /** The part of a run's output that becomes messages, with the messages that others added meanwhile. */
 export interface TranscriptSpan {
@@ -57,10 +58,12 @@ export function contextOf(items: readonly RunItem[]): readonly ModelMessage[] {
     if (item.type === 'message') return item.text === '' ? [] : [{ role: 'assistant', content: item.text }];
     if (item.type !== 'server_tool_call' && !(item.type === 'function_call' && item.status === 'completed')) return [];
     const { callId, name, arguments: args } = item;
-    const output = items.find((other) => other.type === 'server_tool_call_output' && other.callId === callId);
+    // The call that asked for approval has the same id, and stands in the conversation already.
+    const id = item.type === 'server_tool_call' && item.isApproved === true ? `${callId}_approved` : callId;
+    const result = item.type === 'server_tool_call' ? resultOf(item, items) : undefined;
     return [
-      { role: 'assistant', content: null, toolCalls: [{ id: callId, name, arguments: args === '' ? '{}' : args }] },
-      { role: 'tool', toolCallId: callId, content: outputText(output) },
+      { role: 'assistant', content: null, toolCalls: [{ id, name, arguments: args === '' ? '{}' : args }] },
+      { role: 'tool', toolCallId: id, content: outputText(result) },
     ];
   });
 }
@@ -68,9 +71,16 @@ export function contextOf(items: readonly RunItem[]): readonly ModelMessage[] {
 /** The calls that the caller is asked to answer; none unless the run completed. */
 export function awaitedCalls(run: RunSnapshot, from = 0): readonly ToolCall[] {
   if (run.status !== 'completed') return [];
-  return run.output
-    .slice(from)
-    .flatMap((item) => (item.type === 'function_call' ? [{ id: item.callId, name: item.name, arguments: item.arguments }] : []));
+  return run.output.slice(from).flatMap((item) => (item.type === 'function_call' ? [awaitedCall(item)] : []));
+}
+
+function awaitedCall({
+  callId: id,
+  name,
+  arguments: args,
+  approval,
+}: Extract<RunItem, { readonly type: 'function_call' }>): ToolCall {
+  return { id, name, arguments: args, ...(approval === true ? { approval } : {}) };
 }
 
 /** The id of the message that holds the awaited calls: the last text, or a message of its own when the model said nothing. */
@@ -100,9 +110,9 @@ function messageIdFor(itemId: string): string {
   return idPrefixes.message + itemId.slice(itemId.indexOf('_'));
 }
 
-function outputText(output: RunItem | undefined): string {
-  if (output?.type !== 'server_tool_call_output') return unmade;
-  return output.error === null ? output.output : `Error: ${output.error.message}`;
+function outputText(result: CallResult | undefined): string {
+  if (result === undefined) return unmade;
+  return result.error === null ? result.output : `Error: ${result.error.message}`;
 }
 
 function textMessage(run: RunSnapshot, item: RunItem & { readonly type: 'message' }): NewMessage {

@@ -66,12 +66,14 @@ export function closingOf(fold: RunFold, runId: string, why: Closing): readonly 
     if (run.output[outputIndex] !== item) bodies.push(...closing(outputIndex, item, fold.openSubagents));
   }
   const last = output.at(-1);
-  if (last?.type === 'server_tool_call') {
+  if (last?.type === 'server_tool_call' && run.output.at(-1)?.status === 'in_progress') {
     const isUnknown = fold.lostCallRule === 'unknown';
-    const item = stoppedOutput(last, isUnknown ? unknownOutcome : stoppedCall);
-    bodies.push({ type: 'response.output_item.added', outputIndex: output.length, item });
-    bodies.push({ type: 'response.output_item.done', outputIndex: output.length, item });
-    output.push(item);
+    if (last.form === undefined) {
+      const item = stoppedOutput(last, isUnknown ? unknownOutcome : stoppedCall);
+      bodies.push({ type: 'response.output_item.added', outputIndex: output.length, item });
+      bodies.push({ type: 'response.output_item.done', outputIndex: output.length, item });
+      output.push(item);
+    }
     if (isUnknown) {
       const note = noteOf(last);
       bodies.push(...saying(output.length, note));
@@ -86,9 +88,9 @@ export function closingOf(fold: RunFold, runId: string, why: Closing): readonly 
 }
 
 function cut(item: RunItem): RunItem {
-  return item.type === 'server_tool_call' || item.type === 'server_tool_call_output'
-    ? { ...item, status: 'failed' }
-    : { ...item, status: 'incomplete' };
+  if (item.type === 'server_tool_call' || item.type === 'server_tool_call_output') return { ...item, status: 'failed' };
+  // Listings are whole from the beginning.
+  return item.type === 'mcp_list_tools' ? item : { ...item, status: 'incomplete' };
 }
 
 function closing(outputIndex: number, item: RunItem, subagents: readonly Subagent[]): RunEventBody[] {

@@ -19,7 +19,8 @@ export function leftoverOf(fold: RunFold): Leftover {
   const last = output.at(-1);
   const { from, inputs } = fold.span;
   const turnFrom = Math.max(from, ...inputs.map(({ at }) => at));
-  if (last?.type === 'server_tool_call_output') {
+  const isClosed = last?.type === 'server_tool_call' && last.form !== undefined && last.status !== 'in_progress';
+  if (last?.type === 'server_tool_call_output' || last?.type === 'mcp_list_tools' || isClosed) {
     return { kind: 'between', continuation: { call: undefined, turnFrom }, closed: output };
   }
   if (last?.type !== 'server_tool_call' || last.status !== 'in_progress') return { kind: 'torn' };

@@ -1,9 +1,11 @@
 import type { ChatMessage } from '../../../entities/chats/chat.ts';
+import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import type { LeasedRun } from '../../../storage/runs/runs.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../../models/port.ts';
 import type { AnswerCheck } from '../answer/gate.ts';
+import type { Approvals } from '../prompt/approvals.ts';
 import { historyOf } from '../prompt/history.ts';
-import type { Charge, RunPlan } from '../run-engine.ts';
+import type { Charge, ForcedTool, RunPlan } from '../run-engine.ts';
 
 /** What is stored of a chat run besides its messages, so that any process can start it. It never holds the caller's secrets. */
 export interface StoredRequest {
@@ -22,8 +24,11 @@ export interface StoredRequest {
   readonly chatName: string | null;
   readonly responseFormat?: ResponseFormat;
   readonly answerCheck?: AnswerCheck;
-  /** Names of the service's tools that the model may call. */
-  readonly serverTools?: readonly string[];
+  /** The service's tools that the model may call; never their secrets. */
+  readonly serviceTools?: readonly EnabledTool[];
+  readonly forcedTool?: ForcedTool;
+  /** Answers to calls that waited for a person's approval. */
+  readonly approvals?: Approvals;
   /** The model may also call the agent's tools that run in the service; they are read anew when the run starts. */
   readonly offersAgentTools?: true;
   readonly toolCallsMax?: number;
@@ -40,7 +45,17 @@ const goOn: ModelMessage = { role: 'user', content: 'You were interrupted. Go on
 export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isResumed = false): RunPlan {
   const request = requestOf(run);
   const { instructions, tools, toolChoice, parallelToolCalls, parameters, knowledge, generateCitations, hidesSteps } = request;
-  const { responseFormat, answerCheck, serverTools, offersAgentTools, toolCallsMax, onlyTools, inputTokensMax } = request;
+  const {
+    responseFormat,
+    answerCheck,
+    serviceTools,
+    forcedTool,
+    approvals,
+    offersAgentTools,
+    toolCallsMax,
+    onlyTools,
+    inputTokensMax,
+  } = request;
   const instructionTokens = Math.ceil(instructions.length / 4);
   const said = historyOf(transcript, inputTokensMax === undefined ? undefined : Math.max(0, inputTokensMax - instructionTokens));
   const history = isResumed && said.at(-1)?.role === 'assistant' ? [...said, goOn] : said;
@@ -52,13 +67,16 @@ export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isRes
     isStreaming: true,
     generateCitations,
     hidesSteps,
+    chatId: run.chatId,
     charge: chargeOf(run),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
     ...(knowledge === null ? {} : { knowledge }),
     ...(responseFormat === undefined ? {} : { responseFormat }),
     ...(answerCheck === undefined ? {} : { answerCheck }),
-    ...(serverTools === undefined ? {} : { serverTools }),
+    ...(serviceTools === undefined ? {} : { serviceTools }),
+    ...(forcedTool === undefined ? {} : { forcedTool }),
+    ...(approvals === undefined ? {} : { approvals }),
     ...(offersAgentTools === undefined ? {} : { offersAgentTools }),
     ...(onlyTools === undefined ? {} : { onlyTools }),
     ...(toolCallsMax === undefined ? {} : { toolCallsMax }),

@@ -19,6 +19,4 @@ export interface SubagentParent {
   readonly run: (plan: RunPlan, start: LoopStart, deps: LoopDeps, signal: AbortSignal) => AsyncIterable<readonly RunEvent[]>;
   /** Called for every model call, which is charged already. */
   spent(call: SpentCall): void;
-  /** Why no further subagent may start within a call; undefined when one may. */
-  stopsShort(): string | undefined;
 }

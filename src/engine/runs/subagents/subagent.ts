@@ -1,6 +1,5 @@
 import type { Citation } from '../../../entities/knowledge/citation.ts';
 import {
-  type EndedSubagent,
   isTerminal,
   type RunError,
   type RunEvent,
@@ -9,34 +8,14 @@ import {
   type Subagent,
   type Usage,
 } from '../../../entities/runs/event.ts';
-import { isReadOnly } from '../../tools/builtin.ts';
 import type { Tell } from '../../tools/server-tool.ts';
-import type { LoopDeps, SubagentLimits } from '../loop-deps.ts';
+import type { SubagentFinding, SubagentLimits, SubagentTask } from '../../tools/subagents.ts';
+import type { LoopDeps } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
 import { RunScope } from '../scope.ts';
 import { RunStop } from '../stop.ts';
 import { addUsage } from '../usage/spending.ts';
 import type { SubagentParent } from './parent.ts';
-
-export interface SubagentTask {
-  readonly question: string;
-  /** The task that the question is a part of; the question itself when there is no other. */
-  readonly task: string;
-  readonly secrets: Readonly<Record<string, string>>;
-  /** Most model calls. */
-  readonly roundsMax: number;
-}
-
-/** The result of a subagent. */
-export interface Finding {
-  readonly subagent: EndedSubagent;
-  /** Titles of the documents that the answer cites. */
-  readonly sources: readonly string[];
-  /** Why there is no answer; null when there is one. */
-  readonly error: RunError | null;
-  /** Stopped for a pause of its run: its question stays open. */
-  readonly isPaused: boolean;
-}
 
 const instructions = [
   'You are a researcher: another assistant hands you one question and works on with what you find out.',
@@ -59,7 +38,7 @@ export async function runSubagent(
   limits: SubagentLimits,
   tell: Tell,
   signal: AbortSignal,
-): Promise<Finding> {
+): Promise<SubagentFinding> {
   const { deps, runId } = parent;
   const subagent: Subagent = {
     id: deps.newId('subagent'),
@@ -115,9 +94,9 @@ export async function runSubagent(
 
 /** A subagent gets only tools that read, and `python` if the request has it: that reaches nothing outside its box. */
 function planOf(question: string, task: string, parent: SubagentParent, { outputTokensMax }: SubagentLimits): RunPlan {
-  const { plan } = parent;
-  const serverTools = (plan.serverTools ?? []).filter(
-    (name) => name === 'python' || (isReadOnly(name) && name !== 'deep_research'),
+  const { plan, deps } = parent;
+  const serviceTools = (plan.serviceTools ?? []).filter(
+    (tool) => tool.type === 'python' || (deps.tools.isReadOnly(tool) && tool.type !== 'deep_research'),
   );
   const { stop: _stop, logprobs: _logprobs, maxTokens = outputTokensMax, ...parameters } = plan.parameters;
   return {
@@ -127,8 +106,8 @@ function planOf(question: string, task: string, parent: SubagentParent, { output
       { role: 'user', content: question === task ? question : `The whole task: ${task}\n\nYour question: ${question}` },
     ],
     tools: [],
-    serverTools,
-    onlyTools: serverTools,
+    serviceTools,
+    onlyTools: [],
     parameters: { ...parameters, maxTokens: Math.min(maxTokens, outputTokensMax) },
     isStreaming: true,
     generateCitations: plan.generateCitations,
@@ -178,7 +157,7 @@ function findingOf(
   usage: Usage | null,
   timeoutMs: number,
   signal: AbortSignal,
-): Finding {
+): SubagentFinding {
   const isCancelled = signal.aborted && run?.status !== 'completed';
   const error: RunError | null = isCancelled ? { code: 'CLIENT_CLOSED_REQUEST', message: stopped } : errorOf(run, timeoutMs);
   const isPaused = run?.incompleteReason === 'paused';

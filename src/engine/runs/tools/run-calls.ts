@@ -46,11 +46,17 @@ export class RunCalls {
     return yield* this.#follow(runServerCalls(calls, this.#context(said, mustAnswer), signal));
   }
 
+  /** Makes calls that a person approved: they are in the conversation already, as calls that waited. @returns the messages with their results. */
+  async *makeApproved(calls: readonly WholeCall[], signal: AbortSignal): CallEvents {
+    const told = yield* this.#follow(runServerCalls(calls, this.#context(null, false), signal));
+    return told.filter(({ role }) => role === 'tool');
+  }
+
   /** Makes the call of a dead process again, unless its tool was changed to one that must not be called twice. */
   async *again(call: OpenCall, signal: AbortSignal): CallEvents {
     const { callId, name, arguments: args } = call.item;
     if (this.#parts.tools.all.get(name)?.ifLost === 'unknown') {
-      call.close({ text: '', error: unknownOutcome });
+      call.close({ output: '', error: unknownOutcome });
       throw unknownOutcomeOf(name);
     }
     const answers = yield* this.#follow(answerCall(call, args, this.#context(null, false), signal));
@@ -79,6 +85,17 @@ export class RunCalls {
       if (control?.hasInput === true) return skippedCalls.steered;
       return budget.takeCall() ? undefined : skippedCalls.limit;
     };
-    return { output, said, tools: tools.all, secrets, logger: deps.logger, trace, hold, keyPrefix, mayStart };
+    return {
+      output,
+      said,
+      tools: tools.all,
+      secrets,
+      logger: deps.logger,
+      trace,
+      hold,
+      keyPrefix,
+      mayStart,
+      mayAsk: () => !mustAnswer,
+    };
   }
 }

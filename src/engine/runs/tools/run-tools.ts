@@ -1,60 +1,153 @@
+import { DomainError } from '../../../entities/errors.ts';
+import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import type { ModelTool } from '../../models/port.ts';
 import type { AgentTools } from '../../tools/agent-tools.ts';
+import type { ToolRegistry } from '../../tools/registry.ts';
 import type { ServerTool, ServerTools } from '../../tools/server-tool.ts';
+import type { McpListing, ToolKind, ToolRun } from '../../tools/tool-kind.ts';
 import type { RunPlan } from '../run-engine.ts';
 
 interface RunToolsDeps {
-  readonly tools: ServerTools;
+  readonly tools: ToolRegistry;
   readonly agentTools?: AgentTools;
 }
 
+/** What opening the tools of a run adds to its beginning. */
+export interface Opening {
+  /** Added to the end of the instructions. */
+  readonly instructions: readonly string[];
+  readonly listings: readonly McpListing[];
+}
+
 const none: ServerTools = new Map();
+const nameMax = 64;
 
 /** The tools of the service and of the agent that one run may call. */
 export class RunTools {
   readonly #plan: RunPlan;
   readonly #deps: RunToolsDeps;
-  readonly #ofRun: () => ServerTools;
-  #known: ServerTools | undefined;
+  #known: ServerTools = none;
+  /** Names of the functions of the tool that the request forces. */
+  #forced: readonly string[] = [];
+  /** Names of the functions of the service's tools. */
+  #ofService: ReadonlySet<string> = new Set();
 
-  /** @param ofRun  makes the tools that belong to one run; only those that its plan names are offered. */
-  constructor(plan: RunPlan, deps: RunToolsDeps, ofRun: () => ServerTools) {
+  constructor(plan: RunPlan, deps: RunToolsDeps) {
     this.#plan = plan;
     this.#deps = deps;
-    this.#ofRun = ofRun;
   }
 
-  /** Called for every read of a stream. */
+  /** Called for every read of a stream; empty until `open`. */
   get all(): ServerTools {
-    if (this.#known === undefined) this.#known = this.#ofService();
     return this.#known;
   }
 
-  /** When names collide, the caller's functions and the service's tools win over the agent's tools. */
-  async takeAgentTools(): Promise<void> {
-    const { agentId } = this.#plan.charge;
-    if (agentId === null || this.#deps.agentTools === undefined) return;
-    const names = new Set(this.#plan.tools.map(({ name }) => name));
-    const agentTools = [...(await this.#deps.agentTools(agentId))].filter(([name]) => !names.has(name));
-    this.#known = new Map([...this.#counted(agentTools), ...this.#ofService()]);
+  /** Whether the run has tools to open. */
+  get mustOpen(): boolean {
+    const { offersAgentTools, serviceTools } = this.#plan;
+    return offersAgentTools === true || (serviceTools?.length ?? 0) > 0;
   }
 
-  /** All definitions, including the caller's functions. */
-  definitions(): readonly ModelTool[] {
+  /**
+   * Opens the service's tools, and loads those of the agent. When names collide, the caller's functions and the service's tools win over the
+   * agent's; of two functions of the service, the second gets `_2`.
+   *
+   * @throws DomainError when a part that a tool names is missing.
+   */
+  async open(run: ToolRun): Promise<Opening> {
+    const plan = this.#plan;
+    const taken = new Set(plan.tools.map(({ name }) => name));
+    const known = new Map<string, ServerTool>();
+    const instructions: string[] = [];
+    const listings: McpListing[] = [];
+    const opened = await Promise.all((plan.serviceTools ?? []).map(async (tool) => ({ tool, ...(await this.#open(tool, run)) })));
+    for (const { tool, functions, ...more } of opened) {
+      if (more.instructions !== undefined) instructions.push(more.instructions);
+      listings.push(...(more.listings ?? []));
+      for (const one of functions) {
+        const name = freeName(one.definition.name, taken);
+        taken.add(name);
+        const asked = tool.requireApproval === true ? { ...one, requiresApproval: true } : one;
+        const named = name === one.definition.name ? asked : { ...asked, definition: { ...one.definition, name } };
+        known.set(name, this.#counted(named));
+        if (this.#isForced(tool, one)) this.#forced = [...this.#forced, name];
+      }
+    }
+    this.#ofService = new Set(known.keys());
+    const ofAgent = plan.offersAgentTools === true ? await this.#agentTools() : none;
+    for (const [name, tool] of ofAgent) if (!taken.has(name)) known.set(name, this.#counted(tool));
+    this.#known = known;
+    if (plan.forcedTool !== undefined && this.#forced.length === 0) {
+      throw new DomainError('INVALID_VALUE', `tool_choice forces ${plan.forcedTool.type}, which offers no such tool now`, {
+        param: 'toolChoice',
+      });
+    }
+    return { instructions, listings };
+  }
+
+  /** All definitions, including the caller's functions. @param isForcing  only those of the tool that the request forces. */
+  definitions(isForcing = false): readonly ModelTool[] {
     const plan = this.#plan;
     const { all } = this;
-    return all.size === 0 ? plan.tools : [...plan.tools, ...Array.from(all.values(), (tool) => tool.definition)];
+    if (all.size === 0) return plan.tools;
+    const own = Array.from(all.values(), (tool) => tool.definition);
+    return isForcing ? own.filter(({ name }) => this.#forced.includes(name)) : [...plan.tools, ...own];
   }
 
-  #ofService(): ServerTools {
-    const names = this.#plan.serverTools ?? [];
-    if (names.length === 0) return none;
-    const offered = [...this.#deps.tools, ...this.#ofRun()].filter(([name]) => names.includes(name));
-    return new Map(this.#counted(offered));
+  /** The only functions that the model may call; undefined: no limit. */
+  get only(): readonly string[] | undefined {
+    const { onlyTools, toolChoice } = this.#plan;
+    if (toolChoice === 'none') return onlyTools;
+    return onlyTools === undefined || this.#ofService.size === 0 ? onlyTools : [...onlyTools, ...this.#ofService];
+  }
+
+  #open(enabled: EnabledTool, run: ToolRun) {
+    const kind = this.#deps.tools.find(enabled.type);
+    if (kind === undefined) return { functions: [] };
+    return kind.unavailable === undefined ? kind.open(enabled, run) : { functions: unavailableFunctions(kind, enabled) };
+  }
+
+  #agentTools(): ServerTools | Promise<ServerTools> {
+    const { agentId } = this.#plan.charge;
+    return agentId === null || this.#deps.agentTools === undefined ? none : this.#deps.agentTools(agentId);
+  }
+
+  #isForced({ type, options }: EnabledTool, { form }: ServerTool): boolean {
+    const forced = this.#plan.forcedTool;
+    if (forced === undefined || forced.type !== type) return false;
+    if (forced.label !== undefined && forced.label !== (options.server_label ?? options.server)) return false;
+    const called = form?.('{}');
+    return forced.tool === undefined || called?.type !== 'mcp' || called.tool === forced.tool;
   }
 
   /** Calls count for the organization that the run is charged to. */
-  #counted(tools: readonly (readonly [string, ServerTool])[]): readonly (readonly [string, ServerTool])[] {
-    return tools.map(([name, tool]) => [name, tool.countedFor?.(this.#plan.charge) ?? tool]);
+  #counted(tool: ServerTool): ServerTool {
+    return tool.countedFor?.(this.#plan.charge) ?? tool;
+  }
+}
+
+/** A standing tool of an agent that this instance cannot run: the model learns so when it calls it. */
+function unavailableFunctions(
+  { type, description, unavailable, functionNames }: ToolKind,
+  { options }: EnabledTool,
+): readonly ServerTool[] {
+  return functionNames(options).map((name) => ({
+    definition: { name, description, parameters: { type: 'object', properties: {} } },
+    hint: `Using ${type}`,
+    ifLost: 'repeat',
+    run() {
+      throw new DomainError('TOOL_NOT_AVAILABLE', `${type} cannot be used here: ${unavailable?.reason ?? 'it is switched off'}`);
+    },
+  }));
+}
+
+/** A function name that providers take: other characters become `_`, a taken name gets a number. */
+function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  const plain = wanted.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, nameMax);
+  if (!taken.has(plain)) return plain;
+  for (let number = 2; ; number += 1) {
+    const suffix = `_${number}`;
+    const name = plain.slice(0, nameMax - suffix.length) + suffix;
+    if (!taken.has(name)) return name;
   }
 }

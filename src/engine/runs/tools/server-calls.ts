@@ -4,12 +4,12 @@ import type { SubagentUpdate } from '../../../entities/runs/event.ts';
 import { storableText } from '../../../lib/text.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import { masker } from '../../tools/masking.ts';
-import type { CallPass, ServerTools, Tell } from '../../tools/server-tool.ts';
+import type { CallPass, ServerTool, ServerTools, Tell, ToolResult } from '../../tools/server-tool.ts';
 import type { RunTrace } from '../../tracing/run-trace.ts';
 import type { RunOutput } from '../answer/output.ts';
 import type { RunHold } from '../hold.ts';
 import { RunStop } from '../stop.ts';
-import { type CallError, OpenCall, type WholeCall } from './open-call.ts';
+import { type CallEnd, type CallError, OpenCall, type WholeCall } from './open-call.ts';
 
 export interface ServerCallContext {
   readonly output: RunOutput;
@@ -25,11 +25,10 @@ export interface ServerCallContext {
   readonly keyPrefix: string;
   /** Asked before each call. @returns why the call is skipped; undefined when it may be made. @throws to end the run. */
   readonly mayStart: () => CallError | undefined;
+  /** Whether the run may still ask a person for approval. */
+  readonly mayAsk: () => boolean;
 }
-interface Answer {
-  readonly text: string;
-  readonly error: CallError | null;
-}
+type Answer = CallEnd;
 type Mask = (text: string) => string;
 
 /** Why a call of a service tool was skipped. */
@@ -42,11 +41,12 @@ export const skippedCalls = {
 export const stoppedCall: CallError = { code: 'cancelled', message: 'Stopped: the run ended before this call did' };
 
 /**
- * Makes calls of tools that run in this service, one after the other. Yields messages for the model whenever events may leave. A
- * failed tool answers an error to the model; only the signal, or the loss of the run, ends the run. Every begun call is completed
- * or closed as failed. The tool gets its arguments as the model wrote them; everywhere else their secrets are masked.
+ * Makes calls of tools that run in this service. Calls without effects outside that stand beside each other work at once; the others one after the
+ * other. Their items follow each other in any case. Yields messages for the model whenever events may leave. A failed tool answers an error to the
+ * model; only the signal, or the loss of the run, ends the run. Every begun call is completed or closed as failed. The tool gets its arguments as
+ * the model wrote them; everywhere else their secrets are masked. A call that needs approval becomes a call for the caller to answer.
  *
- * The event of a call is stored under this process's fence before its tool starts: a process that takes the run over knows of the
+ * The event of a call with effects is stored under this process's fence before its tool starts: a process that takes the run over knows of the
  * call, and a process that lost the run cannot start one.
  */
 export async function* runServerCalls(
@@ -56,58 +56,125 @@ export async function* runServerCalls(
 ): AsyncGenerator<readonly ModelMessage[]> {
   const { output, tools, said } = context;
   const mask = masker(Object.values(context.secrets));
-  const toolCalls = calls.map(({ callId, name, arguments: args }) => ({ id: callId, name, arguments: mask(args) }));
+  const shown = calls.map((call) => ({ ...call, arguments: mask(call.arguments) }));
+  const toolCalls = shown.map(({ callId, name, arguments: args }) => ({ id: callId, name, arguments: args }));
   yield [{ role: 'assistant', content: said, toolCalls }];
-  for (const call of calls) {
-    const refusal = context.mayStart();
-    const open = OpenCall.begin(
-      output,
-      { ...call, arguments: mask(call.arguments) },
-      tools.get(call.name),
-      refusal === undefined,
-    );
-    yield [];
-    if (refusal === undefined) yield* answerCall(open, call.arguments, context, signal);
-    else {
-      open.close({ text: '', error: refusal });
-      yield [answerMessage(call, { text: '', error: refusal })];
-    }
+  for (const group of groupsOf(calls, tools)) {
+    const prepared: OpenCall[] = [];
+    const begun = group.map((call): BegunCall | undefined => {
+      const tool = tools.get(call.name);
+      const whole = { ...call, arguments: mask(call.arguments) };
+      if (tool?.requiresApproval === true && call.isApproved !== true && context.mayAsk()) {
+        askApproval(output, whole, tool);
+        return undefined;
+      }
+      const refusal = context.mayStart();
+      const open = OpenCall.prepare(output, whole, tool, prepared);
+      prepared.push(open);
+      const work = refusal === undefined && group.length > 1 ? new ToolWork(open, call.arguments, context, signal) : undefined;
+      return { call, open, refusal, work };
+    });
+    for (const one of begun) if (one !== undefined) yield* finishCall(one, context, signal);
   }
 }
 
-/** Makes a call whose beginning is in the log; yields like `runServerCalls`. */
+interface BegunCall {
+  readonly call: WholeCall;
+  readonly open: OpenCall;
+  /** Why it is not made. */
+  readonly refusal: CallError | undefined;
+  /** Present when it works already. */
+  readonly work: ToolWork | undefined;
+}
+
+async function* finishCall(
+  { call, open, refusal, work }: BegunCall,
+  context: ServerCallContext,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ModelMessage[]> {
+  open.begin(context.tools.get(call.name), refusal === undefined);
+  yield [];
+  if (refusal === undefined) {
+    yield* answerCall(open, call.arguments, context, signal, work);
+    return;
+  }
+  const end = { output: '', error: refusal };
+  open.close(end);
+  yield [answerMessage(call, end)];
+}
+
+/** Neighbours that may work at once stand in one group; each other call is a group of its own. */
+function groupsOf(calls: readonly WholeCall[], tools: ServerTools): readonly (readonly WholeCall[])[] {
+  const groups: WholeCall[][] = [];
+  let isOpen = false;
+  for (const call of calls) {
+    const tool = tools.get(call.name);
+    const isFree = tool !== undefined && tool.ifLost !== 'unknown' && tool.isSequential !== true;
+    if (isFree && isOpen) groups.at(-1)?.push(call);
+    else groups.push([call]);
+    isOpen = isFree;
+  }
+  return groups;
+}
+
+/** Emits the call as one that the caller answers: with `success` it is made, with `cancelled` it is not. */
+function askApproval(output: RunOutput, { callId, name, arguments: args }: WholeCall, tool: ServerTool): void {
+  const form = tool.form?.(args);
+  const id = output.itemId(form?.type === 'mcp' ? 'mcpApproval' : 'functionCall');
+  const call = { type: 'function_call', id, callId, name, approval: true, ...(form === undefined ? {} : { form }) } as const;
+  const outputIndex = output.addItem({ ...call, status: 'in_progress', arguments: '' });
+  output.emit({ type: 'response.function_call_arguments.delta', outputIndex, itemId: id, json: JSON.stringify(args) });
+  output.emit({ type: 'response.function_call_arguments.done', outputIndex, itemId: id, name, arguments: args });
+  output.finishItem({ ...call, status: 'completed', arguments: args });
+}
+
+/**
+ * Makes a call whose beginning is in the log; yields like `runServerCalls`.
+ *
+ * @param work  the call, where it works already.
+ */
 export async function* answerCall(
   open: OpenCall,
   args: string,
   context: ServerCallContext,
   signal: AbortSignal,
+  work?: ToolWork,
 ): AsyncGenerator<readonly ModelMessage[]> {
-  const mask = masker(Object.values(context.secrets));
-  const updates = new Updates();
-  const tell: Tell = (told) => {
-    open.tell(masked(told, mask));
-    updates.arrived();
-  };
   let answered: Answer;
   try {
     await context.hold.written(signal);
-    const make = () => answer(open, args, context, tell, mask, signal);
-    const made = context.trace?.toolCall(open.item, make, ({ error }) => error?.code) ?? make();
-    const work = made.finally(() => updates.end());
-    // When the caller leaves early it does not wait for the tool: the signal ends the tool.
-    work.catch(() => undefined);
-    while (await updates.next()) yield [];
-    answered = await work;
+    const working = work ?? new ToolWork(open, args, context, signal);
+    while (await working.updates.next()) yield [];
+    answered = await working.answer;
   } catch (error) {
-    open.close({ text: '', error: stoppedCall });
+    open.close({ output: '', error: stoppedCall });
     throw error;
   }
   open.close(answered);
   yield [answerMessage(open.item, answered)];
 }
 
-function answerMessage({ callId }: { readonly callId: string }, { text, error }: Answer): ModelMessage {
-  return { role: 'tool', toolCallId: callId, content: error === null ? text : `Error: ${error.message}` };
+/** A call at work. */
+class ToolWork {
+  readonly updates = new Updates();
+  readonly answer: Promise<Answer>;
+
+  constructor(open: OpenCall, args: string, context: ServerCallContext, signal: AbortSignal) {
+    const mask = masker(Object.values(context.secrets));
+    const tell: Tell = (told) => {
+      open.tell(masked(told, mask));
+      this.updates.arrived();
+    };
+    const make = () => answer(open, args, context, tell, mask, signal);
+    const made = context.trace?.toolCall(open.item, make, ({ error }) => error?.code) ?? make();
+    this.answer = made.finally(() => this.updates.end());
+    // A caller that leaves early does not wait for the tool: the signal ends the tool.
+    this.answer.catch(() => undefined);
+  }
+}
+
+function answerMessage({ callId }: { readonly callId: string }, { output, error }: Answer): ModelMessage {
+  return { role: 'tool', toolCallId: callId, content: error === null ? output : `Error: ${error.message}` };
 }
 
 async function answer(
@@ -121,17 +188,23 @@ async function answer(
   const { name } = item;
   const pass: CallPass = { key: `${keyPrefix}:${key}`, isFresh: () => hold.isFresh(), renew: () => hold.renew() };
   try {
-    const text = await tools.get(name)?.run(args, secrets, signal, tell, pass);
-    if (text !== undefined) return { text: mask(storableText(text)), error: null };
-    return { text: '', error: { code: 'unknown_tool', message: `There is no tool ${name}` } };
+    const result = await tools.get(name)?.run(args, secrets, signal, tell, pass);
+    if (result === undefined) return { output: '', error: { code: 'unknown_tool', message: `There is no tool ${name}` } };
+    const { text, files = [], form }: ToolResult = typeof result === 'string' ? { text: result } : result;
+    return {
+      output: mask(storableText(text)),
+      error: null,
+      ...(files.length === 0 ? {} : { files }),
+      ...(form === undefined ? {} : { form }),
+    };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof RunStop) throw error;
     if (error instanceof DomainError) {
-      return { text: '', error: { code: error.code.toLowerCase(), message: mask(error.message) } };
+      return { output: '', error: { code: error.code.toLowerCase(), message: mask(error.message) } };
     }
     logger.error({ err: error, tool: name }, 'a tool failed');
-    return { text: '', error: { code: 'tool_failed', message: 'The tool failed' } };
+    return { output: '', error: { code: 'tool_failed', message: 'The tool failed' } };
   }
 }
 

@@ -8,8 +8,9 @@ import { withPassages } from '../prompt/context.ts';
 import { requestOf } from '../prompt/model-request.ts';
 import { findPassages } from '../prompt/passages.ts';
 import type { RunPlan } from '../run-engine.ts';
-import { toolsOfRun } from '../subagents/tools-of-run.ts';
+import { subagentsOfRun } from '../subagents/subagents-of-run.ts';
 import { RunTools } from '../tools/run-tools.ts';
+import { toolRunOf } from '../tools/tool-run.ts';
 
 /** What most models take for the frame of a message, of a tool and of an image. */
 const messageTokens = 4;
@@ -24,12 +25,13 @@ export async function countInputTokens(plan: RunPlan, deps: LoopDeps, signal: Ab
   const runId = plan.charge.runId ?? '';
   const start = { runId, firstSequence: 0, isEager: false, secrets: {} };
   const budget = new RunBudget({ roundsMax: deps.roundsMax });
-  const tools = new RunTools(plan, deps, () => toolsOfRun({ plan, deps, start, budget, run: runLoop, spent: () => undefined }));
-  if (plan.offersAgentTools === true) await tools.takeAgentTools();
+  const subagents = subagentsOfRun({ plan, deps, start, budget, run: runLoop, spent: () => undefined });
+  const tools = new RunTools(plan, deps);
+  if (tools.mustOpen) await tools.open(toolRunOf({ plan, deps, start, subagents, cite: () => 1 }, signal));
   let { messages } = plan;
   if (plan.knowledge !== undefined && plan.knowledge.question !== '') {
     const output = new RunOutput(deps.newId, 0, [], deps.answerCharsMax);
-    messages = withPassages(messages, await findPassages(plan, deps, output, runId, signal), plan.generateCitations);
+    messages = withPassages(messages, await findPassages(plan, deps, [], output, runId, signal), plan.generateCitations);
   }
   return tokensOf(requestOf(plan, tools, messages, { mustAnswer: false, hasCalled: false }));
 }

@@ -2,6 +2,7 @@ import { DomainError } from '../../../entities/errors.ts';
 import type { FairQueue } from '../../../lib/fair-queue.ts';
 import { nobody, type ShareOwner } from '../../../lib/fair-share.ts';
 import type { ServerTool } from '../server-tool.ts';
+import type { ToolKind } from '../tool-kind.ts';
 import { findBox } from './box.ts';
 import { type Box, type BoxLimits, runInBox } from './run-in-box.ts';
 
@@ -10,6 +11,18 @@ const codeLengthMax = 100_000;
 export interface PythonLimits extends BoxLimits {
   /** Concurrent programs; others wait, in turns of tenants and organizations. */
   readonly programs: FairQueue;
+}
+
+/** `python`: programs of the model, boxed. */
+export function createPythonKind(limits: PythonLimits, find?: () => Promise<Box | undefined>): ToolKind {
+  const tool = createPythonTool(limits, find);
+  return {
+    type: 'python',
+    isReadOnly: false,
+    description: 'Runs Python programs in a box without network.',
+    functionNames: () => ['python'],
+    open: () => ({ functions: [tool] }),
+  };
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { SpentCall } from '../../../entities/runs/event.ts';
-import type { ServerTools } from '../../tools/server-tool.ts';
+import type { Subagents } from '../../tools/subagents.ts';
 import type { RunBudget } from '../budget.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
 import type { SubagentParent } from './parent.ts';
-import { createResearchTool } from './research-tool.ts';
+import { runSubagent } from './subagent.ts';
 
 interface OfRun extends Pick<SubagentParent, 'run'> {
   readonly plan: RunPlan;
@@ -15,26 +15,23 @@ interface OfRun extends Pick<SubagentParent, 'run'> {
   spent(call: SpentCall): void;
 }
 
-/** The tools that work with the run itself; made for each run. */
-export function toolsOfRun({ plan, deps, start, budget, run, spent }: OfRun): ServerTools {
-  if (plan.serverTools?.includes('deep_research') !== true) return new Map();
+/** The subagents of one run. */
+export function subagentsOfRun({ plan, deps, start, budget, run, spent }: OfRun): Subagents {
   const { runId, control, hold } = start;
-  const parent: SubagentParent = {
-    plan,
-    deps,
-    runId,
-    pause: control?.pause,
-    hold,
-    budget,
-    run,
-    spent,
-    stopsShort: () => {
+  const { subagents: limits } = deps;
+  const parent: SubagentParent = { plan, deps, runId, pause: control?.pause, hold, budget, run, spent };
+  return {
+    limits,
+    get roundsLeft() {
+      return budget.roundsLeft;
+    },
+    run: (task, tell, signal) => runSubagent(task, parent, limits, tell, signal),
+    stopsShort() {
       if (control?.pause.aborted === true) return stopsShort.paused;
       if (control?.hasInput === true) return stopsShort.steered;
       return budget.roundsLeft > 1 ? undefined : stopsShort.bounded;
     },
   };
-  return new Map([['deep_research', createResearchTool(parent, deps.subagents)]]);
 }
 
 /** Why a call stops before all of its questions are answered. */

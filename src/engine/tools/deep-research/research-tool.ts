@@ -1,10 +1,8 @@
 import { DomainError } from '../../../entities/errors.ts';
 import { cutText } from '../../../lib/text.ts';
-import type { ServerTool } from '../../tools/server-tool.ts';
-import type { SubagentLimits } from '../loop-deps.ts';
-import type { SubagentParent } from './parent.ts';
-import { readResearch, researchParameters } from './research-arguments.ts';
-import { type Finding, runSubagent } from './subagent.ts';
+import type { ServerTool } from '../server-tool.ts';
+import type { SubagentFinding, SubagentLimits, Subagents } from '../subagents.ts';
+import { readResearch, researchParameters } from './arguments.ts';
 
 /** Most calls of the tool in one run, so that a model cannot research for ever. */
 const callsMax = 4;
@@ -15,7 +13,8 @@ const callsMax = 4;
  * A pause stops the subagent at work at once. When a user adds a message to the run, the first question of a call is completed and no further one
  * is started. The output names the open questions, so that the model can ask again.
  */
-export function createResearchTool(parent: SubagentParent, limits: SubagentLimits): ServerTool {
+export function createResearchTool(subagents: Subagents): ServerTool {
+  const { limits } = subagents;
   let calls = 0;
   return {
     definition: {
@@ -35,21 +34,21 @@ export function createResearchTool(parent: SubagentParent, limits: SubagentLimit
           `deep_research can be called ${callsMax} times in one answer: go on with what it found`,
         );
       }
-      if (parent.budget.roundsLeft <= 1) {
+      if (subagents.roundsLeft <= 1) {
         throw new DomainError('CONFLICT', 'This answer may ask the model no further questions: go on with what is known');
       }
-      const findings: Finding[] = [];
+      const findings: SubagentFinding[] = [];
       let reason: string | undefined;
       for (const [index, question] of questions.entries()) {
-        reason = findings.length === 0 ? undefined : parent.stopsShort();
+        reason = findings.length === 0 ? undefined : subagents.stopsShort();
         if (reason !== undefined) break;
         // Each subagent gets an equal share of the rounds that the run does not need for its own answer.
-        const share = Math.floor((parent.budget.roundsLeft - 1) / (questions.length - index));
+        const share = Math.floor((subagents.roundsLeft - 1) / (questions.length - index));
         const roundsMax = Math.min(limits.roundsMax, Math.max(1, share));
-        const finding = await runSubagent({ question, task, secrets, roundsMax }, parent, limits, tell, signal);
+        const finding = await subagents.run({ question, task, secrets, roundsMax }, tell, signal);
         signal.throwIfAborted();
         if (finding.isPaused) {
-          reason = parent.stopsShort();
+          reason = subagents.stopsShort();
           break;
         }
         findings.push(finding);
@@ -62,7 +61,7 @@ export function createResearchTool(parent: SubagentParent, limits: SubagentLimit
 }
 
 /** @throws DomainError when no subagent found anything and at least one failed. */
-function requireAny(findings: readonly Finding[], open: readonly string[], reason: string | undefined): void {
+function requireAny(findings: readonly SubagentFinding[], open: readonly string[], reason: string | undefined): void {
   if (findings.length === 0 || findings.some(({ error }) => error === null)) return;
   const [first] = findings;
   const reasons = [...new Set(findings.map(({ subagent }) => subagent.summary))];
@@ -72,7 +71,7 @@ function requireAny(findings: readonly Finding[], open: readonly string[], reaso
 
 /** The text for the model: each question with its answer, failures, and open questions. */
 function report(
-  findings: readonly Finding[],
+  findings: readonly SubagentFinding[],
   open: readonly string[],
   reason: string | undefined,
   { resultCharsMax }: SubagentLimits,
@@ -85,7 +84,7 @@ function report(
   return [...parts, ...left].map((part) => cutText(part, lengthMax)).join('\n\n');
 }
 
-function findingText({ subagent, sources, error }: Finding): string {
+function findingText({ subagent, sources, error }: SubagentFinding): string {
   if (error !== null) return `(Not answered: ${error.message})`;
   return sources.length === 0 ? subagent.summary : `${subagent.summary}\nSources: ${sources.join('; ')}`;
 }

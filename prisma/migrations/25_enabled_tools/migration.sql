@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "agents" ADD COLUMN     "enabledTools" JSONB NOT NULL DEFAULT '[]';

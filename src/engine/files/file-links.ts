@@ -1,0 +1,52 @@
+import { isObject } from '../../lib/json.ts';
+import type { LinkSigner } from '../../storage/vault/link-signer.ts';
+
+/** What signed links to files are made with. `Deps` has it all. */
+export interface FileLinkDeps {
+  readonly storage: { readonly links: LinkSigner };
+  /** Base of the links, without a slash at the end. */
+  publicUrl(): string;
+  now(): Date;
+}
+
+/** What a signed link opens: a file of a chat, or the bytes of a file that a stateless run made. */
+export type FileTicket =
+  | { readonly chatId: string; readonly fileId: string }
+  | { readonly blobKey: string; readonly filename: string; readonly sizeBytes: number };
+
+/** Long enough to read an answer and to open its files, too short for a collection of links. */
+export const fileLinkLifeMs = 60 * 60 * 1_000;
+export const fileLinkParameter = 'link';
+
+/** An address that opens the file for an hour without a key, also in a browser. */
+export function signedFileAddress(deps: FileLinkDeps, ticket: FileTicket): string {
+  const text = JSON.stringify({ ...ticket, expiresAtMs: deps.now().getTime() + fileLinkLifeMs });
+  const signed = deps.storage.links.sign('file', text);
+  const place = 'fileId' in ticket ? `chats/${ticket.chatId}/files/${ticket.fileId}/content` : 'run-files';
+  return `${deps.publicUrl()}/api/v1/${place}?${fileLinkParameter}=${signed}`;
+}
+
+export interface SignedTicket {
+  readonly ticket: FileTicket;
+  readonly expiresAtMs: number;
+}
+
+/** What a link was signed for, whether or not it has expired; undefined for one that this service did not sign. */
+export function readFileTicket({ storage }: Pick<FileLinkDeps, 'storage'>, signed: string): SignedTicket | undefined {
+  const text = storage.links.verify('file', signed);
+  const parsed: unknown = text === undefined ? undefined : JSON.parse(text);
+  if (!isObject(parsed)) return undefined;
+  const { expiresAtMs, ...ticket } = parsed;
+  return { ticket: ticket as FileTicket, expiresAtMs: Number(expiresAtMs) };
+}
+
+const signedAddress = /\/api\/v1\/chats\/\w+\/files\/\w+\/content\?link=([\w.-]+)$/;
+
+/** The address of a stored chat file, signed again where less than half an hour of it is left. Others stay as they are. */
+export function freshFileAddress(deps: FileLinkDeps, url: string): string {
+  const [, signed = ''] = signedAddress.exec(url) ?? [];
+  const known = signed === '' ? undefined : readFileTicket(deps, signed);
+  if (known === undefined) return url;
+  const leftMs = known.expiresAtMs - deps.now().getTime();
+  return leftMs >= fileLinkLifeMs / 2 && url.startsWith(deps.publicUrl()) ? url : signedFileAddress(deps, known.ticket);
+}

@@ -1,0 +1,138 @@
+import type { ChatFile } from '../../entities/chats/file.ts';
+import { DomainError } from '../../entities/errors.ts';
+import type { IdKind } from '../../entities/ids.ts';
+import type { OutputFile } from '../../entities/runs/tool.ts';
+import type { Settings } from '../../settings.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { RunPlan } from '../runs/run-engine.ts';
+import type { NewRunFile, RunFile, RunFiles } from '../tools/tool-kind.ts';
+import { signedFileAddress } from './file-links.ts';
+import { freeFilename, safeFilename } from './filename.ts';
+
+export interface RunFilesDeps {
+  readonly settings: Pick<Settings, 'CHAT_FILE_MAX_BYTES' | 'CHAT_FILES_MAX'>;
+  readonly storage: Pick<Storage, 'chatFiles' | 'blobs' | 'links'>;
+  publicUrl(): string;
+  now(): Date;
+  newId(kind: IdKind): string;
+}
+
+/** Largest file that a stateless run answers as a data URL. */
+const dataUrlBytesMax = 1_000_000;
+/** Most files, and bytes of them, that one stateless run makes. */
+const statelessFilesMax = 50;
+const statelessBytesMax = 50_000_000;
+
+/** The files of a run: those of its chat, or for a stateless run those that its own calls made. */
+export function runFilesOf(deps: RunFilesDeps, { chatId = null, charge }: RunPlan): RunFiles {
+  return chatId === null ? new StatelessFiles(deps, charge.orgId) : new ChatFiles(deps, charge.orgId, chatId);
+}
+
+class ChatFiles implements RunFiles {
+  readonly #deps: RunFilesDeps;
+  readonly #orgId: string;
+  readonly #chatId: string;
+
+  constructor(deps: RunFilesDeps, orgId: string, chatId: string) {
+    this.#deps = deps;
+    this.#orgId = orgId;
+    this.#chatId = chatId;
+  }
+
+  async list(): Promise<readonly RunFile[]> {
+    const files = await this.#deps.storage.chatFiles.listOf([this.#chatId]);
+    const taken = new Set<string>();
+    return files.flatMap(({ id, filename, mimeType, sizeBytes, status }) => {
+      if (status !== 'UPLOADED') return [];
+      const name = freeFilename(filename, taken);
+      taken.add(name);
+      return [{ id, filename: name, mimeType, sizeBytes }];
+    });
+  }
+
+  async read({ id }: RunFile, bytesMax: number, signal: AbortSignal): Promise<Buffer> {
+    const file = await this.#deps.storage.chatFiles.find(this.#chatId, id);
+    if (file === undefined || file.blobKey === null) throw new DomainError('NOT_FOUND', 'There is no such file in this chat');
+    requireSize(file.sizeBytes, bytesMax);
+    const bytes = await this.#deps.storage.blobs.read(file.blobKey);
+    signal.throwIfAborted();
+    return bytes;
+  }
+
+  async save({ filename, mimeType, bytes }: NewRunFile, key: string): Promise<OutputFile> {
+    const { settings, storage, newId, now } = this.#deps;
+    requireSize(bytes.length, settings.CHAT_FILE_MAX_BYTES);
+    const wanted = safeFilename(filename);
+    const files = await storage.chatFiles.listOf([this.#chatId]);
+    const before = files.find(({ metadata }) => metadata.call === key && metadata.name === wanted);
+    if (before !== undefined) return this.#outputOf(before);
+    const name = freeFilename(wanted, new Set(files.map((file) => file.filename)));
+    const blobKey = `${this.#orgId}/chat-files/${newId('upload')}`;
+    await storage.blobs.put(blobKey, bytes, settings.CHAT_FILE_MAX_BYTES);
+    const row = {
+      ...({ id: newId('chatFile'), createdAt: now(), chatId: this.#chatId, source: 'SYSTEM', filename: name } as const),
+      ...({ sizeBytes: bytes.length, mimeType, metadata: { call: key, name: wanted }, status: 'UPLOADED', blobKey } as const),
+    };
+    const isStored = await storage.chatFiles.create(row, settings.CHAT_FILES_MAX).catch(async (error: unknown) => {
+      await storage.blobs.delete(blobKey);
+      throw error;
+    });
+    if (isStored) return this.#outputOf(row);
+    await storage.blobs.delete(blobKey);
+    throw new DomainError('CONFLICT', `A chat has at most ${settings.CHAT_FILES_MAX} files: delete one first`);
+  }
+
+  #outputOf({ id, chatId, filename, mimeType, sizeBytes }: Omit<ChatFile, 'deletedAt'>): OutputFile {
+    return { fileId: id, filename, mimeType, sizeBytes, url: signedFileAddress(this.#deps, { chatId, fileId: id }) };
+  }
+}
+
+class StatelessFiles implements RunFiles {
+  readonly #deps: RunFilesDeps;
+  readonly #orgId: string;
+  readonly #files = new Map<string, NewRunFile>();
+
+  constructor(deps: RunFilesDeps, orgId: string) {
+    this.#deps = deps;
+    this.#orgId = orgId;
+  }
+
+  async list(): Promise<readonly RunFile[]> {
+    return Array.from(this.#files, ([id, { filename, mimeType, bytes }]) => ({
+      id,
+      filename,
+      mimeType,
+      sizeBytes: bytes.length,
+    }));
+  }
+
+  async read({ id }: RunFile, bytesMax: number): Promise<Buffer> {
+    const file = this.#files.get(id);
+    if (file === undefined) throw new DomainError('NOT_FOUND', 'There is no such file in this run');
+    requireSize(file.bytes.length, bytesMax);
+    return file.bytes;
+  }
+
+  async save({ filename: wanted, mimeType, bytes }: NewRunFile): Promise<OutputFile> {
+    const { settings, storage, newId } = this.#deps;
+    const sizeBytes = bytes.length;
+    requireSize(sizeBytes, settings.CHAT_FILE_MAX_BYTES);
+    const kept = [...this.#files.values()].reduce((sum, file) => sum + file.bytes.length, sizeBytes);
+    if (this.#files.size >= statelessFilesMax || kept > statelessBytesMax) {
+      throw new DomainError('CONFLICT', `A run makes at most ${statelessFilesMax} files of ${statelessBytesMax} bytes together`);
+    }
+    const filename = freeFilename(safeFilename(wanted), new Set(this.#files.keys()));
+    this.#files.set(filename, { filename, mimeType, bytes });
+    const about = { fileId: null, filename, mimeType, sizeBytes };
+    if (sizeBytes <= dataUrlBytesMax) return { ...about, url: `data:${mimeType};base64,${bytes.toString('base64')}` };
+    // No row names this blob, so the sweep of blobs deletes it once the link has expired.
+    const blobKey = `${this.#orgId}/run-files/${newId('upload')}`;
+    await storage.blobs.put(blobKey, bytes, settings.CHAT_FILE_MAX_BYTES);
+    return { ...about, url: signedFileAddress(this.#deps, { blobKey, filename, sizeBytes }) };
+  }
+}
+
+function requireSize(sizeBytes: number, bytesMax: number): void {
+  if (sizeBytes <= bytesMax) return;
+  throw new DomainError('REQUEST_TOO_LARGE', `The file has ${sizeBytes} bytes; at most ${bytesMax} are taken`);
+}
