@@ -1,10 +1,12 @@
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelMessage, ModelParameters, ModelPart } from '../../engine/models/port.ts';
 import { RunFold } from '../../engine/runs/fold.ts';
+import { awaitedCall } from '../../engine/runs/prompt/transcript.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentOptions, RunnableAgent } from '../../entities/agents/agent.ts';
+import type { ToolCall } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { StoredFile } from '../../entities/files/file.ts';
 import { isId } from '../../entities/ids.ts';
@@ -19,6 +21,7 @@ import { type ContextPart, type GivenSource, readGiven, requireGivenCount } from
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
+import { approvalsOfCompletion } from '../runs/approvals.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
 import { type GivenPart, questionOf } from './messages.ts';
@@ -45,7 +48,7 @@ export interface CompletionTerms {
 /** The result of a completion, in the words of the common format. */
 export interface Completion {
   readonly content: string | null;
-  readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+  readonly toolCalls: readonly ToolCall[];
   readonly citations: readonly Citation[];
   readonly reasoning: string | null;
   readonly finish: CompletionFinish;
@@ -172,9 +175,7 @@ export function completionOf(run: RunSnapshot, warnings: readonly Warning[] = []
     throw new DomainError(run.error?.code ?? 'SERVER_ERROR', run.error?.message ?? 'The run failed');
   }
   if (run.status === 'cancelled') throw new DomainError('CLIENT_CLOSED_REQUEST', 'The run was cancelled');
-  const toolCalls = run.output.flatMap((item) =>
-    item.type === 'function_call' ? [{ id: item.callId, name: item.name, arguments: item.arguments }] : [],
-  );
+  const toolCalls = run.output.flatMap((item) => (item.type === 'function_call' ? [awaitedCall(item)] : []));
   const messages = run.output.flatMap((item) => (item.type === 'message' ? [item] : []));
   const reasoning = run.output.flatMap((item) => (item.type === 'reasoning' ? [item.text] : []));
   return {
@@ -230,9 +231,11 @@ function planOf(
   const question = agent === undefined || agent.dataSourceIds.length === 0 ? '' : request.question.trim();
   const inputTokensMax = agent?.options.maxInputTokens?.[0];
   if (inputTokensMax !== undefined) requireInputFits(messages, inputTokensMax);
+  const approvals = approvalsOfCompletion(messages, request.tools, agent);
   return {
     modelId: model.id,
     messages,
+    ...(approvals === undefined ? {} : { approvals }),
     ...(allowed === undefined ? withAgentTools(request.tools, agent) : { tools: request.tools, onlyTools: allowed.functions }),
     serviceTools: withStandingTools(request.serviceTools, standing),
     ...(forcedTool === undefined ? {} : { forcedTool }),

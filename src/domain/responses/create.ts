@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Approvals } from '../../engine/runs/prompt/approvals.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
@@ -11,8 +12,9 @@ import { runWarnings } from '../agents/warnings.ts';
 import { agentOf, missingModel } from '../completions/completions.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
+import { approvalsOfMessages } from '../runs/approvals.ts';
 import { firstEvents, holderOf, type PlacedTurn, queueFull, startPlaced } from '../runs/thread.ts';
-import { answersEarlierCalls, requireCalls, resolveItems, toMessages } from './given-items.ts';
+import { answersEarlierCalls, requireCalls, resolveItems, toMessages, waitingForApproval } from './given-items.ts';
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
 import { findPlace, historyOfPlace, type Place } from './place.ts';
@@ -93,7 +95,7 @@ async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Pr
   requireCalls(read.items, items, history);
   const transcript = [...history, ...messages];
   requireRoomFor(read, answerer, transcript, deps.settings.MESSAGES_MAX);
-  const request = storedRequestOf(deps, input, read, answerer, messages);
+  const request = { ...storedRequestOf(deps, input, read, answerer, messages), ...approvalsIn(items, history, messages) };
   const run = { id, isStreaming: input.stream === true };
   const plan = await planOf(deps, caller, request, answerer, transcript, headOf(deps, begin, null), run);
   return { id, events: deps.runs.runStateless(plan, signal, read.secrets), isStored: false, transcript };
@@ -134,7 +136,8 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
   const { userInputs } = answerer;
   const ofModel = agent === undefined ? { modelId: model.id } : {};
   const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, ...ofModel };
-  const request = storedRequestOf(deps, input, read, answerer, messages);
+  const history = answersEarlierCalls(items) ? await historyOfPlace(deps, place) : [];
+  const request = { ...storedRequestOf(deps, input, read, answerer, messages), ...approvalsIn(items, history, messages) };
   return {
     run: { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId: model.id, request },
     events: firstEvents(id, [], headOf(deps, begin, chatId)),
@@ -158,6 +161,16 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
     leaseMs: deps.settings.RUN_LEASE_MS,
     holder: holderOf(deps, read.secrets),
   };
+}
+
+/** The answers of the request to calls that wait for approval. */
+function approvalsIn(
+  items: readonly ResponseItem[],
+  history: readonly (ChatMessage | NewMessage)[],
+  messages: readonly NewMessage[],
+): { readonly approvals?: Approvals } {
+  const approvals = approvalsOfMessages(waitingForApproval(items, history), messages);
+  return approvals === undefined ? {} : { approvals };
 }
 
 function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: string | null): ResponseHead {

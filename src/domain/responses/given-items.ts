@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
 import type { GivenItem } from './items.ts';
-import { messagesOfItems } from './messages.ts';
+import { answeredIdOf, callIdOf, messagesOfItems } from './messages.ts';
 import { itemOf } from './wire.ts';
 
 const idKinds: Readonly<Record<string, IdKind>> = {
@@ -56,7 +56,7 @@ export function requireCalls(
   items: readonly ResponseItem[],
   history: readonly (ChatMessage | NewMessage)[],
 ): void {
-  const made = new Set(items.flatMap(({ item }) => (item.type === 'function_call' ? [String(item.call_id)] : [])));
+  const made = new Set(items.flatMap(({ item }) => callIdOf(item) ?? []));
   for (const message of history) {
     for (const call of message.toolCalls ?? []) made.add(call.id);
     for (const part of message.context ?? []) {
@@ -65,16 +65,35 @@ export function requireCalls(
   }
   const faults = new Faults();
   for (const { item, at } of given) {
-    if (item.type !== 'function_call_output' || made.has(String(item.call_id))) continue;
-    faults.add(`${at}.call_id`, `${at}.call_id names no call of this conversation`);
+    const answered = answeredIdOf(item);
+    if (answered === undefined || made.has(answered)) continue;
+    const member = item.type === 'mcp_approval_response' ? 'approval_request_id' : 'call_id';
+    faults.add(`${at}.${member}`, `${at}.${member} names no call of this conversation`);
   }
   faults.throwIfAny();
 }
 
 /** Whether the request answers calls that are not among its own items. */
 export function answersEarlierCalls(items: readonly ResponseItem[]): boolean {
-  const made = new Set(items.flatMap(({ item }) => (item.type === 'function_call' ? [item.call_id] : [])));
-  return items.some(({ item }) => item.type === 'function_call_output' && !made.has(item.call_id));
+  const made = new Set(items.flatMap(({ item }) => callIdOf(item) ?? []));
+  return items.some(({ item }) => {
+    const answered = answeredIdOf(item);
+    return answered !== undefined && !made.has(answered);
+  });
+}
+
+/** Ids of the calls that wait for approval, among new items and in the conversation. */
+export function waitingForApproval(
+  items: readonly ResponseItem[],
+  history: readonly (ChatMessage | NewMessage)[],
+): ReadonlySet<string> {
+  const given = items.flatMap(({ item }) =>
+    item.type === 'mcp_approval_request' || item.approval === true ? (callIdOf(item) ?? []) : [],
+  );
+  const stored = history.flatMap(({ toolCalls }) =>
+    (toolCalls ?? []).flatMap(({ id, approval }) => (approval === true ? [id] : [])),
+  );
+  return new Set([...given, ...stored]);
 }
 
 /** The caller of the items, and the model that gets them. */

@@ -9,6 +9,8 @@ import {
   inputMessageParam,
   itemReferenceParam,
   keptItemParam,
+  mcpApprovalRequestParam,
+  mcpApprovalResponseParam,
   serverToolCallOutputParam,
   serverToolCallParam,
 } from '../../wire/responses/items.ts';
@@ -91,6 +93,14 @@ function readKind(item: WireObject, type: unknown, at: string, faults: Faults): 
       return (
         read && { ...read, status: read.status ?? 'completed', arguments: read.arguments.trim() === '' ? '{}' : read.arguments }
       );
+    }
+    case 'mcp_approval_request': {
+      const read = readWire(mcpApprovalRequestParam, item, at, faults);
+      return read && { ...read, status: undefined };
+    }
+    case 'mcp_approval_response': {
+      const read = readWire(mcpApprovalResponseParam, item, at, faults);
+      return read && { ...read, status: undefined };
     }
     case 'function_call_output': {
       const read = readWire(functionCallOutputParam, { ...item, output: spelled(item.output, 'input_text') }, at, faults);

@@ -1,4 +1,5 @@
 import type { ModelMessage } from '../../engine/models/port.ts';
+import { mcpFunctionName } from '../../engine/tools/names.ts';
 import {
   type NewMessage,
   newMessageDefaults,
@@ -35,11 +36,24 @@ export function messagesOfItems(items: readonly ResponseItem[], basics: MessageB
       case 'message':
         messages.push(messageOf(item, basics, given));
         break;
-      case 'function_call': {
+      case 'function_call':
+      case 'mcp_approval_request': {
         const call = callOf(item);
         const canJoin = last?.role === 'assistant' && last.context === null && !last.isHidden;
         if (canJoin) messages[messages.length - 1] = { ...last, toolCalls: [...(last.toolCalls ?? []), call] };
         else messages.push({ ...blank(basics), role: 'assistant', toolCalls: [call] });
+        break;
+      }
+      case 'mcp_approval_response': {
+        const toolCallId = String(item.approval_request_id);
+        const content = item.approve === true ? '' : storableText(String(item.reason ?? ''));
+        messages.push({
+          ...blank(basics),
+          role: 'tool',
+          content,
+          toolCallId,
+          toolStatus: item.approve === true ? 'success' : 'cancelled',
+        });
         break;
       }
       case 'function_call_output': {
@@ -78,10 +92,25 @@ export function messagesOfItems(items: readonly ResponseItem[], basics: MessageB
   return messages;
 }
 
+/** The id by which an item that asks for an output is answered; undefined for other items. */
+export function callIdOf(item: WireObject): string | undefined {
+  if (item.type === 'mcp_approval_request') return String(item.id);
+  return item.type === 'function_call' ? String(item.call_id) : undefined;
+}
+
+/** The id of the call that an item answers; undefined for other items. */
+export function answeredIdOf(item: WireObject): string | undefined {
+  if (item.type === 'mcp_approval_response') return String(item.approval_request_id);
+  return item.type === 'function_call_output' ? String(item.call_id) : undefined;
+}
+
 /** Outputs of earlier calls come first, so that they directly follow their calls. */
 function inOrder(items: readonly ResponseItem[]): readonly ResponseItem[] {
-  const ownCalls = new Set(items.flatMap(({ item }) => (item.type === 'function_call' ? [item.call_id] : [])));
-  const isEarlier = ({ item }: ResponseItem) => item.type === 'function_call_output' && !ownCalls.has(item.call_id);
+  const ownCalls = new Set(items.flatMap(({ item }) => callIdOf(item) ?? []));
+  const isEarlier = ({ item }: ResponseItem) => {
+    const id = answeredIdOf(item);
+    return id !== undefined && !ownCalls.has(id);
+  };
   return [...items.filter(isEarlier), ...items.filter((item) => !isEarlier(item))];
 }
 
@@ -150,8 +179,15 @@ function textOf(content: string | readonly ContextPart[]): string {
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
-function callOf({ call_id: id, name, arguments: args }: WireObject): ToolCall {
-  return { id: storableText(String(id)), name: storableText(String(name)), arguments: storableText(String(args)) };
+function callOf(item: WireObject): ToolCall {
+  const isRequest = item.type === 'mcp_approval_request';
+  const name = isRequest ? mcpFunctionName(String(item.server_label), String(item.name)) : String(item.name);
+  return {
+    id: storableText(String(isRequest ? item.id : item.call_id)),
+    name: storableText(name),
+    arguments: storableText(String(item.arguments)),
+    ...(isRequest || item.approval === true ? { approval: true } : {}),
+  };
 }
 
 function toolStatusOf(status: unknown): ToolOutputStatus {

@@ -30,6 +30,8 @@ import { asShown } from '../chats/transcripts.ts';
 import { parametersOf } from '../completions/completions.ts';
 import { withStandingTools } from '../completions/service-tools.ts';
 import type { Deps } from '../deps.ts';
+import { Faults } from '../faults.ts';
+import { approvalsOfOutputs } from './approvals.ts';
 import { firstEvents, holderOf, queueFull, startPlaced } from './thread.ts';
 
 /** Enough messages to contain the outputs of all calls of a message: no model makes more calls at once. */
@@ -133,7 +135,11 @@ export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: stri
   );
   await agentOfChat(deps, caller, chat);
   const model = await modelFor(deps, before.modelId);
-  const request = { ...(before.request as StoredRequest), chatName: null };
+  const faults = new Faults();
+  const approvals = approvalsOfOutputs(calls, outputs, faults);
+  faults.throwIfAny();
+  const { approvals: _earlier, ...asked } = before.request as StoredRequest;
+  const request = { ...asked, chatName: null, ...(approvals === undefined ? {} : { approvals }) };
   await deps.runs.requireRoom(caller);
   const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets });
   const result = await deps.storage.chats.startTurn({

@@ -39,11 +39,12 @@ export function createAgentTools(deps: AgentToolsDeps): AgentTools {
 }
 
 function apiTool({ settings, storage, egress }: AgentToolsDeps, agent: RunnableAgent, tool: RunnableTool): ServerTool {
-  return createApiTool(tool, secretKeysIn(tool.data), {
+  const made = createApiTool(tool, secretKeysIn(tool.data), {
     egress,
     timeoutMs: settings.API_FUNCTION_TIMEOUT_MS,
     replyBytesMax: settings.API_FUNCTION_REPLY_MAX_BYTES,
     resultCharsMax: settings.TOOL_RESULT_MAX_CHARS,
     secretsFor: (keys, origin) => openSecrets(storage, agent, keys, origin),
   });
+  return tool.data.requireApproval === true ? { ...made, requiresApproval: true } : made;
 }

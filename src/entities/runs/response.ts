@@ -34,8 +34,6 @@ export const foreignItemTypes: readonly string[] = [
   'local_shell_call_output',
   'mcp_call',
   'mcp_list_tools',
-  'mcp_approval_request',
-  'mcp_approval_response',
 ];
 
 /** Values of `include` that the format knows: optional members of a response. */

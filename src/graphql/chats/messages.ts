@@ -47,6 +47,12 @@ export const ToolCallType = builder.objectRef<ToolCall>('ToolCall').implement({
     id: t.exposeID('id', { description: 'The id that the output refers to.' }),
     name: t.exposeString('name', { description: 'The name of the function.' }),
     arguments: t.exposeString('arguments', { description: 'Its arguments as JSON text.' }),
+    approval: t.boolean({
+      nullable: true,
+      description:
+        'True when the tool runs in the service and waits for approval: the output `success` approves (an object replaces the arguments), `cancelled` refuses.',
+      resolve: ({ approval }) => approval ?? null,
+    }),
   }),
 });
 

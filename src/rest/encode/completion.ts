@@ -8,7 +8,7 @@ import {
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { makeId, statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
-import { isTerminal, type RunEvent, type RunSnapshot, type Usage } from '../../entities/runs/event.ts';
+import { isTerminal, type RunEvent, type RunItem, type RunSnapshot, type Usage } from '../../entities/runs/event.ts';
 import type { Warning } from '../../entities/warning.ts';
 import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 
@@ -17,6 +17,8 @@ const chunkEnd = '}\n\n';
 
 /** Frames of the chat completions format. The shared part of all chunks is made once; text is inserted as the JSON literal in which it came. */
 export const completionEncoder: StreamEncoderFactory = (variables, { nowMs }) => new CompletionEncoder(variables, nowMs);
+
+type FunctionCall = Extract<RunItem, { readonly type: 'function_call' }>;
 
 class CompletionEncoder implements StreamEncoder {
   /** Up to the choices of a chunk. */
@@ -66,7 +68,7 @@ class CompletionEncoder implements StreamEncoder {
         this.#warnings = event.run.warnings;
         return '';
       case 'response.output_item.added':
-        if (event.item.type === 'function_call') return this.#callStart(event.item.callId, event.item.name);
+        if (event.item.type === 'function_call') return this.#callStart(event.item);
         return event.item.type === 'message' || event.item.type === 'reasoning' ? this.#role('""') : '';
       case 'response.reasoning_text.delta':
         return this.#chunk(`{"reasoning_content":${event.json}}`);
@@ -96,10 +98,11 @@ class CompletionEncoder implements StreamEncoder {
     return `${this.#head}{"index":0,"delta":{"role":"assistant","content":${content}},"logprobs":null,"finish_reason":null}${this.#tail}`;
   }
 
-  #callStart(id: string, name: string): string {
+  #callStart({ callId: id, name, approval }: FunctionCall): string {
     const index = this.#calls;
     this.#calls += 1;
-    const call = { index, id, type: 'function', function: { name, arguments: '' } };
+    const asks = approval === true ? { approval } : {};
+    const call = { index, id, type: 'function', function: { name, arguments: '' }, ...asks };
     return this.#role('null') + this.#chunk(JSON.stringify({ tool_calls: [call] }));
   }
 
@@ -152,6 +155,7 @@ function completionBody(variables: Variables, nowMs: number, completion: Complet
     id: call.id,
     type: 'function',
     function: { name: call.name, arguments: call.arguments },
+    ...(call.approval === true ? { approval: true } : {}),
   }));
   const message = {
     role: 'assistant',

@@ -7,6 +7,7 @@ import {
   choiceByType,
   component,
   constant,
+  flag,
   isExtension,
   list,
   named,
@@ -81,6 +82,25 @@ export const functionCallParam = component('FunctionCallParam', 'A call of a fun
   arguments: args,
   id: givenId,
   status: status.nullish(),
+  approval: flag('Whether the call waited for approval, as it was received.', isExtension).nullish(),
+});
+export const mcpApprovalRequestParam = component(
+  'McpApprovalRequestParam',
+  'A call of a tool of an MCP server that waited for approval, as it was received.',
+  {
+    type: constant('mcp_approval_request'),
+    id: text('The id of the request.', idRule).min(1).max(200),
+    server_label: text('The label of the server.'),
+    name: text('The name of the tool.'),
+    arguments: args,
+  },
+);
+export const mcpApprovalResponseParam = component('McpApprovalResponseParam', 'The answer to a call that waits for approval.', {
+  type: constant('mcp_approval_response'),
+  approval_request_id: text('The id of the request.', idRule).min(1).max(200),
+  approve: flag('Whether the call is made.'),
+  reason: text('Why; the model reads it when the call is refused.').nullish(),
+  id: givenId,
 });
 export const functionCallOutputParam = component('FunctionCallOutputParam', 'What a function of the caller gave.', {
   type: constant('function_call_output'),
@@ -161,6 +181,8 @@ named(
     assistantMessageParam,
     functionCallParam,
     functionCallOutputParam,
+    mcpApprovalRequestParam,
+    mcpApprovalResponseParam,
     reasoningParam,
     itemReferenceParam,
     compactionParam,

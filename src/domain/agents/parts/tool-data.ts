@@ -36,6 +36,12 @@ export function readToolData(
     if (Buffer.byteLength(value) > secretBytesMax)
       faults.add(`${param}.${path}`, `${param}.${path} must have at most ${secretBytesMax} bytes`);
   }
+  const { requireApproval } = extracted.data;
+  if (requireApproval !== undefined && requireApproval !== null && typeof requireApproval !== 'boolean') {
+    faults.add(`${param}.requireApproval`, `${param}.requireApproval must be true or false`, 'INVALID_TYPE');
+  } else if (requireApproval === true && type === 'CLIENT_FUNCTION') {
+    faults.add(`${param}.requireApproval`, `${param}.requireApproval: the caller runs a CLIENT_FUNCTION, and decides itself`);
+  }
   if (type === 'API_FUNCTION') addFaults(param, apiFaults(extracted.data), faults);
   else readDescription(param, extracted.data, faults);
   if (type === 'CLIENT_FUNCTION') addFaults(param, schemaFaults(extracted.data.parameters), faults);

@@ -74,7 +74,8 @@ export function awaitedCalls(run: RunSnapshot, from = 0): readonly ToolCall[] {
   return run.output.slice(from).flatMap((item) => (item.type === 'function_call' ? [awaitedCall(item)] : []));
 }
 
-function awaitedCall({
+/** A call that the caller is asked to answer. */
+export function awaitedCall({
   callId: id,
   name,
   arguments: args,

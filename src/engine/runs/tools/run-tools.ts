@@ -2,6 +2,7 @@ import { DomainError } from '../../../entities/errors.ts';
 import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import type { ModelTool } from '../../models/port.ts';
 import type { AgentTools } from '../../tools/agent-tools.ts';
+import { freeFunctionName } from '../../tools/names.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { ServerTool, ServerTools } from '../../tools/server-tool.ts';
 import type { McpListing, ToolKind, ToolRun } from '../../tools/tool-kind.ts';
@@ -20,7 +21,6 @@ export interface Opening {
 }
 
 const none: ServerTools = new Map();
-const nameMax = 64;
 
 /** The tools of the service and of the agent that one run may call. */
 export class RunTools {
@@ -65,7 +65,7 @@ export class RunTools {
       if (more.instructions !== undefined) instructions.push(more.instructions);
       listings.push(...(more.listings ?? []));
       for (const one of functions) {
-        const name = freeName(one.definition.name, taken);
+        const name = freeFunctionName(one.definition.name, taken);
         taken.add(name);
         const asked = tool.requireApproval === true ? { ...one, requiresApproval: true } : one;
         const named = name === one.definition.name ? asked : { ...asked, definition: { ...one.definition, name } };
@@ -122,7 +122,8 @@ export class RunTools {
 
   /** Calls count for the organization that the run is charged to. */
   #counted(tool: ServerTool): ServerTool {
-    return tool.countedFor?.(this.#plan.charge) ?? tool;
+    const counted = tool.countedFor?.(this.#plan.charge) ?? tool;
+    return tool.requiresApproval === true ? { ...counted, requiresApproval: true, definition: tool.definition } : counted;
   }
 }
 
@@ -139,15 +140,4 @@ function unavailableFunctions(
       throw new DomainError('TOOL_NOT_AVAILABLE', `${type} cannot be used here: ${unavailable?.reason ?? 'it is switched off'}`);
     },
   }));
-}
-
-/** A function name that providers take: other characters become `_`, a taken name gets a number. */
-function freeName(wanted: string, taken: ReadonlySet<string>): string {
-  const plain = wanted.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, nameMax);
-  if (!taken.has(plain)) return plain;
-  for (let number = 2; ; number += 1) {
-    const suffix = `_${number}`;
-    const name = plain.slice(0, nameMax - suffix.length) + suffix;
-    if (!taken.has(name)) return name;
-  }
 }

@@ -118,9 +118,11 @@ function groupsOf(calls: readonly WholeCall[], tools: ServerTools): readonly (re
 }
 
 /** Emits the call as one that the caller answers: with `success` it is made, with `cancelled` it is not. */
-function askApproval(output: RunOutput, { callId, name, arguments: args }: WholeCall, tool: ServerTool): void {
+function askApproval(output: RunOutput, { callId: givenCallId, name, arguments: args }: WholeCall, tool: ServerTool): void {
   const form = tool.form?.(args);
   const id = output.itemId(form?.type === 'mcp' ? 'mcpApproval' : 'functionCall');
+  // The common format answers an MCP request by the id of its item.
+  const callId = form?.type === 'mcp' ? id : givenCallId;
   const call = { type: 'function_call', id, callId, name, approval: true, ...(form === undefined ? {} : { form }) } as const;
   const outputIndex = output.addItem({ ...call, status: 'in_progress', arguments: '' });
   output.emit({ type: 'response.function_call_arguments.delta', outputIndex, itemId: id, json: JSON.stringify(args) });

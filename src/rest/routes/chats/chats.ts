@@ -4,15 +4,15 @@ import type { DeclaredRoute } from '../../route.ts';
 
 const chatFields = 'id createdAt updatedAt name userId pinPosition ai: agent { id name src description userId userName }';
 const messageFields = 'id createdAt updatedAt content role';
-const chatWithMessages = `${chatFields} messages { ${messageFields} parts toolCalls { id name arguments } toolCallId toolStatus runId isComplete
+const chatWithMessages = `${chatFields} messages { ${messageFields} parts toolCalls { id name arguments approval } toolCallId toolStatus runId isComplete
   citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd } }`;
-const hiddenNulls = ['parts', 'toolCallId', 'toolStatus'];
+const hiddenNulls = ['parts', 'toolCallId', 'toolStatus', 'approval'];
 const runFields = 'id createdAt startedAt endedAt chatId status incompleteReason error { code message } modelId';
 const usageFields = 'usage { inputTokens outputTokens cachedTokens reasoningTokens totalTokens }';
 const citationFields =
   'citations { id index knowledgeItemId dataSourceId name url type page headingPath snippet charStart charEnd score answerStart answerEnd }';
 /** Only the document needs it: the reply is the fold of the run's events. */
-const replyFields = `runId: id status message { ${messageFields} } toolCalls { id name arguments } ${citationFields} ${usageFields} incompleteReason error { code message }`;
+const replyFields = `runId: id status message { ${messageFields} } toolCalls { id name arguments approval } ${citationFields} ${usageFields} incompleteReason error { code message }`;
 
 const exportFormat = (format: unknown) => (format === 'json' ? 'json' : 'markdown');
 
