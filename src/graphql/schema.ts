@@ -25,6 +25,7 @@ import './accounts/accounts.ts';
 // The features; each import adds its types and fields.
 import './completions/completions.ts';
 import './models/models.ts';
+import './tools/tools.ts';
 import './agents/agents.ts';
 import './agents/catalog.ts';
 import './agents/tools.ts';

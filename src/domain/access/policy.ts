@@ -51,6 +51,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Mutation.deleteAgentSecret': 'AGENTS:WRITE',
   // completions, models
   'Query.models': null,
+  'Query.tools': null,
   'Query.modelCatalog': null,
   'Query.modelCatalogEntry': null,
   'Mutation.createCompletion': 'CHATS:WRITE',

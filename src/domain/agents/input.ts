@@ -7,9 +7,11 @@ import type {
   AgentVisibility,
   PublicCategory,
 } from '../../entities/agents/agent.ts';
+import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import type { AgentChanges } from '../../storage/agents/agents.ts';
 import { visibleGroups } from '../access/access.ts';
+import { type CompletionToolInput, readStandingTools } from '../completions/input.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 
@@ -35,6 +37,8 @@ export interface AgentInput {
   readonly chatLogsVisible?: Optional<boolean>;
   readonly generateCitations?: Optional<boolean>;
   readonly intermediateStepsVisible?: Optional<boolean>;
+  /** Replaced as a whole. */
+  readonly enabledTools?: Optional<readonly CompletionToolInput[]>;
   /** Replaced as a whole; absent and null members are unset. */
   readonly options?: Optional<OptionalMembers<AgentOptions>>;
   /** Replaced as a whole; absent and null members are unset. */
@@ -110,6 +114,7 @@ export async function readAgentInput(deps: Deps, caller: Caller, place: Place, i
   const changes: AgentChanges = {
     ...readTexts(input, faults),
     ...readFlags(input, faults),
+    ...(input.enabledTools === undefined ? {} : { enabledTools: readEnabledTools(deps, input.enabledTools ?? [], faults) }),
     ...(input.options === undefined ? {} : { options: readOptions(input.options ?? {}, faults) }),
     ...(input.profile === undefined ? {} : { profile: input.profile === null ? null : readProfile(input.profile, faults) }),
     ...(await readCategories(deps, place, input, faults)),
@@ -161,6 +166,18 @@ function readFlags(input: AgentInput, faults: Faults): AgentChanges {
   }
   if (input.visibility === null) faults.add('visibility', 'visibility cannot be null');
   return input.visibility === undefined || input.visibility === null ? values : { ...values, visibility: input.visibility };
+}
+
+const enabledToolsMax = 20;
+
+/** A tool that this instance cannot run may be kept: an agent may be moved to one that can. Its runs say so. */
+export function readEnabledTools(
+  { tools }: Pick<Deps, 'tools'>,
+  given: readonly CompletionToolInput[],
+  faults: Faults,
+): readonly EnabledTool[] {
+  faults.requireCount('enabledTools', given, enabledToolsMax);
+  return readStandingTools(given.slice(0, enabledToolsMax), 'enabledTools', tools, faults);
 }
 
 function readOptions(input: OptionalMembers<AgentOptions>, faults: Faults): AgentOptions {

@@ -1,6 +1,8 @@
+import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { AgentFlow, AgentSkill, AgentTool } from '../../entities/agents/part.ts';
 import type { Warning } from '../../entities/warning.ts';
+import { unavailableText } from '../completions/service-tools.ts';
 
 const unserved = {
   tool: 'this version of Parley stores MCP servers and does not call them',
@@ -9,9 +11,19 @@ const unserved = {
 } as const;
 
 /** What of an agent has no effect on its runs. */
-export function runWarnings(agent: RunnableAgent | undefined): readonly Warning[] {
+export function runWarnings(agent: RunnableAgent | undefined, registry: ToolRegistry): readonly Warning[] {
   if (agent === undefined) return [];
   return [
+    ...agent.enabledTools.flatMap(({ type }) => {
+      const kind = registry.find(type);
+      if (kind !== undefined && kind.unavailable === undefined) return [];
+      return [
+        warning(
+          'tool_not_available',
+          `The tool ${type} of the agent fails when it is called: ${unavailableText(type, registry)}`,
+        ),
+      ];
+    }),
     ...agent.tools.flatMap(({ name, type }) =>
       type === 'MCP_SERVER' ? [warning('tool_not_available', `The tool ${name} is not offered: ${unserved.tool}`)] : [],
     ),

@@ -118,6 +118,7 @@ function bundledAgent(deps: Deps, agent: AgentView): AgentBundle['agent'] {
       chatLogsVisible,
       generateCitations,
       intermediateStepsVisible,
+      enabledTools: agent.enabledTools,
     },
     options,
     profile: profile ?? {},

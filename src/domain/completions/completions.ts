@@ -4,6 +4,7 @@ import { RunFold } from '../../engine/runs/fold.ts';
 import { awaitedCall } from '../../engine/runs/prompt/transcript.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
+import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentOptions, RunnableAgent } from '../../entities/agents/agent.ts';
 import type { ToolCall } from '../../entities/chats/chat.ts';
@@ -84,7 +85,15 @@ export function runCompletion(
       requireForcedTool(request.toolChoice, agent);
       const begin = (messages: readonly ModelMessage[]) =>
         deps.runs.runStateless(
-          planOf(caller, input, { ...request, messages, question: questionOf(request.messages) }, model, agent, terms),
+          planOf(
+            deps.tools,
+            caller,
+            input,
+            { ...request, messages, question: questionOf(request.messages) },
+            model,
+            agent,
+            terms,
+          ),
           signal,
           request.secrets,
         );
@@ -212,6 +221,7 @@ function isCiting(input: CompletionInput, agent: RunnableAgent | undefined, take
 }
 
 function planOf(
+  registry: ToolRegistry,
   caller: Caller,
   input: CompletionInput,
   request: CompletionRequest & { readonly question: string },
@@ -223,7 +233,7 @@ function planOf(
   const { choice: toolChoice, forcedTool, allowed } = request.toolChoice;
   const standing = allowed === undefined ? (agent?.enabledTools ?? []) : [];
   const showsExtensions = takesExtensions && input.streamOptions?.includeExtensions !== false;
-  const warnings = runWarnings(agent);
+  const warnings = runWarnings(agent, registry);
   if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
   const instructions = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, {}).trim();
   const messages: readonly ModelMessage[] =

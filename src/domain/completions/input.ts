@@ -3,7 +3,7 @@ import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
-import type { EnabledTool } from '../../entities/runs/tool.ts';
+import { type EnabledTool, toolTypeNames } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { completionInput, type ReadCompletionInput } from '../../wire/completions.ts';
@@ -13,7 +13,7 @@ import { checkOptions } from '../chats/options.ts';
 import { readSecrets } from '../chats/secrets.ts';
 import { Faults } from '../faults.ts';
 import { type CompletionMessageInput, type GivenPart, type Maybe, readMessages } from './messages.ts';
-import { isServiceTool, readServiceTool, unknownToolType, withoutRepeats } from './service-tools.ts';
+import { isServiceTool, readServiceTool, secretMembers, unknownToolType, withoutRepeats } from './service-tools.ts';
 import { type ReadChoice, readToolChoice } from './tool-choice.ts';
 
 /** A request of the chat completions format, as the GraphQL schema accepts it. Absent and null mean the same. */
@@ -111,6 +111,31 @@ export function readTools(given: readonly CompletionToolInput[], registry: ToolR
   const serviceTools = withoutRepeats(enabled);
   const reserved = new Set(serviceTools.flatMap((tool) => registry.namesOf(tool)));
   return { functions: readFunctions(given, reserved, faults), serviceTools };
+}
+
+/** Reads the standing tools of an agent: of the service only, available or not, without secrets. */
+export function readStandingTools(
+  given: readonly CompletionToolInput[],
+  member: string,
+  registry: ToolRegistry,
+  faults: Faults,
+): readonly EnabledTool[] {
+  const enabled = given.flatMap((tool, index) => {
+    const at = `${member}[${index}]`;
+    if (!isServiceTool(tool.type)) {
+      faults.add(`${at}.type`, `${at}.type must be one of ${toolTypeNames.join(', ')}`, 'UNKNOWN_TOOL_TYPE');
+      return [];
+    }
+    for (const name of secretMembers) {
+      if (tool[name] !== undefined && tool[name] !== null)
+        faults.add(
+          `${at}.${name}`,
+          `${at}.${name}: secrets are not kept with an agent; use an MCP_SERVER tool or a secret of the agent`,
+        );
+    }
+    return readServiceTool(wireForm(tool), at, registry, inCamelCase(faults), true) ?? [];
+  });
+  return withoutRepeats(enabled);
 }
 
 function readFunctions(

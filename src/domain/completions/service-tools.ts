@@ -17,18 +17,20 @@ export const secretMembers: readonly string[] = ['authorization', 'headers', 'se
  * Reads a tool of the service: checks its members, and that this instance can run it.
  *
  * @param tool  as the responses format writes it.
+ * @param mayBeUnavailable  takes a tool that this instance cannot run, as a standing tool of an agent.
  */
 export function readServiceTool(
   tool: WireObject,
   at: string,
   registry: ToolRegistry,
   faults: FaultNotes,
+  mayBeUnavailable = false,
 ): EnabledTool | undefined {
   readWire(responseToolParam, tool, at, faults);
   const type = toolTypeOf(tool.type);
   if (type === undefined) return undefined;
   const kind = registry.find(type);
-  if (kind === undefined || kind.unavailable !== undefined) {
+  if (!mayBeUnavailable && (kind === undefined || kind.unavailable !== undefined)) {
     faults.add(`${at}.type`, `${at}.type: ${unavailableText(type, registry)}`, 'TOOL_NOT_AVAILABLE');
   }
   return enabledToolOf(type, tool);

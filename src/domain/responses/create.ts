@@ -175,7 +175,7 @@ function approvalsIn(
 
 function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: string | null): ResponseHead {
   const createdAt = Math.floor(deps.now().getTime() / 1000);
-  const warnings = runWarnings(answerer.agent);
+  const warnings = runWarnings(answerer.agent, deps.tools);
   return { createdAt, conversationId, echo: echoOf(input, read, answerer), ...(warnings.length === 0 ? {} : { warnings }) };
 }
 

@@ -92,7 +92,7 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
   const said = newMessage(deps, run, {
     ...{ role: 'user', content: message.text, parts: message.parts, toolCallId: null, toolStatus: null },
   });
-  const warnings = runWarnings(agent);
+  const warnings = runWarnings(agent, deps.tools);
   const result = await deps.storage.threads.begin({
     ...{ run, events: firstEvents(run.id, warnings), messages: [{ ...said, context }], items: [], previousId: null },
     mustBeNewest: false,

@@ -17,6 +17,8 @@ export interface ToolKind {
   readonly description: string;
   /** Why this instance cannot run it; undefined when it can. */
   readonly unavailable?: Unavailable | undefined;
+  /** Looks for what it needs of the machine, such as a box for programs. @returns why it cannot run now. */
+  probe?(): Promise<Unavailable | undefined>;
   /** The names of its functions that are known before it is opened: a caller's function cannot have one. The first is what a choice of the type forces. */
   functionNames(options: WireObject): readonly string[];
   /**

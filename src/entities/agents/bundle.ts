@@ -1,4 +1,5 @@
 import type { DataSourceType, RefreshPeriod } from '../knowledge/data-source.ts';
+import type { EnabledTool } from '../runs/tool.ts';
 import type { AgentOptions, AgentProfile, AgentVisibility } from './agent.ts';
 import type { AgentToolType, JsonObject, SecretType, UserInputType } from './part.ts';
 
@@ -33,6 +34,8 @@ export interface BundledAgent {
   readonly chatLogsVisible: boolean;
   readonly generateCitations: boolean;
   readonly intermediateStepsVisible: boolean;
+  /** Absent in bundles of earlier versions. */
+  readonly enabledTools?: readonly EnabledTool[];
   readonly options: AgentOptions;
   readonly profile: AgentProfile;
 }

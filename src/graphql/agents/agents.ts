@@ -17,6 +17,7 @@ import { GroupType } from '../accounts/groups.ts';
 import { builder } from '../builder/builder.ts';
 import { membersRead, reading } from '../builder/members.ts';
 import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { EnabledToolType } from '../tools/enabled-tool.ts';
 import { NodeType, registerNode } from '../types/node.ts';
 import { AgentListScopeType, AgentVisibilityType, PublicCategoryType } from './enums.ts';
 import { ApproveAgentInput, CreateAgentInput, UpdateAgentInput } from './inputs.ts';
@@ -79,6 +80,12 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
     generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite passages.' }),
     intermediateStepsVisible: t.exposeBoolean('intermediateStepsVisible', {
       description: 'Whether users see the steps between question and answer.',
+    }),
+    enabledTools: t.field({
+      extensions: reads('enabledTools'),
+      type: [EnabledToolType],
+      description: 'The tools of the service that all its runs may use.',
+      resolve: ({ enabledTools }) => enabledTools,
     }),
     modelId: t.string({
       extensions: reads('modelId'),

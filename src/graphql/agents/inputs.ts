@@ -1,4 +1,5 @@
 import { builder, type SchemaTypes } from '../builder/builder.ts';
+import { ToolInput } from '../completions/inputs.ts';
 import { AgentVisibilityType, PublicCategoryType } from './enums.ts';
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>, 'InputObject'>;
@@ -77,6 +78,11 @@ function optionalFields(t: InputFields) {
     intermediateStepsVisible: t.boolean({
       required: false,
       description: 'Whether users see the steps between question and answer.',
+    }),
+    enabledTools: t.field({
+      type: [ToolInput],
+      required: false,
+      description: 'Tools of the service that all its runs may use; at most 20. Replaced whole.',
     }),
     options: t.field({ type: AgentOptionsInput, required: false, description: 'How the model samples. Replaced whole.' }),
     groups: t.field({ type: ['ID'], required: false, description: 'Ids of the groups it is shared with; at most 100.' }),

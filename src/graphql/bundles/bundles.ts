@@ -9,6 +9,7 @@ import { AgentToolTypeType } from '../agents/tools.ts';
 import { UserInputTypeType } from '../agents/user-inputs.ts';
 import { builder } from '../builder/builder.ts';
 import { DataSourceKind, RefreshPeriodType } from '../knowledge/sources.ts';
+import { EnabledToolType } from '../tools/enabled-tool.ts';
 import { ImportAgentInput } from './inputs.ts';
 
 const SourceResource = builder.objectRef<AgentBundle['source']>('AgentBundleSource').implement({
@@ -36,6 +37,11 @@ const BundledAgentResource = builder.objectRef<AgentBundle['agent']>('BundledAge
     chatLogsVisible: t.exposeBoolean('chatLogsVisible', { description: 'Whether its editors may read its chats.' }),
     generateCitations: t.exposeBoolean('generateCitations', { description: 'Whether answers cite.' }),
     intermediateStepsVisible: t.exposeBoolean('intermediateStepsVisible', { description: 'Whether users see the steps.' }),
+    enabledTools: t.field({
+      type: [EnabledToolType],
+      description: 'The tools of the service that its runs may use.',
+      resolve: ({ enabledTools }) => enabledTools ?? [],
+    }),
     options: t.field({ type: AgentOptionsType, description: 'How the model samples.', resolve: ({ options }) => options }),
     profile: t.field({ type: AgentProfileType, description: 'How it is presented.', resolve: ({ profile }) => profile }),
   }),

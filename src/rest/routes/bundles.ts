@@ -1,9 +1,10 @@
 import type { DeclaredRoute } from '../route.ts';
+import { enabledToolFields } from './agents/agents.ts';
 
 const bundleFields = `version exportedAt source { apiBaseUrl orgId }
   agent {
     name introduction description instructions seed src modelId visibility listInOrgCatalog listInPublicCatalog listInTenantCatalog
-    chatLogsVisible generateCitations intermediateStepsVisible
+    chatLogsVisible generateCitations intermediateStepsVisible enabledTools { ${enabledToolFields} }
     options { temperature topP topK maxTokens maxInputTokens frequencyPenalty presencePenalty }
     profile {
       headline description trainingDescription features { title description }

@@ -110,4 +110,14 @@ export const completionRoutes: readonly DeclaredRoute[] = [
     tag: 'Completions',
     document: `query ($modelId: String!) { modelCatalogEntry(id: $modelId) { ${modelFields} } }`,
   },
+  {
+    operationId: 'listTools',
+    method: 'get',
+    path: '/api/v1/tools',
+    summary: 'Tools of the service',
+    description: 'What this instance can run, and which setting would switch on the rest.',
+    tag: 'Completions',
+    document: '{ tools { type description isAvailable setting reason isReadOnly functions } }',
+    wrap: 'data',
+  },
 ];

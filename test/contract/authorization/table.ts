@@ -122,6 +122,7 @@ export const table: Readonly<Record<string, Line>> = {
 
   // completions, models
   'Query.models': line('anyone'),
+  'Query.tools': line('anyone'),
   'Query.modelCatalog': line('anyone'),
   'Mutation.createCompletion': line('sees', ({ agent }) => ({ input: completionOf(agent) })),
   'Subscription.completionEvents': line('sees', ({ agent }) => ({ input: completionOf(agent) })),

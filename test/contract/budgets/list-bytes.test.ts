@@ -49,6 +49,7 @@ const ends: Readonly<Record<string, End>> = {
   'Query.connections': short(60_000, 'at most 500 of an organization; 100 scopes of 500 characters'),
   'Query.memberships': short(500, 'ids'),
   'Query.models': short(5_000, 'what the operator configured'),
+  'Query.tools': short(20_000, 'what this version has'),
   'Query.myGroups': short(1_000, 'at most 1,000 names of 200 characters; their members are a list of their own'),
   'Query.organizations': short(2_000, 'a name of 200 characters'),
   'Query.tenants': short(2_000, 'a name of 200 characters'),

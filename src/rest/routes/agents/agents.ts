@@ -5,12 +5,17 @@ export const profileFields = `headline description trainingDescription features 
     showCharacter showTraining showPersonality showSpeaker showVideo
     conversations socialImage idleVideo idleVideoError voice voiceEngine videoModel`;
 
+/** A standing tool: members that it does not have are left out of replies. */
+export const enabledToolFields =
+  'type requireApproval includeXSearch filters { allowedDomains blockedDomains } n maxNumResults searchContextSize model size quality background outputFormat server serverLabel serverUrl fileId scope allowedTools dataSourceIds vectorStoreIds fileIds agents';
+
 /** The contract's AI: the members of every reply, by the contract's names. */
 export const agentFields = `id createdAt updatedAt name description instructions introduction seed src
   orgId orgName userId userName categoryId
   profile { ${profileFields} }
   visibility listInOrgCatalog listInPublicCatalog listInTenantCatalog
   chatLogsVisible generateCitations intermediateStepsVisible modelId
+  enabledTools { ${enabledToolFields} }
   options { temperature topP topK maxTokens maxInputTokens frequencyPenalty presencePenalty }
   groups: groupIds editors { id name email } publicCategories orgCategoryIds
   messageCount ratingCount rating isShared hasUserChats isApprovedByOrg isPremiumModel isDeleted`;
