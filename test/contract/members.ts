@@ -58,6 +58,7 @@ const agent: Members = {
   visibility,
   ...catalogs,
   ...behaviour,
+  enabledTools: listOf('object'),
   modelId: 'string',
   options: objectOf(options),
   groups: listOf('string'),

@@ -35,6 +35,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   Viewer: open,
   Warning: open,
   Model: open,
+  ServiceTool: open,
   ModelCatalog: open,
   ModelCatalogEntry: { ...open, shows: { noun: 'agent', id: 'id' } },
   // agents
@@ -46,6 +47,8 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   AgentFlow: agents,
   AgentFlowVersion: agents,
   AgentOptions: agents,
+  EnabledTool: agents,
+  ToolSearchFilters: agents,
   AgentProfile: agents,
   AgentProfileFeature: agents,
   AgentSecret: agents,

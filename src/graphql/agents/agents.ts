@@ -82,10 +82,11 @@ export const AgentType = builder.objectRef<AgentView>('Agent').implement({
       description: 'Whether users see the steps between question and answer.',
     }),
     enabledTools: t.field({
-      extensions: reads('enabledTools'),
+      extensions: reads('enabledTools', ...editable),
       type: [EnabledToolType],
-      description: 'The tools of the service that all its runs may use.',
-      resolve: ({ enabledTools }) => enabledTools,
+      description: 'The tools of the service that all its runs may use; only their types for callers who may not edit it.',
+      resolve: (agent, _args, { caller }) =>
+        canEditAgent(caller, agent) ? agent.enabledTools : agent.enabledTools.map(({ type }) => ({ type, options: {} })),
     }),
     modelId: t.string({
       extensions: reads('modelId'),

@@ -71,6 +71,7 @@ describe('POST /api/v1/ais', () => {
       chatLogsVisible: false,
       generateCitations: true,
       intermediateStepsVisible: false,
+      enabledTools: [],
       modelId: 'parley/offline',
       options: unset,
       groups: [],

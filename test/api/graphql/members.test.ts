@@ -37,6 +37,7 @@ async function fill(agentId: string, dataSourceId: string): Promise<void> {
     chatLogsVisible: true,
     generateCitations: true,
     intermediateStepsVisible: true,
+    enabledTools: [{ type: 'python', options: {} }],
     options: { topP: [0.5] },
     profile: { headline: 'Knows it all' },
     publicCategories: ['SALES'],
