@@ -46,7 +46,7 @@ it('carries them in bundles', async () => {
   expect(bundle.agent.enabledTools).toMatchObject([{ type: 'python', requireApproval: true }, { type: 'deep_research' }]);
   const imported = await ann.post(`${path}/import`, { bundle });
   expect(imported.status, JSON.stringify(imported.body)).toBe(200);
-  const copy = await ann.get(`${path}/${imported.body.agentId ?? imported.body.id ?? imported.body.agent?.id}`);
+  const copy = await ann.get(`${path}/${imported.body.aiId}`);
   expect(copy.body.enabledTools).toMatchObject([{ type: 'python', requireApproval: true }, { type: 'deep_research' }]);
 });
 
