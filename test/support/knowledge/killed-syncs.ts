@@ -113,7 +113,7 @@ async function ended(ann: TestClient, sourceId: string): Promise<void> {
     const states = (data as { status: string; errorMessage: string | null }[]).map((run) => [run.status, run.errorMessage]);
     const { body: source } = await ann.get(`/api/v1/data-sources/${sourceId}`);
     expect([source.indexStatus, source.errorMessage, states]).toEqual(['INDEXED', null, states.map(() => ['COMPLETED', null])]);
-  }, 100_000);
+  }, 240_000);
 }
 
 /** The same items and passages as the drive has files; nothing stuck, nothing twice; numbers that add up. */
