@@ -27,10 +27,12 @@ export interface KilledSyncs {
 const count = 500;
 const folder = 'shelf';
 /** The most requests to the drive, and then the longest time, that a process lives before it is killed. */
-const requestsMax = 90;
+const requestsMax = 80;
+/** Fewer would cut off the same item five times in a row, which gives it up. */
+const requestsMin = 6;
 const restMsMax = 150;
 /** With nothing left to ask for, it is killed after this. */
-const lifeMsMax = 2_500;
+const lifeMsMax = 6_000;
 
 /** Where a stand-in of a drive is found, and an account of it. */
 export function driveEnv(drive: GoogleDrive): Readonly<Record<string, string>> {
@@ -91,7 +93,7 @@ export async function syncThroughKills(world: KilledSyncs): Promise<{ readonly s
       }
       await refresh();
     }
-    const until = drive.server.requests.length + upTo(requestsMax);
+    const until = drive.server.requests.length + requestsMin + upTo(requestsMax);
     const begun = performance.now();
     while (drive.server.requests.length < until && performance.now() - begun < lifeMsMax) await wait(5);
     await wait(upTo(restMsMax));
