@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
-import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { Connection } from '../../entities/knowledge/connection.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Settings } from '../../settings.ts';
@@ -8,6 +7,7 @@ import type { RankedChunk } from '../../storage/knowledge/chunk-ranking.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import type { Charge } from '../runs/run-engine.ts';
 import type { Pools } from '../sharing/pools.ts';
 import { browse } from './connections/browse.ts';
 import type { BrowsePage, BrowseQuery } from './connections/browser.ts';
@@ -22,12 +22,20 @@ import { createExtractor } from './extract/extract.ts';
 import { newLeaseOwner } from './index/index-item.ts';
 import { registerIndexJobs } from './index/index-jobs.ts';
 import { readGivenFile } from './read-given-file.ts';
-import { searchPassages } from './search/search.ts';
+import { type SearchResult, searchPassages } from './search/search.ts';
 
 /** Priority of reading files of prompts: below streams, above indexing. */
 const promptNiceness = 5;
 const indexNiceness = 10;
 
+export interface SearchQuestion {
+  readonly orgId: string;
+  /** Filtered in the SQL that ranks; `[]` finds nothing. */
+  readonly dataSourceIds: readonly string[];
+  readonly question: string;
+  /** Who pays for the vector of the question. */
+  readonly charge: Charge;
+}
 export interface SearchLimits {
   readonly passagesMax: number;
   readonly tokensMax: number;
@@ -37,18 +45,8 @@ export interface SearchLimits {
 
 /** The knowledge engine, as the domain and the run engine use it. */
 export interface Knowledge {
-  /**
-   * Finds the passages of the given sources that fit a question best, best first.
-   *
-   * @param dataSourceIds  filtered in the SQL that ranks; `[]` finds nothing.
-   */
-  search(
-    orgId: string,
-    dataSourceIds: readonly string[],
-    question: string,
-    limits: SearchLimits,
-    signal: AbortSignal,
-  ): Promise<readonly Passage[]>;
+  /** Finds the passages of the given sources that fit a question best, best first. */
+  search(question: SearchQuestion, limits: SearchLimits, signal: AbortSignal): Promise<SearchResult>;
   /**
    * Extracts the text of a file in a request, in a separate process. It has places of its own, so it does not wait for indexing.
    * Tenants and organizations share the places.
@@ -100,7 +98,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     settings,
   };
   return {
-    search(orgId, dataSourceIds, question, { itemIds, ...limits }, signal) {
+    search({ orgId, dataSourceIds, question }, { itemIds, ...limits }, signal) {
       const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>
         contentUrl ?? signedContentAddress(options, { dataSourceId, itemId, orgId });
       return searchPassages(

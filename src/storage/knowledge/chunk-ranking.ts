@@ -1,4 +1,5 @@
 // Raw SQL: ranking. The database scores passages, so that their texts need not be sent.
+import type { LegScores } from '../../entities/knowledge/retrieval.ts';
 import type { Database } from '../database/database.ts';
 import { prepared } from '../database/sql/where.ts';
 import { lexemeKey } from './lexeme-key.ts';
@@ -74,6 +75,7 @@ export interface RankedChunk {
   readonly dataSourceId: string;
   readonly ordinal: number;
   readonly score: number;
+  readonly scores: LegScores;
   readonly title: string;
   readonly itemType: string;
   readonly contentUrl: string | null;
@@ -115,7 +117,7 @@ export function createChunkRanking({ pool }: Database): ChunkRanking {
     },
     async rank({ orgId, dataSourceIds, itemIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit }) {
       if (terms.length === 0) return [];
-      const { rows } = await pool.query<RankedChunk>(
+      const { rows } = await pool.query<Omit<RankedChunk, 'scores'>>(
         prepared(rankSql(terms.length, itemIds !== undefined), [
           dataSourceIds,
           terms.slice(0, candidateTerms).map(({ keys }) => arrayText([...keys.values()])),
@@ -130,7 +132,7 @@ export function createChunkRanking({ pool }: Database): ChunkRanking {
           ...(itemIds === undefined ? [] : [itemIds]),
         ]),
       );
-      return rows;
+      return rows.map((row) => ({ ...row, scores: { lexical: row.score, vector: null, rerank: null } }));
     },
   };
 }

@@ -4,6 +4,7 @@ import type { VectorStoreFile } from '../../../entities/knowledge/vector-store.t
 import { isObject } from '../../../lib/json.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
+import { chargeTo } from '../../usage/charges.ts';
 import { readFilter } from './filter.ts';
 import { getVectorStore, isExpired } from './stores.ts';
 
@@ -65,9 +66,12 @@ export async function searchVectorStore(
   if (isExpired(store, deps.now())) return { queries, hits: [] };
   const fitting = filter === undefined ? undefined : await deps.storage.vectorStores.itemsWith(id, filter);
   const limits = { passagesMax: most, tokensMax, ...(fitting === undefined ? {} : { itemIds: fitting }) };
+  const charge = chargeTo(caller, { agentId: null, runId: null });
   const best = new Map<string, Passage>();
   for (const query of queries) {
-    for (const passage of await deps.knowledge.search(store.orgId, [id], query, limits, signal)) {
+    const asked = { orgId: store.orgId, dataSourceIds: [id], question: query, charge };
+    const { passages } = await deps.knowledge.search(asked, limits, signal);
+    for (const passage of passages) {
       const known = best.get(passage.chunkId);
       if (known === undefined || known.score < passage.score) best.set(passage.chunkId, passage);
     }

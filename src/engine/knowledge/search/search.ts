@@ -1,4 +1,5 @@
 import type { Passage } from '../../../entities/knowledge/citation.ts';
+import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
 import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
 import { searchableText } from '../index/searchable-text.ts';
 import { choosePassages, type PassageLimits, type UrlOf } from './passages.ts';
@@ -11,6 +12,12 @@ export interface AllowedSources {
   readonly dataSourceIds: readonly string[];
   /** Only these items of the sources; absent: all. */
   readonly itemIds?: readonly string[];
+}
+
+/** Passages, best first, and how they were found. */
+export interface SearchResult {
+  readonly passages: readonly Passage[];
+  readonly retrieval: Retrieval;
 }
 
 /** Longer questions are cut, not refused. */
@@ -48,10 +55,11 @@ export async function searchPassages(
   limits: PassageLimits,
   urlOf: UrlOf,
   signal: AbortSignal,
-): Promise<readonly Passage[]> {
+): Promise<SearchResult> {
   signal.throwIfAborted();
   const sources = { ...allowed, dataSourceIds: [...new Set(allowed.dataSourceIds)] };
   const chunks = await rankChunks(ranking, sources, question, limits.passagesMax * rankedPerPassage);
   signal.throwIfAborted();
-  return choosePassages(chunks, limits, urlOf);
+  const retrieval = { mode: 'lexical', reason: null, isReranked: false, rerankReason: null } as const;
+  return { passages: choosePassages(chunks, limits, urlOf), retrieval };
 }
