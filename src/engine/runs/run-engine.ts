@@ -59,7 +59,8 @@ export interface Charge {
   readonly tenantId: string;
   readonly orgId: string;
   readonly userId: string;
-  readonly keyId: string;
+  /** Null for work in the background. */
+  readonly keyId: string | null;
   readonly agentId: string | null;
   readonly runId: string | null;
 }

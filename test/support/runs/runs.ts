@@ -57,6 +57,7 @@ export function routerOf(model: Model): ModelRouter {
       selection: { provider: 'test', model: 'model', fallbackChain: [], queueMs: 0, firstTokenMs: 1 },
     }),
     embedding: undefined,
+    embeddingOf: () => undefined,
     close: async () => undefined,
   };
 }
