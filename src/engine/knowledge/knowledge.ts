@@ -5,6 +5,7 @@ import type { ShareOwner } from '../../lib/fair-share.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import type { Settings } from '../../settings.ts';
 import type { RankedChunk } from '../../storage/knowledge/chunk-ranking.ts';
+import type { PendingCount } from '../../storage/knowledge/embeddings/pending.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Jobs } from '../jobs/jobs.ts';
@@ -23,7 +24,7 @@ import type { DocumentBytes } from './extract/document.ts';
 import { createExtractor } from './extract/extract.ts';
 import { newLeaseOwner } from './index/index-item.ts';
 import { registerIndexJobs } from './index/index-jobs.ts';
-import type { Meaning } from './meaning/meaning.ts';
+import { findSpace, type Meaning } from './meaning/meaning.ts';
 import { readGivenFile } from './read-given-file.ts';
 import { SearchCounts } from './search/counts.ts';
 import { createReranker } from './search/reranker.ts';
@@ -56,6 +57,8 @@ export interface Knowledge {
   readonly counts: SearchCounts;
   /** What the operator should know about vectors; undefined when all is well, or no embedding model is set. */
   readonly shortcoming: string | undefined;
+  /** The vectors of sources; none where the service makes no vectors. */
+  vectorsOf(dataSourceIds: readonly string[]): Promise<readonly PendingCount[]>;
   /** Passages of all sources without a vector; undefined where none are made. */
   withoutVectors(): Promise<number | undefined>;
   /** Finds the passages of the given sources that fit a question best, best first. */
@@ -114,10 +117,8 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   if (shortcoming !== undefined) options.logger.warn(shortcoming);
   const reranker = createReranker(settings);
   const counts = new SearchCounts();
-  const waiting = new RecentValue(countAgeMs, async () => {
-    const space = meaning === undefined ? undefined : await meaning.store?.findSpace(meaning.model.id, meaning.dimensions);
-    return storage.embeddings?.countAll(space?.id);
-  });
+  const spaceId = async () => (meaning === undefined ? undefined : (await findSpace(meaning))?.id);
+  const waiting = new RecentValue(countAgeMs, async () => storage.embeddings?.countAll(await spaceId()));
   const indexExtractor = createExtractor({ niceness: indexNiceness });
   const promptReader = {
     extractor: createExtractor({ niceness: promptNiceness }),
@@ -127,6 +128,7 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   return {
     counts,
     shortcoming,
+    vectorsOf: async (dataSourceIds) => (await storage.embeddings?.counts(dataSourceIds, await spaceId())) ?? [],
     withoutVectors: () => waiting.read(),
     async search({ orgId, dataSourceIds, question, charge }, { itemIds, ...limits }, signal) {
       const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { LexicalReason } from '../../../entities/knowledge/retrieval.ts';
 import type { EmbeddingStore } from '../../../storage/knowledge/embeddings/embeddings.ts';
-import type { ServingSpace } from '../../../storage/knowledge/embeddings/spaces.ts';
+import type { EmbeddingSpace, ServingSpace } from '../../../storage/knowledge/embeddings/spaces.ts';
 import type { EmbeddingModel } from '../../models/router.ts';
 import type { Charge, RunEngine } from '../../runs/run-engine.ts';
 import { tokensOfText } from './passage-text.ts';
@@ -26,6 +26,11 @@ export interface Meaning {
 export interface QuestionVector {
   readonly space: ServingSpace;
   readonly vector: readonly number[];
+}
+
+/** The space of the vectors that are made now; undefined before the first one. */
+export async function findSpace({ store, model, dimensions }: Meaning): Promise<EmbeddingSpace | undefined> {
+  return store?.findSpace(model.id, dimensions);
 }
 
 /** The vector with length 1; null for one without a direction. */
