@@ -13,7 +13,7 @@ const key = 'chosen-by-the-operator-40-characters-long';
 const env = {
   ...place.env,
   ...{ PARLEY_ADMIN_KEY: key, OPENAI_BASE_URL: meaning.url, EMBEDDING_MODEL: 'openai/first', EMBEDDING_BATCH_TEXTS_MAX: '4' },
-  ...{ LOG_LEVEL: 'fatal', DEMO: 'off' },
+  ...{ LOG_LEVEL: 'warn', DEMO: 'off' },
 };
 
 afterAll(async () => {
