@@ -4,12 +4,20 @@ import { DocumentWriter } from '../src/engine/knowledge/extract/document-writer.
 import { plainBlocks } from '../src/engine/knowledge/extract/markdown-blocks.ts';
 import { indexChunks } from '../src/engine/knowledge/index/index-chunks.ts';
 import { textSearchConfig } from '../src/engine/knowledge/index/language.ts';
-import { rankChunks } from '../src/engine/knowledge/search/search.ts';
-import { type KnowledgeBase, openKnowledgeBase } from './support/knowledge-base.ts';
+import type { Meaning } from '../src/engine/knowledge/meaning/meaning.ts';
+import { rankAll, rankChunks } from '../src/engine/knowledge/search/search.ts';
+import { type KnowledgeBase, nobody, openKnowledgeBase } from './support/knowledge-base.ts';
+import { standIn } from './support/stand-in-model.ts';
 
 export interface EvaluationFigures {
   readonly documents: number;
   readonly queries: number;
+  readonly ndcgAt10: number;
+  readonly recallAt100: number;
+  /** With vectors of the stand-in; absent without `--hybrid`. */
+  readonly hybrid?: Quality;
+}
+export interface Quality {
   readonly ndcgAt10: number;
   readonly recallAt100: number;
 }
@@ -34,31 +42,30 @@ const depth = 100;
  * Measures retrieval on a test collection: a folder with corpus.jsonl ({_id,title,text}), queries.jsonl ({_id,text}) and qrels.tsv (query-id,
  * corpus-id, score; one header line). Cutting, indexing and searching are those of the service.
  */
-export async function evaluate(folder: string): Promise<EvaluationFigures> {
+export async function evaluate(folder: string, isHybrid = false): Promise<EvaluationFigures> {
   const corpus = readLines(join(folder, 'corpus.jsonl')).map((line) => JSON.parse(line) as CollectionDocument);
   const queries = readLines(join(folder, 'queries.jsonl')).map((line) => JSON.parse(line) as CollectionQuery);
   const judgements = readJudgements(join(folder, 'qrels.tsv'));
-  const base = await openKnowledgeBase();
+  const base = await openKnowledgeBase(isHybrid);
   try {
     for (const document of corpus) await addDocument(base, document);
     await base.chunks.flush();
     await base.chunks.refreshStatistics();
     const judged = queries.filter(({ _id }) => judgements.has(_id));
-    let ndcg = 0;
-    let recall = 0;
-    for (const { _id, text } of judged) {
-      const relevant = judgements.get(_id) ?? new Map<string, number>();
-      const found = await rankDocuments(base, text);
-      ndcg += normalisedGain(found.slice(0, 10), relevant);
-      recall +=
-        found.filter((id) => (relevant.get(id) ?? 0) > 0).length / [...relevant.values()].filter((grade) => grade > 0).length;
-    }
-    return {
-      documents: corpus.length,
-      queries: judged.length,
-      ndcgAt10: ndcg / judged.length,
-      recallAt100: recall / judged.length,
+    const measure = async (meaning: Meaning | undefined): Promise<Quality> => {
+      let ndcg = 0;
+      let recall = 0;
+      for (const { _id, text } of judged) {
+        const relevant = judgements.get(_id) ?? new Map<string, number>();
+        const found = await rankDocuments(base, text, meaning);
+        ndcg += normalisedGain(found.slice(0, 10), relevant);
+        recall +=
+          found.filter((id) => (relevant.get(id) ?? 0) > 0).length / [...relevant.values()].filter((grade) => grade > 0).length;
+      }
+      return { ndcgAt10: ndcg / judged.length, recallAt100: recall / judged.length };
     };
+    const figures = { documents: corpus.length, queries: judged.length, ...(await measure(undefined)) };
+    return isHybrid ? { ...figures, hybrid: await measure(await base.embed()) } : figures;
   } finally {
     await base.close();
   }
@@ -73,8 +80,13 @@ async function addDocument(base: KnowledgeBase, { _id, title = '', text }: Colle
   await base.addItem(_id, textSearchConfig(`${title} ${document.text}`), [...indexChunks(document, '')]);
 }
 
-async function rankDocuments(base: KnowledgeBase, question: string): Promise<readonly string[]> {
-  const chunks = await rankChunks(base.chunks, base.allowed, question, passagesRead);
+async function rankDocuments(base: KnowledgeBase, question: string, meaning: Meaning | undefined): Promise<readonly string[]> {
+  const signal = AbortSignal.timeout(600_000);
+  const context = { ranking: base.chunks, meaning, reranker: undefined };
+  const chunks =
+    meaning === undefined
+      ? await rankChunks(base.chunks, base.allowed, question, passagesRead)
+      : (await rankAll(context, base.allowed, nobody, question, passagesRead, signal)).chunks;
   return [...new Set(chunks.map(({ title }) => title))].slice(0, depth);
 }
 
@@ -102,13 +114,18 @@ function readLines(path: string): string[] {
 }
 
 if (import.meta.main) {
-  const folders = process.argv.slice(2);
+  const isHybrid = process.argv.includes('--hybrid');
+  const folders = process.argv.slice(2).filter((word) => word !== '--hybrid');
   if (folders.length === 0)
     throw new Error('name a folder with corpus.jsonl, queries.jsonl and qrels.tsv: npm run eval -- <folder>');
   for (const folder of folders) {
-    const { documents, queries, ndcgAt10, recallAt100 } = await evaluate(folder);
+    const { documents, queries, ndcgAt10, recallAt100, hybrid } = await evaluate(folder, isHybrid);
     console.log(
       `${folder}: ${documents} documents, ${queries} queries, nDCG@10 ${ndcgAt10.toFixed(4)}, recall@100 ${recallAt100.toFixed(4)}`,
+    );
+    if (hybrid === undefined) continue;
+    console.log(
+      `${folder}: hybrid with ${standIn.name}: nDCG@10 ${hybrid.ndcgAt10.toFixed(4)}, recall@100 ${hybrid.recallAt100.toFixed(4)}`,
     );
   }
 }

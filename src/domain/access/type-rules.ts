@@ -69,6 +69,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   BundledKnowledgeItem: dataSources,
   DataSource: { ...dataSources, shows: { noun: 'dataSource', id: 'id', owner: 'ownerUserId' } },
   IndexingStatistics: dataSources,
+  SourceVectors: dataSources,
   KnowledgeItem: { ...dataSources, shows: { noun: 'dataSource', id: 'dataSourceId' } },
   OriginalContent: dataSources,
   SourceRun: { ...dataSources, shows: { noun: 'dataSource', id: 'dataSourceId' } },

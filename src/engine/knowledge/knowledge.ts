@@ -1,13 +1,16 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
-import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { Connection } from '../../entities/knowledge/connection.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
+import { RecentValue } from '../../lib/recent-value.ts';
 import type { Settings } from '../../settings.ts';
 import type { RankedChunk } from '../../storage/knowledge/chunk-ranking.ts';
+import type { PendingCount } from '../../storage/knowledge/embeddings/pending.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import type { ModelRouter } from '../models/router.ts';
+import type { Charge, RunEngine } from '../runs/run-engine.ts';
 import type { Pools } from '../sharing/pools.ts';
 import { browse } from './connections/browse.ts';
 import type { BrowsePage, BrowseQuery } from './connections/browser.ts';
@@ -21,13 +24,26 @@ import type { DocumentBytes } from './extract/document.ts';
 import { createExtractor } from './extract/extract.ts';
 import { newLeaseOwner } from './index/index-item.ts';
 import { registerIndexJobs } from './index/index-jobs.ts';
+import { findSpace, type Meaning } from './meaning/meaning.ts';
 import { readGivenFile } from './read-given-file.ts';
-import { searchPassages } from './search/search.ts';
+import { SearchCounts } from './search/counts.ts';
+import { createReranker } from './search/reranker.ts';
+import { type SearchResult, searchPassages } from './search/search.ts';
 
 /** Priority of reading files of prompts: below streams, above indexing. */
 const promptNiceness = 5;
 const indexNiceness = 10;
+/** Counting reads all documents. */
+const countAgeMs = 30_000;
 
+export interface SearchQuestion {
+  readonly orgId: string;
+  /** Filtered in the SQL that ranks; `[]` finds nothing. */
+  readonly dataSourceIds: readonly string[];
+  readonly question: string;
+  /** Who pays for the vector of the question. */
+  readonly charge: Charge;
+}
 export interface SearchLimits {
   readonly passagesMax: number;
   readonly tokensMax: number;
@@ -37,18 +53,16 @@ export interface SearchLimits {
 
 /** The knowledge engine, as the domain and the run engine use it. */
 export interface Knowledge {
-  /**
-   * Finds the passages of the given sources that fit a question best, best first.
-   *
-   * @param dataSourceIds  filtered in the SQL that ranks; `[]` finds nothing.
-   */
-  search(
-    orgId: string,
-    dataSourceIds: readonly string[],
-    question: string,
-    limits: SearchLimits,
-    signal: AbortSignal,
-  ): Promise<readonly Passage[]>;
+  /** Searches of this process since it started. */
+  readonly counts: SearchCounts;
+  /** What the operator should know about vectors; undefined when all is well, or no embedding model is set. */
+  readonly shortcoming: string | undefined;
+  /** The vectors of sources; none where the service makes no vectors. */
+  vectorsOf(dataSourceIds: readonly string[]): Promise<readonly PendingCount[]>;
+  /** Passages of all sources without a vector; undefined where none are made. */
+  withoutVectors(): Promise<number | undefined>;
+  /** Finds the passages of the given sources that fit a question best, best first. */
+  search(question: SearchQuestion, limits: SearchLimits, signal: AbortSignal): Promise<SearchResult>;
   /**
    * Extracts the text of a file in a request, in a separate process. It has places of its own, so it does not wait for indexing.
    * Tenants and organizations share the places.
@@ -74,6 +88,9 @@ export interface KnowledgeOptions {
   readonly jobs: Jobs;
   readonly pools: Pools;
   readonly logger: Logger;
+  readonly models: Pick<ModelRouter, 'embedding' | 'embeddingOf'>;
+  /** Charged embeddings. */
+  readonly embed: RunEngine['embed'];
   /** Base of the links in citations, without a slash at the end; known once the service listens. */
   publicUrl(): string;
   now(): Date;
@@ -93,6 +110,15 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   const installations = createInstallationTokens({ ...options, vendors });
   const services = { ...options, vendors, tokens, installations };
   const connectors = createConnectors(services);
+  const meaning = createMeaning(options);
+  const { vectors } = storage.db;
+  const shortcoming =
+    vectors.kind === 'missing' ? `Searches go by words alone, although EMBEDDING_MODEL is set: ${vectors.detail}.` : undefined;
+  if (shortcoming !== undefined) options.logger.warn(shortcoming);
+  const reranker = createReranker(settings);
+  const counts = new SearchCounts();
+  const spaceId = async () => (meaning === undefined ? undefined : (await findSpace(meaning))?.id);
+  const waiting = new RecentValue(countAgeMs, async () => storage.embeddings?.countAll(await spaceId()));
   const indexExtractor = createExtractor({ niceness: indexNiceness });
   const promptReader = {
     extractor: createExtractor({ niceness: promptNiceness }),
@@ -100,24 +126,46 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     settings,
   };
   return {
-    search(orgId, dataSourceIds, question, { itemIds, ...limits }, signal) {
+    counts,
+    shortcoming,
+    vectorsOf: async (dataSourceIds) => (await storage.embeddings?.counts(dataSourceIds, await spaceId())) ?? [],
+    withoutVectors: () => waiting.read(),
+    async search({ orgId, dataSourceIds, question, charge }, { itemIds, ...limits }, signal) {
       const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>
         contentUrl ?? signedContentAddress(options, { dataSourceId, itemId, orgId });
-      return searchPassages(
-        storage.chunks,
+      const found = await searchPassages(
+        { ranking: storage.chunks, meaning, reranker },
         { orgId, dataSourceIds, ...(itemIds === undefined ? {} : { itemIds }) },
+        charge,
         question,
         limits,
         urlOf,
         signal,
       );
+      counts.add(found.retrieval);
+      return found;
     },
     readFile: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
     browse: (connection, query, signal) => browse(services, connection, query, signal),
     connecting: createConnecting({ ...options, vendors }),
-    registerJobs: () => registerIndexJobs({ ...options, connectors, extractor: indexExtractor, owner }),
+    registerJobs: () => registerIndexJobs({ ...options, meaning, connectors, extractor: indexExtractor, owner }),
     async close() {
-      await Promise.all([indexExtractor.close(), promptReader.extractor.close(), vendors.close()]);
+      await Promise.all([indexExtractor.close(), promptReader.extractor.close(), vendors.close(), reranker?.close()]);
     },
+  };
+}
+
+/** @returns undefined while EMBEDDING_MODEL is not set. */
+function createMeaning({ settings, storage, models, embed }: KnowledgeOptions): Meaning | undefined {
+  if (models.embedding === undefined) return undefined;
+  const { EMBEDDING_DIMENSIONS: dimensions } = settings;
+  return {
+    store: storage.embeddings,
+    model: models.embedding,
+    modelOf: models.embeddingOf,
+    embed,
+    dimensions: dimensions === undefined ? undefined : Number(dimensions),
+    timeoutMs: settings.RETRIEVAL_EMBEDDING_TIMEOUT_MS,
+    weight: settings.RETRIEVAL_VECTOR_WEIGHT,
   };
 }

@@ -106,9 +106,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     retrieve: (plan, signal) =>
       timings.retrieval(
         deps.knowledge.search(
-          plan.orgId,
-          plan.dataSourceIds,
-          plan.question,
+          plan,
           { passagesMax: settings.RETRIEVAL_PASSAGES_MAX, tokensMax: settings.RETRIEVAL_TOKENS_MAX },
           signal,
         ),

@@ -1,4 +1,5 @@
 import type { Passage } from '../../entities/knowledge/citation.ts';
+import type { Retrieval } from '../../entities/knowledge/retrieval.ts';
 import type { RunEventStream, RunStatus } from '../../entities/runs/event.ts';
 import type { ResponseHead } from '../../entities/runs/response.ts';
 import type { Warning } from '../../entities/warning.ts';
@@ -58,7 +59,8 @@ export interface Charge {
   readonly tenantId: string;
   readonly orgId: string;
   readonly userId: string;
-  readonly keyId: string;
+  /** Null for work in the background. */
+  readonly keyId: string | null;
   readonly agentId: string | null;
   readonly runId: string | null;
 }
@@ -142,4 +144,8 @@ export interface RunEngine {
   /** Lets runs end by themselves for most of `graceMs`, then calls `endAll`. Resolves once the ledger is written. */
   stop(graceMs: number): Promise<void>;
 }
-export type Retrieve = (plan: KnowledgePlan, signal: AbortSignal) => Promise<readonly Passage[]>;
+/** Finds passages for a run; the charge is that of the run. */
+export type Retrieve = (
+  plan: KnowledgePlan & { readonly charge: Charge },
+  signal: AbortSignal,
+) => Promise<{ readonly passages: readonly Passage[]; readonly retrieval: Retrieval }>;

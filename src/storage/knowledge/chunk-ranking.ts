@@ -1,4 +1,5 @@
 // Raw SQL: ranking. The database scores passages, so that their texts need not be sent.
+import type { LegScores } from '../../entities/knowledge/retrieval.ts';
 import type { Database } from '../database/database.ts';
 import { prepared } from '../database/sql/where.ts';
 import { lexemeKey } from './lexeme-key.ts';
@@ -19,6 +20,13 @@ export interface ChunkRanking {
    * checks that a passage is of an allowed source and of its item's live generation.
    */
   rank(plan: RankingPlan): Promise<readonly RankedChunk[]>;
+  /** As `rank`, without reading the passages. */
+  score(plan: RankingPlan): Promise<readonly ScoredId[]>;
+  /** Reads passages, in the order of `ids`. The same statement makes the checks of `rank` again: a passage that fails them is left out. */
+  read(
+    allowed: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds'>,
+    ids: readonly string[],
+  ): Promise<readonly ChunkInPlace[]>;
 }
 
 export interface Bounds {
@@ -68,12 +76,22 @@ export interface RankingTerm {
   readonly keys: ReadonlyMap<string, number>;
 }
 
+/** A passage by its id, and how well it fits. */
+export interface ScoredId {
+  readonly id: string;
+  readonly score: number;
+}
+
+/** A passage with its place, before it is scored. */
+export type ChunkInPlace = Omit<RankedChunk, 'score' | 'scores'>;
+
 export interface RankedChunk {
   readonly chunkId: string;
   readonly itemId: string;
   readonly dataSourceId: string;
   readonly ordinal: number;
   readonly score: number;
+  readonly scores: LegScores;
   readonly title: string;
   readonly itemType: string;
   readonly contentUrl: string | null;
@@ -113,26 +131,42 @@ export function createChunkRanking({ pool }: Database): ChunkRanking {
       const { rows } = await pool.query<SimilarRow>(similarSql, [dataSourceIds, config, prefix, min, max]);
       return rows.map((row) => ({ ...row, dataSourceId: row.data_source_id, config, count: 1 }));
     },
-    async rank({ orgId, dataSourceIds, itemIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit }) {
-      if (terms.length === 0) return [];
-      const { rows } = await pool.query<RankedChunk>(
-        prepared(rankSql(terms.length, itemIds !== undefined), [
-          dataSourceIds,
-          terms.slice(0, candidateTerms).map(({ keys }) => arrayText([...keys.values()])),
-          terms.slice(0, candidateTerms).map(({ weight }) => weight),
-          rowsPerTermMax,
-          candidatesMax,
-          dataSourceIds.map((id) => arrayText(terms.map(({ keys }) => keys.get(id) ?? absentKey))),
-          terms.map(({ weight }) => weight),
-          Math.max(averageLength, 1),
-          limit,
-          orgId,
-          ...(itemIds === undefined ? [] : [itemIds]),
-        ]),
-      );
-      return rows;
+    async rank(plan) {
+      if (plan.terms.length === 0) return [];
+      const text = rankSql(plan.terms.length, plan.itemIds !== undefined);
+      const { rows } = await pool.query<Omit<RankedChunk, 'scores'>>(prepared(text, rankValues(plan)));
+      return rows.map((row) => ({ ...row, scores: { lexical: row.score, vector: null, rerank: null } }));
+    },
+    async score(plan) {
+      if (plan.terms.length === 0) return [];
+      const text = scoreIdsSql(plan.terms.length, plan.itemIds !== undefined);
+      return (await pool.query<ScoredId>(prepared(text, rankValues(plan)))).rows;
+    },
+    async read({ orgId, dataSourceIds, itemIds }, ids) {
+      if (ids.length === 0) return [];
+      const values = [dataSourceIds, orgId, ids, ...(itemIds === undefined ? [] : [itemIds])];
+      const { rows } = await pool.query<ChunkInPlace>(prepared(readSql(itemIds !== undefined), values));
+      const found = new Map(rows.map((row) => [row.chunkId, row]));
+      return ids.flatMap((id) => found.get(id) ?? []);
     },
   };
+}
+
+function rankValues(plan: RankingPlan): unknown[] {
+  const { orgId, dataSourceIds, itemIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit } = plan;
+  return [
+    dataSourceIds,
+    terms.slice(0, candidateTerms).map(({ keys }) => arrayText([...keys.values()])),
+    terms.slice(0, candidateTerms).map(({ weight }) => weight),
+    rowsPerTermMax,
+    candidatesMax,
+    dataSourceIds.map((id) => arrayText(terms.map(({ keys }) => keys.get(id) ?? absentKey))),
+    terms.map(({ weight }) => weight),
+    Math.max(averageLength, 1),
+    limit,
+    orgId,
+    ...(itemIds === undefined ? [] : [itemIds]),
+  ];
 }
 
 /** The key of a term that no source has: real keys are not negative. */
@@ -197,7 +231,7 @@ function scoreSql(terms: number): string {
  * `OFFSET 0` keeps the planner from reordering: without statistics, which nothing gathers by itself on the embedded database, it would read every
  * chunk of every item to find four hundred.
  */
-const rankSql = (terms: number, hasItems: boolean) => `
+const scoredSql = (terms: number, hasItems: boolean) => `
 WITH candidates AS MATERIALIZED (
   SELECT hit.id
   FROM unnest($2::text[], $3::float8[]) AS term(keys, weight)
@@ -229,11 +263,36 @@ WITH candidates AS MATERIALIZED (
   FROM found
   ORDER BY score DESC, id
   LIMIT $9
-)
-SELECT scored.id::text AS "chunkId", scored.item_id AS "itemId", scored.data_source_id AS "dataSourceId", scored.ordinal, scored.score,
+)`;
+
+const placeSql = `scored.id::text AS "chunkId", scored.item_id AS "itemId", scored.data_source_id AS "dataSourceId", scored.ordinal,
   scored.title, scored.type AS "itemType", scored."contentUrl", scored.may_cite AS "mayCite",
   words.heading_path AS "headingPath", words.text, words.gap_before AS "gapBefore", words.token_count AS "tokenCount",
-  words.content_hash AS "contentHash", words.page, words.char_start AS "charStart", words.char_end AS "charEnd"
+  words.content_hash AS "contentHash", words.page, words.char_start AS "charStart", words.char_end AS "charEnd"`;
+
+const rankSql = (terms: number, hasItems: boolean) => `${scoredSql(terms, hasItems)}
+SELECT ${placeSql}, scored.score
 FROM scored
 CROSS JOIN LATERAL (SELECT * FROM chunk_texts WHERE chunk_id = scored.id OFFSET 0) AS words
 ORDER BY scored.score DESC, scored.id`;
+
+const scoreIdsSql = (terms: number, hasItems: boolean) => `${scoredSql(terms, hasItems)}
+SELECT id::text AS id, score FROM scored ORDER BY score DESC, scored.id`;
+
+const readSql = (hasItems: boolean) => `
+WITH sources AS MATERIALIZED (
+  SELECT id, cite FROM data_sources WHERE id = ANY($1::text[]) AND "orgId" = $2 AND "deletingAt" IS NULL
+), scored AS MATERIALIZED (
+  SELECT chunk.id, chunk.item_id, chunk.data_source_id, chunk.ordinal, item.title, item.type, item."contentUrl", item.cite AND sources.cite AS may_cite
+  FROM unnest($3::bigint[]) AS wanted(id)
+  CROSS JOIN LATERAL (SELECT * FROM chunks WHERE chunks.id = wanted.id${hasItems ? ' AND item_id = ANY($4::text[])' : ''} OFFSET 0) AS chunk
+  CROSS JOIN LATERAL (
+    SELECT coalesce(metadata->>'title', name) AS title, type, "contentUrl", cite FROM knowledge_items AS live
+    WHERE live.id = chunk.item_id AND "liveGeneration" = chunk.generation
+    OFFSET 0
+  ) AS item
+  JOIN sources ON sources.id = chunk.data_source_id
+)
+SELECT ${placeSql}
+FROM scored
+CROSS JOIN LATERAL (SELECT * FROM chunk_texts WHERE chunk_id = scored.id OFFSET 0) AS words`;

@@ -96,6 +96,8 @@ export function createChunkStore(db: Database): ChunkStore {
       if (db.kind !== 'embedded' || removedSinceVacuum < vacuumAfter) return;
       removedSinceVacuum = 0;
       for (const table of ['chunks', 'chunk_texts', 'lexeme_frequencies']) await pool.query(`VACUUM ${table}`);
+      // Repairing the graph of an index of vectors would stop everything else for minutes; removed vectors in it do no harm.
+      if (db.vectors.kind === 'ready') await pool.query('VACUUM (INDEX_CLEANUP OFF) chunk_embeddings');
     },
     async refreshStatistics() {
       await pool.query('ANALYZE chunks (item_id, generation, data_source_id)');

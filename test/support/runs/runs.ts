@@ -57,6 +57,7 @@ export function routerOf(model: Model): ModelRouter {
       selection: { provider: 'test', model: 'model', fallbackChain: [], queueMs: 0, firstTokenMs: 1 },
     }),
     embedding: undefined,
+    embeddingOf: () => undefined,
     close: async () => undefined,
   };
 }
@@ -85,7 +86,7 @@ export const noLimits = {
 export function loopDeps(model: Model, more: Partial<LoopDeps> = {}): LoopDeps {
   return {
     models: routerOf(model),
-    retrieve: async () => [],
+    retrieve: retrieving([]),
     ledger: recordingLedger(),
     limits: noLimits,
     tools: new Map(),
@@ -137,6 +138,11 @@ export const finish = (reason: 'stop' | 'length' | 'tool_calls' | 'content_filte
   reason,
 });
 
+/** A search that always finds these passages. */
+export function retrieving(passages: readonly Passage[]): LoopDeps['retrieve'] {
+  return async () => ({ passages, retrieval: { mode: 'lexical', reason: null, isReranked: false, rerankReason: null } });
+}
+
 export function passage(n: number, more: Partial<Passage> = {}): Passage {
   return {
     chunkId: `chunk-${n}`,
@@ -152,6 +158,7 @@ export function passage(n: number, more: Partial<Passage> = {}): Passage {
     itemType: 'FILE_UPLOAD',
     tokenCount: 3,
     score: 1,
+    scores: { lexical: 1, vector: null, rerank: null },
     mayCite: true,
     ...more,
   };

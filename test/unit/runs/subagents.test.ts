@@ -8,7 +8,17 @@ import { RunStop } from '../../../src/engine/runs/stop.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
 import { DomainError } from '../../../src/entities/errors.ts';
 import type { EndedSubagent, RunEvent, RunItem, Usage } from '../../../src/entities/runs/event.ts';
-import { plan as basePlan, collect, finish, loopDeps, outcome, passage, recordingLedger, text } from '../../support/runs/runs.ts';
+import {
+  plan as basePlan,
+  collect,
+  finish,
+  loopDeps,
+  outcome,
+  passage,
+  recordingLedger,
+  retrieving,
+  text,
+} from '../../support/runs/runs.ts';
 
 const plan: RunPlan = { ...basePlan, serverTools: ['deep_research'] };
 const questions = ['What is red?', 'What is green?'];
@@ -167,7 +177,7 @@ describe('deep_research', () => {
     });
     const { events, output } = await run(
       script,
-      { tools: new Map([['python', python]]), retrieve: async () => [passage(1), passage(2)] },
+      { tools: new Map([['python', python]]), retrieve: retrieving([passage(1), passage(2)]) },
       { plan: withPython },
     );
     const steps = events.flatMap((event) => (event.type === 'response.subagent.progress' ? [event] : []));
@@ -191,9 +201,9 @@ describe('a subagent', () => {
     await run(
       script,
       {
-        retrieve: async (knowledge) => {
+        retrieve: async ({ charge: _charge, ...knowledge }, signal) => {
           asked.push(knowledge);
-          return [];
+          return retrieving([])({ ...knowledge, charge: plan.charge }, signal);
         },
         tools: new Map([['python', python]]),
       },

@@ -74,9 +74,14 @@ function passageOf(run: readonly ChosenChunk[], urlOf: UrlOf): Passage {
     text,
     charEnd,
     tokenCount: [first, ...rest].reduce((total, { tokenCount }) => total + tokenCount, 0),
-    score: Math.max(first.score, ...rest.map(({ score }) => score)),
+    ...best(first, rest),
     ...(copies.length === 0 ? {} : { copies }),
   };
+}
+
+function best(first: RankedChunk, rest: readonly RankedChunk[]): Pick<Passage, 'score' | 'scores'> {
+  const { score, scores } = rest.reduce((most, chunk) => (chunk.score > most.score ? chunk : most), first);
+  return { score, scores };
 }
 
 function copyOf(chunk: RankedChunk, urlOf: UrlOf): PassageCopy {

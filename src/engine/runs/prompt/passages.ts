@@ -22,11 +22,11 @@ export async function findPassages(
     if (plan.hidesSteps !== true) output.emit({ type: 'parley.step', name: 'retrieve', detail });
   };
   try {
-    const found = await deps.retrieve(knowledge, signal);
+    const { passages: found, retrieval } = await deps.retrieve({ ...knowledge, charge: plan.charge }, signal);
     const passages = inputTokensMax === undefined ? found : passagesWithin(found, messages, inputTokensMax);
     if (passages.length > 0) output.watchMarkers(() => new CitationMarkers(passages, generateCitations));
     const titles = [...new Set(passages.map((passage) => passage.title))];
-    step({ passages: passages.length, titles });
+    step({ passages: passages.length, titles, retrieval });
     return passages;
   } catch (error) {
     signal.throwIfAborted();
