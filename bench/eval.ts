@@ -4,6 +4,7 @@ import { DocumentWriter } from '../src/engine/knowledge/extract/document-writer.
 import { plainBlocks } from '../src/engine/knowledge/extract/markdown-blocks.ts';
 import { indexChunks } from '../src/engine/knowledge/index/index-chunks.ts';
 import { textSearchConfig } from '../src/engine/knowledge/index/language.ts';
+import { type ContextText, contextOf, type Turn } from '../src/engine/knowledge/search/follow-up.ts';
 import { rankChunks } from '../src/engine/knowledge/search/search.ts';
 import { type KnowledgeBase, openKnowledgeBase } from './support/knowledge-base.ts';
 
@@ -12,6 +13,12 @@ export interface EvaluationFigures {
   readonly queries: number;
   readonly ndcgAt10: number;
   readonly recallAt100: number;
+  /** Questions with a relevant document among the first five, of all. */
+  readonly hitAt5: number;
+}
+export interface EvaluationOptions {
+  /** Whether what was said before a question is searched too, as runs do it. Default: true. */
+  readonly usesEarlierTurns?: boolean;
 }
 
 interface CollectionDocument {
@@ -22,6 +29,8 @@ interface CollectionDocument {
 interface CollectionQuery {
   readonly _id: string;
   readonly text: string;
+  /** Of a question in a chat: what was said before, oldest first. */
+  readonly earlier?: readonly Turn[];
 }
 /** Query id → document id → grade. */
 type Judgements = ReadonlyMap<string, ReadonlyMap<string, number>>;
@@ -31,10 +40,10 @@ const passagesRead = 300;
 const depth = 100;
 
 /**
- * Measures retrieval on a test collection: a folder with corpus.jsonl ({_id,title,text}), queries.jsonl ({_id,text}) and qrels.tsv (query-id,
+ * Measures retrieval on a test collection: a folder with corpus.jsonl ({_id,title,text}), queries.jsonl ({_id,text,earlier?}) and qrels.tsv (query-id,
  * corpus-id, score; one header line). Cutting, indexing and searching are those of the service.
  */
-export async function evaluate(folder: string): Promise<EvaluationFigures> {
+export async function evaluate(folder: string, { usesEarlierTurns = true }: EvaluationOptions = {}): Promise<EvaluationFigures> {
   const corpus = readLines(join(folder, 'corpus.jsonl')).map((line) => JSON.parse(line) as CollectionDocument);
   const queries = readLines(join(folder, 'queries.jsonl')).map((line) => JSON.parse(line) as CollectionQuery);
   const judgements = readJudgements(join(folder, 'qrels.tsv'));
@@ -46,9 +55,11 @@ export async function evaluate(folder: string): Promise<EvaluationFigures> {
     const judged = queries.filter(({ _id }) => judgements.has(_id));
     let ndcg = 0;
     let recall = 0;
-    for (const { _id, text } of judged) {
+    let hits = 0;
+    for (const { _id, text, earlier = [] } of judged) {
       const relevant = judgements.get(_id) ?? new Map<string, number>();
-      const found = await rankDocuments(base, text);
+      const found = await rankDocuments(base, text, usesEarlierTurns ? contextOf(text, earlier) : []);
+      if (found.slice(0, 5).some((id) => (relevant.get(id) ?? 0) > 0)) hits += 1;
       ndcg += normalisedGain(found.slice(0, 10), relevant);
       recall +=
         found.filter((id) => (relevant.get(id) ?? 0) > 0).length / [...relevant.values()].filter((grade) => grade > 0).length;
@@ -58,6 +69,7 @@ export async function evaluate(folder: string): Promise<EvaluationFigures> {
       queries: judged.length,
       ndcgAt10: ndcg / judged.length,
       recallAt100: recall / judged.length,
+      hitAt5: hits / judged.length,
     };
   } finally {
     await base.close();
@@ -73,8 +85,12 @@ async function addDocument(base: KnowledgeBase, { _id, title = '', text }: Colle
   await base.addItem(_id, textSearchConfig(`${title} ${document.text}`), [...indexChunks(document, '')]);
 }
 
-async function rankDocuments(base: KnowledgeBase, question: string): Promise<readonly string[]> {
-  const chunks = await rankChunks(base.chunks, base.allowed, question, passagesRead);
+async function rankDocuments(
+  base: KnowledgeBase,
+  question: string,
+  context: readonly ContextText[],
+): Promise<readonly string[]> {
+  const chunks = await rankChunks(base.chunks, base.allowed, question, passagesRead, context);
   return [...new Set(chunks.map(({ title }) => title))].slice(0, depth);
 }
 
@@ -106,9 +122,13 @@ if (import.meta.main) {
   if (folders.length === 0)
     throw new Error('name a folder with corpus.jsonl, queries.jsonl and qrels.tsv: npm run eval -- <folder>');
   for (const folder of folders) {
-    const { documents, queries, ndcgAt10, recallAt100 } = await evaluate(folder);
-    console.log(
-      `${folder}: ${documents} documents, ${queries} queries, nDCG@10 ${ndcgAt10.toFixed(4)}, recall@100 ${recallAt100.toFixed(4)}`,
-    );
+    const isChat = readFileSync(join(folder, 'queries.jsonl'), 'utf8').includes('"earlier"');
+    for (const usesEarlierTurns of isChat ? [false, true] : [true]) {
+      const { documents, queries, ndcgAt10, recallAt100, hitAt5 } = await evaluate(folder, { usesEarlierTurns });
+      const how = isChat ? ` ${usesEarlierTurns ? 'with' : 'without'} earlier turns,` : '';
+      console.log(
+        `${folder}: ${documents} documents, ${queries} queries,${how} nDCG@10 ${ndcgAt10.toFixed(4)}, hit@5 ${hitAt5.toFixed(4)}, recall@100 ${recallAt100.toFixed(4)}`,
+      );
+    }
   }
 }

@@ -1,10 +1,10 @@
 import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
 import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
-import { searchableText } from '../index/searchable-text.ts';
+import type { ContextText } from './follow-up.ts';
 import { choosePassages, type PassageLimits, type UrlOf } from './passages.ts';
 import { planQuestion } from './question.ts';
-import { nearWordsOfUnknown } from './unknown-words.ts';
+import { findQuestionTerms, searchedText } from './question-terms.ts';
 
 /** The sources that may be searched, limited to those of the organization. */
 export interface AllowedSources {
@@ -20,8 +20,6 @@ export interface SearchResult {
   readonly retrieval: Retrieval;
 }
 
-/** Longer questions are cut, not refused. */
-const questionMaxChars = 8_000;
 /** Chunks read for each wanted passage: some are duplicates, some exceed an item's limit, some are joined. */
 const rankedPerPassage = 4;
 
@@ -37,12 +35,11 @@ export async function rankChunks(
   allowed: AllowedSources,
   question: string,
   limit: number,
+  context: readonly ContextText[] = [],
 ): Promise<readonly RankedChunk[]> {
-  const text = searchableText(question.slice(0, questionMaxChars).toWellFormed()).replaceAll('\0', ' ');
-  if (allowed.dataSourceIds.length === 0 || allowed.itemIds?.length === 0 || text.trim() === '') return [];
-  const asked = await ranking.findTerms(allowed.dataSourceIds, text);
-  const near = nearWordsOfUnknown(text, asked.terms);
-  const found = near === '' ? asked : await ranking.findTerms(allowed.dataSourceIds, `${text} ${near}`);
+  const text = searchedText(question);
+  if (allowed.dataSourceIds.length === 0 || allowed.itemIds?.length === 0 || text === '') return [];
+  const found = await findQuestionTerms(ranking, allowed.dataSourceIds, text, context);
   if (found.terms.length === 0) return [];
   return ranking.rank(await planQuestion(ranking, allowed, found, limit));
 }
