@@ -4,8 +4,9 @@ import { DocumentWriter } from '../src/engine/knowledge/extract/document-writer.
 import { plainBlocks } from '../src/engine/knowledge/extract/markdown-blocks.ts';
 import { indexChunks } from '../src/engine/knowledge/index/index-chunks.ts';
 import { textSearchConfig } from '../src/engine/knowledge/index/language.ts';
-import { type ContextText, contextOf, type Turn } from '../src/engine/knowledge/search/follow-up.ts';
+import { type ContextText, contextOf } from '../src/engine/knowledge/search/follow-up.ts';
 import { rankChunks } from '../src/engine/knowledge/search/search.ts';
+import type { Turn } from '../src/entities/knowledge/searched-question.ts';
 import { type KnowledgeBase, openKnowledgeBase } from './support/knowledge-base.ts';
 
 export interface EvaluationFigures {
@@ -85,11 +86,7 @@ async function addDocument(base: KnowledgeBase, { _id, title = '', text }: Colle
   await base.addItem(_id, textSearchConfig(`${title} ${document.text}`), [...indexChunks(document, '')]);
 }
 
-async function rankDocuments(
-  base: KnowledgeBase,
-  question: string,
-  context: readonly ContextText[],
-): Promise<readonly string[]> {
+async function rankDocuments(base: KnowledgeBase, question: string, context: readonly ContextText[]): Promise<readonly string[]> {
   const chunks = await rankChunks(base.chunks, base.allowed, question, passagesRead, context);
   return [...new Set(chunks.map(({ title }) => title))].slice(0, depth);
 }

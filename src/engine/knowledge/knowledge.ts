@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
 import type { Connection } from '../../entities/knowledge/connection.ts';
+import type { ItemFilter } from '../../entities/knowledge/item-filter.ts';
+import type { SearchedQuestion, Turn } from '../../entities/knowledge/searched-question.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Settings } from '../../settings.ts';
 import type { RankedChunk } from '../../storage/knowledge/chunk-ranking.ts';
@@ -22,6 +24,7 @@ import { createExtractor } from './extract/extract.ts';
 import { newLeaseOwner } from './index/index-item.ts';
 import { registerIndexJobs } from './index/index-jobs.ts';
 import { readGivenFile } from './read-given-file.ts';
+import { contextOf } from './search/follow-up.ts';
 import { type SearchResult, searchPassages } from './search/search.ts';
 
 /** Priority of reading files of prompts: below streams, above indexing. */
@@ -33,6 +36,8 @@ export interface SearchQuestion {
   /** Filtered in the SQL that ranks; `[]` finds nothing. */
   readonly dataSourceIds: readonly string[];
   readonly question: string;
+  /** What was said before, oldest first: a question that does not stand alone is searched with it. Absent: nothing. */
+  readonly earlier?: readonly Turn[];
   /** Who pays for the vector of the question. */
   readonly charge: Charge;
 }
@@ -41,12 +46,17 @@ export interface SearchLimits {
   readonly tokensMax: number;
   /** Only these items of the sources; absent: all. */
   readonly itemIds?: readonly string[];
+  /** Only items that it fits; absent: all. */
+  readonly filter?: ItemFilter;
+}
+export interface FoundPassages extends SearchResult {
+  readonly searched: SearchedQuestion;
 }
 
 /** The knowledge engine, as the domain and the run engine use it. */
 export interface Knowledge {
   /** Finds the passages of the given sources that fit a question best, best first. */
-  search(question: SearchQuestion, limits: SearchLimits, signal: AbortSignal): Promise<SearchResult>;
+  search(question: SearchQuestion, limits: SearchLimits, signal: AbortSignal): Promise<FoundPassages>;
   /**
    * Extracts the text of a file in a request, in a separate process. It has places of its own, so it does not wait for indexing.
    * Tenants and organizations share the places.
@@ -98,17 +108,19 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     settings,
   };
   return {
-    search({ orgId, dataSourceIds, question }, { itemIds, ...limits }, signal) {
+    async search({ orgId, dataSourceIds, question, earlier = [] }, { itemIds, filter, ...limits }, signal) {
+      const context = contextOf(question, earlier);
+      const allowed = {
+        orgId,
+        dataSourceIds,
+        ...(itemIds === undefined ? {} : { itemIds }),
+        ...(filter === undefined ? {} : { filter }),
+      };
       const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>
         contentUrl ?? signedContentAddress(options, { dataSourceId, itemId, orgId });
-      return searchPassages(
-        storage.chunks,
-        { orgId, dataSourceIds, ...(itemIds === undefined ? {} : { itemIds }) },
-        question,
-        limits,
-        urlOf,
-        signal,
-      );
+      const result = await searchPassages(storage.chunks, allowed, question, limits, urlOf, signal, context);
+      const rewrite = context.length === 0 ? 'none' : 'context';
+      return { ...result, searched: { text: question, rewrite, context: context.map(({ text }) => text) } };
     },
     readFile: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
     browse: (connection, query, signal) => browse(services, connection, query, signal),

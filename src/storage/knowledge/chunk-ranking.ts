@@ -1,7 +1,8 @@
 // Raw SQL: ranking. The database scores passages, so that their texts need not be sent.
 import type { LegScores } from '../../entities/knowledge/retrieval.ts';
 import type { Database } from '../database/database.ts';
-import { prepared } from '../database/sql/where.ts';
+import { Parameters, prepared } from '../database/sql/where.ts';
+import { type ItemLimits, itemLimitsCondition } from './item-filter.ts';
 import { lexemeKey } from './lexeme-key.ts';
 
 /** BM25 over the passages of some sources, in two statements; the second one ranks and filters. */
@@ -47,11 +48,9 @@ export interface SourceTerm {
   readonly df: number;
 }
 
-export interface RankingPlan {
+export interface RankingPlan extends ItemLimits {
   readonly orgId: string;
   readonly dataSourceIds: readonly string[];
-  /** Only passages of these items; absent: of all. */
-  readonly itemIds?: readonly string[];
   /** All terms that are scored, rarest first. */
   readonly terms: readonly RankingTerm[];
   /** The first terms of this number supply candidates. */
@@ -115,23 +114,24 @@ export function createChunkRanking({ pool }: Database): ChunkRanking {
       const { rows } = await pool.query<SimilarRow>(similarSql, [dataSourceIds, config, prefix, min, max]);
       return rows.map((row) => ({ ...row, dataSourceId: row.data_source_id, config, count: 1 }));
     },
-    async rank({ orgId, dataSourceIds, itemIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit }) {
+    async rank(plan) {
+      const { orgId, dataSourceIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit } = plan;
       if (terms.length === 0) return [];
-      const { rows } = await pool.query<Omit<RankedChunk, 'scores'>>(
-        prepared(rankSql(terms.length, itemIds !== undefined), [
-          dataSourceIds,
-          terms.slice(0, candidateTerms).map(({ keys }) => arrayText([...keys.values()])),
-          terms.slice(0, candidateTerms).map(({ weight }) => weight),
-          rowsPerTermMax,
-          candidatesMax,
-          dataSourceIds.map((id) => arrayText(terms.map(({ keys }) => keys.get(id) ?? absentKey))),
-          terms.map(({ weight }) => weight),
-          Math.max(averageLength, 1),
-          limit,
-          orgId,
-          ...(itemIds === undefined ? [] : [itemIds]),
-        ]),
+      const given = new Parameters();
+      given.values.push(
+        dataSourceIds,
+        terms.slice(0, candidateTerms).map(({ keys }) => arrayText([...keys.values()])),
+        terms.slice(0, candidateTerms).map(({ weight }) => weight),
+        rowsPerTermMax,
+        candidatesMax,
+        dataSourceIds.map((id) => arrayText(terms.map(({ keys }) => keys.get(id) ?? absentKey))),
+        terms.map(({ weight }) => weight),
+        Math.max(averageLength, 1),
+        limit,
+        orgId,
       );
+      const itemLimits = itemLimitsCondition(plan, given, { column: 'item_id', sources: '$1::text[]' });
+      const { rows } = await pool.query<Omit<RankedChunk, 'scores'>>(prepared(rankSql(terms.length, itemLimits), given.values));
       return rows.map((row) => ({ ...row, scores: { lexical: row.score, vector: null, rerank: null } }));
     },
   };
@@ -198,14 +198,16 @@ function scoreSql(terms: number): string {
 /**
  * `OFFSET 0` keeps the planner from reordering: without statistics, which nothing gathers by itself on the embedded database, it would read every
  * chunk of every item to find four hundred.
+ *
+ * @param itemLimits  made by itemLimitsCondition.
  */
-const rankSql = (terms: number, hasItems: boolean) => `
+const rankSql = (terms: number, itemLimits: string) => `
 WITH candidates AS MATERIALIZED (
   SELECT hit.id
   FROM unnest($2::text[], $3::float8[]) AS term(keys, weight)
   CROSS JOIN LATERAL (
     SELECT id, length FROM chunks
-    WHERE term_keys && term.keys::int[] AND data_source_id = ANY($1::text[])${hasItems ? ' AND item_id = ANY($11::text[])' : ''}
+    WHERE term_keys && term.keys::int[] AND data_source_id = ANY($1::text[])${itemLimits}
     LIMIT $4
   ) AS hit
   GROUP BY hit.id, hit.length

@@ -1,8 +1,4 @@
-/** A message of the conversation before a question. */
-export interface Turn {
-  readonly role: 'user' | 'assistant';
-  readonly text: string;
-}
+import type { Turn } from '../../../entities/knowledge/searched-question.ts';
 
 /** A text whose words are searched besides those of the question; a word counts `weight` times as much as one of the question. */
 export interface ContextText {
@@ -31,7 +27,8 @@ const pointing = new Set(
   ].flatMap((words) => words.split(' ')),
 );
 /** Beginnings that carry a question on. */
-const carriesOn = /^\s*(?:and|but|or|so|also|what about|how about|what if|und|aber|oder|was ist mit|et|mais|ou|qu'en est-il|y|pero|o)\b/iu;
+const carriesOn =
+  /^\s*(?:and|but|or|so|also|what about|how about|what if|und|aber|oder|was ist mit|et|mais|ou|qu'en est-il|y|pero|o)\b/iu;
 
 /**
  * What the turns before add to a question that does not say by itself what it is about, such as "And how much does it cost?". No model is asked.

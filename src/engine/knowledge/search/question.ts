@@ -42,7 +42,7 @@ const similarityMin = 0.35;
  */
 export async function planQuestion(
   ranking: ChunkRanking,
-  allowed: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds'>,
+  allowed: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds' | 'filter'>,
   found: AskedTerms,
   limit: number,
 ): Promise<QuestionPlan> {
