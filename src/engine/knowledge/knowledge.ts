@@ -24,7 +24,9 @@ import { createExtractor } from './extract/extract.ts';
 import { newLeaseOwner } from './index/index-item.ts';
 import { registerIndexJobs } from './index/index-jobs.ts';
 import { readGivenFile } from './read-given-file.ts';
+import { type Explanations, explainPassages } from './search/explain.ts';
 import { contextOf } from './search/follow-up.ts';
+import type { FoundPassage } from './search/passages.ts';
 import { type SearchResult, searchPassages } from './search/search.ts';
 
 /** Priority of reading files of prompts: below streams, above indexing. */
@@ -57,6 +59,10 @@ export interface FoundPassages extends SearchResult {
 export interface Knowledge {
   /** Finds the passages of the given sources that fit a question best, best first. */
   search(question: SearchQuestion, limits: SearchLimits, signal: AbortSignal): Promise<FoundPassages>;
+  /** Why a search with this question and these limits found its passages. See search/explain.ts. */
+  explain(question: SearchQuestion, limits: SearchLimits, found: readonly FoundPassage[]): Promise<Explanations>;
+  /** The chunks before and after passages, by `itemId ordinal`. One statement. */
+  neighbours(found: readonly FoundPassage[]): Promise<ReadonlyMap<string, string>>;
   /**
    * Extracts the text of a file in a request, in a separate process. It has places of its own, so it does not wait for indexing.
    * Tenants and organizations share the places.
@@ -108,19 +114,26 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     settings,
   };
   return {
-    async search({ orgId, dataSourceIds, question, earlier = [] }, { itemIds, filter, ...limits }, signal) {
+    async search({ orgId, dataSourceIds, question, earlier = [] }, { passagesMax, tokensMax, ...items }, signal) {
       const context = contextOf(question, earlier);
-      const allowed = {
-        orgId,
-        dataSourceIds,
-        ...(itemIds === undefined ? {} : { itemIds }),
-        ...(filter === undefined ? {} : { filter }),
-      };
+      const allowed = { orgId, dataSourceIds, ...items };
+      const limits = { passagesMax, tokensMax };
       const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>
         contentUrl ?? signedContentAddress(options, { dataSourceId, itemId, orgId });
       const result = await searchPassages(storage.chunks, allowed, question, limits, urlOf, signal, context);
       const rewrite = context.length === 0 ? 'none' : 'context';
       return { ...result, searched: { text: question, rewrite, context: context.map(({ text }) => text) } };
+    },
+    async explain({ orgId, dataSourceIds, question, earlier = [] }, { passagesMax: _passages, tokensMax: _tokens, ...items }, found) {
+      return explainPassages(storage.chunks, { orgId, dataSourceIds, ...items }, question, contextOf(question, earlier), found);
+    },
+    async neighbours(found) {
+      const places = found.flatMap(({ knowledgeItemId: itemId, firstOrdinal, lastOrdinal }) => [
+        { itemId, ordinal: firstOrdinal - 1 },
+        { itemId, ordinal: lastOrdinal + 1 },
+      ]);
+      const chunks = await storage.chunks.textsAt(places);
+      return new Map(chunks.map(({ itemId, ordinal, text }) => [`${itemId} ${ordinal}`, text]));
     },
     readFile: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
     browse: (connection, query, signal) => browse(services, connection, query, signal),

@@ -93,6 +93,11 @@ export interface RankedChunk {
 const k1 = 1.2;
 const b = 0.75;
 
+/** What a term that occurs `count` times in a chunk adds to its score: one summand of the ranking statement. */
+export function termScore(weight: number, count: number, length: number, averageLength: number): number {
+  return ((k1 + 1) * weight) / (1 + (k1 * (1 - b + (b * length) / Math.max(averageLength, 1))) / count);
+}
+
 export function createChunkRanking({ pool }: Database): ChunkRanking {
   return {
     async findTerms(dataSourceIds, question) {

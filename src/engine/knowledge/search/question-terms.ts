@@ -1,14 +1,11 @@
+import type { WordOrigin } from '../../../entities/knowledge/searched-question.ts';
 import type { ChunkRanking, QuestionTerms, SourceTerm } from '../../../storage/knowledge/chunk-ranking.ts';
 import { searchableText } from '../index/searchable-text.ts';
 import type { ContextText } from './follow-up.ts';
 import { nearWordsOfUnknown } from './unknown-words.ts';
 
-/** Why a lexeme is searched: it is in the question, means the same as a word of it, is similar to a word of it, or was said before. */
-export const termOrigins = ['question', 'meaning', 'spelling', 'context'] as const;
-export type TermOrigin = (typeof termOrigins)[number];
-
 export interface AskedTerm extends SourceTerm {
-  readonly origin: Exclude<TermOrigin, 'spelling'>;
+  readonly origin: Exclude<WordOrigin, 'spelling'>;
 }
 export interface AskedTerms extends QuestionTerms {
   readonly terms: readonly AskedTerm[];

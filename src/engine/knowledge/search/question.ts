@@ -1,11 +1,12 @@
+import type { WordOrigin } from '../../../entities/knowledge/searched-question.ts';
 import { trigramSimilarity } from '../../../lib/trigrams.ts';
 import type { ChunkRanking, RankingPlan, RankingTerm } from '../../../storage/knowledge/chunk-ranking.ts';
-import type { AskedTerm, AskedTerms, TermOrigin } from './question-terms.ts';
+import type { AskedTerm, AskedTerms } from './question-terms.ts';
 
 /** A lexeme that a question is ranked by. */
 export interface PlannedTerm extends RankingTerm {
   readonly term: string;
-  readonly origin: TermOrigin;
+  readonly origin: WordOrigin;
   /** In how many chunks of the allowed sources it is. */
   readonly df: number;
 }
@@ -16,7 +17,7 @@ export interface QuestionPlan extends RankingPlan {
 /** A lexeme of the question, in all allowed sources. */
 interface Term {
   readonly config: string;
-  readonly origin: TermOrigin;
+  readonly origin: WordOrigin;
   readonly term: string;
   /** How often it is in the question. */
   readonly count: number;

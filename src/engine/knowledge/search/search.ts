@@ -1,9 +1,8 @@
-import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { ItemFilter } from '../../../entities/knowledge/item-filter.ts';
 import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
 import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
 import type { ContextText } from './follow-up.ts';
-import { choosePassages, type PassageLimits, type UrlOf } from './passages.ts';
+import { choosePassages, type FoundPassage, type PassageLimits, type UrlOf } from './passages.ts';
 import { planQuestion, type QuestionPlan } from './question.ts';
 import { findQuestionTerms, searchedText } from './question-terms.ts';
 
@@ -19,7 +18,7 @@ export interface AllowedSources {
 
 /** Passages, best first, and how they were found. */
 export interface SearchResult {
-  readonly passages: readonly Passage[];
+  readonly passages: readonly FoundPassage[];
   readonly retrieval: Retrieval;
 }
 
