@@ -124,7 +124,11 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
       const rewrite = context.length === 0 ? 'none' : 'context';
       return { ...result, searched: { text: question, rewrite, context: context.map(({ text }) => text) } };
     },
-    async explain({ orgId, dataSourceIds, question, earlier = [] }, { passagesMax: _passages, tokensMax: _tokens, ...items }, found) {
+    async explain(
+      { orgId, dataSourceIds, question, earlier = [] },
+      { passagesMax: _passages, tokensMax: _tokens, ...items },
+      found,
+    ) {
       return explainPassages(storage.chunks, { orgId, dataSourceIds, ...items }, question, contextOf(question, earlier), found);
     },
     async neighbours(found) {
