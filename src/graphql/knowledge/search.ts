@@ -110,7 +110,7 @@ const ResultType = builder.objectRef<KnowledgeSearchResult>('KnowledgeSearch').i
       resolve: ({ query }) => query,
     }),
     retrieval: t.field({ type: RetrievalType, description: 'How it was searched.', resolve: ({ retrieval }) => retrieval }),
-    hits: t.field({ type: [HitType], description: 'The best first.', resolve: ({ hits }) => [...hits] }),
+    data: t.field({ type: [HitType], description: 'The best first.', resolve: ({ hits }) => [...hits] }),
   }),
 });
 

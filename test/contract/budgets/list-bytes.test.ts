@@ -54,7 +54,6 @@ const ends: Readonly<Record<string, End>> = {
   'Query.tenants': short(2_000, 'a name of 200 characters'),
   'Query.usageDays': short(500, 'two counts of a day'),
   'Query.users': short(2_000, 'a name of 200 characters and an e-mail of 320'),
-  'Query.search': short(20_000, 'at most 50 passages of at most three chunks of 480 tokens, and their neighbours'),
   'Query.vectorStoreSearch': short(100_000, 'at most 50 passages of 480 tokens, each with 16 attributes of 512 characters'),
   'Query.dataSourceRuns': short(3_000, 'counts and times; a message of 1,000 characters, the name of a document of 500'),
   'DataSource.warnings': short(500, 'at most one, in words of our own'),

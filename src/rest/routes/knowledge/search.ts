@@ -13,7 +13,7 @@ export const searchRoutes: readonly DeclaredRoute[] = [
       search(input: $input) {
         query { text rewrite context }
         retrieval { mode reason isReranked rerankReason }
-        data: hits {
+        data {
           id dataSourceId knowledgeItemId type title headingPath page charStart charEnd url mayCite text
           score scores { lexical vector rerank } words { word origin weight score } previous next
         }
