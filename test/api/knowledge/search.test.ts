@@ -75,7 +75,8 @@ describe('POST /api/v1/search', () => {
       { role: 'assistant', text: 'Yes, by the hour.' },
     ];
     const alone = await search(ann, { agentId, query: 'And how many euros is it?' });
-    expect(titles(alone)[0]).not.toBe('Rental');
+    expect(alone.body).toMatchObject({ query: { rewrite: 'none', context: [] } });
+    expect(JSON.stringify(alone.body.data)).not.toContain('"origin":"context"');
     const reply = await search(ann, { agentId, query: 'And how many euros is it?', rewrite });
     expect(titles(reply)[0]).toBe('Rental');
     expect(reply.body.query).toEqual({
