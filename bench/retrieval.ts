@@ -1,4 +1,5 @@
-import { rankAll, rankChunks } from '../src/engine/knowledge/search/search.ts';
+import { rankAll } from '../src/engine/knowledge/search/search.ts';
+import { rankChunks } from '../src/engine/knowledge/search/words.ts';
 import type { NewChunk } from '../src/storage/knowledge/chunks.ts';
 import { type KnowledgeBase, nobody, openKnowledgeBase } from './support/knowledge-base.ts';
 import { standIn, standInVector } from './support/stand-in-model.ts';
@@ -82,7 +83,8 @@ async function benchHybrid(base: KnowledgeBase, questions: readonly string[]): P
   const times: number[] = [];
   for (const question of questions) {
     const searchStart = performance.now();
-    const { retrieval } = await rankAll(context, base.allowed, nobody, question, 32, AbortSignal.timeout(60_000));
+    const asked = { text: question, context: [], charge: nobody };
+    const { retrieval } = await rankAll(context, base.allowed, asked, 32, AbortSignal.timeout(60_000));
     times.push(performance.now() - searchStart);
     if (retrieval.mode !== 'hybrid') throw new Error(`searched by words alone: ${retrieval.reason}`);
   }

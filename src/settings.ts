@@ -313,6 +313,9 @@ export const settingsSchema = z.object({
   PROMPT_READERS_MAX: count(2).describe(
     'Files of prompts of one tenant that are read at one time in this process; one more may be of another tenant. Others wait their turn, but never for indexing.',
   ),
+  QUERY_REWRITE_MODEL: optionalMatch(/^[^/\s]+\/\S+$/, 'a provider and a model such as openai/gpt-4o-mini').describe(
+    'The model that writes out a question which continues a conversation, before knowledge is searched: `provider/name`. Default: none; the question is searched with words of the messages before it.',
+  ),
   RETRIEVAL_PASSAGES_MAX: count(8).describe('Passages given to a model for one question.'),
   RETRIEVAL_TOKENS_MAX: count(4_000).describe('Tokens of passages given to a model for one question.'),
   RETRIEVAL_EMBEDDING_TIMEOUT_MS: timeMs(2_000).describe(

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
 import type { Connection } from '../../entities/knowledge/connection.ts';
+import type { ItemFilter } from '../../entities/knowledge/item-filter.ts';
+import type { SearchedQuestion, Turn } from '../../entities/knowledge/searched-question.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import { RecentValue } from '../../lib/recent-value.ts';
 import type { Settings } from '../../settings.ts';
@@ -27,6 +29,9 @@ import { registerIndexJobs } from './index/index-jobs.ts';
 import { findSpace, type Meaning } from './meaning/meaning.ts';
 import { readGivenFile } from './read-given-file.ts';
 import { SearchCounts } from './search/counts.ts';
+import { type Explanations, explainPassages } from './search/explain.ts';
+import { contextOf } from './search/follow-up.ts';
+import type { FoundPassage } from './search/passages.ts';
 import { createReranker } from './search/reranker.ts';
 import { type SearchResult, searchPassages } from './search/search.ts';
 
@@ -41,6 +46,8 @@ export interface SearchQuestion {
   /** Filtered in the SQL that ranks; `[]` finds nothing. */
   readonly dataSourceIds: readonly string[];
   readonly question: string;
+  /** What was said before, oldest first: a question that does not stand alone is searched with it. Absent: nothing. */
+  readonly earlier?: readonly Turn[];
   /** Who pays for the vector of the question. */
   readonly charge: Charge;
 }
@@ -49,6 +56,11 @@ export interface SearchLimits {
   readonly tokensMax: number;
   /** Only these items of the sources; absent: all. */
   readonly itemIds?: readonly string[];
+  /** Only items that it fits; absent: all. */
+  readonly filter?: ItemFilter;
+}
+export interface FoundPassages extends SearchResult {
+  readonly searched: SearchedQuestion;
 }
 
 /** The knowledge engine, as the domain and the run engine use it. */
@@ -62,7 +74,11 @@ export interface Knowledge {
   /** Passages of all sources without a vector; undefined where none are made. */
   withoutVectors(): Promise<number | undefined>;
   /** Finds the passages of the given sources that fit a question best, best first. */
-  search(question: SearchQuestion, limits: SearchLimits, signal: AbortSignal): Promise<SearchResult>;
+  search(question: SearchQuestion, limits: SearchLimits, signal: AbortSignal): Promise<FoundPassages>;
+  /** Why a search with this question and these limits found its passages. See search/explain.ts. */
+  explain(question: SearchQuestion, limits: SearchLimits, found: readonly FoundPassage[]): Promise<Explanations>;
+  /** The chunks before and after passages, by `itemId ordinal`. One statement. */
+  neighbours(found: readonly FoundPassage[]): Promise<ReadonlyMap<string, string>>;
   /**
    * Extracts the text of a file in a request, in a separate process. It has places of its own, so it does not wait for indexing.
    * Tenants and organizations share the places.
@@ -130,20 +146,36 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     shortcoming,
     vectorsOf: async (dataSourceIds) => (await storage.embeddings?.counts(dataSourceIds, await spaceId())) ?? [],
     withoutVectors: () => waiting.read(),
-    async search({ orgId, dataSourceIds, question, charge }, { itemIds, ...limits }, signal) {
+    async search({ orgId, dataSourceIds, question, earlier = [], charge }, { passagesMax, tokensMax, ...items }, signal) {
+      const context = contextOf(question, earlier);
       const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>
         contentUrl ?? signedContentAddress(options, { dataSourceId, itemId, orgId });
       const found = await searchPassages(
         { ranking: storage.chunks, meaning, reranker },
-        { orgId, dataSourceIds, ...(itemIds === undefined ? {} : { itemIds }) },
-        charge,
-        question,
-        limits,
+        { orgId, dataSourceIds, ...items },
+        { text: question, context, charge },
+        { passagesMax, tokensMax },
         urlOf,
         signal,
       );
       counts.add(found.retrieval);
-      return found;
+      const rewrite = context.length === 0 ? 'none' : 'context';
+      return { ...found, searched: { text: question, rewrite, context: context.map(({ text }) => text) } };
+    },
+    async explain(
+      { orgId, dataSourceIds, question, earlier = [] },
+      { passagesMax: _passages, tokensMax: _tokens, ...items },
+      found,
+    ) {
+      return explainPassages(storage.chunks, { orgId, dataSourceIds, ...items }, question, contextOf(question, earlier), found);
+    },
+    async neighbours(found) {
+      const places = found.flatMap(({ knowledgeItemId: itemId, firstOrdinal, lastOrdinal }) => [
+        { itemId, ordinal: firstOrdinal - 1 },
+        { itemId, ordinal: lastOrdinal + 1 },
+      ]);
+      const chunks = await storage.chunks.textsAt(places);
+      return new Map(chunks.map(({ itemId, ordinal, text }) => [`${itemId} ${ordinal}`, text]));
     },
     readFile: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
     browse: (connection, query, signal) => browse(services, connection, query, signal),

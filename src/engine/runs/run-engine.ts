@@ -1,5 +1,6 @@
 import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { Retrieval } from '../../entities/knowledge/retrieval.ts';
+import type { SearchedQuestion, Turn } from '../../entities/knowledge/searched-question.ts';
 import type { RunEventStream, RunStatus } from '../../entities/runs/event.ts';
 import type { ResponseHead } from '../../entities/runs/response.ts';
 import type { Warning } from '../../entities/warning.ts';
@@ -7,6 +8,7 @@ import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { EmbeddingRequest, ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
 import type { EmbeddingModel } from '../models/router.ts';
 import type { AnswerCheck } from './answer/gate.ts';
+import type { RewriteQuestion } from './prompt/rewrite.ts';
 import type { RunTimings } from './usage/timings.ts';
 
 /** Everything one run needs. Access is checked before: the engine knows no user, only whom to charge. */
@@ -54,6 +56,8 @@ export interface KnowledgePlan {
   readonly dataSourceIds: readonly string[];
   /** The question that the run searches for; '' for no search. Subagents have questions of their own. */
   readonly question: string;
+  /** What was said before the question, oldest first. */
+  readonly earlier?: readonly Turn[];
 }
 export interface Charge {
   readonly tenantId: string;
@@ -108,6 +112,8 @@ export interface RunEngine {
    * @throws DomainError INSUFFICIENT_QUOTA; ModelError.
    */
   embed(charge: Charge, request: EmbeddingCall, signal: AbortSignal): Promise<ChargedEmbeddings>;
+  /** Has the model of QUERY_REWRITE_MODEL write out a question that continues a conversation; undefined without it. See prompt/rewrite.ts. */
+  readonly rewriteQuestion: RewriteQuestion;
   /** Identifies this process among those on the same database, as the only holder of some runs' secrets. */
   readonly owner: string;
   /** Equal for equal secrets, within this process: its key never leaves the process. Null for none. */
@@ -148,4 +154,8 @@ export interface RunEngine {
 export type Retrieve = (
   plan: KnowledgePlan & { readonly charge: Charge },
   signal: AbortSignal,
-) => Promise<{ readonly passages: readonly Passage[]; readonly retrieval: Retrieval }>;
+) => Promise<{
+  readonly passages: readonly Passage[];
+  readonly retrieval: Retrieval;
+  readonly searched: SearchedQuestion;
+}>;

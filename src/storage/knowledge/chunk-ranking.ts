@@ -1,7 +1,8 @@
 // Raw SQL: ranking. The database scores passages, so that their texts need not be sent.
 import type { LegScores } from '../../entities/knowledge/retrieval.ts';
 import type { Database } from '../database/database.ts';
-import { prepared } from '../database/sql/where.ts';
+import { Parameters, prepared } from '../database/sql/where.ts';
+import { type ItemLimits, itemLimitsCondition } from './item-filter.ts';
 import { lexemeKey } from './lexeme-key.ts';
 
 /** BM25 over the passages of some sources, in two statements; the second one ranks and filters. */
@@ -24,7 +25,7 @@ export interface ChunkRanking {
   score(plan: RankingPlan): Promise<readonly ScoredId[]>;
   /** Reads passages, in the order of `ids`. The same statement makes the checks of `rank` again: a passage that fails them is left out. */
   read(
-    allowed: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds'>,
+    allowed: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds' | 'filter'>,
     ids: readonly string[],
   ): Promise<readonly ChunkInPlace[]>;
 }
@@ -54,11 +55,9 @@ export interface SourceTerm {
   readonly df: number;
 }
 
-export interface RankingPlan {
+export interface RankingPlan extends ItemLimits {
   readonly orgId: string;
   readonly dataSourceIds: readonly string[];
-  /** Only passages of these items; absent: of all. */
-  readonly itemIds?: readonly string[];
   /** All terms that are scored, rarest first. */
   readonly terms: readonly RankingTerm[];
   /** The first terms of this number supply candidates. */
@@ -110,6 +109,11 @@ export interface RankedChunk {
 const k1 = 1.2;
 const b = 0.75;
 
+/** What a term that occurs `count` times in a chunk adds to its score: one summand of the ranking statement. */
+export function termScore(weight: number, count: number, length: number, averageLength: number): number {
+  return ((k1 + 1) * weight) / (1 + (k1 * (1 - b + (b * length) / Math.max(averageLength, 1))) / count);
+}
+
 export function createChunkRanking({ pool }: Database): ChunkRanking {
   return {
     async findTerms(dataSourceIds, question) {
@@ -133,28 +137,32 @@ export function createChunkRanking({ pool }: Database): ChunkRanking {
     },
     async rank(plan) {
       if (plan.terms.length === 0) return [];
-      const text = rankSql(plan.terms.length, plan.itemIds !== undefined);
-      const { rows } = await pool.query<Omit<RankedChunk, 'scores'>>(prepared(text, rankValues(plan)));
+      const { terms, itemLimits, values } = rankStatement(plan);
+      const { rows } = await pool.query<Omit<RankedChunk, 'scores'>>(prepared(rankSql(terms, itemLimits), values));
       return rows.map((row) => ({ ...row, scores: { lexical: row.score, vector: null, rerank: null } }));
     },
     async score(plan) {
       if (plan.terms.length === 0) return [];
-      const text = scoreIdsSql(plan.terms.length, plan.itemIds !== undefined);
-      return (await pool.query<ScoredId>(prepared(text, rankValues(plan)))).rows;
+      const { terms, itemLimits, values } = rankStatement(plan);
+      return (await pool.query<ScoredId>(prepared(scoreIdsSql(terms, itemLimits), values))).rows;
     },
-    async read({ orgId, dataSourceIds, itemIds }, ids) {
+    async read({ orgId, dataSourceIds, ...limits }, ids) {
       if (ids.length === 0) return [];
-      const values = [dataSourceIds, orgId, ids, ...(itemIds === undefined ? [] : [itemIds])];
-      const { rows } = await pool.query<ChunkInPlace>(prepared(readSql(itemIds !== undefined), values));
+      const given = new Parameters();
+      given.values.push(dataSourceIds, orgId, ids);
+      const itemLimits = itemLimitsCondition(limits, given, { column: 'item_id', sources: '$1::text[]' });
+      const { rows } = await pool.query<ChunkInPlace>(prepared(readSql(itemLimits), given.values));
       const found = new Map(rows.map((row) => [row.chunkId, row]));
       return ids.flatMap((id) => found.get(id) ?? []);
     },
   };
 }
 
-function rankValues(plan: RankingPlan): unknown[] {
-  const { orgId, dataSourceIds, itemIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit } = plan;
-  return [
+/** The values of the statements that rank, and what their text depends on. */
+function rankStatement(plan: RankingPlan) {
+  const { orgId, dataSourceIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit } = plan;
+  const given = new Parameters();
+  given.values.push(
     dataSourceIds,
     terms.slice(0, candidateTerms).map(({ keys }) => arrayText([...keys.values()])),
     terms.slice(0, candidateTerms).map(({ weight }) => weight),
@@ -165,8 +173,9 @@ function rankValues(plan: RankingPlan): unknown[] {
     Math.max(averageLength, 1),
     limit,
     orgId,
-    ...(itemIds === undefined ? [] : [itemIds]),
-  ];
+  );
+  const itemLimits = itemLimitsCondition(plan, given, { column: 'item_id', sources: '$1::text[]' });
+  return { terms: terms.length, itemLimits, values: given.values };
 }
 
 /** The key of a term that no source has: real keys are not negative. */
@@ -230,14 +239,16 @@ function scoreSql(terms: number): string {
 /**
  * `OFFSET 0` keeps the planner from reordering: without statistics, which nothing gathers by itself on the embedded database, it would read every
  * chunk of every item to find four hundred.
+ *
+ * @param itemLimits  made by itemLimitsCondition.
  */
-const scoredSql = (terms: number, hasItems: boolean) => `
+const scoredSql = (terms: number, itemLimits: string) => `
 WITH candidates AS MATERIALIZED (
   SELECT hit.id
   FROM unnest($2::text[], $3::float8[]) AS term(keys, weight)
   CROSS JOIN LATERAL (
     SELECT id, length FROM chunks
-    WHERE term_keys && term.keys::int[] AND data_source_id = ANY($1::text[])${hasItems ? ' AND item_id = ANY($11::text[])' : ''}
+    WHERE term_keys && term.keys::int[] AND data_source_id = ANY($1::text[])${itemLimits}
     LIMIT $4
   ) AS hit
   GROUP BY hit.id, hit.length
@@ -270,22 +281,22 @@ const placeSql = `scored.id::text AS "chunkId", scored.item_id AS "itemId", scor
   words.heading_path AS "headingPath", words.text, words.gap_before AS "gapBefore", words.token_count AS "tokenCount",
   words.content_hash AS "contentHash", words.page, words.char_start AS "charStart", words.char_end AS "charEnd"`;
 
-const rankSql = (terms: number, hasItems: boolean) => `${scoredSql(terms, hasItems)}
+const rankSql = (terms: number, itemLimits: string) => `${scoredSql(terms, itemLimits)}
 SELECT ${placeSql}, scored.score
 FROM scored
 CROSS JOIN LATERAL (SELECT * FROM chunk_texts WHERE chunk_id = scored.id OFFSET 0) AS words
 ORDER BY scored.score DESC, scored.id`;
 
-const scoreIdsSql = (terms: number, hasItems: boolean) => `${scoredSql(terms, hasItems)}
+const scoreIdsSql = (terms: number, itemLimits: string) => `${scoredSql(terms, itemLimits)}
 SELECT id::text AS id, score FROM scored ORDER BY score DESC, scored.id`;
 
-const readSql = (hasItems: boolean) => `
+const readSql = (itemLimits: string) => `
 WITH sources AS MATERIALIZED (
   SELECT id, cite FROM data_sources WHERE id = ANY($1::text[]) AND "orgId" = $2 AND "deletingAt" IS NULL
 ), scored AS MATERIALIZED (
   SELECT chunk.id, chunk.item_id, chunk.data_source_id, chunk.ordinal, item.title, item.type, item."contentUrl", item.cite AND sources.cite AS may_cite
   FROM unnest($3::bigint[]) AS wanted(id)
-  CROSS JOIN LATERAL (SELECT * FROM chunks WHERE chunks.id = wanted.id${hasItems ? ' AND item_id = ANY($4::text[])' : ''} OFFSET 0) AS chunk
+  CROSS JOIN LATERAL (SELECT * FROM chunks WHERE chunks.id = wanted.id${itemLimits} OFFSET 0) AS chunk
   CROSS JOIN LATERAL (
     SELECT coalesce(metadata->>'title', name) AS title, type, "contentUrl", cite FROM knowledge_items AS live
     WHERE live.id = chunk.item_id AND "liveGeneration" = chunk.generation

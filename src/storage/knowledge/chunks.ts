@@ -1,11 +1,12 @@
 // Raw SQL: bulk writes of the index. One statement adds or removes the passages of an item with all their lexemes.
 import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
+import { type ChunkDetails, createChunkDetails } from './chunk-details.ts';
 import { type ChunkRanking, createChunkRanking } from './chunk-ranking.ts';
 import { lexemeKey } from './lexeme-key.ts';
 
 /** The passages of items and their index. */
-export interface ChunkStore extends ChunkRanking {
+export interface ChunkStore extends ChunkRanking, ChunkDetails {
   /**
    * Adds chunks to a generation, and their lexemes to the source's counts, in the caller's transaction. A search finds them once the generation is
    * the item's live one.
@@ -62,6 +63,7 @@ export function createChunkStore(db: Database): ChunkStore {
   let removedSinceVacuum = 0;
   return {
     ...createChunkRanking(db),
+    ...createChunkDetails(db),
     async add(tx, { dataSourceId, itemId, generation, config }, chunks) {
       if (chunks.length === 0) return;
       await lockCounts(tx, dataSourceId);

@@ -140,7 +140,11 @@ export const finish = (reason: 'stop' | 'length' | 'tool_calls' | 'content_filte
 
 /** A search that always finds these passages. */
 export function retrieving(passages: readonly Passage[]): LoopDeps['retrieve'] {
-  return async () => ({ passages, retrieval: { mode: 'lexical', reason: null, isReranked: false, rerankReason: null } });
+  return async ({ question }) => ({
+    passages,
+    retrieval: { mode: 'lexical', reason: null, isReranked: false, rerankReason: null },
+    searched: { text: question, rewrite: 'none', context: [] },
+  });
 }
 
 export function passage(n: number, more: Partial<Passage> = {}): Passage {
