@@ -4,14 +4,31 @@ import { DocumentWriter } from '../src/engine/knowledge/extract/document-writer.
 import { plainBlocks } from '../src/engine/knowledge/extract/markdown-blocks.ts';
 import { indexChunks } from '../src/engine/knowledge/index/index-chunks.ts';
 import { textSearchConfig } from '../src/engine/knowledge/index/language.ts';
-import { rankChunks } from '../src/engine/knowledge/search/search.ts';
-import { type KnowledgeBase, openKnowledgeBase } from './support/knowledge-base.ts';
+import type { Meaning } from '../src/engine/knowledge/meaning/meaning.ts';
+import { type ContextText, contextOf } from '../src/engine/knowledge/search/follow-up.ts';
+import { rankAll } from '../src/engine/knowledge/search/search.ts';
+import { rankChunks } from '../src/engine/knowledge/search/words.ts';
+import type { Turn } from '../src/entities/knowledge/searched-question.ts';
+import { type KnowledgeBase, nobody, openKnowledgeBase } from './support/knowledge-base.ts';
+import { standIn } from './support/stand-in-model.ts';
 
-export interface EvaluationFigures {
+export interface EvaluationFigures extends Quality {
   readonly documents: number;
   readonly queries: number;
+  /** With vectors of the stand-in; absent without `--hybrid`. */
+  readonly hybrid?: Quality;
+}
+export interface Quality {
   readonly ndcgAt10: number;
   readonly recallAt100: number;
+  /** Questions with a relevant document among the first five, of all. */
+  readonly hitAt5: number;
+}
+export interface EvaluationOptions {
+  /** Whether what was said before a question is searched too, as runs do it. Default: true. */
+  readonly usesEarlierTurns?: boolean;
+  /** Whether to measure with vectors of the stand-in too. Default: false. */
+  readonly isHybrid?: boolean;
 }
 
 interface CollectionDocument {
@@ -22,6 +39,8 @@ interface CollectionDocument {
 interface CollectionQuery {
   readonly _id: string;
   readonly text: string;
+  /** Of a question in a chat: what was said before, oldest first. */
+  readonly earlier?: readonly Turn[];
 }
 /** Query id → document id → grade. */
 type Judgements = ReadonlyMap<string, ReadonlyMap<string, number>>;
@@ -31,34 +50,38 @@ const passagesRead = 300;
 const depth = 100;
 
 /**
- * Measures retrieval on a test collection: a folder with corpus.jsonl ({_id,title,text}), queries.jsonl ({_id,text}) and qrels.tsv (query-id,
+ * Measures retrieval on a test collection: a folder with corpus.jsonl ({_id,title,text}), queries.jsonl ({_id,text,earlier?}) and qrels.tsv (query-id,
  * corpus-id, score; one header line). Cutting, indexing and searching are those of the service.
  */
-export async function evaluate(folder: string): Promise<EvaluationFigures> {
+export async function evaluate(
+  folder: string,
+  { usesEarlierTurns = true, isHybrid = false }: EvaluationOptions = {},
+): Promise<EvaluationFigures> {
   const corpus = readLines(join(folder, 'corpus.jsonl')).map((line) => JSON.parse(line) as CollectionDocument);
   const queries = readLines(join(folder, 'queries.jsonl')).map((line) => JSON.parse(line) as CollectionQuery);
   const judgements = readJudgements(join(folder, 'qrels.tsv'));
-  const base = await openKnowledgeBase();
+  const base = await openKnowledgeBase(isHybrid);
   try {
     for (const document of corpus) await addDocument(base, document);
     await base.chunks.flush();
     await base.chunks.refreshStatistics();
     const judged = queries.filter(({ _id }) => judgements.has(_id));
-    let ndcg = 0;
-    let recall = 0;
-    for (const { _id, text } of judged) {
-      const relevant = judgements.get(_id) ?? new Map<string, number>();
-      const found = await rankDocuments(base, text);
-      ndcg += normalisedGain(found.slice(0, 10), relevant);
-      recall +=
-        found.filter((id) => (relevant.get(id) ?? 0) > 0).length / [...relevant.values()].filter((grade) => grade > 0).length;
-    }
-    return {
-      documents: corpus.length,
-      queries: judged.length,
-      ndcgAt10: ndcg / judged.length,
-      recallAt100: recall / judged.length,
+    const measure = async (meaning: Meaning | undefined): Promise<Quality> => {
+      let ndcg = 0;
+      let recall = 0;
+      let hits = 0;
+      for (const { _id, text, earlier = [] } of judged) {
+        const relevant = judgements.get(_id) ?? new Map<string, number>();
+        const found = await rankDocuments(base, text, usesEarlierTurns ? contextOf(text, earlier) : [], meaning);
+        if (found.slice(0, 5).some((id) => (relevant.get(id) ?? 0) > 0)) hits += 1;
+        ndcg += normalisedGain(found.slice(0, 10), relevant);
+        recall +=
+          found.filter((id) => (relevant.get(id) ?? 0) > 0).length / [...relevant.values()].filter((grade) => grade > 0).length;
+      }
+      return { ndcgAt10: ndcg / judged.length, recallAt100: recall / judged.length, hitAt5: hits / judged.length };
     };
+    const figures = { documents: corpus.length, queries: judged.length, ...(await measure(undefined)) };
+    return isHybrid ? { ...figures, hybrid: await measure(await base.embed()) } : figures;
   } finally {
     await base.close();
   }
@@ -73,8 +96,19 @@ async function addDocument(base: KnowledgeBase, { _id, title = '', text }: Colle
   await base.addItem(_id, textSearchConfig(`${title} ${document.text}`), [...indexChunks(document, '')]);
 }
 
-async function rankDocuments(base: KnowledgeBase, question: string): Promise<readonly string[]> {
-  const chunks = await rankChunks(base.chunks, base.allowed, question, passagesRead);
+async function rankDocuments(
+  base: KnowledgeBase,
+  text: string,
+  context: readonly ContextText[],
+  meaning: Meaning | undefined,
+): Promise<readonly string[]> {
+  const signal = AbortSignal.timeout(600_000);
+  const searching = { ranking: base.chunks, meaning, reranker: undefined };
+  const question = { text, context, charge: nobody };
+  const chunks =
+    meaning === undefined
+      ? await rankChunks(base.chunks, base.allowed, text, passagesRead, context)
+      : (await rankAll(searching, base.allowed, question, passagesRead, signal)).chunks;
   return [...new Set(chunks.map(({ title }) => title))].slice(0, depth);
 }
 
@@ -101,14 +135,22 @@ function readLines(path: string): string[] {
     .filter((line) => line.trim() !== '');
 }
 
+function write({ ndcgAt10, hitAt5, recallAt100 }: Quality): string {
+  return `nDCG@10 ${ndcgAt10.toFixed(4)}, hit@5 ${hitAt5.toFixed(4)}, recall@100 ${recallAt100.toFixed(4)}`;
+}
+
 if (import.meta.main) {
-  const folders = process.argv.slice(2);
+  const isHybrid = process.argv.includes('--hybrid');
+  const folders = process.argv.slice(2).filter((word) => word !== '--hybrid');
   if (folders.length === 0)
     throw new Error('name a folder with corpus.jsonl, queries.jsonl and qrels.tsv: npm run eval -- <folder>');
   for (const folder of folders) {
-    const { documents, queries, ndcgAt10, recallAt100 } = await evaluate(folder);
-    console.log(
-      `${folder}: ${documents} documents, ${queries} queries, nDCG@10 ${ndcgAt10.toFixed(4)}, recall@100 ${recallAt100.toFixed(4)}`,
-    );
+    const isChat = readFileSync(join(folder, 'queries.jsonl'), 'utf8').includes('"earlier"');
+    for (const usesEarlierTurns of isChat ? [false, true] : [true]) {
+      const { documents, queries, hybrid, ...words } = await evaluate(folder, { usesEarlierTurns, isHybrid });
+      const how = isChat ? ` ${usesEarlierTurns ? 'with' : 'without'} earlier turns,` : '';
+      console.log(`${folder}: ${documents} documents, ${queries} queries,${how} ${write(words)}`);
+      if (hybrid !== undefined) console.log(`${folder}: hybrid with ${standIn.name},${how} ${write(hybrid)}`);
+    }
   }
 }

@@ -1,6 +1,8 @@
-import { rankChunks } from '../src/engine/knowledge/search/search.ts';
+import { rankAll } from '../src/engine/knowledge/search/search.ts';
+import { rankChunks } from '../src/engine/knowledge/search/words.ts';
 import type { NewChunk } from '../src/storage/knowledge/chunks.ts';
-import { openKnowledgeBase } from './support/knowledge-base.ts';
+import { type KnowledgeBase, nobody, openKnowledgeBase } from './support/knowledge-base.ts';
+import { standIn, standInVector } from './support/stand-in-model.ts';
 
 export interface RetrievalFigures {
   readonly chunks: number;
@@ -11,6 +13,13 @@ export interface RetrievalFigures {
   readonly cpuMs: number;
   /** Resident memory of this process after the searches less that before them. */
   readonly memoryGrowthMB: number;
+  /** With vectors of the stand-in, without the call for the vector of the question; absent without `--hybrid`. */
+  readonly hybrid?: {
+    readonly embedSeconds: number;
+    readonly dimensions: number;
+    readonly p50Ms: number;
+    readonly p95Ms: number;
+  };
 }
 
 const itemChunks = 300;
@@ -20,8 +29,8 @@ const questionCount = 200;
  * Measures retrieval over `chunksMax` passages of about 220 words with the vocabulary of natural text, on the embedded database or that of
  * DATABASE_URL: a search asks for six to twelve words of one passage.
  */
-export async function benchRetrieval(chunksMax = 90_000): Promise<RetrievalFigures> {
-  const base = await openKnowledgeBase();
+export async function benchRetrieval(chunksMax = 90_000, isHybrid = false): Promise<RetrievalFigures> {
+  const base = await openKnowledgeBase(isHybrid);
   try {
     const random = seededRandom(7);
     const startMs = performance.now();
@@ -45,17 +54,43 @@ export async function benchRetrieval(chunksMax = 90_000): Promise<RetrievalFigur
     }
     const cpu = process.cpuUsage(cpuBefore);
     times.sort((a, b) => a - b);
+    const memoryGrowthMB = (process.memoryUsage.rss() - memoryBefore) / 1024 / 1024;
+    const hybrid = isHybrid ? { hybrid: await benchHybrid(base, questions) } : {};
     return {
+      ...hybrid,
       chunks: chunksMax,
       indexSeconds,
       p50Ms: times[Math.floor(times.length * 0.5)] ?? 0,
       p95Ms: times[Math.floor(times.length * 0.95)] ?? 0,
       cpuMs: (cpu.user + cpu.system) / 1000 / times.length,
-      memoryGrowthMB: (process.memoryUsage.rss() - memoryBefore) / 1024 / 1024,
+      memoryGrowthMB,
     };
   } finally {
     await base.close();
   }
+}
+
+async function benchHybrid(base: KnowledgeBase, questions: readonly string[]): Promise<NonNullable<RetrievalFigures['hybrid']>> {
+  const startMs = performance.now();
+  const made = await base.embed();
+  const embedSeconds = (performance.now() - startMs) / 1000;
+  const vectors = new Map(questions.map((question) => [question, standInVector(question)]));
+  const meaning: typeof made = {
+    ...made,
+    embed: async (_charge, { request }) => ({ tokens: 0, vectors: [vectors.get(String([request.input].flat()[0])) ?? []] }),
+  };
+  const context = { ranking: base.chunks, meaning, reranker: undefined };
+  const times: number[] = [];
+  for (const question of questions) {
+    const searchStart = performance.now();
+    const asked = { text: question, context: [], charge: nobody };
+    const { retrieval } = await rankAll(context, base.allowed, asked, 32, AbortSignal.timeout(60_000));
+    times.push(performance.now() - searchStart);
+    if (retrieval.mode !== 'hybrid') throw new Error(`searched by words alone: ${retrieval.reason}`);
+  }
+  times.sort((a, b) => a - b);
+  const at = (share: number) => times[Math.floor(times.length * share)] ?? 0;
+  return { embedSeconds, dimensions: standIn.dimensions, p50Ms: at(0.5), p95Ms: at(0.95) };
 }
 
 export function chunkOf(text: string, ordinal: number): NewChunk {
@@ -104,4 +139,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-if (import.meta.main) console.log(await benchRetrieval(Number(process.argv[2] ?? 90_000)));
+if (import.meta.main) {
+  const [chunks = '90000'] = process.argv.slice(2).filter((word) => word !== '--hybrid');
+  console.log(await benchRetrieval(Number(chunks), process.argv.includes('--hybrid')));
+}

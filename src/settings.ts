@@ -100,6 +100,17 @@ export const settingsSchema = z.object({
   EMBEDDING_MODEL: optionalMatch(/^[^/\s]+\/\S+$/, 'a provider and a model such as openai/text-embedding-3-small').describe(
     'Makes embeddings: `provider/name` of an OpenAI-compatible provider.',
   ),
+  EMBEDDING_DIMENSIONS: optionalMatch(/^[1-9]\d{0,3}$/, 'a whole number from 1 to 9999').describe(
+    'Dimensions to ask the embedding model for, where it takes such a number; at most 4,000 can be kept. Default: as many as it makes.',
+  ),
+  EMBEDDING_BATCH_TEXTS_MAX: whole(64, 1, 2_048).describe('Passages in one request for vectors.'),
+  EMBEDDING_BATCH_TOKENS_MAX: count(16_000).describe('Tokens in one request for vectors, by an upper estimate.'),
+  RERANK_URL: optionalUrl(web, 'https://rerank.example.com/v1/rerank').describe(
+    'The whole address of a reranker: `POST {model, query, documents, top_n}`. The best 50 passages of a search are sorted by its answer.',
+  ),
+  RERANK_API_KEY: optionalText('a key of the reranker').describe('Sent to it as a bearer token.'),
+  RERANK_MODEL: optionalText('a model of the reranker').describe('Sent to it as `model`.'),
+  RERANK_TIMEOUT_MS: timeMs(2_000).describe('A search goes on without a reranker that has not answered by then.'),
   GOOGLE_CLIENT_ID: optionalText('the id of an OAuth client').describe(
     'With its secret: people connect Google Drive in the browser.',
   ),
@@ -302,8 +313,17 @@ export const settingsSchema = z.object({
   PROMPT_READERS_MAX: count(2).describe(
     'Files of prompts of one tenant that are read at one time in this process; one more may be of another tenant. Others wait their turn, but never for indexing.',
   ),
+  QUERY_REWRITE_MODEL: optionalMatch(/^[^/\s]+\/\S+$/, 'a provider and a model such as openai/gpt-4o-mini').describe(
+    'The model that writes out a question which continues a conversation, before knowledge is searched: `provider/name`. Default: none; the question is searched with words of the messages before it.',
+  ),
   RETRIEVAL_PASSAGES_MAX: count(8).describe('Passages given to a model for one question.'),
   RETRIEVAL_TOKENS_MAX: count(4_000).describe('Tokens of passages given to a model for one question.'),
+  RETRIEVAL_EMBEDDING_TIMEOUT_MS: timeMs(2_000).describe(
+    'A search goes on by words alone when the vector of its question is not there by then.',
+  ),
+  RETRIEVAL_VECTOR_WEIGHT: part(0.5).describe(
+    'How much meaning counts in a search, against words: 0 words alone, 1 meaning alone.',
+  ),
   GRAPHQL_DEPTH_MAX: count(12).describe('Deepest GraphQL selection.'),
   GRAPHQL_TOKENS_MAX: count(4_000).describe('Most tokens in a GraphQL document.'),
   GRAPHQL_ALIASES_MAX: count(50).describe('Most aliases in a GraphQL document.'),

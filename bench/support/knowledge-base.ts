@@ -1,12 +1,23 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Pool } from 'undici';
+import type { Meaning } from '../../src/engine/knowledge/meaning/meaning.ts';
+import { embeddedText, hashOfText } from '../../src/engine/knowledge/meaning/passage-text.ts';
+import { requestEmbeddings } from '../../src/engine/models/openai/embeddings.ts';
+import type { EmbeddingRequest } from '../../src/engine/models/port.ts';
+import type { Charge } from '../../src/engine/runs/run-engine.ts';
 import { makeId } from '../../src/entities/ids.ts';
 import { loadSettings } from '../../src/settings.ts';
 import type { Database } from '../../src/storage/database/database.ts';
 import { openDatabase } from '../../src/storage/database/open.ts';
 import type { NewChunk } from '../../src/storage/knowledge/chunks.ts';
 import { type ChunkStore, createChunkStore } from '../../src/storage/knowledge/chunks.ts';
+import { createEmbeddingStore } from '../../src/storage/knowledge/embeddings/embeddings.ts';
+import { serveStandIn, standIn } from './stand-in-model.ts';
+
+/** Whoever pays for the vectors of questions. */
+export const nobody: Charge = { tenantId: '', orgId: '', userId: '', keyId: null, agentId: null, runId: null };
 
 /** A temporary database with one data source: the minimum for searches. `DATABASE_URL` of a disposable database replaces it. */
 export interface KnowledgeBase {
@@ -15,19 +26,27 @@ export interface KnowledgeBase {
   readonly allowed: { readonly orgId: string; readonly dataSourceIds: readonly string[] };
   /** Adds an item whose first generation is live at once. */
   addItem(name: string, config: string, chunks: readonly NewChunk[]): Promise<void>;
+  /** Makes the vectors of all passages with the stand-in, over HTTP. @returns what searches need. */
+  embed(): Promise<Meaning>;
   close(): Promise<void>;
 }
 
-export async function openKnowledgeBase(): Promise<KnowledgeBase> {
+/** @param hasVectors  makes the tables of vectors. */
+export async function openKnowledgeBase(hasVectors = false): Promise<KnowledgeBase> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-knowledge-'));
   const { DATABASE_URL } = process.env;
-  const settings = loadSettings({ DATA_DIR: folder, ...(DATABASE_URL === undefined ? {} : { DATABASE_URL }) });
+  const settings = loadSettings({
+    DATA_DIR: folder,
+    ...(hasVectors ? { EMBEDDING_MODEL: 'stand-in/hashing' } : {}),
+    ...(DATABASE_URL === undefined ? {} : { DATABASE_URL }),
+  });
   const db = await openDatabase(settings, {
     onError: (error) => {
       throw error;
     },
   });
   const chunks = createChunkStore(db);
+  const closers: (() => Promise<void>)[] = [];
   const suffix = Date.now().toString(36);
   const dataSourceId = `ds_${suffix}`;
   await db.prisma.tenant.create({ data: { id: `ten_${suffix}`, name: 'Measured' } });
@@ -48,7 +67,54 @@ export async function openKnowledgeBase(): Promise<KnowledgeBase> {
         );
         await chunks.add(client, { dataSourceId, itemId: id, generation: 1, config }, rows);
       }),
+    async embed() {
+      const store = createEmbeddingStore(db);
+      if (store === undefined) throw new Error('the database keeps no vectors');
+      const served = await serveStandIn();
+      const pool = new Pool(served.url);
+      closers.push(async () => {
+        await pool.close();
+        served.close();
+      });
+      const model = {
+        id: 'stand-in/hashing',
+        name: 'hashing',
+        embed: (request: EmbeddingRequest, signal: AbortSignal) => requestEmbeddings(pool, '/embeddings', {}, request, signal),
+      };
+      const meaning: Meaning = {
+        store,
+        model,
+        modelOf: () => model,
+        embed: async (_charge, { request }, signal) => {
+          const { vectors } = await model.embed({ ...request, model: 'hashing' }, signal);
+          return { vectors, tokens: 0 };
+        },
+        dimensions: undefined,
+        timeoutMs: 60_000,
+        weight: settings.RETRIEVAL_VECTOR_WEIGHT,
+      };
+      const space = await store.makeSpace(model.id, standIn.dimensions);
+      for (;;) {
+        const pending = await store.nextChunks(dataSourceId, space.id, 256);
+        if (pending.length === 0) {
+          if ((await store.settle(dataSourceId, space.id)).isComplete) return meaning;
+          continue;
+        }
+        const texts = pending.map(({ title, headingPath, text }) => embeddedText(title, headingPath, text));
+        const { vectors } = await model.embed({ model: 'hashing', input: texts }, AbortSignal.timeout(60_000));
+        await store.addVectors(
+          dataSourceId,
+          space.id,
+          pending.map(({ chunkId }, index) => ({
+            chunkId,
+            textHash: hashOfText(texts[index] ?? ''),
+            embedding: vectors[index] ?? null,
+          })),
+        );
+      }
+    },
     close: async () => {
+      for (const close of closers) await close();
       await db.close();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -52,6 +52,7 @@ import './knowledge/source-kinds.ts';
 import './knowledge/source-runs.ts';
 import './knowledge/uploads.ts';
 import './knowledge/items.ts';
+import './knowledge/search.ts';
 import './knowledge/vector-stores.ts';
 import './knowledge/vector-store-batches.ts';
 import './knowledge/vector-store-files.ts';

@@ -116,7 +116,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
 }
 
 /** @throws Error when the database does not answer. */
-async function readinessOf({ db, signals }: Deps['storage']): Promise<Readiness> {
+async function readinessOf({ storage: { db, signals }, knowledge }: Pick<Deps, 'storage' | 'knowledge'>): Promise<Readiness> {
   await db.pool.query('SELECT 1');
   const full = await db.room.shortage();
   if (full !== undefined) return { unavailable: { reason: 'storage_full', detail: `There is no room left on ${full}.` } };
@@ -125,7 +125,9 @@ async function readinessOf({ db, signals }: Deps['storage']): Promise<Readiness>
     const detail = 'Changes of other instances do not arrive: the database answers neither notifications nor look-ups in time.';
     return { unavailable: { reason: 'signals', detail } };
   }
-  return state === 'live' ? {} : { degraded: 'No notifications arrive from the database; changes are looked up twice a second.' };
+  const slow = state === 'live' ? [] : ['No notifications arrive from the database; changes are looked up twice a second.'];
+  const degraded = [...slow, ...(knowledge.shortcoming === undefined ? [] : [knowledge.shortcoming])].join(' ');
+  return degraded === '' ? {} : { degraded };
 }
 
 /** Health and metrics. */
@@ -134,7 +136,7 @@ function createProbes(deps: Deps, metrics: Metrics, isStopping: () => boolean): 
     .get('/healthz', healthHandler())
     .get(
       '/readyz',
-      readyHandler(() => readinessOf(deps.storage), isStopping),
+      readyHandler(() => readinessOf(deps), isStopping),
     )
     .get('/metrics', metricsHandler(metrics));
 }

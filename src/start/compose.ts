@@ -92,7 +92,10 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       lookups: pools.queue('egress-lookups', settings.EGRESS_LOOKUPS_MAX, Math.ceil(settings.EGRESS_LOOKUPS_MAX / 8)),
       calls: pools.queue('egress-calls', settings.EGRESS_CALLS_MAX, Math.ceil(settings.EGRESS_CALLS_MAX / 4)),
     });
-    const knowledge = createKnowledge({ ...basics, jobs, pools, egress, publicUrl });
+    const knowledge = createKnowledge({
+      ...{ ...basics, jobs, pools, egress, publicUrl, models },
+      embed: (charge, call, signal) => runs.embed(charge, call, signal),
+    });
     const limits = createUsageLimits({
       ...basics,
       store: storage.usageLimits,

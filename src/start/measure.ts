@@ -8,7 +8,12 @@ import type { SseStreams } from '../http/reply/sse.ts';
 const ofModel = ['provider', 'model'] as const;
 
 /** What the process does, for dashboards. No label has more values than a list of ours. deploy/grafana/parley.json shows these metrics. */
-export function measure(metrics: Metrics, { runs, jobs, pools }: Deps, streams: SseStreams, admissions: Admissions): void {
+export function measure(
+  metrics: Metrics,
+  { runs, jobs, pools, knowledge }: Deps,
+  streams: SseStreams,
+  admissions: Admissions,
+): void {
   metrics.gauge('streams_open', 'Open event streams.', () => streams.openCount);
   metrics.gauge('runs_active', 'Requests that hold a run at this moment.', () => admissions.runs.share.count);
   metrics.counter('pool_refusals_total', 'Requests refused for want of a place, by pool.', ['pool'], () =>
@@ -25,6 +30,24 @@ export function measure(metrics: Metrics, { runs, jobs, pools }: Deps, streams: 
   metrics.counter('jobs_completed_total', 'Jobs done, by name.', ['job'], () => labelled('job', jobs.counts.completed));
   metrics.counter('jobs_failed_total', 'Tries of jobs that failed, by name.', ['job'], () => labelled('job', jobs.counts.failed));
   measureModels(metrics, runs.counts.timings);
+  const { modes, lexical, unreranked } = knowledge.counts;
+  metrics.counter('retrievals_total', 'Searches for passages, by mode.', ['mode'], () => labelled('mode', modes));
+  metrics.counter(
+    'retrievals_lexical_total',
+    'Searches without vectors although EMBEDDING_MODEL is set, by reason.',
+    ['reason'],
+    () => labelled('reason', lexical),
+  );
+  metrics.counter(
+    'retrievals_unreranked_total',
+    'Searches that RERANK_URL did not sort although it is set, by reason.',
+    ['reason'],
+    () => labelled('reason', unreranked),
+  );
+  metrics.gauges('passages_without_vectors', 'Passages of documents whose vectors are not complete.', [], async () => {
+    const count = await knowledge.withoutVectors();
+    return count === undefined ? [] : [{ labels: {}, value: count }];
+  });
 }
 
 function measureModels(metrics: Metrics, timings: RunTimings): void {

@@ -36,6 +36,7 @@ import { type ChunkStore, createChunkStore } from './knowledge/chunks.ts';
 import { type ConnectedSourceStore, createConnectedSourceStore } from './knowledge/connected-sources.ts';
 import { type ConnectionAttemptStore, createConnectionAttemptStore } from './knowledge/connection-attempts.ts';
 import { type ConnectionStore, createConnectionStore } from './knowledge/connections.ts';
+import { createEmbeddingStore, type EmbeddingStore } from './knowledge/embeddings/embeddings.ts';
 import { createIndexingStore, type IndexingStore } from './knowledge/indexing/indexing.ts';
 import { createKnowledgeItemStore, type KnowledgeItemStore } from './knowledge/items.ts';
 import { createDataSourceStore, type DataSourceStore } from './knowledge/sources.ts';
@@ -101,6 +102,8 @@ export interface Storage {
   readonly vectorStores: VectorStoreStore;
   readonly vectorStoreBatches: VectorStoreBatchStore;
   readonly chunks: ChunkStore;
+  /** Undefined where no embedding model is set, or the database keeps no vectors. */
+  readonly embeddings: EmbeddingStore | undefined;
   readonly indexing: IndexingStore;
   readonly syncing: SyncStore;
   close(): Promise<void>;
@@ -187,6 +190,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     vectorStores: createVectorStoreStore(db, signals),
     vectorStoreBatches: createVectorStoreBatchStore(db, signals),
     chunks,
+    embeddings: createEmbeddingStore(db),
     indexing: createIndexingStore(db, signals, chunks),
     syncing: createSyncStore(db, signals),
     close: async () => {

@@ -125,6 +125,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.knowledgeItem': 'DATA_SOURCES:READ',
   'Query.knowledgeItems': 'DATA_SOURCES:READ',
   'Query.citedDocument': 'DATA_SOURCES:READ',
+  'Query.search': 'DATA_SOURCES:READ',
   'Mutation.addApiDataSource': 'DATA_SOURCES:WRITE',
   'Mutation.addFileDataSource': 'DATA_SOURCES:WRITE',
   'Mutation.addWebUrlDataSource': 'DATA_SOURCES:WRITE',

@@ -72,6 +72,13 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   BundledKnowledgeItem: dataSources,
   DataSource: { ...dataSources, shows: { noun: 'dataSource', id: 'id', owner: 'ownerUserId' } },
   IndexingStatistics: dataSources,
+  SourceVectors: dataSources,
+  KnowledgeSearch: dataSources,
+  KnowledgeSearchHit: { ...dataSources, shows: { noun: 'dataSource', id: 'dataSourceId' } },
+  LegScores: dataSources,
+  MatchedWord: dataSources,
+  Retrieval: dataSources,
+  SearchedQuestion: dataSources,
   KnowledgeItem: { ...dataSources, shows: { noun: 'dataSource', id: 'dataSourceId' } },
   OriginalContent: dataSources,
   SourceRun: { ...dataSources, shows: { noun: 'dataSource', id: 'dataSourceId' } },
@@ -254,6 +261,7 @@ export const sharedFields: Readonly<Record<string, string>> = {
  * are the subject of the operation: its own scope covers them.
  */
 export const inputReferenceScopes: Readonly<Record<string, Scope | null>> = {
+  agentId: 'AGENTS:READ',
   ais: 'AGENTS:READ',
   dataSourceId: 'DATA_SOURCES:READ',
   dataSourceIds: 'DATA_SOURCES:READ',

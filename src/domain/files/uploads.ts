@@ -10,6 +10,7 @@ import { isObject } from '../../lib/json.ts';
 import { removeBlobs } from '../blobs.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
+import { findFiles } from './files.ts';
 import { bytesMaxOf, type Optional, readExpiry, readPurpose } from './input.ts';
 
 export interface NewUploadInput {
@@ -117,10 +118,12 @@ export async function addUploadPart(deps: Deps, caller: Caller, id: string, data
  * Makes the file of the named parts, in their order. The other parts are deleted.
  *
  * @throws DomainError NOT_FOUND; CONFLICT for an upload that is not pending, and when the user has the most files already; INVALID_VALUE naming
- * `partIds` or `md5`. The upload stays pending then, and can be completed with other parts.
+ * `partIds` or `md5`. The upload stays pending then, and can be completed with other parts. One that is completed already is answered as it is.
  */
 export async function completeUpload(deps: Deps, caller: Caller, id: string, input: CompleteUploadInput): Promise<UploadState> {
   const { storage, settings } = deps;
+  const before = await completedBefore(deps, caller, id);
+  if (before !== undefined) return before;
   const upload = await pendingUpload(deps, caller, id);
   const known = new Map((await storage.fileUploads.parts(id)).map((part) => [part.id, part]));
   const parts = readParts(upload, known, input);
@@ -142,6 +145,8 @@ export async function completeUpload(deps: Deps, caller: Caller, id: string, inp
       throw new DomainError('CONFLICT', `A user may keep at most ${settings.FILES_MAX} files: delete one first`);
   } catch (error) {
     await storage.blobs.delete(blobKey);
+    const meanwhile = await completedBefore(deps, caller, id);
+    if (meanwhile !== undefined) return meanwhile;
     // Whoever cancelled it meanwhile took its parts away.
     await pendingUpload(deps, caller, id);
     throw error;
@@ -172,6 +177,14 @@ export async function expireUploads(deps: Deps, signal: AbortSignal): Promise<vo
     await removeParts(deps, id);
   }
   await fileUploads.sweep(rememberedMs);
+}
+
+/** An upload that an earlier request completed, such as one whose reply was lost: with its file, while that exists. */
+async function completedBefore(deps: Deps, caller: Caller, id: string): Promise<UploadState | undefined> {
+  const upload = isId('fileUpload', id) ? await deps.storage.fileUploads.find(id, caller) : undefined;
+  if (upload?.status !== 'completed' || upload.fileId === null) return undefined;
+  const [file] = await findFiles(deps, caller, [upload.fileId]);
+  return file === undefined ? undefined : { ...stateOf(deps, upload), file };
 }
 
 async function pendingUpload(deps: Deps, { userId, orgId }: Caller, id: string): Promise<FileUpload> {

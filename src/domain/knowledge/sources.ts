@@ -327,3 +327,19 @@ export async function requireRoom(deps: Deps, agentId: string, count = 1): Promi
 export function missingSource(): DomainError {
   return new DomainError('NOT_FOUND', 'There is no such data source', { param: 'dataSourceId' });
 }
+
+/** How many passages of a source lack vectors, and why. */
+export interface SourceVectors {
+  readonly missingCount: number;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+/** The vectors of sources, in their order; null where the service makes none. Access is checked where the sources are found. */
+export async function findSourceVectors(deps: Deps, ids: readonly string[]): Promise<readonly (SourceVectors | null)[]> {
+  const found = new Map((await deps.knowledge.vectorsOf(ids)).map((row) => [row.dataSourceId, row]));
+  return ids.map((id) => {
+    const row = found.get(id);
+    return row === undefined ? null : { missingCount: row.passages, errorCode: row.errorCode, errorMessage: row.errorMessage };
+  });
+}

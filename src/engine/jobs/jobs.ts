@@ -9,6 +9,8 @@ export interface JobPayloads {
   'knowledge.refresh-source': { readonly dataSourceId: string; readonly isForced: boolean };
   /** Makes the connector of a source list its documents. */
   'knowledge.sync-source': { readonly dataSourceId: string; readonly trigger: RunTrigger };
+  /** Makes the vectors that passages of a source lack. */
+  'knowledge.embed-source': { readonly dataSourceId: string };
   'knowledge.delete-source': { readonly dataSourceId: string };
   /** Removes a file that was taken out of a vector store. */
   'knowledge.delete-item': { readonly itemId: string };

@@ -1,13 +1,18 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
-import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { Connection } from '../../entities/knowledge/connection.ts';
+import type { ItemFilter } from '../../entities/knowledge/item-filter.ts';
+import type { SearchedQuestion, Turn } from '../../entities/knowledge/searched-question.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
+import { RecentValue } from '../../lib/recent-value.ts';
 import type { Settings } from '../../settings.ts';
 import type { RankedChunk } from '../../storage/knowledge/chunk-ranking.ts';
+import type { PendingCount } from '../../storage/knowledge/embeddings/pending.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import type { ModelRouter } from '../models/router.ts';
+import type { Charge, RunEngine } from '../runs/run-engine.ts';
 import type { Pools } from '../sharing/pools.ts';
 import { browse } from './connections/browse.ts';
 import type { BrowsePage, BrowseQuery } from './connections/browser.ts';
@@ -21,34 +26,59 @@ import type { DocumentBytes } from './extract/document.ts';
 import { createExtractor } from './extract/extract.ts';
 import { newLeaseOwner } from './index/index-item.ts';
 import { registerIndexJobs } from './index/index-jobs.ts';
+import { findSpace, type Meaning } from './meaning/meaning.ts';
 import { readGivenFile } from './read-given-file.ts';
-import { searchPassages } from './search/search.ts';
+import { SearchCounts } from './search/counts.ts';
+import { type Explanations, explainPassages } from './search/explain.ts';
+import { contextOf } from './search/follow-up.ts';
+import type { FoundPassage } from './search/passages.ts';
+import { createReranker } from './search/reranker.ts';
+import { type SearchResult, searchPassages } from './search/search.ts';
 
 /** Priority of reading files of prompts: below streams, above indexing. */
 const promptNiceness = 5;
 const indexNiceness = 10;
+/** Counting reads all documents. */
+const countAgeMs = 30_000;
 
+export interface SearchQuestion {
+  readonly orgId: string;
+  /** Filtered in the SQL that ranks; `[]` finds nothing. */
+  readonly dataSourceIds: readonly string[];
+  readonly question: string;
+  /** What was said before, oldest first: a question that does not stand alone is searched with it. Absent: nothing. */
+  readonly earlier?: readonly Turn[];
+  /** Who pays for the vector of the question. */
+  readonly charge: Charge;
+}
 export interface SearchLimits {
   readonly passagesMax: number;
   readonly tokensMax: number;
   /** Only these items of the sources; absent: all. */
   readonly itemIds?: readonly string[];
+  /** Only items that it fits; absent: all. */
+  readonly filter?: ItemFilter;
+}
+export interface FoundPassages extends SearchResult {
+  readonly searched: SearchedQuestion;
 }
 
 /** The knowledge engine, as the domain and the run engine use it. */
 export interface Knowledge {
-  /**
-   * Finds the passages of the given sources that fit a question best, best first.
-   *
-   * @param dataSourceIds  filtered in the SQL that ranks; `[]` finds nothing.
-   */
-  search(
-    orgId: string,
-    dataSourceIds: readonly string[],
-    question: string,
-    limits: SearchLimits,
-    signal: AbortSignal,
-  ): Promise<readonly Passage[]>;
+  /** Searches of this process since it started. */
+  readonly counts: SearchCounts;
+  /** What the operator should know about vectors; undefined when all is well, or no embedding model is set. */
+  readonly shortcoming: string | undefined;
+  /** The vectors of sources; none where the service makes no vectors. */
+  vectorsOf(dataSourceIds: readonly string[]): Promise<readonly PendingCount[]>;
+  /** Passages of all sources without a vector; undefined where none are made. */
+  withoutVectors(): Promise<number | undefined>;
+  /** Finds the passages of the given sources that fit a question best, best first. */
+  search(question: SearchQuestion, limits: SearchLimits, signal: AbortSignal): Promise<FoundPassages>;
+  /** Why a search with this question and these limits found its passages. See search/explain.ts. */
+  explain(question: SearchQuestion, limits: SearchLimits, found: readonly FoundPassage[]): Promise<Explanations>;
+  /** The chunks before and after passages, by `itemId ordinal`. One statement. */
+  neighbours(found: readonly FoundPassage[]): Promise<ReadonlyMap<string, string>>;
   /**
    * Extracts the text of a file in a request, in a separate process. It has places of its own, so it does not wait for indexing.
    * Tenants and organizations share the places.
@@ -74,6 +104,9 @@ export interface KnowledgeOptions {
   readonly jobs: Jobs;
   readonly pools: Pools;
   readonly logger: Logger;
+  readonly models: Pick<ModelRouter, 'embedding' | 'embeddingOf'>;
+  /** Charged embeddings. */
+  readonly embed: RunEngine['embed'];
   /** Base of the links in citations, without a slash at the end; known once the service listens. */
   publicUrl(): string;
   now(): Date;
@@ -93,6 +126,15 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
   const installations = createInstallationTokens({ ...options, vendors });
   const services = { ...options, vendors, tokens, installations };
   const connectors = createConnectors(services);
+  const meaning = createMeaning(options);
+  const { vectors } = storage.db;
+  const shortcoming =
+    vectors.kind === 'missing' ? `Searches go by words alone, although EMBEDDING_MODEL is set: ${vectors.detail}.` : undefined;
+  if (shortcoming !== undefined) options.logger.warn(shortcoming);
+  const reranker = createReranker(settings);
+  const counts = new SearchCounts();
+  const spaceId = async () => (meaning === undefined ? undefined : (await findSpace(meaning))?.id);
+  const waiting = new RecentValue(countAgeMs, async () => storage.embeddings?.countAll(await spaceId()));
   const indexExtractor = createExtractor({ niceness: indexNiceness });
   const promptReader = {
     extractor: createExtractor({ niceness: promptNiceness }),
@@ -100,24 +142,62 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
     settings,
   };
   return {
-    search(orgId, dataSourceIds, question, { itemIds, ...limits }, signal) {
+    counts,
+    shortcoming,
+    vectorsOf: async (dataSourceIds) => (await storage.embeddings?.counts(dataSourceIds, await spaceId())) ?? [],
+    withoutVectors: () => waiting.read(),
+    async search({ orgId, dataSourceIds, question, earlier = [], charge }, { passagesMax, tokensMax, ...items }, signal) {
+      const context = contextOf(question, earlier);
       const urlOf = ({ contentUrl, dataSourceId, itemId }: RankedChunk) =>
         contentUrl ?? signedContentAddress(options, { dataSourceId, itemId, orgId });
-      return searchPassages(
-        storage.chunks,
-        { orgId, dataSourceIds, ...(itemIds === undefined ? {} : { itemIds }) },
-        question,
-        limits,
+      const found = await searchPassages(
+        { ranking: storage.chunks, meaning, reranker },
+        { orgId, dataSourceIds, ...items },
+        { text: question, context, charge },
+        { passagesMax, tokensMax },
         urlOf,
         signal,
       );
+      counts.add(found.retrieval);
+      const rewrite = context.length === 0 ? 'none' : 'context';
+      return { ...found, searched: { text: question, rewrite, context: context.map(({ text }) => text) } };
+    },
+    async explain(
+      { orgId, dataSourceIds, question, earlier = [] },
+      { passagesMax: _passages, tokensMax: _tokens, ...items },
+      found,
+    ) {
+      return explainPassages(storage.chunks, { orgId, dataSourceIds, ...items }, question, contextOf(question, earlier), found);
+    },
+    async neighbours(found) {
+      const places = found.flatMap(({ knowledgeItemId: itemId, firstOrdinal, lastOrdinal }) => [
+        { itemId, ordinal: firstOrdinal - 1 },
+        { itemId, ordinal: lastOrdinal + 1 },
+      ]);
+      const chunks = await storage.chunks.textsAt(places);
+      return new Map(chunks.map(({ itemId, ordinal, text }) => [`${itemId} ${ordinal}`, text]));
     },
     readFile: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
     browse: (connection, query, signal) => browse(services, connection, query, signal),
     connecting: createConnecting({ ...options, vendors }),
-    registerJobs: () => registerIndexJobs({ ...options, connectors, extractor: indexExtractor, owner }),
+    registerJobs: () => registerIndexJobs({ ...options, meaning, connectors, extractor: indexExtractor, owner }),
     async close() {
-      await Promise.all([indexExtractor.close(), promptReader.extractor.close(), vendors.close()]);
+      await Promise.all([indexExtractor.close(), promptReader.extractor.close(), vendors.close(), reranker?.close()]);
     },
+  };
+}
+
+/** @returns undefined while EMBEDDING_MODEL is not set. */
+function createMeaning({ settings, storage, models, embed }: KnowledgeOptions): Meaning | undefined {
+  if (models.embedding === undefined) return undefined;
+  const { EMBEDDING_DIMENSIONS: dimensions } = settings;
+  return {
+    store: storage.embeddings,
+    model: models.embedding,
+    modelOf: models.embeddingOf,
+    embed,
+    dimensions: dimensions === undefined ? undefined : Number(dimensions),
+    timeoutMs: settings.RETRIEVAL_EMBEDDING_TIMEOUT_MS,
+    weight: settings.RETRIEVAL_VECTOR_WEIGHT,
   };
 }

@@ -24,6 +24,8 @@ export interface ModelRouter {
   stream(request: ModelRequest, signal: AbortSignal): RoutedStream;
   /** EMBEDDING_MODEL with what makes its vectors; undefined while the setting is not set. */
   readonly embedding: EmbeddingModel | undefined;
+  /** Another embedding model, such as the one of vectors made before; undefined when its provider is not configured any more. */
+  embeddingOf(id: string): EmbeddingModel | undefined;
   close(): Promise<void>;
 }
 
@@ -76,16 +78,22 @@ export function createModelRouter(
       return routeStream({ catalog, circuit, logger, retriesMax: settings.MODEL_RETRIES_MAX }, chain, request, signal);
     },
     embedding,
+    embeddingOf: (id) => (id === embedding?.id ? embedding : findEmbedding(id, providers)),
     close: () => catalog.close(),
   };
 }
 
 function embeddingModel(id: string | undefined, providers: readonly Provider[]): EmbeddingModel | undefined {
   if (id === undefined) return undefined;
-  const { provider, name } = splitModelId(id);
-  const embed = providers.find((candidate) => candidate.id === provider)?.embed;
-  if (embed !== undefined && name !== '') return { id, name, embed };
+  const found = findEmbedding(id, providers);
+  if (found !== undefined) return found;
   const known = providers.filter((candidate) => candidate.embed !== undefined).map((candidate) => candidate.id);
   const allowed = known.length === 0 ? 'none is configured' : `configured: ${known.join(', ')}`;
   throw new Error(`bad configuration: EMBEDDING_MODEL ${id} must be provider/name of an OpenAI-compatible provider (${allowed})`);
+}
+
+function findEmbedding(id: string, providers: readonly Provider[]): EmbeddingModel | undefined {
+  const { provider, name } = splitModelId(id);
+  const embed = providers.find((candidate) => candidate.id === provider)?.embed;
+  return embed === undefined || name === '' ? undefined : { id, name, embed };
 }

@@ -16,7 +16,8 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { runLoop } from './loop.ts';
 import type { LoopDeps } from './loop-deps.ts';
-import type { RunEngine, RunPlan } from './run-engine.ts';
+import { createRewriteQuestion } from './prompt/rewrite.ts';
+import type { Retrieve, RunEngine, RunPlan } from './run-engine.ts';
 import { RunScope } from './scope.ts';
 import { RunStop } from './stop.ts';
 import { createFingerprint } from './stored/fingerprint.ts';
@@ -107,17 +108,18 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     timings,
     now: deps.now,
     newId: deps.newId,
-    retrieve: (plan, signal) =>
-      timings.retrieval(
-        deps.knowledge.search(
-          plan.orgId,
-          plan.dataSourceIds,
-          plan.question,
-          { passagesMax: settings.RETRIEVAL_PASSAGES_MAX, tokensMax: settings.RETRIEVAL_TOKENS_MAX },
-          signal,
-        ),
-      ),
+    retrieve: (plan, signal) => timings.retrieval(retrieve(plan, signal)),
   };
+  const rewriteQuestion = createRewriteQuestion(settings.QUERY_REWRITE_MODEL, { ...deps, ledger });
+
+  async function retrieve(...[plan, signal]: Parameters<Retrieve>): Promise<Awaited<ReturnType<Retrieve>>> {
+    const { earlier = [], ...asked } = plan;
+    const limits = { passagesMax: settings.RETRIEVAL_PASSAGES_MAX, tokensMax: settings.RETRIEVAL_TOKENS_MAX };
+    const written = await rewriteQuestion(plan.question, earlier, plan.charge, signal);
+    if (written === undefined) return deps.knowledge.search(plan, limits, signal);
+    const found = await deps.knowledge.search({ ...asked, question: written }, limits, signal);
+    return { ...found, searched: { ...found.searched, rewrite: 'model' } };
+  }
 
   const scopes = new Set<RunScope>();
   const stored = new StoredRuns({ ...deps, loop: loopDeps, active, onEnded: (status) => counts.ended.add(status) });
@@ -202,6 +204,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
       return deps.limits.requireLeft(owner.orgId, 'api');
     },
     countInput: (plan, signal) => countInputTokens(plan, loopDeps, signal),
+    rewriteQuestion,
     embed: (charge, call, signal) => chargedEmbeddings({ limits: deps.limits, ledger, tracing }, charge, call, signal),
     recoverUsage: () => ledger.recover(),
     owner: stored.owner,

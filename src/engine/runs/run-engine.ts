@@ -1,4 +1,6 @@
 import type { Passage } from '../../entities/knowledge/citation.ts';
+import type { Retrieval } from '../../entities/knowledge/retrieval.ts';
+import type { SearchedQuestion, Turn } from '../../entities/knowledge/searched-question.ts';
 import type { RunEventStream, RunStatus } from '../../entities/runs/event.ts';
 import type { ResponseHead } from '../../entities/runs/response.ts';
 import type { EnabledTool, ToolType } from '../../entities/runs/tool.ts';
@@ -8,6 +10,7 @@ import type { EmbeddingRequest, ModelMessage, ModelParameters, ModelRequest, Mod
 import type { EmbeddingModel } from '../models/router.ts';
 import type { AnswerCheck } from './answer/gate.ts';
 import type { Approvals } from './prompt/approvals.ts';
+import type { RewriteQuestion } from './prompt/rewrite.ts';
 import type { RunTimings } from './usage/timings.ts';
 
 /** Everything one run needs. Access is checked before: the engine knows no user, only whom to charge. */
@@ -69,12 +72,15 @@ export interface KnowledgePlan {
   readonly dataSourceIds: readonly string[];
   /** The question that the run searches for; '' for no search. Subagents have questions of their own. */
   readonly question: string;
+  /** What was said before the question, oldest first. */
+  readonly earlier?: readonly Turn[];
 }
 export interface Charge {
   readonly tenantId: string;
   readonly orgId: string;
   readonly userId: string;
-  readonly keyId: string;
+  /** Null for work in the background. */
+  readonly keyId: string | null;
   readonly agentId: string | null;
   readonly runId: string | null;
 }
@@ -122,6 +128,8 @@ export interface RunEngine {
    * @throws DomainError INSUFFICIENT_QUOTA; ModelError.
    */
   embed(charge: Charge, request: EmbeddingCall, signal: AbortSignal): Promise<ChargedEmbeddings>;
+  /** Has the model of QUERY_REWRITE_MODEL write out a question that continues a conversation; undefined without it. See prompt/rewrite.ts. */
+  readonly rewriteQuestion: RewriteQuestion;
   /** Identifies this process among those on the same database, as the only holder of some runs' secrets. */
   readonly owner: string;
   /** Equal for equal secrets, within this process: its key never leaves the process. Null for none. */
@@ -158,4 +166,12 @@ export interface RunEngine {
   /** Lets runs end by themselves for most of `graceMs`, then calls `endAll`. Resolves once the ledger is written. */
   stop(graceMs: number): Promise<void>;
 }
-export type Retrieve = (plan: KnowledgePlan, signal: AbortSignal) => Promise<readonly Passage[]>;
+/** Finds passages for a run; the charge is that of the run. */
+export type Retrieve = (
+  plan: KnowledgePlan & { readonly charge: Charge },
+  signal: AbortSignal,
+) => Promise<{
+  readonly passages: readonly Passage[];
+  readonly retrieval: Retrieval;
+  readonly searched: SearchedQuestion;
+}>;

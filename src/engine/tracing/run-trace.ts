@@ -1,4 +1,5 @@
 import type { Attributes, Span } from '@opentelemetry/api';
+import type { Retrieval } from '../../entities/knowledge/retrieval.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
 import type { TokenUsage } from '../models/port.ts';
 import type { Selection } from '../models/route-stream.ts';
@@ -68,7 +69,10 @@ export class RunTrace {
   }
 
   /** Runs the search for passages as a span. */
-  retrieval<T>(dataSourceIds: readonly string[], work: () => Promise<readonly T[]>): Promise<readonly T[]> {
+  retrieval<T extends { readonly passages: readonly unknown[]; readonly retrieval: Retrieval }>(
+    dataSourceIds: readonly string[],
+    work: () => Promise<T>,
+  ): Promise<T> {
     const [only] = dataSourceIds.length === 1 ? dataSourceIds : [];
     const attributes: Attributes = {
       'gen_ai.operation.name': 'retrieval',
@@ -78,7 +82,10 @@ export class RunTrace {
     const span = this.#tracing.begin(only === undefined ? 'retrieval' : `retrieval ${only}`, 'internal', attributes, this.#span);
     return asSpan(this.#tracing, span, async () => {
       const found = await work();
-      span.setAttribute('parley.retrieval.passages', found.length);
+      const { mode, reason } = found.retrieval;
+      span.setAttribute('parley.retrieval.passages', found.passages.length);
+      span.setAttribute('parley.retrieval.mode', mode);
+      if (reason !== null) span.setAttribute('parley.retrieval.reason', reason);
       return found;
     });
   }

@@ -1,3 +1,5 @@
+import type { LegScores } from './retrieval.ts';
+
 /** A passage that an answer cites. `index` is the number in its `[n]` marker, in order of first use. */
 export interface Citation {
   readonly id: string;
@@ -34,8 +36,10 @@ export interface Passage {
   readonly url: string;
   readonly itemType: string;
   readonly tokenCount: number;
-  /** BM25 or fused; higher is closer. */
+  /** Higher is closer: BM25, from 0 to 1 when meaning took part, the reranker's when it was asked. */
   readonly score: number;
+  /** Of its best chunk. */
+  readonly scores: LegScores;
   /** False when its source or item must not be cited. */
   readonly mayCite: boolean;
   /** Other items that contain the same text; absent when there are none. */

@@ -5,6 +5,7 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
   getNamedType,
+  isInputObjectType,
   isInterfaceType,
   isObjectType,
   type OperationDefinitionNode,
@@ -97,14 +98,19 @@ function inside(inner: Resolver, idMember: string, readsOf: ReadsOf): Resolver {
 function named(field: Field, inner: Resolver, readsOf: ReadsOf): Resolver {
   const isNoted = shownBy(field) !== undefined;
   const names = field.args.map(({ name }) => name).filter((name) => name in argumentNouns || (name === 'id' && !isNoted));
-  if (names.length === 0) return inner;
+  const inputNames = membersOfInput(field).filter((name) => name in argumentNouns);
+  if (names.length + inputNames.length === 0) return inner;
   const isExport = exportOperations.has(field.name);
   return (source, args: Source, context, info) => {
     const result: unknown = inner(source, args, context, info);
     if (!isExport && !seesAsAdministrator(context.caller)) return result;
     const admitted = (value: unknown) => {
-      for (const name of names) {
-        const id = args[name];
+      const input = isSource(args.input) ? args.input : {};
+      const given = [
+        ...names.map((name) => ({ name, id: args[name] })),
+        ...inputNames.map((name) => ({ name, id: input[name] })),
+      ];
+      for (const { name, id } of given) {
         if (typeof id !== 'string') continue;
         const noun = argumentNouns[name] ?? idNounOf(id);
         if (noun !== undefined) readsOf(context, field.name).note(noun, id);
@@ -113,6 +119,12 @@ function named(field: Field, inner: Resolver, readsOf: ReadsOf): Resolver {
     };
     return result instanceof Promise ? result.then(admitted) : admitted(result);
   };
+}
+
+function membersOfInput({ args }: Field): readonly string[] {
+  const type = args.find(({ name }) => name === 'input')?.type;
+  const input = type === undefined ? undefined : getNamedType(type);
+  return isInputObjectType(input) ? Object.keys(input.getFields()) : [];
 }
 
 function idNounOf(id: string): ContentNoun | undefined {

@@ -2,12 +2,14 @@ import { canEditDataSource } from '../../domain/access/access.ts';
 import { findUsersById } from '../../domain/accounts/accounts.ts';
 import { watchDataSource } from '../../domain/knowledge/source-changes.ts';
 import {
+  findSourceVectors,
   getDataSource,
   listAgentsOfDataSources,
   listDataSources,
   listDataSourcesOfAgent,
   listDataSourcesOfAgents,
   orderedPageShape,
+  type SourceVectors,
 } from '../../domain/knowledge/sources.ts';
 import type { AgentView } from '../../entities/agents/agent.ts';
 import {
@@ -71,6 +73,21 @@ const IndexingStatisticsType = builder.objectRef<IndexingStatistics>('IndexingSt
     pendingCount: t.exposeInt('pendingCount', { description: 'Items that wait for a worker.' }),
     indexingCount: t.exposeInt('indexingCount', { description: 'Items that are being indexed.' }),
     totalCount: t.exposeInt('totalCount', { description: 'The number of items.' }),
+  }),
+});
+
+const SourceVectorsType = builder.objectRef<SourceVectors>('SourceVectors').implement({
+  description: 'The vectors of a source, which let searches find passages by meaning.',
+  fields: (t) => ({
+    missingCount: t.exposeInt('missingCount', {
+      description: 'Passages of documents whose vectors are not complete: they are found by words.',
+    }),
+    errorCode: t.exposeString('errorCode', {
+      nullable: true,
+      description:
+        'Why no more vectors are made now: `LIMIT_REACHED`, `PROVIDER_UNAVAILABLE`, `PROVIDER_REFUSED`. Null while all is well.',
+    }),
+    errorMessage: t.exposeString('errorMessage', { nullable: true, description: 'The same for people.' }),
   }),
 });
 
@@ -159,6 +176,14 @@ export const DataSourceType = builder.objectRef<DataSource>('DataSource').implem
       type: IndexingStatisticsType,
       description: 'Its items by what they are doing.',
       resolve: ({ counts }) => indexingStatistics(counts),
+    }),
+    vectors: t.loadable({
+      extensions: reads('id'),
+      type: SourceVectorsType,
+      nullable: true,
+      description: 'Its vectors; null where this service makes none.',
+      load: (ids: string[], { deps }) => findSourceVectors(deps, ids) as never,
+      resolve: ({ id }) => id,
     }),
     canEdit: t.boolean({
       extensions: reads('orgId', 'ownerUserId'),

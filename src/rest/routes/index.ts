@@ -13,6 +13,7 @@ import { embeddingRoutes } from './embeddings.ts';
 import { fileRoutes } from './files.ts';
 import { groupRoutes } from './groups.ts';
 import { connectionRoutes } from './knowledge/connections.ts';
+import { searchRoutes } from './knowledge/search.ts';
 import { dataSourceKindRoutes } from './knowledge/source-kinds.ts';
 import { dataSourceRoutes } from './knowledge/sources.ts';
 import { vectorStoreRoutes } from './knowledge/vector-stores.ts';
@@ -37,6 +38,7 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...vectorStoreRoutes,
   ...dataSourceRoutes,
   ...dataSourceKindRoutes,
+  ...searchRoutes,
   ...groupRoutes,
   ...apiKeyRoutes,
   ...usageRoutes,

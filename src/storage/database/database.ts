@@ -3,6 +3,7 @@ import type { ChangeRecord } from '../audit/recorded-pool.ts';
 import type { PrismaOnPool } from './prisma.ts';
 import type { Room } from './room.ts';
 import type { StatementClass } from './statement-limits.ts';
+import type { VectorSupport } from './vector-extension.ts';
 
 /** The database behind every store: one pool, one Prisma client on it. */
 export interface Database extends PrismaOnPool {
@@ -12,6 +13,7 @@ export interface Database extends PrismaOnPool {
   readonly pageMaxBytes: number;
   readonly listMaxBytes: number;
   readonly room: Room;
+  readonly vectors: VectorSupport;
   /** Runs `work` with the statement time limits of this class; the default is `interactive`. */
   runAs<T>(kind: StatementClass, work: () => T): T;
   /** Runs `work`; its first transaction that changes something also writes the record, or fails (recorded-pool.ts). */

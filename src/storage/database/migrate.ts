@@ -18,7 +18,7 @@ export interface Migration {
 export const migrationsFolder = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 
 /** Any number works, as long as every Parley uses the same one. */
-const migrationLock = 7_215_533;
+export const migrationLock = 7_215_533;
 
 /**
  * Applies what is missing, in order, each in a transaction of its own. Processes that start together on one server take turns.

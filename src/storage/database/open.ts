@@ -10,6 +10,7 @@ import { openPool } from './pool.ts';
 import { createPrisma } from './prisma.ts';
 import { createRoom } from './room.ts';
 import { StatementLimits } from './statement-limits.ts';
+import { prepareVectors, type VectorSupport } from './vector-extension.ts';
 
 export interface OpenDatabaseOptions {
   /** Called for failures outside any call: a lost idle connection (not fatal, the pool replaces it), or the end of the embedded database (fatal). */
@@ -87,15 +88,17 @@ async function connect(
   };
   try {
     // Runs while the Prisma client is made, which takes some 50 ms.
-    const preparing = prepareSchema(pool, embedded, connection);
+    const needsVectors = settings.EMBEDDING_MODEL !== undefined;
+    const preparing = prepareSchema(pool, embedded, connection, needsVectors);
     limits.bind(pool);
     const { prisma, transaction } = createPrisma(pool, () => limits.begin);
-    await preparing;
+    const vectors = await preparing;
     return {
       kind: embedded === undefined ? 'server' : 'embedded',
       pool,
       prisma,
       room,
+      vectors,
       pageMaxBytes: settings.LIST_PAGE_MAX_BYTES,
       listMaxBytes: settings.REPLY_MAX_BYTES,
       transaction,
@@ -119,14 +122,20 @@ async function prepareSession(client: ClientBase, limits: StatementLimits): Prom
 }
 
 /** On a connection of its own, without time limits: a migration may take long, and waits for other instances that migrate. */
-async function prepareSchema(pool: Pool, embedded: EmbeddedServer | undefined, connection: PoolConfig): Promise<void> {
-  if (embedded !== undefined) {
-    await migrate(pool);
-    return;
-  }
+async function prepareSchema(
+  pool: Pool,
+  embedded: EmbeddedServer | undefined,
+  connection: PoolConfig,
+  needsVectors: boolean,
+): Promise<VectorSupport> {
+  const prepare = async (client: Pool): Promise<VectorSupport> => {
+    await migrate(client);
+    return needsVectors ? prepareVectors(client) : { kind: 'unneeded' };
+  };
+  if (embedded !== undefined) return prepare(pool);
   const own = openPool({ ...connection, max: 1, application_name: 'parley-migrations' }, { onLost: () => undefined });
   try {
-    await migrate(own);
+    return await prepare(own);
   } finally {
     await own.end();
   }

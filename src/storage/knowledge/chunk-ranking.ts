@@ -1,6 +1,8 @@
 // Raw SQL: ranking. The database scores passages, so that their texts need not be sent.
+import type { LegScores } from '../../entities/knowledge/retrieval.ts';
 import type { Database } from '../database/database.ts';
-import { prepared } from '../database/sql/where.ts';
+import { Parameters, prepared } from '../database/sql/where.ts';
+import { type ItemLimits, itemLimitsCondition } from './item-filter.ts';
 import { lexemeKey } from './lexeme-key.ts';
 
 /** BM25 over the passages of some sources, in two statements; the second one ranks and filters. */
@@ -19,6 +21,13 @@ export interface ChunkRanking {
    * checks that a passage is of an allowed source and of its item's live generation.
    */
   rank(plan: RankingPlan): Promise<readonly RankedChunk[]>;
+  /** As `rank`, without reading the passages. */
+  score(plan: RankingPlan): Promise<readonly ScoredId[]>;
+  /** Reads passages, in the order of `ids`. The same statement makes the checks of `rank` again: a passage that fails them is left out. */
+  read(
+    allowed: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds' | 'filter'>,
+    ids: readonly string[],
+  ): Promise<readonly ChunkInPlace[]>;
 }
 
 export interface Bounds {
@@ -46,11 +55,9 @@ export interface SourceTerm {
   readonly df: number;
 }
 
-export interface RankingPlan {
+export interface RankingPlan extends ItemLimits {
   readonly orgId: string;
   readonly dataSourceIds: readonly string[];
-  /** Only passages of these items; absent: of all. */
-  readonly itemIds?: readonly string[];
   /** All terms that are scored, rarest first. */
   readonly terms: readonly RankingTerm[];
   /** The first terms of this number supply candidates. */
@@ -68,12 +75,22 @@ export interface RankingTerm {
   readonly keys: ReadonlyMap<string, number>;
 }
 
+/** A passage by its id, and how well it fits. */
+export interface ScoredId {
+  readonly id: string;
+  readonly score: number;
+}
+
+/** A passage with its place, before it is scored. */
+export type ChunkInPlace = Omit<RankedChunk, 'score' | 'scores'>;
+
 export interface RankedChunk {
   readonly chunkId: string;
   readonly itemId: string;
   readonly dataSourceId: string;
   readonly ordinal: number;
   readonly score: number;
+  readonly scores: LegScores;
   readonly title: string;
   readonly itemType: string;
   readonly contentUrl: string | null;
@@ -91,6 +108,11 @@ export interface RankedChunk {
 /** BM25's constants: how fast repetition stops counting, and how much a chunk's length counts. */
 const k1 = 1.2;
 const b = 0.75;
+
+/** What a term that occurs `count` times in a chunk adds to its score: one summand of the ranking statement. */
+export function termScore(weight: number, count: number, length: number, averageLength: number): number {
+  return ((k1 + 1) * weight) / (1 + (k1 * (1 - b + (b * length) / Math.max(averageLength, 1))) / count);
+}
 
 export function createChunkRanking({ pool }: Database): ChunkRanking {
   return {
@@ -113,26 +135,47 @@ export function createChunkRanking({ pool }: Database): ChunkRanking {
       const { rows } = await pool.query<SimilarRow>(similarSql, [dataSourceIds, config, prefix, min, max]);
       return rows.map((row) => ({ ...row, dataSourceId: row.data_source_id, config, count: 1 }));
     },
-    async rank({ orgId, dataSourceIds, itemIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit }) {
-      if (terms.length === 0) return [];
-      const { rows } = await pool.query<RankedChunk>(
-        prepared(rankSql(terms.length, itemIds !== undefined), [
-          dataSourceIds,
-          terms.slice(0, candidateTerms).map(({ keys }) => arrayText([...keys.values()])),
-          terms.slice(0, candidateTerms).map(({ weight }) => weight),
-          rowsPerTermMax,
-          candidatesMax,
-          dataSourceIds.map((id) => arrayText(terms.map(({ keys }) => keys.get(id) ?? absentKey))),
-          terms.map(({ weight }) => weight),
-          Math.max(averageLength, 1),
-          limit,
-          orgId,
-          ...(itemIds === undefined ? [] : [itemIds]),
-        ]),
-      );
-      return rows;
+    async rank(plan) {
+      if (plan.terms.length === 0) return [];
+      const { terms, itemLimits, values } = rankStatement(plan);
+      const { rows } = await pool.query<Omit<RankedChunk, 'scores'>>(prepared(rankSql(terms, itemLimits), values));
+      return rows.map((row) => ({ ...row, scores: { lexical: row.score, vector: null, rerank: null } }));
+    },
+    async score(plan) {
+      if (plan.terms.length === 0) return [];
+      const { terms, itemLimits, values } = rankStatement(plan);
+      return (await pool.query<ScoredId>(prepared(scoreIdsSql(terms, itemLimits), values))).rows;
+    },
+    async read({ orgId, dataSourceIds, ...limits }, ids) {
+      if (ids.length === 0) return [];
+      const given = new Parameters();
+      given.values.push(dataSourceIds, orgId, ids);
+      const itemLimits = itemLimitsCondition(limits, given, { column: 'item_id', sources: '$1::text[]' });
+      const { rows } = await pool.query<ChunkInPlace>(prepared(readSql(itemLimits), given.values));
+      const found = new Map(rows.map((row) => [row.chunkId, row]));
+      return ids.flatMap((id) => found.get(id) ?? []);
     },
   };
+}
+
+/** The values of the statements that rank, and what their text depends on. */
+function rankStatement(plan: RankingPlan) {
+  const { orgId, dataSourceIds, terms, candidateTerms, rowsPerTermMax, candidatesMax, averageLength, limit } = plan;
+  const given = new Parameters();
+  given.values.push(
+    dataSourceIds,
+    terms.slice(0, candidateTerms).map(({ keys }) => arrayText([...keys.values()])),
+    terms.slice(0, candidateTerms).map(({ weight }) => weight),
+    rowsPerTermMax,
+    candidatesMax,
+    dataSourceIds.map((id) => arrayText(terms.map(({ keys }) => keys.get(id) ?? absentKey))),
+    terms.map(({ weight }) => weight),
+    Math.max(averageLength, 1),
+    limit,
+    orgId,
+  );
+  const itemLimits = itemLimitsCondition(plan, given, { column: 'item_id', sources: '$1::text[]' });
+  return { terms: terms.length, itemLimits, values: given.values };
 }
 
 /** The key of a term that no source has: real keys are not negative. */
@@ -196,14 +239,16 @@ function scoreSql(terms: number): string {
 /**
  * `OFFSET 0` keeps the planner from reordering: without statistics, which nothing gathers by itself on the embedded database, it would read every
  * chunk of every item to find four hundred.
+ *
+ * @param itemLimits  made by itemLimitsCondition.
  */
-const rankSql = (terms: number, hasItems: boolean) => `
+const scoredSql = (terms: number, itemLimits: string) => `
 WITH candidates AS MATERIALIZED (
   SELECT hit.id
   FROM unnest($2::text[], $3::float8[]) AS term(keys, weight)
   CROSS JOIN LATERAL (
     SELECT id, length FROM chunks
-    WHERE term_keys && term.keys::int[] AND data_source_id = ANY($1::text[])${hasItems ? ' AND item_id = ANY($11::text[])' : ''}
+    WHERE term_keys && term.keys::int[] AND data_source_id = ANY($1::text[])${itemLimits}
     LIMIT $4
   ) AS hit
   GROUP BY hit.id, hit.length
@@ -229,11 +274,36 @@ WITH candidates AS MATERIALIZED (
   FROM found
   ORDER BY score DESC, id
   LIMIT $9
-)
-SELECT scored.id::text AS "chunkId", scored.item_id AS "itemId", scored.data_source_id AS "dataSourceId", scored.ordinal, scored.score,
+)`;
+
+const placeSql = `scored.id::text AS "chunkId", scored.item_id AS "itemId", scored.data_source_id AS "dataSourceId", scored.ordinal,
   scored.title, scored.type AS "itemType", scored."contentUrl", scored.may_cite AS "mayCite",
   words.heading_path AS "headingPath", words.text, words.gap_before AS "gapBefore", words.token_count AS "tokenCount",
-  words.content_hash AS "contentHash", words.page, words.char_start AS "charStart", words.char_end AS "charEnd"
+  words.content_hash AS "contentHash", words.page, words.char_start AS "charStart", words.char_end AS "charEnd"`;
+
+const rankSql = (terms: number, itemLimits: string) => `${scoredSql(terms, itemLimits)}
+SELECT ${placeSql}, scored.score
 FROM scored
 CROSS JOIN LATERAL (SELECT * FROM chunk_texts WHERE chunk_id = scored.id OFFSET 0) AS words
 ORDER BY scored.score DESC, scored.id`;
+
+const scoreIdsSql = (terms: number, itemLimits: string) => `${scoredSql(terms, itemLimits)}
+SELECT id::text AS id, score FROM scored ORDER BY score DESC, scored.id`;
+
+const readSql = (itemLimits: string) => `
+WITH sources AS MATERIALIZED (
+  SELECT id, cite FROM data_sources WHERE id = ANY($1::text[]) AND "orgId" = $2 AND "deletingAt" IS NULL
+), scored AS MATERIALIZED (
+  SELECT chunk.id, chunk.item_id, chunk.data_source_id, chunk.ordinal, item.title, item.type, item."contentUrl", item.cite AND sources.cite AS may_cite
+  FROM unnest($3::bigint[]) AS wanted(id)
+  CROSS JOIN LATERAL (SELECT * FROM chunks WHERE chunks.id = wanted.id${itemLimits} OFFSET 0) AS chunk
+  CROSS JOIN LATERAL (
+    SELECT coalesce(metadata->>'title', name) AS title, type, "contentUrl", cite FROM knowledge_items AS live
+    WHERE live.id = chunk.item_id AND "liveGeneration" = chunk.generation
+    OFFSET 0
+  ) AS item
+  JOIN sources ON sources.id = chunk.data_source_id
+)
+SELECT ${placeSql}
+FROM scored
+CROSS JOIN LATERAL (SELECT * FROM chunk_texts WHERE chunk_id = scored.id OFFSET 0) AS words`;

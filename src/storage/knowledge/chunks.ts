@@ -1,11 +1,12 @@
 // Raw SQL: bulk writes of the index. One statement adds or removes the passages of an item with all their lexemes.
 import type { Database } from '../database/database.ts';
 import type { Transaction } from '../database/prisma.ts';
+import { type ChunkDetails, createChunkDetails } from './chunk-details.ts';
 import { type ChunkRanking, createChunkRanking } from './chunk-ranking.ts';
 import { lexemeKey } from './lexeme-key.ts';
 
 /** The passages of items and their index. */
-export interface ChunkStore extends ChunkRanking {
+export interface ChunkStore extends ChunkRanking, ChunkDetails {
   /**
    * Adds chunks to a generation, and their lexemes to the source's counts, in the caller's transaction. A search finds them once the generation is
    * the item's live one.
@@ -62,6 +63,7 @@ export function createChunkStore(db: Database): ChunkStore {
   let removedSinceVacuum = 0;
   return {
     ...createChunkRanking(db),
+    ...createChunkDetails(db),
     async add(tx, { dataSourceId, itemId, generation, config }, chunks) {
       if (chunks.length === 0) return;
       await lockCounts(tx, dataSourceId);
@@ -96,6 +98,8 @@ export function createChunkStore(db: Database): ChunkStore {
       if (db.kind !== 'embedded' || removedSinceVacuum < vacuumAfter) return;
       removedSinceVacuum = 0;
       for (const table of ['chunks', 'chunk_texts', 'lexeme_frequencies']) await pool.query(`VACUUM ${table}`);
+      // Repairing the graph of an index of vectors would stop everything else for minutes; removed vectors in it do no harm.
+      if (db.vectors.kind === 'ready') await pool.query('VACUUM (INDEX_CLEANUP OFF) chunk_embeddings');
     },
     async refreshStatistics() {
       await pool.query('ANALYZE chunks (item_id, generation, data_source_id)');

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Passage } from '../../../src/entities/knowledge/citation.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makePdf } from '../../support/knowledge/documents.ts';
-import { addFile, indexed, itemsOf, longText } from '../../support/knowledge/knowledge.ts';
+import { addFile, indexed, itemsOf, longText, searchLimits, searchOf } from '../../support/knowledge/knowledge.ts';
 import { docx, pptx, pptxShape, wordParagraph, xlsx } from '../../support/knowledge/office.ts';
 import type { Person } from '../../support/make.ts';
 import { withService } from '../../support/service.ts';
@@ -16,9 +15,8 @@ beforeAll(async () => {
   agent = await make.agent({ owner: ann });
 });
 
-const limits = { passagesMax: 8, tokensMax: 4_000 };
-const search = (dataSourceIds: readonly string[], question: string, orgId = ann.orgId): Promise<readonly Passage[]> =>
-  service.deps.knowledge.search(orgId, dataSourceIds, question, limits, AbortSignal.timeout(60_000));
+const search = async (dataSourceIds: readonly string[], question: string, orgId = ann.orgId) =>
+  (await searchOf(service, { ...ann, orgId }, dataSourceIds, question)).passages;
 
 async function added(filename: string, content: string | Uint8Array) {
   const { body } = await addFile(ann, agent.id, filename, content);
@@ -170,7 +168,7 @@ describe('what a search returns', () => {
   it('neighbours joined, within the tokens allowed', async () => {
     const source = await added('long.txt', longText(12));
     const passages = await search([source.id], 'paragraph number three four five six seven');
-    expect(passages.reduce((sum, { tokenCount }) => sum + tokenCount, 0)).toBeLessThanOrEqual(limits.tokensMax);
+    expect(passages.reduce((sum, { tokenCount }) => sum + tokenCount, 0)).toBeLessThanOrEqual(searchLimits.tokensMax);
     for (const passage of passages) expect(longText(12).slice(passage.charStart, passage.charEnd)).toBe(passage.text);
   });
 

@@ -198,6 +198,30 @@ describe('a run of a source', () => {
     await sync(id, library);
     await settled(ann, id);
     expect(await textsOf(id)).toEqual(['a', 'b']);
+    expect((await itemsOf(ann, id))[0].metadata).not.toHaveProperty('skippedReason');
+  });
+
+  it('is cut off as often as it must be, as long as it gets further each time', async () => {
+    const ann = await make.person();
+    const id = await source(ann);
+    const library = new Library();
+    library.partSize = 1;
+    const names = Array.from({ length: 9 }, (_, index) => `document ${index}`);
+    for (const name of names) library.documents.set(name, name);
+    const { pool } = service.deps.storage.db;
+    // As after a kill: the process is gone, its lease ends.
+    for (let cut = 1; cut <= 8; cut += 1) {
+      const gone = new Error('killed');
+      library.between = async () => {
+        await pool.query(`update source_runs set "leaseOwner" = 'gone', "leaseUntil" = 'epoch' where "dataSourceId" = $1`, [id]);
+        throw gone;
+      };
+      await sync(id, library);
+    }
+    library.between = () => undefined;
+    await sync(id, library);
+    expect(await settled(ann, id)).toMatchObject({ status: 'COMPLETED', addedCount: 9 });
+    expect(await textsOf(id)).toEqual(names);
   });
 
   it('goes on where it was cut off, and finds the state of the run before', async () => {

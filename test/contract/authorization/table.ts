@@ -217,6 +217,7 @@ export const table: Readonly<Record<string, Line>> = {
   'Query.indexingStatistics': line('readsSource', ({ source }) => ({ dataSourceId: source })),
   'Query.knowledgeItem': line('readsSource', ({ source, item }) => ({ dataSourceId: source, id: item })),
   'Query.citedDocument': line('opensSource', ({ source, item }) => ({ dataSourceId: source, id: item })),
+  'Query.search': line('sees', ({ agent }) => ({ input: { agentId: agent, query: 'hours' } })),
   'Query.knowledgeItems': line('readsSource', ({ source }) => ({ dataSourceId: source })),
   'Mutation.addApiDataSource': line('edits', withInput({ name: 'Hours', data: { monday: '9 to 17' } })),
   'Mutation.addFileDataSource': line('edits', ({ agent }) => ({ agentId: agent, file: note() })),

@@ -67,6 +67,46 @@ describe.each([
     expect(changed.attributes).toEqual({ team: 'desk' });
   });
 
+  it('pages backwards from a file or a store', async () => {
+    const { vectorStores } = client();
+    const contents = ['One.', 'Two.', 'Three.', 'Four.', 'Five.'];
+    const ids: string[] = [];
+    for (const content of contents) ids.push(await upload(content));
+    const store = await vectorStores.create({ file_ids: ids });
+    const list = async (query: OpenAI.VectorStores.FileListParams) => {
+      const { data, has_more } = await vectorStores.files.list(store.id, query);
+      return [data.map(({ id }) => ids.indexOf(id)), has_more];
+    };
+    expect(await list({ order: 'asc', limit: 2, before: ids[4] as string })).toEqual([[2, 3], true]);
+    expect(await list({ order: 'asc', limit: 2, before: ids[2] as string })).toEqual([[0, 1], false]);
+    expect(await list({ order: 'desc', limit: 2, before: ids[0] as string })).toEqual([[2, 1], true]);
+    expect(await list({ order: 'asc', limit: 2, after: ids[0] as string, before: ids[4] as string })).toEqual([[1, 2], true]);
+    const later = [await vectorStores.create({}), await vectorStores.create({}), await vectorStores.create({})];
+    const stores = await vectorStores.list({ order: 'asc', limit: 2, before: later[2]?.id as string });
+    expect(stores.data.map(({ id }) => id)).toEqual([later[0]?.id, later[1]?.id]);
+  });
+
+  it('indexes a file anew that failed or was cancelled and is attached again', async () => {
+    const { vectorStores } = client();
+    const [first, second] = [await upload('The office opens at nine.'), await upload('The canteen serves soup.')];
+    const store = await vectorStores.create({ file_ids: [first, second] });
+    const ended = (id: string) => vectorStores.files.poll(store.id, id, poll);
+    await Promise.all([ended(first), ended(second)]);
+    const set = (id: string, status: string) =>
+      service.deps.storage.db.pool.query(
+        `update knowledge_items set "indexStatus" = $2, "liveGeneration" = null, "errorCode" = 'INTERNAL' where "uniqueId" = $1`,
+        [id, status],
+      );
+    await set(first, 'CANCELLED');
+    await set(second, 'FAILED');
+    expect((await vectorStores.files.retrieve(second, { vector_store_id: store.id })).status).toBe('failed');
+    await vectorStores.files.create(store.id, { file_id: first });
+    expect(await ended(first)).toMatchObject({ status: 'completed', last_error: null });
+    const batch = await vectorStores.fileBatches.createAndPoll(store.id, { file_ids: [first, second] }, poll);
+    expect(batch).toMatchObject({ status: 'completed', file_counts: { completed: 2, failed: 0, total: 2 } });
+    expect((await vectorStores.search(store.id, { query: 'soup' })).data[0]?.file_id).toBe(second);
+  });
+
   it('uploads and attaches in one go', async () => {
     const { vectorStores } = client();
     const store = await vectorStores.create({});

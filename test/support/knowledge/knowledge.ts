@@ -1,5 +1,21 @@
+import type { SearchResult } from '../../../src/engine/knowledge/search/search.ts';
 import type { TestClient } from '../client.ts';
 import { eventually } from '../eventually.ts';
+import type { Person } from '../make.ts';
+import type { TestService } from '../service.ts';
+
+export const searchLimits = { passagesMax: 8, tokensMax: 4_000 };
+
+/** Searches as a run of this person does. */
+export function searchOf(
+  { deps }: Pick<TestService, 'deps'>,
+  { tenantId, orgId, userId, keyId }: Pick<Person, 'tenantId' | 'orgId' | 'userId' | 'keyId'>,
+  dataSourceIds: readonly string[],
+  question: string,
+): Promise<SearchResult> {
+  const charge = { tenantId, orgId, userId, keyId, agentId: null, runId: null };
+  return deps.knowledge.search({ orgId, dataSourceIds, question, charge }, searchLimits, AbortSignal.timeout(60_000));
+}
 
 const atRest = new Set(['INDEXED', 'FAILED']);
 

@@ -44,7 +44,7 @@ export function graphqlCompletionAnswer({ choices, usage }: Wire): Answer {
 }
 
 function graphqlAnnotation({ urlCitation: { startIndex, endIndex, title, url } }: Wire): Answer['citations'][number] {
-  return { start: startIndex, end: endIndex, title, url: unsigned(url) };
+  return { start: startIndex, end: endIndex, title, url };
 }
 
 export function chunksAnswer(chunks: readonly Wire[]): Answer {
@@ -177,11 +177,11 @@ function pair(usage: Wire, input: string, output: string): readonly [number, num
 }
 
 function annotation({ url_citation: { start_index, end_index, title, url } }: Wire): Answer['citations'][number] {
-  return { start: start_index, end: end_index, title, url: unsigned(url) };
+  return { start: start_index, end: end_index, title, url };
 }
 
 function citation({ answerStart, answerEnd, name, url }: Wire): Answer['citations'][number] {
-  return { start: answerStart, end: answerEnd, title: name, url: unsigned(url) };
+  return { start: answerStart, end: answerEnd, title: name, url };
 }
 
 /** Each reading of an answer signs its links anew. */

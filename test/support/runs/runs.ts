@@ -60,6 +60,7 @@ export function routerOf(model: Model): ModelRouter {
       selection: { provider: 'test', model: 'model', fallbackChain: [], queueMs: 0, firstTokenMs: 1 },
     }),
     embedding: undefined,
+    embeddingOf: () => undefined,
     close: async () => undefined,
   };
 }
@@ -88,7 +89,7 @@ export const noLimits = {
 export function loopDeps(model: Model, more: Partial<LoopDeps> = {}): LoopDeps {
   return {
     models: routerOf(model),
-    retrieve: async () => [],
+    retrieve: retrieving([]),
     ledger: recordingLedger(),
     limits: noLimits,
     tools: registryOf(new Map()),
@@ -162,6 +163,15 @@ export const finish = (reason: 'stop' | 'length' | 'tool_calls' | 'content_filte
   reason,
 });
 
+/** A search that always finds these passages. */
+export function retrieving(passages: readonly Passage[]): LoopDeps['retrieve'] {
+  return async ({ question }) => ({
+    passages,
+    retrieval: { mode: 'lexical', reason: null, isReranked: false, rerankReason: null },
+    searched: { text: question, rewrite: 'none', context: [] },
+  });
+}
+
 export function passage(n: number, more: Partial<Passage> = {}): Passage {
   return {
     chunkId: `chunk-${n}`,
@@ -177,6 +187,7 @@ export function passage(n: number, more: Partial<Passage> = {}): Passage {
     itemType: 'FILE_UPLOAD',
     tokenCount: 3,
     score: 1,
+    scores: { lexical: 1, vector: null, rerank: null },
     mayCite: true,
     ...more,
   };

@@ -27,6 +27,7 @@ function passage(title: string, text: string): Passage {
     itemType: 'TEXT',
     tokenCount: 10,
     score: 1,
+    scores: { lexical: 1, vector: null, rerank: null },
     mayCite: true,
   };
 }

@@ -15,6 +15,7 @@ import {
   plan,
   recordingLedger,
   registryOf,
+  retrieving,
   runPlan,
   scriptedModel,
   text,
@@ -154,7 +155,7 @@ describe('a run', () => {
       fc.asyncProperty(words, fc.array(fc.nat(6), { maxLength: 30 }), fc.boolean(), async (parts, cuts, isCiting) => {
         const whole = parts.join('');
         const deps = (reads: readonly (readonly ModelDelta[])[]) =>
-          loopDeps(scriptedModel(reads), { retrieve: async () => [passage(1), passage(2), passage(3, { mayCite: false })] });
+          loopDeps(scriptedModel(reads), { retrieve: retrieving([passage(1), passage(2), passage(3, { mayCite: false })]) });
         const planned = { ...withKnowledge, generateCitations: isCiting };
         const one = await runPlan(planned, deps([[text(whole), finish()]]));
         const many = await runPlan(planned, deps([...pieces(whole, cuts).map((piece) => [text(piece)]), [finish()]]));
@@ -170,7 +171,7 @@ describe('a run', () => {
 describe('citations', () => {
   const deps = (...parts: string[]) =>
     loopDeps(scriptedModel([...parts.map((part) => [text(part)]), [finish()]]), {
-      retrieve: async () => [passage(1), passage(2), passage(3, { mayCite: false })],
+      retrieve: retrieving([passage(1), passage(2), passage(3, { mayCite: false })]),
     });
 
   it('are numbered in order of first use, found across delta boundaries, and placed to the character', async () => {
@@ -267,7 +268,7 @@ describe('a run that goes wrong', () => {
   });
 
   it('shows its steps, or hides them without a gap', async () => {
-    const retrieve = async () => [passage(1), passage(2)];
+    const retrieve = retrieving([passage(1), passage(2)]);
     const deps = () => loopDeps(scriptedModel([[text('Hi'), finish()]]), { retrieve });
     const shown = await runPlan(withKnowledge, deps());
     const hidden = await runPlan({ ...withKnowledge, hidesSteps: true }, deps());

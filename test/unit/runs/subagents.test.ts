@@ -19,6 +19,7 @@ import {
   passage,
   recordingLedger,
   registryOf,
+  retrieving,
   text,
 } from '../../support/runs/runs.ts';
 
@@ -179,7 +180,7 @@ describe('deep_research', () => {
     });
     const { events, output } = await run(
       script,
-      { tools: registryOf(new Map([['python', python]])), retrieve: async () => [passage(1), passage(2)] },
+      { tools: registryOf(new Map([['python', python]])), retrieve: retrieving([passage(1), passage(2)]) },
       { plan: withPython },
     );
     const steps = events.flatMap((event) => (event.type === 'response.subagent.progress' ? [event] : []));
@@ -203,9 +204,9 @@ describe('a subagent', () => {
     await run(
       script,
       {
-        retrieve: async (knowledge) => {
+        retrieve: async ({ charge: _charge, ...knowledge }, signal) => {
           asked.push(knowledge);
-          return [];
+          return retrieving([])({ ...knowledge, charge: plan.charge }, signal);
         },
         tools: registryOf(new Map([['python', python]])),
       },

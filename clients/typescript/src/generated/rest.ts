@@ -2049,6 +2049,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Search knowledge
+         * @description Finds passages as a run does, and says why each was found. `agentId` or `dataSourceIds` is required. Of sources of an agent that the caller may not read, it gives what answers may cite.
+         */
+        post: operations["searchKnowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/groups": {
         parameters: {
             query?: never;
@@ -6562,6 +6582,104 @@ export interface components {
             /** @description Whether another try of the same content may succeed. */
             isRetryable: boolean;
         };
+        /** @description What a search of knowledge found. */
+        KnowledgeSearch: {
+            /** @description The question as it was searched. */
+            query: components["schemas"]["SearchedQuestion"];
+            /** @description How it was searched. */
+            retrieval: components["schemas"]["Retrieval"];
+            /** @description The best first. */
+            data: components["schemas"]["KnowledgeSearchHit"][];
+        };
+        /** @description Which items are searched: those that fit every member. */
+        KnowledgeSearchFilterInput: {
+            /** @description Types of items such as `application/pdf`; `text/*` is every type that begins so. At most 20. */
+            mimeTypes?: string[] | null;
+            /** @description The beginning of an item's address (`https://example.com/docs/`), of its path in a repository (`docs/` or `acme/handbook/docs/`), or of its name. */
+            pathPrefix?: string | null;
+            /** @description Kinds of sources. */
+            sourceTypes?: components["schemas"]["DataSourceType"][] | null;
+            /**
+             * Format: date-time
+             * @description Only items whose content was read, as new or as changed, after this time.
+             */
+            updatedAfter?: string | null;
+        };
+        /** @description A passage that a search found, and why. */
+        KnowledgeSearchHit: {
+            /** @description As citations have it. */
+            id: string;
+            /** @description The source it is from. */
+            dataSourceId: string;
+            /** @description The item it is from. */
+            knowledgeItemId: string;
+            /** @description The type of the item, as citations have it. */
+            type: string;
+            /** @description Of the document. */
+            title: string;
+            /** @description The headings above it. */
+            headingPath: string;
+            /**
+             * Format: int32
+             * @description The page it starts on.
+             */
+            page: number | null;
+            /**
+             * Format: int32
+             * @description Where it starts in the item's extracted text, in UTF-16 code units.
+             */
+            charStart: number;
+            /**
+             * Format: int32
+             * @description Where it ends.
+             */
+            charEnd: number;
+            /** @description The address of the original, as citations have it. */
+            url: string;
+            /** @description Whether answers may cite it. */
+            mayCite: boolean;
+            /** @description The passage. */
+            text: string;
+            /** @description Higher is closer. */
+            score: number;
+            /** @description The scores of each way of searching. */
+            scores: components["schemas"]["LegScores"];
+            /** @description The words it was found by; those that add most first. Empty where meaning alone found it. */
+            words: components["schemas"]["MatchedWord"][];
+            /** @description The text before it in its item, with `neighbours`; null at the beginning. */
+            previous: string | null;
+            /** @description The text behind it in its item, with `neighbours`; null at the end. */
+            next: string | null;
+        };
+        /** @description What to search for, and where: agentId or dataSourceIds is required. */
+        KnowledgeSearchInput: {
+            /** @description Searches the sources of an agent that the caller may use. */
+            agentId?: string | null;
+            /** @description Searches these sources; with agentId, only these of the agent. At most 100. */
+            dataSourceIds?: string[] | null;
+            /** @description Which items are searched; default: all. */
+            filters?: components["schemas"]["KnowledgeSearchFilterInput"] | null;
+            /**
+             * Format: int32
+             * @description Most passages, from 1 to 50; default 10.
+             */
+            limit?: number | null;
+            /** @description Whether the texts around each passage are given; default false. */
+            neighbours?: boolean | null;
+            /** @description The question; at most 8,000 characters. */
+            query: string;
+            /** @description What was said before, oldest first, at most 20 messages: a question that does not stand alone is searched with it, as in a chat. */
+            rewrite?: components["schemas"]["SearchTurnInput"][] | null;
+        };
+        /** @description What each way of searching says of a passage; null where it found nothing or was not used. */
+        LegScores: {
+            /** @description By words: BM25, above 0. */
+            lexical: number | null;
+            /** @description By meaning: cosine similarity, -1 to 1. */
+            vector: number | null;
+            /** @description As the reranker answered. */
+            rerank: number | null;
+        };
         /** @description Access of one user to a service elsewhere. Its secrets are kept sealed and shown to nobody. Administrators see whose it is and what it is called; the rest is null to them. */
         LinkedService: {
             /** @description An OAuth token, which `oauthTokenId` of a data source names. */
@@ -6610,6 +6728,17 @@ export interface components {
          * @enum {string}
          */
         LinkedServiceKind: "MCP_SERVER" | "OAUTH_TOKEN" | "REPO_HOST_INSTALLATION";
+        /** @description A word that a passage was found by. */
+        MatchedWord: {
+            /** @description As it was asked, or its stem. */
+            word: string;
+            /** @description `question`: a word of the question; `meaning`: it means the same as one; `spelling`: it is spelled like one that no passage contains; `context`: it was said before. */
+            origin: string;
+            /** @description How much it counts in the question: more for a rare word. */
+            weight: number;
+            /** @description What it adds to the passage's lexical score. */
+            score: number;
+        };
         /**
          * McpServerTool
          * @description Tools of a configured MCP integration: without items of discovery or approval.
@@ -8139,6 +8268,17 @@ export interface components {
             /** @description Secrets for tools, again: they are not stored. */
             user_secrets?: components["schemas"]["UserSecrets"] | null;
         };
+        /** @description How a search was made. */
+        Retrieval: {
+            /** @description `hybrid`: by words and by meaning; `lexical`: by words alone. */
+            mode: string;
+            /** @description Why meaning took no part although EMBEDDING_MODEL is set; null otherwise. */
+            reason: string | null;
+            /** @description Whether a reranker ordered the passages. */
+            isReranked: boolean;
+            /** @description Why nothing was reranked although RERANK_URL is set; null otherwise. */
+            rerankReason: string | null;
+        };
         /** @description One answer of an agent in a chat: from the message that asks for it to its end. */
         Run: {
             /** @description A unique id. Its prefix names the kind of thing; the rest is opaque. */
@@ -8199,6 +8339,27 @@ export interface components {
             } | null;
         } & {
             [key: string]: unknown;
+        };
+        /** @description A message of a conversation. */
+        SearchTurnInput: {
+            /** @description Who said it. */
+            role: components["schemas"]["SearchTurnRole"];
+            /** @description At most 20,000 characters. */
+            text: string;
+        };
+        /**
+         * @description Who said something.
+         * @enum {string}
+         */
+        SearchTurnRole: "assistant" | "user";
+        /** @description A question as it was searched. */
+        SearchedQuestion: {
+            /** @description The question, or what a model made of it. */
+            text: string;
+            /** @description `none`: as it was asked; `context`: with words of what was said before; `model`: as a model wrote it out. */
+            rewrite: string;
+            /** @description What was said before and was searched too, the most important first. */
+            context: string[];
         };
         /**
          * @description What a secret is.
@@ -16691,6 +16852,74 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DataSource"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            429: components["responses"]["Error429"];
+            "4XX": components["responses"]["Error4XX"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    searchKnowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to repeat: its reply is replayed for 24 hours. Streams are not replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agentId": "ai_01jd0000000000000000000000",
+                 *       "query": "And how much does it cost?",
+                 *       "limit": 5,
+                 *       "filters": {
+                 *         "mimeTypes": [
+                 *           "application/pdf",
+                 *           "text/*"
+                 *         ],
+                 *         "pathPrefix": "https://example.com/docs/"
+                 *       },
+                 *       "rewrite": [
+                 *         {
+                 *           "role": "user",
+                 *           "text": "How do I become a member of the library?"
+                 *         },
+                 *         {
+                 *           "role": "assistant",
+                 *           "text": "Come to the desk with an identity card."
+                 *         }
+                 *       ],
+                 *       "neighbours": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["KnowledgeSearchInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeSearch"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -4,7 +4,7 @@ import { isId } from '../../../entities/ids.ts';
 import type { StoreFileBatch, StoreFileStatus } from '../../../entities/knowledge/vector-store.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
-import { copiesOf, removeCopies, type WantedFile } from './copies.ts';
+import { copiesOf, queueIndexing, removeCopies, type WantedFile } from './copies.ts';
 import { tooManyFiles } from './files.ts';
 import { type Optional, type PageInput, pageFrom, readAttributes, readPageInput, requireOwnChunks } from './input.ts';
 import { editableStore, getVectorStore, requireUnexpired } from './stores.ts';
@@ -34,7 +34,7 @@ interface BatchFile extends WantedFile {
 
 /**
  * Attaches copies of files of the caller to a store as one batch, and queues their indexing. A file that is attached already stays as it is,
- * with the attributes that were given, and is part of the batch.
+ * with the attributes that were given, and is part of the batch; one that failed or was cancelled is indexed anew.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN, the faults of the input; CONFLICT when the store has expired or would have too many files;
  * REQUEST_TOO_LARGE. Nothing is attached then.
@@ -83,6 +83,7 @@ export async function createFileBatch(
     const itemId = known.get(fileId);
     if (itemId !== undefined && hasAttributes) await vectorStores.setAttributes(itemId, attributes);
   }
+  await vectorStores.beginAnew([...known.values()], queueIndexing(deps, caller));
   // Not in the transaction: two thousand jobs would make it long. An item whose job is lost is found by the upkeep of the index.
   for (const { itemId } of copies) {
     if (!unneeded.has(itemId)) await deps.jobs.enqueue('knowledge.index-item', { itemId }, { owner: caller, key: itemId });
@@ -109,7 +110,7 @@ export async function listBatchFiles(
 ) {
   const page = readPageInput(input);
   await getFileBatch(deps, caller, storeId, id);
-  return pageFrom(await deps.storage.vectorStoreBatches.listFiles(storeId, id, filter ?? undefined, page), page.most);
+  return pageFrom(await deps.storage.vectorStoreBatches.listFiles(storeId, id, filter ?? undefined, page), page);
 }
 
 /** Stops the indexing of a batch. Files that are indexed stay; a batch that is over is returned as it is. @throws DomainError NOT_FOUND, FORBIDDEN. */

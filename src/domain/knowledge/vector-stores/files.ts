@@ -10,7 +10,7 @@ import { editableStore, getVectorStore, requireUnexpired } from './stores.ts';
 
 /**
  * Attaches a copy of a file of the caller to a store, and queues its indexing. A file that is attached already is returned as it is, with
- * the attributes that were given.
+ * the attributes that were given; one that failed or was cancelled is indexed anew.
  *
  * @throws DomainError NOT_FOUND, FORBIDDEN, the faults of the input; CONFLICT when the store has the most files already or has expired.
  */
@@ -30,6 +30,7 @@ export async function attachFile(
   const known = await vectorStores.findFile(storeId, input.fileId);
   if (known !== undefined) {
     if (input.attributes !== undefined) await vectorStores.setAttributes(known.itemId, attributes);
+    await vectorStores.beginAnew([known.itemId], queueIndexing(deps, caller));
     return getStoreFile(deps, caller, storeId, input.fileId);
   }
   const [copy] = await copiesOf(deps, caller, [{ fileId: input.fileId, param: 'fileId', attributes }]);
@@ -67,7 +68,7 @@ export async function listStoreFiles(
 ) {
   const page = readPageInput(input);
   await getVectorStore(deps, caller, storeId);
-  return pageFrom(await deps.storage.vectorStores.listFiles(storeId, filter ?? undefined, page), page.most);
+  return pageFrom(await deps.storage.vectorStores.listFiles(storeId, filter ?? undefined, page), page);
 }
 
 /** Replaces the attributes of a file; null takes all away. @throws DomainError NOT_FOUND, FORBIDDEN, the faults of the input. */

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../entities/errors.ts';
 import type { FileAttributes, Metadata } from '../../../entities/knowledge/vector-store.ts';
 import { isObject } from '../../../lib/json.ts';
-import type { IdPage } from '../../../storage/knowledge/vector-stores/rows.ts';
+import { type IdPage, isReadBackwards } from '../../../storage/knowledge/vector-stores/rows.ts';
 import type { Faults } from '../../faults.ts';
 import { readMetadata } from '../../responses/input.ts';
 
@@ -28,13 +28,13 @@ export function readPageInput({ after, before, limit, order }: PageInput): IdPag
   return { most, after: after ?? undefined, before: before ?? undefined, limit: most + 1, order: order ?? 'desc' };
 }
 
-/** A page of what was read. */
+/** A page of what was read; `hasMore` says whether there is more in the direction of reading. */
 export function pageFrom<Row>(
   { rows, foundCount }: { readonly rows: readonly Row[]; readonly foundCount: number },
-  most: number,
+  page: IdPage & { readonly most: number },
 ) {
-  const items = rows.slice(0, most);
-  return { items, hasMore: foundCount > items.length };
+  const read = rows.slice(0, page.most);
+  return { items: isReadBackwards(page) ? read.toReversed() : read, hasMore: foundCount > read.length };
 }
 
 export function readStoreMetadata(given: unknown, faults: Faults): Metadata {

@@ -1,9 +1,11 @@
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
+import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
 import type { VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
 import { isObject } from '../../../lib/json.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
+import { chargeTo } from '../../usage/charges.ts';
 import { readFilter } from './filter.ts';
 import { getVectorStore, isExpired } from './stores.ts';
 
@@ -41,7 +43,7 @@ const rankers = ['auto', 'none'];
  *
  * @throws DomainError NOT_FOUND, and with every fault of the input.
  *
- * Cost: two statements a query, one for the files, and one for a filter; no model is asked.
+ * Cost: two statements a query, one for the files, and one for a filter; where vectors serve the store, two more and a call of the embedding model a query.
  */
 export async function searchVectorStore(
   deps: Deps,
@@ -65,11 +67,15 @@ export async function searchVectorStore(
   if (isExpired(store, deps.now())) return { queries, hits: [] };
   const fitting = filter === undefined ? undefined : await deps.storage.vectorStores.itemsWith(id, filter);
   const limits = { passagesMax: most, tokensMax, ...(fitting === undefined ? {} : { itemIds: fitting }) };
+  const charge = chargeTo(caller, { agentId: null, runId: null });
   const best = new Map<string, Passage>();
   for (const query of queries) {
-    for (const passage of await deps.knowledge.search(store.orgId, [id], query, limits, signal)) {
+    const asked = { orgId: store.orgId, dataSourceIds: [id], question: query, charge };
+    const { passages, retrieval } = await deps.knowledge.search(asked, limits, signal);
+    for (const passage of passages) {
+      const score = shownScore(passage, retrieval);
       const known = best.get(passage.chunkId);
-      if (known === undefined || known.score < passage.score) best.set(passage.chunkId, passage);
+      if (known === undefined || known.score < score) best.set(passage.chunkId, { ...passage, score });
     }
   }
   const passages = [...best.values()].sort((a, b) => b.score - a.score);
@@ -78,10 +84,16 @@ export async function searchVectorStore(
   await deps.storage.vectorStores.touch(id);
   const hits = passages.flatMap(({ knowledgeItemId, score, text }): SearchHit[] => {
     const file = files.get(knowledgeItemId);
-    const shown = score / (score + middleScore);
-    return file === undefined || shown < scoreMin ? [] : [{ file, score: shown, text }];
+    return file === undefined || score < scoreMin ? [] : [{ file, score, text }];
   });
   return { queries, hits: hits.slice(0, most) };
+}
+
+/** Between 0 and 1, whatever the passages were ranked by: sums of meaning and words and scores of common rerankers are so already. */
+function shownScore({ score }: Passage, { mode, isReranked }: Retrieval): number {
+  const least = 0.0001;
+  if (mode === 'lexical' && !isReranked) return score / (score + middleScore);
+  return Math.min(Math.max(score, least), 1 - least);
 }
 
 function readQueries(query: unknown, faults: Faults): readonly string[] {

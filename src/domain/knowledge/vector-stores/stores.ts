@@ -84,7 +84,7 @@ export async function getVectorStore(deps: Deps, caller: Caller, id: string): Pr
 /** The stores that the caller may read. @throws DomainError INVALID_VALUE naming `limit`. */
 export async function listVectorStores(deps: Deps, caller: Caller, input: PageInput) {
   const page = readPageInput(input);
-  return pageFrom(await deps.storage.vectorStores.list(visibleDataSources(caller), page), page.most);
+  return pageFrom(await deps.storage.vectorStores.list(visibleDataSources(caller), page), page);
 }
 
 /** @throws DomainError NOT_FOUND; FORBIDDEN for everyone except its owner and administrators; the faults of the input. */

@@ -16,6 +16,7 @@ import type { Storage } from '../../../storage/storage.ts';
 import { SourceError } from '../connectors/error.ts';
 import type { Connectors } from '../connectors/registry.ts';
 import { ExtractError, type ExtractedDocument, type Extractor } from '../extract/extract.ts';
+import { embeddedText, hashOfText } from '../meaning/passage-text.ts';
 import { indexChunks } from './index-chunks.ts';
 import { textSearchConfig } from './language.ts';
 
@@ -62,12 +63,13 @@ export async function indexItem(
   context: IndexContext,
   itemId: string,
   signal: AbortSignal,
-): Promise<IndexOutcome & { readonly connectedSourceId?: string }> {
+): Promise<IndexOutcome & { readonly connectedSourceId?: string; readonly dataSourceId?: string }> {
   const { storage, settings, owner } = context;
   const lease = await storage.indexing.lease(itemId, owner, settings.INDEX_LEASE_MS);
   if (lease === undefined) return { kind: 'done' };
-  const outcome = await indexLeased(context, lease, signal);
-  return isConnectedType(lease.source.type) ? { ...outcome, connectedSourceId: lease.dataSourceId } : outcome;
+  const { dataSourceId } = lease;
+  const outcome = { ...(await indexLeased(context, lease, signal)), dataSourceId };
+  return isConnectedType(lease.source.type) ? { ...outcome, connectedSourceId: dataSourceId } : outcome;
 }
 
 async function indexLeased(context: IndexContext, lease: IndexLease, signal: AbortSignal): Promise<IndexOutcome> {
@@ -186,10 +188,17 @@ async function buildGeneration(
   let documentCount = 0;
   let tokenCount = 0;
   let batch: NewChunk[] = [];
+  const title = document.title ?? lease.name;
+  const builtText = ({ ordinal, headingPath, text }: NewChunk) => ({
+    ordinal,
+    textHash: hashOfText(embeddedText(title, headingPath, text)),
+  });
   const flush = async (chunk: NewChunk) => {
     signal.throwIfAborted();
     const percentage = parsedPercent + Math.floor(((100 - parsedPercent) * chunk.charEnd) / document.text.length);
     await storage.indexing.addChunks(lease, config, batch, Math.min(99, percentage), settings.INDEX_LEASE_MS);
+    // Passages that did not change keep their vectors: the earlier generation is still there.
+    if (lease.liveGeneration !== null) await storage.embeddings?.reuse(lease, batch.map(builtText));
     batch = [];
   };
   for (const chunk of indexChunks(document, lease.name)) {

@@ -1,9 +1,10 @@
 import type { OwnedId } from '../../../storage/knowledge/indexing/indexing.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
+import { queueEmbedding, registerVectorJobs, type VectorJobsContext } from '../meaning/vector-jobs.ts';
 import { endRuns, queueSync, syncSource } from '../sync/sync-source.ts';
 import { type IndexContext, type IndexOutcome, indexAttemptsMax, indexItem } from './index-item.ts';
 
-export interface IndexJobsContext extends IndexContext {
+export interface IndexJobsContext extends IndexContext, Pick<VectorJobsContext, 'meaning'> {
   readonly jobs: Jobs;
 }
 
@@ -30,8 +31,9 @@ export function registerIndexJobs(context: IndexJobsContext): void {
     'knowledge.index-item',
     { concurrency: settings.INDEX_CONCURRENCY, retriesMax: indexAttemptsMax, timeoutMs: 6 * hourMs },
     async ({ itemId }, signal, owner) => {
-      const { connectedSourceId, ...outcome } = await indexItem(context, itemId, signal);
+      const { connectedSourceId, dataSourceId, ...outcome } = await indexItem(context, itemId, signal);
       await follow({ ...owner, id: itemId }, outcome);
+      if (dataSourceId !== undefined) await queueEmbedding(context, { ...owner, id: dataSourceId });
       if (connectedSourceId !== undefined) await endRuns(context, connectedSourceId);
     },
   );
@@ -57,6 +59,8 @@ export function registerIndexJobs(context: IndexJobsContext): void {
   jobs.work('knowledge.delete-item', { concurrency: 1, retriesMax: 10, timeoutMs: hourMs }, ({ itemId }) =>
     storage.indexing.deleteItem(itemId, (key) => storage.blobs.delete(key)),
   );
+
+  registerVectorJobs(context);
 
   let isFirstSweep = true;
   jobs.every('knowledge.sweep', sweepEveryMs, async () => {

@@ -5,6 +5,12 @@ export interface PassageLimits {
   readonly passagesMax: number;
   readonly tokensMax: number;
 }
+/** A passage with its place among the chunks of its item. */
+export interface FoundPassage extends Passage {
+  readonly chunkIds: readonly string[];
+  readonly firstOrdinal: number;
+  readonly lastOrdinal: number;
+}
 /** The address of a chunk's original document, for people. */
 export type UrlOf = (chunk: RankedChunk) => string;
 
@@ -17,7 +23,7 @@ const chunksPerItemMax = 3;
  *
  * @param ranked  best first; passages keep that order.
  */
-export function choosePassages(ranked: readonly RankedChunk[], limits: PassageLimits, urlOf: UrlOf): readonly Passage[] {
+export function choosePassages(ranked: readonly RankedChunk[], limits: PassageLimits, urlOf: UrlOf): readonly FoundPassage[] {
   const groups = [...Map.groupBy(ranked, ({ contentHash }) => contentHash).values()];
   const chosen: ChosenChunk[] = [];
   const perItem = new Map<string, number>();
@@ -57,7 +63,7 @@ function joinNeighbours(chosen: readonly ChosenChunk[]): (readonly ChosenChunk[]
   return runs.sort((a, b) => rankOf(a) - rankOf(b));
 }
 
-function passageOf(run: readonly ChosenChunk[], urlOf: UrlOf): Passage {
+function passageOf(run: readonly ChosenChunk[], urlOf: UrlOf): FoundPassage {
   const [first, ...rest] = run.map(({ chunk }) => chunk);
   if (first === undefined) throw new Error('a passage has at least one chunk');
   let { text, charEnd } = first;
@@ -73,10 +79,18 @@ function passageOf(run: readonly ChosenChunk[], urlOf: UrlOf): Passage {
     headingPath: first.headingPath,
     text,
     charEnd,
+    chunkIds: run.map(({ chunk }) => chunk.chunkId),
+    firstOrdinal: first.ordinal,
+    lastOrdinal: rest.at(-1)?.ordinal ?? first.ordinal,
     tokenCount: [first, ...rest].reduce((total, { tokenCount }) => total + tokenCount, 0),
-    score: Math.max(first.score, ...rest.map(({ score }) => score)),
+    ...best(first, rest),
     ...(copies.length === 0 ? {} : { copies }),
   };
+}
+
+function best(first: RankedChunk, rest: readonly RankedChunk[]): Pick<Passage, 'score' | 'scores'> {
+  const { score, scores } = rest.reduce((most, chunk) => (chunk.score > most.score ? chunk : most), first);
+  return { score, scores };
 }
 
 function copyOf(chunk: RankedChunk, urlOf: UrlOf): PassageCopy {

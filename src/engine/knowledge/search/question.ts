@@ -1,15 +1,23 @@
+import type { WordOrigin } from '../../../entities/knowledge/searched-question.ts';
 import { trigramSimilarity } from '../../../lib/trigrams.ts';
-import type {
-  ChunkRanking,
-  QuestionTerms,
-  RankingPlan,
-  RankingTerm,
-  SourceTerm,
-} from '../../../storage/knowledge/chunk-ranking.ts';
+import type { ChunkRanking, RankingPlan, RankingTerm } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { AskedTerm, AskedTerms } from './question-terms.ts';
+
+/** A lexeme that a question is ranked by. */
+export interface PlannedTerm extends RankingTerm {
+  readonly term: string;
+  readonly origin: WordOrigin;
+  /** In how many chunks of the allowed sources it is. */
+  readonly df: number;
+}
+export interface QuestionPlan extends RankingPlan {
+  readonly terms: readonly PlannedTerm[];
+}
 
 /** A lexeme of the question, in all allowed sources. */
 interface Term {
   readonly config: string;
+  readonly origin: WordOrigin;
   readonly term: string;
   /** How often it is in the question. */
   readonly count: number;
@@ -35,10 +43,10 @@ const similarityMin = 0.35;
  */
 export async function planQuestion(
   ranking: ChunkRanking,
-  allowed: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds'>,
-  found: QuestionTerms,
+  allowed: Pick<RankingPlan, 'orgId' | 'dataSourceIds' | 'itemIds' | 'filter'>,
+  found: AskedTerms,
   limit: number,
-): Promise<RankingPlan> {
+): Promise<QuestionPlan> {
   const terms = gather(found.terms);
   const known = terms.filter(({ df }) => df > 0);
   const unknown = terms.filter(({ df, term, config }) => df === 0 && !known.some((other) => isSameWord(other, term, config)));
@@ -64,10 +72,8 @@ export async function planQuestion(
   };
 }
 
-type WeightedTerm = RankingTerm & { readonly df: number };
-
 /** One term for each lexeme of each language, over all sources. */
-function gather(sourceTerms: readonly SourceTerm[]): Term[] {
+function gather(sourceTerms: readonly AskedTerm[]): Term[] {
   const groups = Map.groupBy(sourceTerms, ({ config, term }) => `${config} ${term}`);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
@@ -77,7 +83,8 @@ function gather(sourceTerms: readonly SourceTerm[]): Term[] {
       {
         config: first.config,
         term: first.term,
-        count: first.count,
+        origin: first.origin,
+        count: Math.max(...group.map(({ count }) => count)),
         df: present.reduce((total, { df }) => total + df, 0),
         keys: new Map(present.map(({ dataSourceId, key }) => [dataSourceId, key])),
       },
@@ -91,12 +98,12 @@ function isSameWord(other: Term, term: string, config: string): boolean {
 }
 
 /** Rarity is measured within a language, so that a single document in another language does not make its words rare. */
-function weigh({ config, keys, df, count }: Term, chunks: ReadonlyMap<string, number>, share = 1): WeightedTerm {
+function weigh({ config, term, origin, keys, df, count }: Term, chunks: ReadonlyMap<string, number>, share = 1): PlannedTerm {
   const documents = chunks.get(config) ?? 0;
-  return { keys, df, weight: share * count * Math.log(1 + (Math.max(documents - df, 0) + 0.5) / (df + 0.5)) };
+  return { term, origin, keys, df, weight: share * count * Math.log(1 + (Math.max(documents - df, 0) + 0.5) / (df + 0.5)) };
 }
 
-function candidateTermCount(terms: readonly WeightedTerm[]): number {
+function candidateTermCount(terms: readonly PlannedTerm[]): number {
   let rows = 0;
   let count = 0;
   for (const { df } of terms) {
@@ -113,7 +120,7 @@ async function neighbours(
   dataSourceIds: readonly string[],
   unknown: readonly Term[],
   chunks: ReadonlyMap<string, number>,
-): Promise<WeightedTerm[]> {
+): Promise<PlannedTerm[]> {
   const worth = unknown.filter(({ term }) => /^\p{L}{4,40}$/u.test(term)).slice(0, unknownTermsMax);
   const found = await Promise.all(worth.map((term) => similarTerms(ranking, dataSourceIds, term)));
   return found.flatMap((similar) => similar.map(({ term, similarity }) => weigh(term, chunks, similarity)));
@@ -123,9 +130,9 @@ async function similarTerms(ranking: ChunkRanking, dataSourceIds: readonly strin
   const [initial = ''] = unknown.term;
   const lengths = { min: unknown.term.length - 2, max: unknown.term.length + 2 };
   const rows = await ranking.findSimilarTerms(dataSourceIds, unknown.config, initial, lengths);
-  return gather(rows)
+  return gather(rows.map((row) => ({ ...row, origin: 'question' })))
     .map((term) => ({
-      term: { ...term, count: unknown.count },
+      term: { ...term, origin: 'spelling' as const, count: unknown.count },
       similarity: trigramSimilarity(unknown.term, term.term),
     }))
     .filter(({ similarity }) => similarity >= similarityMin)

@@ -1,57 +1,88 @@
-import type { Passage } from '../../../entities/knowledge/citation.ts';
+import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
 import type { ChunkRanking, RankedChunk } from '../../../storage/knowledge/chunk-ranking.ts';
-import { searchableText } from '../index/searchable-text.ts';
-import { choosePassages, type PassageLimits, type UrlOf } from './passages.ts';
-import { planQuestion } from './question.ts';
-import { nearWordsOfUnknown } from './unknown-words.ts';
+import type { Charge } from '../../runs/run-engine.ts';
+import type { Meaning } from '../meaning/meaning.ts';
+import { type ContextText, inContext } from './follow-up.ts';
+import { rankHybrid } from './hybrid.ts';
+import { choosePassages, type FoundPassage, type PassageLimits, type UrlOf } from './passages.ts';
+import { type Reranker, rerankedMax } from './reranker.ts';
+import { type AllowedSources, rankChunks } from './words.ts';
 
-/** The sources that may be searched, limited to those of the organization. */
-export interface AllowedSources {
-  readonly orgId: string;
-  readonly dataSourceIds: readonly string[];
-  /** Only these items of the sources; absent: all. */
-  readonly itemIds?: readonly string[];
+/** What searches work with. */
+export interface SearchContext {
+  readonly ranking: ChunkRanking;
+  /** Undefined while EMBEDDING_MODEL is not set. */
+  readonly meaning: Meaning | undefined;
+  /** Undefined while RERANK_URL is not set. */
+  readonly reranker: Reranker | undefined;
 }
 
-/** Longer questions are cut, not refused. */
-const questionMaxChars = 8_000;
+/** A question as it is searched. */
+export interface AskedQuestion {
+  readonly text: string;
+  /** What was said before that the question is about; `[]` for a question that stands alone. */
+  readonly context: readonly ContextText[];
+  /** Who pays for the vector of the question. */
+  readonly charge: Charge;
+}
+
+/** Chunks, best first, and how they were found. */
+export interface RankedResult {
+  readonly chunks: readonly RankedChunk[];
+  readonly retrieval: Retrieval;
+}
+/** Passages, best first, and how they were found. */
+export interface SearchResult {
+  readonly passages: readonly FoundPassage[];
+  readonly retrieval: Retrieval;
+}
+
 /** Chunks read for each wanted passage: some are duplicates, some exceed an item's limit, some are joined. */
 const rankedPerPassage = 4;
 
 /**
- * Ranks the live passages of the sources by BM25.
+ * Ranks the live passages of the sources by words, by meaning where vectors serve them, and by the reranker where there is one. Whatever of these
+ * fails is left out, with the reason; without words and meaning nothing is found.
  *
- * @returns at most `limit`, best first; `[]` when they contain no word of the question.
- *
- * Cost: two statements, three when a word of the question is in no passage and another word means the same; 17 ms (median) at 90,000 passages on the embedded database, on two busy cores (bench/retrieval.ts).
+ * @returns at most `limit`, best first. @throws the signal's reason; the database's errors.
  */
-export async function rankChunks(
-  ranking: ChunkRanking,
+export async function rankAll(
+  { ranking, meaning, reranker }: SearchContext,
   allowed: AllowedSources,
-  question: string,
+  question: AskedQuestion,
   limit: number,
-): Promise<readonly RankedChunk[]> {
-  const text = searchableText(question.slice(0, questionMaxChars).toWellFormed()).replaceAll('\0', ' ');
-  if (allowed.dataSourceIds.length === 0 || allowed.itemIds?.length === 0 || text.trim() === '') return [];
-  const asked = await ranking.findTerms(allowed.dataSourceIds, text);
-  const near = nearWordsOfUnknown(text, asked.terms);
-  const found = near === '' ? asked : await ranking.findTerms(allowed.dataSourceIds, `${text} ${near}`);
-  if (found.terms.length === 0) return [];
-  return ranking.rank(await planQuestion(ranking, allowed, found, limit));
+  signal: AbortSignal,
+): Promise<RankedResult> {
+  const { text, context } = question;
+  const wanted = reranker === undefined ? limit : Math.max(limit, rerankedMax);
+  const { chunks, reason, isHybrid } =
+    meaning === undefined
+      ? { chunks: await rankChunks(ranking, allowed, text, wanted, context), reason: null, isHybrid: false }
+      : await rankHybrid(ranking, meaning, allowed, question, wanted, signal);
+  signal.throwIfAborted();
+  const reranked = await reranker?.rerank(inContext(text, context), chunks, signal);
+  const retrieval: Retrieval = {
+    mode: isHybrid ? 'hybrid' : 'lexical',
+    reason,
+    isReranked: reranked !== undefined && reranked.reason === null && chunks.length > 0,
+    rerankReason: reranked?.reason ?? null,
+  };
+  return { chunks: (reranked?.ranked ?? chunks).slice(0, limit), retrieval };
 }
 
 /** The passages for an answer: ranked, without duplicates, neighbours joined, within the limits. See passages.ts. */
 export async function searchPassages(
-  ranking: ChunkRanking,
+  searching: SearchContext,
   allowed: AllowedSources,
-  question: string,
+  question: AskedQuestion,
   limits: PassageLimits,
   urlOf: UrlOf,
   signal: AbortSignal,
-): Promise<readonly Passage[]> {
+): Promise<SearchResult> {
   signal.throwIfAborted();
   const sources = { ...allowed, dataSourceIds: [...new Set(allowed.dataSourceIds)] };
-  const chunks = await rankChunks(ranking, sources, question, limits.passagesMax * rankedPerPassage);
+  const limit = limits.passagesMax * rankedPerPassage;
+  const { chunks, retrieval } = await rankAll(searching, sources, question, limit, signal);
   signal.throwIfAborted();
-  return choosePassages(chunks, limits, urlOf);
+  return { passages: choosePassages(chunks, limits, urlOf), retrieval };
 }

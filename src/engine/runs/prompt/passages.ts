@@ -4,6 +4,7 @@ import type { RunOutput } from '../answer/output.ts';
 import type { LoopDeps } from '../loop-deps.ts';
 import type { RunPlan } from '../run-engine.ts';
 import { passagesWithin } from './context.ts';
+import { turnsBefore } from './turns.ts';
 
 /**
  * Retrieves the passages for a run, emits the step, and makes them citable. An error leaves the answer without
@@ -23,11 +24,13 @@ export async function findPassages(
     if (plan.hidesSteps !== true) output.emit({ type: 'parley.step', name: 'retrieve', detail });
   };
   try {
-    const found = await deps.retrieve(knowledge, signal);
+    const earlier = turnsBefore(messages);
+    const asked = { ...knowledge, ...(earlier.length === 0 ? {} : { earlier }), charge: plan.charge };
+    const { passages: found, retrieval, searched } = await deps.retrieve(asked, signal);
     const passages = inputTokensMax === undefined ? found : passagesWithin(found, messages, inputTokensMax);
     cite(passages, citable, generateCitations, output);
     const titles = [...new Set(passages.map((passage) => passage.title))];
-    step({ passages: passages.length, titles });
+    step({ passages: passages.length, titles, retrieval, ...(searched.rewrite === 'none' ? {} : { searched }) });
     return passages;
   } catch (error) {
     signal.throwIfAborted();

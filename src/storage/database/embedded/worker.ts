@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
+import { vector } from '@electric-sql/pglite-pgvector';
 import { createBallast } from './ballast.ts';
 import { DurableFiles } from './durable-files.ts';
 import { compileProgram } from './program.ts';
@@ -37,7 +38,12 @@ const files = new DurableFiles({
   // PostgreSQL gave up in the middle of a change. The thread ends at once, so that nothing of it is acknowledged; the next start repairs it.
   onAbort: () => process.exit(1),
 });
-const db = await PGlite.create({ fs: files, pgliteWasmModule: await program, startParams: startParams() });
+const db = await PGlite.create({
+  fs: files,
+  pgliteWasmModule: await program,
+  extensions: { vector },
+  startParams: startParams(),
+});
 const upkeep = new Upkeep({ db, log: files, guard });
 const server = new WireServer(db, { transactionIdleMsMax, log: files, upkeep });
 await server.listen(socketPath);

@@ -94,7 +94,9 @@ export function createRunWrites(db: Database, announce: (dataSourceId: string) =
     async apply(lease, page, leaseMs, also) {
       const outcome = await db.transaction(async (tx) => {
         // Locks the run first: a cancellation waits, and what it ends includes this page.
-        await leased(tx, lease, `place = $4::jsonb, ${until('$5')}`, [JSON.stringify(page.place ?? null), leaseMs]);
+        // A run that got further counts its attempts anew: only one that is cut off at the same place again and again is given up.
+        const further = "attempt = case when $4::jsonb in (place, 'null') then attempt else 1 end";
+        await leased(tx, lease, `place = $4::jsonb, ${further}, ${until('$5')}`, [JSON.stringify(page.place ?? null), leaseMs]);
         return applyPage(tx, lease, page, also);
       });
       announce(lease.source.id);
@@ -259,7 +261,7 @@ const insertSql = `insert into knowledge_items (id, "orgId", "dataSourceId", typ
 /** A skipped item answers no more: its passages are removed with its generation. */
 const updateSql = `update knowledge_items i set "updatedAt" = now(), name = g.name, "parentUniqueId" = g."parentUniqueId", "contentUrl" = g."contentUrl",
     filename = g.filename, "mimeType" = case when g.decision = 'unchanged' then i."mimeType" else g."mimeType" end, "sizeBytes" = g."sizeBytes",
-    metadata = i.metadata || g.metadata, "seenRunId" = $2, "missedRuns" = 0, "lastCheckedAt" = now(),
+    metadata = i.metadata - 'skippedReason' || g.metadata, "seenRunId" = $2, "missedRuns" = 0, "lastCheckedAt" = now(),
     "listedKey" = g."listedKey", "changeKey" = case when g.decision = 'skipped' then null else i."changeKey" end,
     "contentBlobKey" = case when g.decision = 'unchanged' then i."contentBlobKey" else coalesce(g."contentBlobKey", i."contentBlobKey") end,
     "indexStatus" = coalesce(g.status, i."indexStatus"),

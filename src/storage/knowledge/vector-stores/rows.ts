@@ -16,7 +16,7 @@ export interface NewStoreFile {
   readonly attributes: FileAttributes;
 }
 
-/** A page by the id before it: newest first, or oldest first. */
+/** A page by the id before it: newest first, or oldest first. With `before` alone, the page that ends just before that id, read from its end. */
 export interface IdPage {
   readonly after: string | undefined;
   readonly before: string | undefined;
@@ -79,7 +79,17 @@ export function pageCondition(column: string, { after, before, limit, order }: I
   const [further, nearer] = order === 'asc' ? ['>', '<'] : ['<', '>'];
   return `${after === undefined ? 'true' : `${column} ${further} ${given.add(after)}`}
     and ${before === undefined ? 'true' : `${column} ${nearer} ${given.add(before)}`}
-    order by ${column} ${order} limit ${given.add(limit)}`;
+    order by ${column} ${readOrder({ after, before, limit, order })} limit ${given.add(limit)}`;
+}
+
+/** Whether a page is read from its end. */
+export function isReadBackwards({ after, before }: Pick<IdPage, 'after' | 'before'>): boolean {
+  return before !== undefined && after === undefined;
+}
+
+function readOrder(page: IdPage): 'asc' | 'desc' {
+  if (!isReadBackwards(page)) return page.order;
+  return page.order === 'asc' ? 'desc' : 'asc';
 }
 
 /** Files are in the order in which they were attached. */
@@ -89,5 +99,5 @@ export function filePageCondition(storeId: string, { after, before, ...page }: I
     `(select a.id from knowledge_items a where a."dataSourceId" = ${given.add(storeId)} and a."uniqueId" = ${given.add(fileId)})`;
   return `${after === undefined ? 'true' : `f."itemId" ${further} ${placeOf(after)}`}
     and ${before === undefined ? 'true' : `f."itemId" ${nearer} ${placeOf(before)}`}
-    order by f."itemId" ${page.order} limit ${given.add(page.limit)}`;
+    order by f."itemId" ${readOrder({ after, before, ...page })} limit ${given.add(page.limit)}`;
 }

@@ -62,6 +62,8 @@ export interface VectorStoreStore {
   touch(id: string): Promise<void>;
   /** @returns false when the store has `filesMax` files, or the file already. */
   addFile(storeId: string, file: NewStoreFile, filesMax: number, also: AlsoQueue): Promise<boolean>;
+  /** Has files that failed or were cancelled indexed from the beginning. @returns those of the items that it concerns. */
+  beginAnew(itemIds: readonly string[], also: AlsoQueue): Promise<readonly string[]>;
   findFile(storeId: string, fileId: string): Promise<VectorStoreFile | undefined>;
   /** Those of the files that the store has, in no order. */
   filesByIds(storeId: string, fileIds: readonly string[]): Promise<readonly VectorStoreFile[]>;
@@ -148,6 +150,23 @@ export function createVectorStoreStore(db: Database, signals: Signals): VectorSt
       });
       if (wasAdded) announce(storeId);
       return wasAdded;
+    },
+    async beginAnew(itemIds, also) {
+      const rows = await db.transaction(async (tx) => {
+        const begun = await tx.query<{ id: string; dataSourceId: string }>(
+          `update knowledge_items set "updatedAt" = now(), "indexStatus" = 'QUEUED', "indexPercentage" = 0, attempt = 0, "isForced" = true,
+             "errorCode" = null, "errorMessage" = null
+           where id = any($1::text[]) and "indexStatus" in ('FAILED', 'SKIPPED', 'CANCELLED') returning id, "dataSourceId"`,
+          [itemIds],
+        );
+        await also(
+          tx,
+          begun.rows.map(({ id }) => id),
+        );
+        return begun.rows;
+      });
+      for (const id of new Set(rows.map(({ dataSourceId }) => dataSourceId))) announce(id);
+      return rows.map(({ id }) => id);
     },
     findFile: async (storeId, fileId) =>
       (

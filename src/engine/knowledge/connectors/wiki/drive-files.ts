@@ -37,7 +37,7 @@ export function driveSource(source: SyncedSource, account: string, id: string, f
 }
 
 interface DriveListing {
-  readonly services: { readonly drive: Connector | undefined };
+  readonly services: { readonly drive: Connector };
   readonly task: ListTask;
   readonly config: WikiConfig;
 }
@@ -54,7 +54,6 @@ export async function* listDriveFiles(
   for (const id of fileIds) {
     task.signal.throwIfAborted();
     if (driveAccount === undefined) yield { items: [skippedFile(page, id, 'CONFIGURATION', withoutAccount)] };
-    else if (drive === undefined) yield { items: [skippedFile(page, id, 'UNSUPPORTED', withoutConnector)] };
     else yield await oneFile(drive, driveAccount, task, page, id);
   }
 }
@@ -64,8 +63,6 @@ const withoutAccount =
 const missing = 'The page links to a file of Google Drive that is not there any more: change the link.';
 const notAFile =
   'The page links to a folder or a shortcut of Google Drive: link to the file itself, or add the folder as a source.';
-const withoutConnector =
-  'The page links to this file of Google Drive, which this version of Parley does not read: upload the file, or attach it to the page.';
 
 async function oneFile(
   drive: Connector,

@@ -54,7 +54,7 @@ async function fetchAttachment(
 
 async function fetchDriveFile({ drive }: WikiServices, task: FetchTask, id: string): Promise<FetchedContent> {
   const { driveAccount } = readWikiConfig(task.source);
-  if (drive === undefined || driveAccount === undefined) {
+  if (driveAccount === undefined) {
     throw new SourceError(
       'CONFIGURATION',
       'The source names no account that reads files of Google Drive: add it again with selectedDriveAccount.',

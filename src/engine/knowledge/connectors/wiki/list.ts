@@ -10,7 +10,7 @@ import { firstPlace, isHidden, isWanted, nextPart, readPlace } from './walk.ts';
 
 export interface WikiServices extends ConnectorServices {
   /** Reads the files of Google Drive that pages link to; undefined: they are listed as skipped. */
-  readonly drive: Connector | undefined;
+  readonly drive: Connector;
 }
 
 interface WikiListing {

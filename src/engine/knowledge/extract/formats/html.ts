@@ -28,8 +28,7 @@ export function readHtml(bytes: Uint8Array, writer: DocumentWriter): void {
     return;
   }
   const title = textOf(document.querySelector('title')) || textOf(document.querySelector('h1,h2'));
-  remove(document, neverText);
-  writer.text(markdownOf(mainHtml(document, html.length)), markdownBlocks);
+  writer.text(markdownOf(mainElement(document, html)), markdownBlocks);
   writer.title = title;
 }
 
@@ -41,29 +40,39 @@ export function markdownOfBody(html: string): { readonly text: string; readonly 
   for (const element of document.querySelectorAll('[style]')) {
     if (/display\s*:\s*none/i.test(element.getAttribute('style') ?? '')) element.remove();
   }
-  const body = document.querySelector('body') ?? document.documentElement;
-  return { text: markdownOf(String(body.innerHTML)), isMarkdown: true };
+  return { text: markdownOf(bodyOf(document)), isMarkdown: true };
 }
 
 function parse(html: string): HtmlDocument {
   return parseHTML(isWholePage(html) ? html : `<!doctype html><html><head></head><body>${html}</body></html>`).document;
 }
 
-function mainHtml(document: HtmlDocument, htmlChars: number): string {
-  const body = document.querySelector('body') ?? document.documentElement;
-  const whole = { html: String(body.innerHTML), text: textOf(body) };
-  remove(document, aroundText);
-  const inner = { html: String(body.innerHTML), text: textOf(body) };
-  if (inner.text === '') return whole.html;
-  const article = htmlChars > articleMaxChars ? undefined : articleOf(document);
-  return article !== undefined && article.text.length >= inner.text.length * articleShareMin ? article.html : inner.html;
+/**
+ * Changes the document; call it last. Copies of nodes are made of text, and only when they are needed: making a node costs more than reading one.
+ */
+function mainElement(document: HtmlDocument, html: string): Node {
+  remove(document, `${neverText},${aroundText}`);
+  const inner = bodyOf(document);
+  const innerChars = textOf(inner).length;
+  if (innerChars === 0) return wholeBody(html);
+  if (html.length > articleMaxChars) return inner;
+  const innerHtml = String(inner.innerHTML);
+  const article = articleOf(document);
+  return article !== undefined && textOf(article).length >= innerChars * articleShareMin ? article : bodyOf(parse(innerHtml));
 }
 
-/** Changes the document; call it last. */
-function articleOf(document: HtmlDocument): { readonly html: string; readonly text: string } | undefined {
-  const article = new Readability(document, { charThreshold: 200 }).parse();
-  if (article?.content == null || article.textContent == null) return undefined;
-  return { html: article.content, text: oneLine(article.textContent) };
+function wholeBody(html: string): Node {
+  const document = parse(html);
+  remove(document, neverText);
+  return bodyOf(document);
+}
+
+function bodyOf(document: HtmlDocument): HTMLElement {
+  return document.querySelector('body') ?? document.documentElement;
+}
+
+function articleOf(document: HtmlDocument): Node | undefined {
+  return new Readability(document, { charThreshold: 200, serializer: (node) => node }).parse()?.content ?? undefined;
 }
 
 /** Whether elements are nested deeper than any written page: the libraries take quadratic time for it. */

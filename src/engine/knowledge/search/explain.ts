@@ -1,0 +1,56 @@
+import type { MatchedWord } from '../../../entities/knowledge/searched-question.ts';
+import type { ChunkDetails } from '../../../storage/knowledge/chunk-details.ts';
+import { type ChunkRanking, termScore } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { ContextText } from './follow-up.ts';
+import type { FoundPassage } from './passages.ts';
+import type { PlannedTerm } from './question.ts';
+import { type AllowedSources, planOf } from './words.ts';
+
+/** The words that each passage was found by, by its `chunkId`; those that add most first. */
+export type Explanations = ReadonlyMap<string, readonly MatchedWord[]>;
+
+/**
+ * Says by which words passages were found. A passage of several chunks is explained by the best of them.
+ *
+ * Cost: the statements that find the terms of the question, and one more.
+ */
+export async function explainPassages(
+  chunks: ChunkRanking & ChunkDetails,
+  allowed: AllowedSources,
+  question: string,
+  context: readonly ContextText[],
+  found: readonly FoundPassage[],
+): Promise<Explanations> {
+  const plan = found.length === 0 ? undefined : await planOf(chunks, allowed, question, found.length, context);
+  if (plan === undefined) return new Map();
+  const byKey = new Map<number, PlannedTerm>();
+  for (const term of plan.terms) for (const key of term.keys.values()) byKey.set(key, term);
+  const chunkIds = found.flatMap((passage) => passage.chunkIds);
+  const rows = Map.groupBy(await chunks.termsIn(chunkIds, [...byKey.keys()]), ({ chunkId }) => chunkId);
+  const spoken = [question, ...context.map(({ text }) => text)].join(' ');
+  const wordsOf = (chunkId: string): readonly MatchedWord[] =>
+    (rows.get(chunkId) ?? []).flatMap(({ key, count, length }) => {
+      const term = byKey.get(key);
+      if (term === undefined) return [];
+      const { origin, weight } = term;
+      return [{ word: wordOf(term, spoken), origin, weight, score: termScore(weight, count, length, plan.averageLength) }];
+    });
+  return new Map(
+    found.map((passage) => {
+      const best = passage.chunkIds.map(wordsOf).reduce((most, words) => (total(words) > total(most) ? words : most), []);
+      return [passage.chunkId, best.toSorted((a, b) => b.score - a.score)];
+    }),
+  );
+}
+
+function total(words: readonly MatchedWord[]): number {
+  return words.reduce((sum, { score }) => sum + score, 0);
+}
+
+/** A lexeme as it was written: `punctur` is "puncture" where that was asked. */
+function wordOf({ term, origin }: PlannedTerm, spoken: string): string {
+  if (origin === 'spelling' || origin === 'meaning') return term;
+  const words = spoken.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const begins = (beginning: string) => words.find((word) => word.startsWith(beginning));
+  return begins(term) ?? (term.length > 3 ? begins(term.slice(0, -1)) : undefined) ?? term;
+}

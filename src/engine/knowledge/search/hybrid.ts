@@ -1,0 +1,78 @@
+import type { LexicalReason } from '../../../entities/knowledge/retrieval.ts';
+import type { ChunkRanking, RankedChunk, ScoredId } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { EmbeddingStore } from '../../../storage/knowledge/embeddings/embeddings.ts';
+import type { ServingSpace } from '../../../storage/knowledge/embeddings/spaces.ts';
+import { type Meaning, questionVectors } from '../meaning/meaning.ts';
+import { inContext } from './follow-up.ts';
+import { fuse } from './fuse.ts';
+import type { AskedQuestion } from './search.ts';
+import { type AllowedSources, findsNothing, rankChunks, scoreWords } from './words.ts';
+
+/** Passages that each way of searching finds before both are joined. */
+const legMax = 200;
+
+export interface HybridResult {
+  readonly chunks: readonly RankedChunk[];
+  /** Why words alone were searched; null where meaning was searched too. */
+  readonly reason: LexicalReason | null;
+  readonly isHybrid: boolean;
+}
+
+/**
+ * Ranks the live passages of the sources by words and by meaning together; by words alone where no vectors serve the sources, or where the vector of
+ * the question cannot be made in time.
+ *
+ * @returns at most `limit`, best first. @throws the signal's reason; the database's errors.
+ */
+export async function rankHybrid(
+  ranking: ChunkRanking,
+  meaning: Meaning,
+  allowed: AllowedSources,
+  { text, context, charge }: AskedQuestion,
+  limit: number,
+  signal: AbortSignal,
+): Promise<HybridResult> {
+  const byWords = async (reason: LexicalReason | null): Promise<HybridResult> => ({
+    chunks: await rankChunks(ranking, allowed, text, limit, context),
+    reason,
+    isHybrid: false,
+  });
+  if (findsNothing(allowed, text)) return { chunks: [], reason: null, isHybrid: false };
+  const { store } = meaning;
+  if (store === undefined) return byWords('no_extension');
+  const spaces = await store.serving(allowed.dataSourceIds);
+  if (spaces.length === 0) return byWords('not_ready');
+  const asking = questionVectors(meaning, charge, spaces, inContext(text, context), signal);
+  const [words, { vectors, reason }] = await Promise.all([scoreWords(ranking, allowed, text, legMax, context), asking]);
+  const lists = await Promise.all(
+    vectors.map(({ space, vector }) => nearestIn(store, allowed, space, vector, words.allowedChunks)),
+  );
+  const fused = fuse(words.found, lists, vectors.length === 0 ? 0 : meaning.weight).slice(0, limit);
+  const scores = new Map(fused.map((entry) => [entry.id, entry]));
+  const chunks = await ranking.read(
+    allowed,
+    fused.map(({ id }) => id),
+  );
+  return {
+    chunks: chunks.flatMap((chunk) => {
+      const entry = scores.get(chunk.chunkId);
+      if (entry === undefined) return [];
+      const { lexical, vector } = entry;
+      const score = vectors.length === 0 ? (lexical ?? 0) : entry.score;
+      return [{ ...chunk, score, scores: { lexical, vector, rerank: null } }];
+    }),
+    reason,
+    isHybrid: vectors.length > 0,
+  };
+}
+
+function nearestIn(
+  store: EmbeddingStore,
+  allowed: AllowedSources,
+  space: ServingSpace,
+  question: readonly number[],
+  allowedChunks: number,
+): Promise<readonly ScoredId[]> {
+  const { dataSourceIds } = space;
+  return store.nearest({ ...allowed, dataSourceIds, space, question, allowedChunks, limit: legMax });
+}

@@ -1,0 +1,62 @@
+import type { WordOrigin } from '../../../entities/knowledge/searched-question.ts';
+import type { ChunkRanking, QuestionTerms, SourceTerm } from '../../../storage/knowledge/chunk-ranking.ts';
+import { searchableText } from '../index/searchable-text.ts';
+import type { ContextText } from './follow-up.ts';
+import { nearWordsOfUnknown } from './unknown-words.ts';
+
+export interface AskedTerm extends SourceTerm {
+  readonly origin: Exclude<WordOrigin, 'spelling'>;
+}
+export interface AskedTerms extends QuestionTerms {
+  readonly terms: readonly AskedTerm[];
+}
+
+/** Longer questions are cut, not refused. */
+export const questionMaxChars = 8_000;
+
+/** A text as it is searched; '' for one without words. */
+export function searchedText(text: string): string {
+  return searchableText(text.slice(0, questionMaxChars).toWellFormed()).replaceAll('\0', ' ').trim();
+}
+
+/**
+ * The lexemes of a question, of words that mean the same as those of its words that no passage contains, and of what was said before. A lexeme
+ * that was said before and is not in the question counts by the weight of its text.
+ *
+ * Cost: one statement; one more where a word is in no passage and another word means the same, and one for each text of the context.
+ */
+export async function findQuestionTerms(
+  ranking: Pick<ChunkRanking, 'findTerms'>,
+  dataSourceIds: readonly string[],
+  text: string,
+  context: readonly ContextText[],
+): Promise<AskedTerms> {
+  const asked = await ranking.findTerms(dataSourceIds, text);
+  const near = nearWordsOfUnknown(text, asked.terms);
+  const widened = near === '' ? asked : await ranking.findTerms(dataSourceIds, `${text} ${near}`);
+  const own = new Set(asked.terms.map(idOf));
+  const terms = widened.terms.map(
+    (term): AskedTerm => ({ ...term, origin: near === '' || own.has(idOf(term)) ? 'question' : 'meaning' }),
+  );
+  if (context.length === 0) return { ...widened, terms };
+  const said = await Promise.all(
+    context.map(async (part) => {
+      const spoken = searchedText(part.text);
+      const found = spoken === '' ? [] : (await ranking.findTerms(dataSourceIds, spoken)).terms;
+      return found.map((term): AskedTerm => ({ ...term, count: part.weight, origin: 'context' }));
+    }),
+  );
+  const known = new Set(terms.map(idOf));
+  const added = new Map<string, AskedTerm>();
+  for (const term of said.flat()) {
+    const id = idOf(term);
+    // A word that no passage contains adds nothing, and is not looked up by its spelling.
+    if (term.df === 0 || known.has(id) || (added.get(id)?.count ?? 0) >= term.count) continue;
+    added.set(id, term);
+  }
+  return { ...widened, terms: [...terms, ...added.values()] };
+}
+
+function idOf({ dataSourceId, config, term }: SourceTerm): string {
+  return `${dataSourceId} ${config} ${term}`;
+}

@@ -1,0 +1,75 @@
+import type { ItemFilter } from '../../../entities/knowledge/item-filter.ts';
+import type { ChunkRanking, RankedChunk, ScoredId } from '../../../storage/knowledge/chunk-ranking.ts';
+import type { ContextText } from './follow-up.ts';
+import { planQuestion, type QuestionPlan } from './question.ts';
+import { findQuestionTerms, searchedText } from './question-terms.ts';
+
+/** The sources that may be searched, limited to those of the organization. */
+export interface AllowedSources {
+  readonly orgId: string;
+  readonly dataSourceIds: readonly string[];
+  /** Only these items of the sources; absent: all. */
+  readonly itemIds?: readonly string[];
+  /** Only items that it fits; absent: all. */
+  readonly filter?: ItemFilter;
+}
+
+/**
+ * Ranks the live passages of the sources by BM25.
+ *
+ * @returns at most `limit`, best first; `[]` when they contain no word of the question.
+ *
+ * Cost: two statements, three when a word of the question is in no passage and another word means the same; 17 ms (median) at 90,000 passages on the embedded database, on two busy cores (bench/retrieval.ts).
+ */
+export async function rankChunks(
+  ranking: ChunkRanking,
+  allowed: AllowedSources,
+  question: string,
+  limit: number,
+  context: readonly ContextText[] = [],
+): Promise<readonly RankedChunk[]> {
+  const plan = await planOf(ranking, allowed, question, limit, context);
+  return plan === undefined ? [] : ranking.rank(plan);
+}
+
+/** The best passages by words, without their texts, and how many passages the sources have. */
+export async function scoreWords(
+  ranking: ChunkRanking,
+  allowed: AllowedSources,
+  question: string,
+  limit: number,
+  context: readonly ContextText[],
+): Promise<{ readonly found: readonly ScoredId[]; readonly allowedChunks: number }> {
+  const { plan, allowedChunks } = await planWords(ranking, allowed, question, limit, context);
+  return { found: plan === undefined ? [] : await ranking.score(plan), allowedChunks };
+}
+
+/** The terms that a question is ranked by; undefined when nothing can be found. */
+export async function planOf(
+  ranking: ChunkRanking,
+  allowed: AllowedSources,
+  question: string,
+  limit: number,
+  context: readonly ContextText[] = [],
+): Promise<QuestionPlan | undefined> {
+  return (await planWords(ranking, allowed, question, limit, context)).plan;
+}
+
+/** Whether nothing can be found, by words or by meaning: no source, no item or no word. */
+export function findsNothing({ dataSourceIds, itemIds }: AllowedSources, question: string): boolean {
+  return dataSourceIds.length === 0 || itemIds?.length === 0 || searchedText(question) === '';
+}
+
+async function planWords(
+  ranking: ChunkRanking,
+  allowed: AllowedSources,
+  question: string,
+  limit: number,
+  context: readonly ContextText[],
+): Promise<{ readonly plan: QuestionPlan | undefined; readonly allowedChunks: number }> {
+  if (findsNothing(allowed, question)) return { plan: undefined, allowedChunks: 0 };
+  const found = await findQuestionTerms(ranking, allowed.dataSourceIds, searchedText(question), context);
+  const allowedChunks = found.chunks.values().reduce((sum, chunks) => sum + chunks, 0);
+  if (found.terms.length === 0) return { plan: undefined, allowedChunks };
+  return { plan: await planQuestion(ranking, allowed, found, limit), allowedChunks };
+}

@@ -1,0 +1,178 @@
+import {
+  type KnowledgeSearchHit,
+  type KnowledgeSearchInput,
+  type KnowledgeSearchResult,
+  searchKnowledge,
+} from '../../domain/knowledge/search.ts';
+import type { LegScores, Retrieval } from '../../entities/knowledge/retrieval.ts';
+import type { MatchedWord, SearchedQuestion } from '../../entities/knowledge/searched-question.ts';
+import { builder } from '../builder/builder.ts';
+import { wireEnumOf } from '../types/enums.ts';
+import { DataSourceKind } from './sources.ts';
+
+const SearchedQuestionType = builder.objectRef<SearchedQuestion>('SearchedQuestion').implement({
+  description: 'A question as it was searched.',
+  fields: (t) => ({
+    text: t.exposeString('text', { description: 'The question, or what a model made of it.' }),
+    rewrite: t.exposeString('rewrite', {
+      description: '`none`: as it was asked; `context`: with words of what was said before; `model`: as a model wrote it out.',
+    }),
+    context: t.field({
+      type: ['String'],
+      description: 'What was said before and was searched too, the most important first.',
+      resolve: ({ context }) => [...context],
+    }),
+  }),
+});
+const RetrievalType = builder.objectRef<Retrieval>('Retrieval').implement({
+  description: 'How a search was made.',
+  fields: (t) => ({
+    mode: t.exposeString('mode', { description: '`hybrid`: by words and by meaning; `lexical`: by words alone.' }),
+    reason: t.exposeString('reason', {
+      nullable: true,
+      description: 'Why meaning took no part although EMBEDDING_MODEL is set; null otherwise.',
+    }),
+    isReranked: t.exposeBoolean('isReranked', { description: 'Whether a reranker ordered the passages.' }),
+    rerankReason: t.exposeString('rerankReason', {
+      nullable: true,
+      description: 'Why nothing was reranked although RERANK_URL is set; null otherwise.',
+    }),
+  }),
+});
+const LegScoresType = builder.objectRef<LegScores>('LegScores').implement({
+  description: 'What each way of searching says of a passage; null where it found nothing or was not used.',
+  fields: (t) => ({
+    lexical: t.exposeFloat('lexical', { nullable: true, description: 'By words: BM25, above 0.' }),
+    vector: t.exposeFloat('vector', { nullable: true, description: 'By meaning: cosine similarity, -1 to 1.' }),
+    rerank: t.exposeFloat('rerank', { nullable: true, description: 'As the reranker answered.' }),
+  }),
+});
+const MatchedWordType = builder.objectRef<MatchedWord>('MatchedWord').implement({
+  description: 'A word that a passage was found by.',
+  fields: (t) => ({
+    word: t.exposeString('word', { description: 'As it was asked, or its stem.' }),
+    origin: t.exposeString('origin', {
+      description:
+        '`question`: a word of the question; `meaning`: it means the same as one; `spelling`: it is spelled like one that no passage contains; `context`: it was said before.',
+    }),
+    weight: t.exposeFloat('weight', { description: 'How much it counts in the question: more for a rare word.' }),
+    score: t.exposeFloat('score', { description: "What it adds to the passage's lexical score." }),
+  }),
+});
+const HitType = builder.objectRef<KnowledgeSearchHit>('KnowledgeSearchHit').implement({
+  description: 'A passage that a search found, and why.',
+  fields: (t) => ({
+    id: t.string({ description: 'As citations have it.', resolve: ({ passage }) => passage.chunkId }),
+    dataSourceId: t.exposeID('dataSourceId', { description: 'The source it is from.' }),
+    knowledgeItemId: t.id({ description: 'The item it is from.', resolve: ({ passage }) => passage.knowledgeItemId }),
+    type: t.string({ description: 'The type of the item, as citations have it.', resolve: ({ passage }) => passage.itemType }),
+    title: t.string({ description: 'Of the document.', resolve: ({ passage }) => passage.title }),
+    headingPath: t.string({ description: 'The headings above it.', resolve: ({ passage }) => passage.headingPath }),
+    page: t.int({ nullable: true, description: 'The page it starts on.', resolve: ({ passage }) => passage.page }),
+    charStart: t.int({
+      description: "Where it starts in the item's extracted text, in UTF-16 code units.",
+      resolve: ({ passage }) => passage.charStart,
+    }),
+    charEnd: t.int({ description: 'Where it ends.', resolve: ({ passage }) => passage.charEnd }),
+    url: t.string({
+      description: 'The address of the original, as citations have it.',
+      resolve: ({ passage }) => passage.url,
+    }),
+    mayCite: t.boolean({ description: 'Whether answers may cite it.', resolve: ({ passage }) => passage.mayCite }),
+    text: t.string({ description: 'The passage.', resolve: ({ passage }) => passage.text }),
+    score: t.float({ description: 'Higher is closer.', resolve: ({ passage }) => passage.score }),
+    scores: t.field({
+      type: LegScoresType,
+      description: 'The scores of each way of searching.',
+      resolve: ({ passage }) => passage.scores,
+    }),
+    words: t.field({
+      type: [MatchedWordType],
+      description: 'The words it was found by; those that add most first. Empty where meaning alone found it.',
+      resolve: ({ words }) => [...words],
+    }),
+    previous: t.exposeString('previous', {
+      nullable: true,
+      description: 'The text before it in its item, with `neighbours`; null at the beginning.',
+    }),
+    next: t.exposeString('next', {
+      nullable: true,
+      description: 'The text behind it in its item, with `neighbours`; null at the end.',
+    }),
+  }),
+});
+const ResultType = builder.objectRef<KnowledgeSearchResult>('KnowledgeSearch').implement({
+  description: 'What a search of knowledge found.',
+  fields: (t) => ({
+    query: t.field({
+      type: SearchedQuestionType,
+      description: 'The question as it was searched.',
+      resolve: ({ query }) => query,
+    }),
+    retrieval: t.field({ type: RetrievalType, description: 'How it was searched.', resolve: ({ retrieval }) => retrieval }),
+    data: t.field({ type: [HitType], description: 'The best first.', resolve: ({ hits }) => [...hits] }),
+  }),
+});
+
+const roles = ['user', 'assistant'] as const;
+const TurnRole = wireEnumOf('SearchTurnRole', 'Who said something.', roles, {
+  user: 'The person who asks.',
+  assistant: 'The model that answered.',
+});
+const TurnInput = builder.inputType('SearchTurnInput', {
+  description: 'A message of a conversation.',
+  fields: (t) => ({
+    role: t.field({ type: TurnRole, required: true, description: 'Who said it.' }),
+    text: t.string({ required: true, description: 'At most 20,000 characters.' }),
+  }),
+});
+const FilterInput = builder.inputType('KnowledgeSearchFilterInput', {
+  description: 'Which items are searched: those that fit every member.',
+  fields: (t) => ({
+    sourceTypes: t.field({ type: [DataSourceKind], required: false, description: 'Kinds of sources.' }),
+    mimeTypes: t.stringList({
+      required: false,
+      description: 'Types of items such as `application/pdf`; `text/*` is every type that begins so. At most 20.',
+    }),
+    pathPrefix: t.string({
+      required: false,
+      description:
+        "The beginning of an item's address (`https://example.com/docs/`), of its path in a repository (`docs/` or `acme/handbook/docs/`), or of its name.",
+    }),
+    updatedAfter: t.field({
+      type: 'DateTime',
+      required: false,
+      description: 'Only items whose content was read, as new or as changed, after this time.',
+    }),
+  }),
+});
+const SearchInput = builder.inputType('KnowledgeSearchInput', {
+  description: 'What to search for, and where: agentId or dataSourceIds is required.',
+  fields: (t) => ({
+    agentId: t.id({ required: false, description: 'Searches the sources of an agent that the caller may use.' }),
+    dataSourceIds: t.idList({
+      required: false,
+      description: 'Searches these sources; with agentId, only these of the agent. At most 100.',
+    }),
+    query: t.string({ required: true, description: 'The question; at most 8,000 characters.' }),
+    limit: t.int({ required: false, description: 'Most passages, from 1 to 50; default 10.' }),
+    filters: t.field({ type: FilterInput, required: false, description: 'Which items are searched; default: all.' }),
+    rewrite: t.field({
+      type: [TurnInput],
+      required: false,
+      description:
+        'What was said before, oldest first, at most 20 messages: a question that does not stand alone is searched with it, as in a chat.',
+    }),
+    neighbours: t.boolean({ required: false, description: 'Whether the texts around each passage are given; default false.' }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  search: t.field({
+    type: ResultType,
+    description:
+      'Searches knowledge as a run does, and says why each passage was found. Of sources of an agent that the caller may not read, it gives what answers may cite.',
+    args: { input: t.arg({ type: SearchInput, description: 'What to search for.' }) },
+    resolve: (_root, { input }, { deps, caller, signal }) => searchKnowledge(deps, caller, input as KnowledgeSearchInput, signal),
+  }),
+}));

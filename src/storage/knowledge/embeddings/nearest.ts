@@ -1,0 +1,121 @@
+// Raw SQL: nearest neighbours, by operators of an extension.
+import type { Database } from '../../database/database.ts';
+import { transaction } from '../../database/pool.ts';
+import { type Parameters, selectRows } from '../../database/sql/where.ts';
+import type { ScoredId } from '../chunk-ranking.ts';
+import { type ItemLimits, itemLimitsCondition } from '../item-filter.ts';
+import type { EmbeddingSpace } from './spaces.ts';
+
+export interface NearestPlan extends ItemLimits {
+  readonly orgId: string;
+  readonly dataSourceIds: readonly string[];
+  readonly space: EmbeddingSpace;
+  /** Of length 1. */
+  readonly question: readonly number[];
+  readonly limit: number;
+  /** Passages of the sources, about. */
+  readonly allowedChunks: number;
+}
+
+export interface Nearest {
+  /**
+   * The live passages of the sources whose vectors are nearest to the question. The same statement checks that a passage is of an allowed source and
+   * item, of the organization, and of its item's live generation.
+   *
+   * Cost: reads every vector that is allowed, or searches the index of the space where many are. Limits of items of large sources cost one statement
+   * more, which counts.
+   *
+   * @returns best first; the score is the cosine, -1 to 1.
+   */
+  nearest(plan: NearestPlan): Promise<readonly ScoredId[]>;
+}
+
+/** Up to so many allowed passages all vectors are compared: that misses nothing. WebAssembly compares more slowly. */
+const exactMaxOf = { server: 20_000, embedded: 8_000 } as const;
+
+/** The index is searched until the filter has let enough through. The planner knows no cost of it, and would sort everything. */
+const beginIndexed = (limit: number) => `BEGIN; SET LOCAL hnsw.ef_search = ${Math.min(limit, 1_000)};
+  SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off`;
+
+/** @param exactMax  up to so many allowed passages every vector is compared. */
+export function createNearest({ pool, kind }: Database, exactMax: number = exactMaxOf[kind]): Nearest {
+  const isSmall = async (plan: NearestPlan): Promise<boolean> => {
+    if (plan.allowedChunks <= exactMax) return true;
+    if (plan.itemIds === undefined && plan.filter === undefined) return false;
+    // The index is searched only so far, and would find too few passages of few items.
+    const [row] = await selectRows<{ count: number }>(pool, (given) => countSql(plan, given, exactMax));
+    return row !== undefined && row.count <= exactMax;
+  };
+  return {
+    async nearest(plan) {
+      if (await isSmall(plan)) return selectRows<ScoredId>(pool, (given) => exactSql(plan, given));
+      const rows = await transaction(
+        pool,
+        (client) => selectRows<ScoredId>(client, (given) => indexedSql(plan, given)),
+        beginIndexed(plan.limit),
+      );
+      return rows.toSorted((a, b) => b.score - a.score);
+    },
+  };
+}
+
+/** The first two values of every statement: `$1` the sources, `$2` the organization. */
+const sourcesSql = `sources AS MATERIALIZED (
+  SELECT id FROM data_sources WHERE id = ANY($1::text[]) AND "orgId" = $2 AND "deletingAt" IS NULL
+)`;
+
+/** The live items that are searched. */
+function itemsSql(plan: NearestPlan, given: Parameters): string {
+  given.values.push(plan.dataSourceIds, plan.orgId);
+  return `${sourcesSql}, items AS MATERIALIZED (
+  SELECT item.id, item."liveGeneration" AS generation FROM sources JOIN knowledge_items AS item ON item."dataSourceId" = sources.id
+  WHERE item."liveGeneration" IS NOT NULL${itemLimitsCondition(plan, given, { column: 'item.id', sources: '$1::text[]' })}
+)`;
+}
+
+function exactSql(plan: NearestPlan, given: Parameters): string {
+  const items = itemsSql(plan, given);
+  const distance = `known.embedding <#> ${given.add(vectorText(plan.question))}::halfvec`;
+  return `
+WITH ${items}
+SELECT known.chunk_id::text AS id, -(${distance}) AS score
+FROM items JOIN chunk_embeddings AS known ON known.item_id = items.id AND known.generation = items.generation
+WHERE known.space = ${plan.space.id} AND known.data_source_id = ANY($1::text[]) AND known.embedding IS NOT NULL
+ORDER BY ${distance}, known.chunk_id LIMIT ${given.add(plan.limit)}`;
+}
+
+/** How many vectors `exactSql` would read, counted up to one more than `most`. */
+function countSql(plan: NearestPlan, given: Parameters, most: number): string {
+  return `
+WITH ${itemsSql(plan, given)}
+SELECT count(*)::int AS count FROM (
+  SELECT FROM items JOIN chunk_embeddings AS known ON known.item_id = items.id AND known.generation = items.generation
+  WHERE known.space = ${plan.space.id} LIMIT ${given.add(most + 1)}
+) AS counted`;
+}
+
+/** The order of the inner query stays, because the outer one only checks its rows one after the other. */
+function indexedSql(plan: NearestPlan, given: Parameters): string {
+  given.values.push(plan.dataSourceIds, plan.orgId);
+  const { id, dimensions } = plan.space;
+  const distance = `embedding::halfvec(${dimensions}) <#> ${given.add(vectorText(plan.question))}::halfvec(${dimensions})`;
+  const limits = itemLimitsCondition(plan, given, { column: 'item_id', sources: '$1::text[]' });
+  return `
+WITH ${sourcesSql}
+SELECT near.chunk_id::text AS id, -near.distance AS score
+FROM (
+  SELECT chunk_id, item_id, generation, data_source_id, ${distance} AS distance
+  FROM chunk_embeddings WHERE space = ${id} AND data_source_id = ANY($1::text[])${limits}
+  ORDER BY ${distance}
+) AS near
+CROSS JOIN LATERAL (
+  SELECT FROM knowledge_items AS item
+  WHERE item.id = near.item_id AND item."liveGeneration" = near.generation AND item."dataSourceId" IN (SELECT id FROM sources)
+  OFFSET 0
+) AS live
+LIMIT ${given.add(plan.limit)}`;
+}
+
+function vectorText(vector: readonly number[]): string {
+  return `[${vector.join(',')}]`;
+}

@@ -1,0 +1,270 @@
+// Raw SQL: bulk writes to tables of an extension that Prisma does not know.
+import type { ShareOwner } from '../../../lib/fair-share.ts';
+import type { Database } from '../../database/database.ts';
+
+/** A passage without a vector. */
+export interface PendingChunk {
+  readonly chunkId: string;
+  readonly title: string;
+  readonly headingPath: string;
+  readonly text: string;
+}
+/** The vector of a passage; null: the provider refuses the text. */
+export interface ChunkVector {
+  readonly chunkId: string;
+  readonly textHash: string;
+  readonly embedding: readonly number[] | null;
+}
+/** A source to work on. */
+export interface PendingSource extends ShareOwner {
+  readonly id: string;
+  readonly ownerUserId: string;
+}
+export interface PendingCount {
+  readonly dataSourceId: string;
+  /** Passages of documents whose vectors are not complete. */
+  readonly passages: number;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+export interface EmbeddingFailure {
+  readonly errorCode: string;
+  readonly errorMessage: string;
+  /** Null: as soon as somebody looks. */
+  readonly retryAfterMs: number | null;
+}
+/** A text of a generation that is being built, by its place. */
+export interface BuiltText {
+  readonly ordinal: number;
+  readonly textHash: string;
+}
+
+export interface Pending {
+  /** Sources with live passages that lack vectors of the space (undefined: of any), unless their next try is due later. */
+  findPending(spaceId: number | undefined, orgId?: string): Promise<readonly PendingSource[]>;
+  /** The source, while it is there and may be worked on. */
+  findSource(dataSourceId: string): Promise<PendingSource | undefined>;
+  /** Live passages of the source without a vector of the space. */
+  nextChunks(dataSourceId: string, spaceId: number | undefined, chunksMax: number): Promise<readonly PendingChunk[]>;
+  /** @returns those hashes whose texts have a vector in the source. */
+  reusable(dataSourceId: string, spaceId: number, textHashes: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Stores vectors. Passages that are gone meanwhile are left out. */
+  addVectors(dataSourceId: string, spaceId: number, vectors: readonly ChunkVector[]): Promise<void>;
+  /** Gives passages the vectors of other passages of the source with the same text. */
+  copyVectors(dataSourceId: string, spaceId: number, chunks: readonly Omit<ChunkVector, 'embedding'>[]): Promise<void>;
+  /** Gives passages of a generation under construction the vectors of passages of the source with the same text. */
+  reuse(generation: { dataSourceId: string; itemId: string; generation: number }, texts: readonly BuiltText[]): Promise<void>;
+  /** Marks some documents whose passages all have vectors. When all are marked, the vectors of the space answer for the source from now on. */
+  settle(dataSourceId: string, spaceId: number): Promise<{ readonly isComplete: boolean; readonly marked: number }>;
+  /** Deletes some vectors of other spaces of a source that `spaceId` answers for. @returns whether some are left. */
+  removeReplaced(dataSourceId: string, spaceId: number): Promise<boolean>;
+  /** Notes why a source cannot go on. */
+  fail(dataSourceId: string, failure: EmbeddingFailure): Promise<void>;
+  /** Notes a try that failed. @returns how many failed one after the other. */
+  noteTry(dataSourceId: string): Promise<number>;
+  clearFailure(dataSourceId: string): Promise<void>;
+  /** How many passages lack vectors, by source. */
+  counts(dataSourceIds: readonly string[], spaceId: number | undefined): Promise<readonly PendingCount[]>;
+  /** In all sources together. */
+  countAll(spaceId: number | undefined): Promise<number>;
+}
+
+/** Documents whose passages are looked at together. */
+const itemsAtOnce = 32;
+const removedAtOnce = 200;
+/** A space that is never there. */
+const noSpace = -1;
+
+/** Rows of one statement. On the embedded database each takes some milliseconds, and everything else waits for them. */
+const rowsAtOnce = { server: 64, embedded: 4 } as const;
+
+export function createPending({ pool, kind }: Database): Pending {
+  async function inSlices<T>(rows: readonly T[], write: (slice: readonly T[]) => Promise<unknown>): Promise<void> {
+    for (let from = 0; from < rows.length; from += rowsAtOnce[kind]) await write(rows.slice(from, from + rowsAtOnce[kind]));
+  }
+
+  return {
+    async findPending(spaceId, orgId) {
+      const { rows } = await pool.query<PendingSource>(
+        `${sourceSql} AND (state.retry_at IS NULL OR state.retry_at <= now()) AND ($2::text IS NULL OR source."orgId" = $2)
+         AND (${isIncomplete} OR state.serving_space IS DISTINCT FROM $1
+           AND EXISTS (SELECT FROM knowledge_items AS item WHERE item."dataSourceId" = source.id AND ${isLive}))
+         LIMIT 500`,
+        [spaceId ?? noSpace, orgId ?? null],
+      );
+      return rows;
+    },
+    async findSource(dataSourceId) {
+      const { rows } = await pool.query<PendingSource>(`${sourceSql} AND source.id = $1`, [dataSourceId]);
+      return rows[0];
+    },
+    async nextChunks(dataSourceId, spaceId, chunksMax) {
+      const { rows } = await pool.query<PendingChunk>(nextSql, [dataSourceId, spaceId ?? noSpace, chunksMax]);
+      return rows;
+    },
+    async reusable(dataSourceId, spaceId, textHashes) {
+      const { rows } = await pool.query<{ text_hash: string }>(
+        `SELECT DISTINCT text_hash FROM chunk_embeddings WHERE data_source_id = $1 AND space = $2 AND text_hash = ANY($3::uuid[])`,
+        [dataSourceId, spaceId, textHashes],
+      );
+      return new Set(rows.map((row) => row.text_hash.replaceAll('-', '')));
+    },
+    async addVectors(dataSourceId, spaceId, vectors) {
+      await inSlices(vectors, (slice) => {
+        const values = slice.map(({ embedding }) => (embedding === null ? null : `[${embedding.join(',')}]`));
+        const hashes = slice.map(({ textHash }) => textHash);
+        return pool.query(addSql, [dataSourceId, spaceId, slice.map(({ chunkId }) => chunkId), hashes, values]);
+      });
+    },
+    async copyVectors(dataSourceId, spaceId, chunks) {
+      await inSlices(chunks, (slice) => {
+        const ids = slice.map(({ chunkId }) => chunkId);
+        return pool.query(copySql, [dataSourceId, spaceId, ids, slice.map(({ textHash }) => textHash)]);
+      });
+    },
+    async reuse({ dataSourceId, itemId, generation }, texts) {
+      await inSlices(texts, (slice) => {
+        const ordinals = slice.map(({ ordinal }) => ordinal);
+        const hashes = slice.map(({ textHash }) => textHash);
+        return pool.query(reuseSql, [dataSourceId, itemId, generation, ordinals, hashes]);
+      });
+    },
+    async settle(dataSourceId, spaceId) {
+      const marked = await pool.query(markSql, [dataSourceId, spaceId]);
+      const served = await pool.query(serveSql, [dataSourceId, spaceId]);
+      return { isComplete: served.rowCount === 1, marked: marked.rowCount ?? 0 };
+    },
+    async removeReplaced(dataSourceId, spaceId) {
+      const { rowCount } = await pool.query(removeReplacedSql, [dataSourceId, spaceId]);
+      return (rowCount ?? 0) === removedAtOnce;
+    },
+    async fail(dataSourceId, { errorCode, errorMessage, retryAfterMs }) {
+      await pool.query(
+        `INSERT INTO source_embeddings (data_source_id, error_code, error_message, retry_at)
+         SELECT id, $2, $3, now() + $4::int * interval '1 millisecond' FROM data_sources WHERE id = $1
+         ON CONFLICT (data_source_id) DO UPDATE SET error_code = $2, error_message = $3, retry_at = excluded.retry_at`,
+        [dataSourceId, errorCode, errorMessage, retryAfterMs],
+      );
+    },
+    async noteTry(dataSourceId) {
+      const { rows } = await pool.query<{ attempt: number }>(
+        `INSERT INTO source_embeddings (data_source_id, attempt) SELECT id, 1 FROM data_sources WHERE id = $1
+         ON CONFLICT (data_source_id) DO UPDATE SET attempt = least(source_embeddings.attempt + 1, 100) RETURNING attempt`,
+        [dataSourceId],
+      );
+      return rows[0]?.attempt ?? 1;
+    },
+    async clearFailure(dataSourceId) {
+      await pool.query(
+        `UPDATE source_embeddings SET attempt = 0, retry_at = NULL, error_code = NULL, error_message = NULL
+         WHERE data_source_id = $1 AND (attempt > 0 OR error_code IS NOT NULL)`,
+        [dataSourceId],
+      );
+    },
+    async counts(dataSourceIds, spaceId) {
+      const { rows } = await pool.query<PendingCount>(countsSql, [spaceId ?? noSpace, dataSourceIds]);
+      return rows;
+    },
+    async countAll(spaceId) {
+      const { rows } = await pool.query<{ passages: number }>(
+        `SELECT coalesce(sum(item."documentCount"), 0)::int AS passages FROM knowledge_items AS item WHERE ${isLive} AND ${isUnmarked('$1')}`,
+        [spaceId ?? noSpace],
+      );
+      return rows[0]?.passages ?? 0;
+    },
+  };
+}
+
+/** SQL: the item has passages that answer. */
+const isLive = `item."liveGeneration" IS NOT NULL AND item."indexStatus" <> 'DELETING'`;
+
+/** SQL: not all passages of the item's live generation are known to have vectors. */
+function isUnmarked(space: string): string {
+  return `NOT EXISTS (SELECT FROM item_embeddings AS mark
+    WHERE mark.item_id = item.id AND mark.space = ${space} AND mark.generation = item."liveGeneration")`;
+}
+
+const isIncomplete = `EXISTS (SELECT FROM knowledge_items AS item
+  WHERE item."dataSourceId" = source.id AND ${isLive} AND ${isUnmarked('$1')})`;
+
+const sourceSql = `
+SELECT source.id, source."orgId", source."ownerUserId", organization."tenantId"
+FROM data_sources AS source
+JOIN organizations AS organization ON organization.id = source."orgId"
+LEFT JOIN source_embeddings AS state ON state.data_source_id = source.id
+WHERE source."deletingAt" IS NULL`;
+
+/** The first documents that are not known to be complete. */
+const unmarkedSql = `
+  SELECT item.id, item."liveGeneration" AS generation, coalesce(item.metadata->>'title', item.name) AS title
+  FROM knowledge_items AS item
+  WHERE item."dataSourceId" = $1 AND ${isLive} AND ${isUnmarked('$2')}
+  ORDER BY item.id LIMIT ${itemsAtOnce}`;
+
+const nextSql = `
+WITH items AS MATERIALIZED (${unmarkedSql}
+), missing AS MATERIALIZED (
+  SELECT chunk.id, items.title FROM items
+  CROSS JOIN LATERAL (SELECT id, ordinal FROM chunks WHERE item_id = items.id AND generation = items.generation OFFSET 0) AS chunk
+  WHERE NOT EXISTS (SELECT FROM chunk_embeddings AS known WHERE known.chunk_id = chunk.id AND known.space = $2)
+  ORDER BY items.id, chunk.ordinal LIMIT $3
+)
+SELECT missing.id::text AS "chunkId", missing.title, words.heading_path AS "headingPath", words.text
+FROM missing CROSS JOIN LATERAL (SELECT heading_path, text FROM chunk_texts WHERE chunk_id = missing.id OFFSET 0) AS words`;
+
+/** Rows are locked, so that a passage is not removed between the check and the write. */
+const rowSql = `SELECT id, item_id, generation FROM chunks WHERE id = ANY($3::bigint[]) AND data_source_id = $1 FOR KEY SHARE`;
+
+const addSql = `
+WITH alive AS MATERIALIZED (${rowSql})
+INSERT INTO chunk_embeddings (chunk_id, space, data_source_id, item_id, generation, text_hash, embedding)
+SELECT alive.id, $2, $1, alive.item_id, alive.generation, given.hash, given.embedding::halfvec
+FROM unnest($3::bigint[], $4::uuid[], $5::text[]) AS given(id, hash, embedding) JOIN alive USING (id)
+ON CONFLICT DO NOTHING`;
+
+const copySql = `
+WITH alive AS MATERIALIZED (${rowSql})
+INSERT INTO chunk_embeddings (chunk_id, space, data_source_id, item_id, generation, text_hash, embedding)
+SELECT alive.id, $2, $1, alive.item_id, alive.generation, given.hash, same.embedding
+FROM unnest($3::bigint[], $4::uuid[]) AS given(id, hash) JOIN alive USING (id)
+CROSS JOIN LATERAL (SELECT embedding FROM chunk_embeddings WHERE data_source_id = $1 AND space = $2 AND text_hash = given.hash LIMIT 1) AS same
+ON CONFLICT DO NOTHING`;
+
+const reuseSql = `
+INSERT INTO chunk_embeddings (chunk_id, space, data_source_id, item_id, generation, text_hash, embedding)
+SELECT chunk.id, same.space, $1, $2, $3, given.hash, same.embedding
+FROM unnest($4::int[], $5::uuid[]) AS given(ordinal, hash)
+JOIN embedding_spaces AS space ON true
+CROSS JOIN LATERAL (SELECT known.space, embedding FROM chunk_embeddings AS known
+  WHERE known.data_source_id = $1 AND known.space = space.id AND known.text_hash = given.hash LIMIT 1) AS same
+JOIN chunks AS chunk ON chunk.item_id = $2 AND chunk.generation = $3 AND chunk.ordinal = given.ordinal
+ON CONFLICT DO NOTHING`;
+
+const markSql = `
+INSERT INTO item_embeddings (item_id, space, generation)
+SELECT item.id, $2, item.generation FROM (${unmarkedSql}) AS item
+WHERE NOT EXISTS (
+    SELECT FROM chunks WHERE chunks.item_id = item.id AND chunks.generation = item.generation
+      AND NOT EXISTS (SELECT FROM chunk_embeddings AS known WHERE known.chunk_id = chunks.id AND known.space = $2))
+ON CONFLICT (item_id, space) DO UPDATE SET generation = excluded.generation`;
+
+const serveSql = `
+INSERT INTO source_embeddings AS state (data_source_id, serving_space)
+SELECT source.id, $2 FROM data_sources AS source
+WHERE source.id = $1
+  AND NOT EXISTS (SELECT FROM knowledge_items AS item WHERE item."dataSourceId" = $1 AND ${isLive} AND ${isUnmarked('$2')})
+ON CONFLICT (data_source_id) DO UPDATE SET serving_space = $2, attempt = 0, retry_at = NULL, error_code = NULL, error_message = NULL`;
+
+const removeReplacedSql = `
+DELETE FROM chunk_embeddings WHERE (chunk_id, space) IN (
+  SELECT chunk_id, space FROM chunk_embeddings
+  WHERE data_source_id = $1 AND space <> $2
+    AND EXISTS (SELECT FROM source_embeddings WHERE data_source_id = $1 AND serving_space = $2)
+  LIMIT ${removedAtOnce})`;
+
+const countsSql = `
+SELECT source.id AS "dataSourceId", state.error_code AS "errorCode", state.error_message AS "errorMessage",
+  coalesce((SELECT sum(item."documentCount") FROM knowledge_items AS item
+    WHERE item."dataSourceId" = source.id AND ${isLive} AND ${isUnmarked('$1')}), 0)::int AS passages
+FROM data_sources AS source LEFT JOIN source_embeddings AS state ON state.data_source_id = source.id
+WHERE source.id = ANY($2::text[])`;
