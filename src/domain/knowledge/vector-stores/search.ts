@@ -1,10 +1,11 @@
+import { readFilter } from '../../../engine/knowledge/search/attribute-filter.ts';
+import { shownScore } from '../../../engine/knowledge/search/shown-score.ts';
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
 import type { VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
 import { isObject } from '../../../lib/json.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
-import { readFilter } from './filter.ts';
 import { getVectorStore, isExpired } from './stores.ts';
 
 export interface SearchInput {
@@ -32,8 +33,6 @@ const queryLengthMax = 8_000;
 const resultsDefault = 10;
 const resultsMax = 50;
 const tokensMax = 200_000;
-/** The rank of a passage that is shown as a half. */
-const middleScore = 5;
 const rankers = ['auto', 'none'];
 
 /**
@@ -78,7 +77,7 @@ export async function searchVectorStore(
   await deps.storage.vectorStores.touch(id);
   const hits = passages.flatMap(({ knowledgeItemId, score, text }): SearchHit[] => {
     const file = files.get(knowledgeItemId);
-    const shown = score / (score + middleScore);
+    const shown = shownScore(score);
     return file === undefined || shown < scoreMin ? [] : [{ file, score: shown, text }];
   });
   return { queries, hits: hits.slice(0, most) };
