@@ -78,7 +78,7 @@ export function addedItemOf(item: RunItem, includes: readonly string[] = []): Wi
     case 'reasoning':
       return { ...whole, summary: [] };
     case 'function_call':
-      return 'arguments' in whole ? { ...whole, arguments: isApprovalRequest(item) ? item.arguments : '' } : whole;
+      return isApprovalRequest(item) ? itemOf(item) : { ...whole, arguments: '' };
     case 'server_tool_call':
       return 'arguments' in whole ? { ...whole, arguments: '' } : whole;
     case 'mcp_list_tools':
@@ -154,7 +154,7 @@ function listedToolOf({ name, description, inputSchema, annotations }: ListedToo
 /** The text; with the images that the call made, an array of parts. */
 function outputOf({ output, files = [] }: Item<'server_tool_call_output'>): unknown {
   if (files.length === 0) return output;
-  const text = output === '' ? [] : [{ type: 'output_text', text: output }];
+  const text = output === '' ? [] : [textPart(output, [])];
   return [...text, ...files.map(filePartOf)];
 }
 
