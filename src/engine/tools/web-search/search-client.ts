@@ -62,6 +62,8 @@ export function createSearchClient({ url, apiKey, provider: name, timeoutMs, cal
           body: body === undefined ? null : JSON.stringify(body),
           signal: either,
         });
+        // A body that is not read to its end reports that as an error, which nobody else listens to.
+        reply.body.on('error', () => undefined);
         const retryAfter = reply.headers['retry-after'];
         if (reply.statusCode !== 200) {
           reply.body.destroy();
