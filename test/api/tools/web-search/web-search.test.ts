@@ -1,3 +1,4 @@
+import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { html, searchKey, startWeb } from '../../../fixtures/upstreams/web.ts';
 import { makePdf } from '../../../support/knowledge/documents.ts';
@@ -44,7 +45,7 @@ beforeAll(async () => {
 beforeEach(() => {
   web.pages.clear();
   for (const [path, page] of usual) web.pages.set(path, page);
-  web.requests.length = 0;
+  web.seen();
 });
 
 const search = (query = 'blue bikes', id = 'call_1'): UpstreamScript => ({
@@ -222,7 +223,7 @@ describe('filters', () => {
     expect(told()[0]).not.toContain('evil');
     expect(told()[0]).not.toContain('127.0.0.1');
     expect(told()[1]).toContain('excluded by the filters');
-    expect(web.requests[0]?.query.get('q')).toBe('blue bikes site:example.com');
+    expect(web.requests.at(-1)?.query.get('q')).toBe('blue bikes site:example.com');
   });
 
   it('leave blocked domains out', async () => {
@@ -272,4 +273,27 @@ describe('a search service that fails', () => {
     expect(told()[0]).toContain('One of two searches failed');
     expect(web.seen()).toContain('GET /x/search');
   });
+});
+
+it('the openai package reads the stream of a web search', async () => {
+  const { responses } = new OpenAI({ baseURL: `${bench.service.url}/api/v2`, apiKey: ann.key, maxRetries: 0 });
+  upstream.next(search(), open(`${web.url}/bikes`), answer);
+  const stream = responses.stream({
+    model,
+    input: 'Which colour?',
+    tools: [{ type: 'web_search' }],
+    include: ['web_search_call.action.sources'],
+  });
+  const types: string[] = [];
+  for await (const { type } of stream) types.push(type);
+  const { output } = await stream.finalResponse();
+  expect(types.filter((type) => type === 'response.web_search_call.completed')).toHaveLength(2);
+  expect(output).toMatchObject([
+    { type: 'web_search_call', action: { type: 'search', sources: [{ type: 'url', url: `${web.url}/bikes` }, {}] } },
+    { type: 'web_search_call', action: { type: 'open_page' } },
+    {
+      type: 'message',
+      content: [{ annotations: [{ type: 'url_citation', url: `${web.url}/bikes`, title: 'Bikes of the town' }] }],
+    },
+  ]);
 });
