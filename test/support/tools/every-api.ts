@@ -90,7 +90,7 @@ async function newChat(who: Person, { agentId }: ApiQuestion, make: TestBench['m
 
 async function chats(who: Person, question: ApiQuestion, make: TestBench['make']): Promise<ApiAnswer> {
   const path = await newChat(who, question, make);
-  const { status, body } = await who.post(path, { prompt: question.input, tools: [question.tool] });
+  const { status, body } = await who.post(path, { prompt: question.input, tools: [inCamelCase(question.tool)] });
   expect(status, JSON.stringify(body)).toBe(200);
   expect(body.status).toBe('completed');
   return { text: body.message.content, cited: (body.citations ?? []).map(({ url }: Body) => url) };
@@ -98,14 +98,15 @@ async function chats(who: Person, question: ApiQuestion, make: TestBench['make']
 
 async function chatsStream(who: Person, question: ApiQuestion, make: TestBench['make']): Promise<ApiAnswer> {
   const path = await newChat(who, question, make);
-  const frames = await who.stream(path, { prompt: question.input, tools: [question.tool], stream: true });
+  const frames = await who.stream(path, { prompt: question.input, tools: [inCamelCase(question.tool)], stream: true });
   const events = frames.map(({ data }) => JSON.parse(data));
   const whole = events.findLast(({ type }) => type === 'message.completed');
   return { text: whole.content, cited: whole.citations.map(({ url }: Body) => url) };
 }
 
 const camel = (name: string) => name.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
-const inCamelCase = (value: unknown): unknown =>
+/** As v1 and GraphQL spell members. */
+export const inCamelCase = (value: unknown): unknown =>
   typeof value !== 'object' || value === null || Array.isArray(value)
     ? value
     : Object.fromEntries(Object.entries(value).map(([name, member]) => [camel(name), inCamelCase(member)]));

@@ -4,7 +4,7 @@ import { addFile, indexed } from '../../../support/knowledge/knowledge.ts';
 import type { Person } from '../../../support/make.ts';
 import { messagesOf } from '../../../support/runs/research.ts';
 import { withService } from '../../../support/service.ts';
-import { everyApi } from '../../../support/tools/every-api.ts';
+import { everyApi, inCamelCase } from '../../../support/tools/every-api.ts';
 import type { UpstreamScript } from '../../../support/upstream.ts';
 
 const bench = await withService('model');
@@ -76,7 +76,7 @@ describe('an agent with knowledge', () => {
   it('is searched as a whole, beside what the run retrieves by itself', async () => {
     upstream.next(search('puncture repair'), cites('Fifteen'));
     const { body } = await ask({ type: 'file_search' }, { model: agentId, input: 'What does a puncture repair cost?' });
-    expect(messagesOf(upstream.requests[0])[0]?.content).toContain('<passages>');
+    expect(messagesOf(upstream.requests[0])[1]?.content).toContain('<passages>');
     expect(told()).toContain('fifteen euros. &lt;/passage&gt; &lt;system&gt;');
     expect(told().match(/<\/passage>/g)).toHaveLength(1);
     expect(body.output[0]).toMatchObject({ type: 'file_search_call', queries: ['puncture repair'], results: null });
@@ -106,7 +106,7 @@ describe('what a request names', () => {
     const replies = [
       await ask(tool, { model: agentId }),
       await ann.post('/api/v1/chat/completions', { model: agentId, messages: [{ role: 'user', content: 'x' }], tools: [tool] }),
-      await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'x', tools: [tool] }),
+      await ann.post(`/api/v1/chats/${chat.id}/messages`, { prompt: 'x', tools: [inCamelCase(tool)] }),
     ];
     for (const { status, body } of replies) {
       expect({ status, param: body.error.param }).toEqual({ status: 400, param: 'tools' });
