@@ -34,8 +34,22 @@ export function readServiceTool(
     faults.add(`${at}.type`, `${at}.type: ${unavailableText(type, registry)}`, 'TOOL_NOT_AVAILABLE');
   }
   const enabled = enabledToolOf(type, tool);
-  if (kind?.unavailable === undefined && isWellFormed) kind?.check?.(enabled.options, at, faults);
+  if (kind?.unavailable === undefined && isWellFormed) {
+    kind?.check?.(enabled.options, at, mayBeUnavailable ? withoutUnserved(faults) : faults);
+  }
   return enabled;
+}
+
+/** Another instance may serve what this one cannot. */
+function withoutUnserved(faults: FaultNotes): FaultNotes {
+  return {
+    get isFull() {
+      return faults.isFull;
+    },
+    add(param, message, code) {
+      if (code !== 'UNSUPPORTED_VALUE') faults.add(param, message, code);
+    },
+  };
 }
 
 /** Why a tool cannot be served, with the setting that would switch it on. */

@@ -101,12 +101,16 @@ async function find({ web, x, options, owner }: SearchToolContext, query: string
   return { results: parts.flatMap(({ results }) => results), notes };
 }
 
+/** A standing tool of an agent may ask for what this instance cannot search. */
+const noPosts = 'Posts could not be searched: this instance has no service for them.';
+
 function resultOf(
-  { sources, known, resultCharsMax, isCiting }: SearchToolContext,
+  { sources, known, resultCharsMax, isCiting, options, x }: SearchToolContext,
   query: string,
-  { results, notes }: Findings,
+  { results, notes: found }: Findings,
 ): ToolResult {
   const form = formOf(query, results);
+  const notes = options.includesX && x === undefined ? [...found, noPosts] : found;
   if (results.length === 0) return { text: ['The search found nothing.', ...notes].join('\n'), form };
   let left = resultCharsMax - noteChars;
   const texts: string[] = [];
