@@ -220,6 +220,19 @@ export const settingsSchema = z.object({
   ),
   RUN_TIMEOUT_MS: timeMs(600_000).describe('A model run is cut off after this.'),
   THREAD_WAITING_MAX: count(20).describe('Requests that may wait on one thread while it answers another.'),
+  SEARCH_URL: optionalUrl(web, 'https://searx.example.com').describe(
+    'Base address of the search service that web_search asks; the path of the provider follows. Default: web_search is off.',
+  ),
+  SEARCH_API_KEY: optionalText('a key of the search service').describe('Key for SEARCH_URL, where it wants one.'),
+  SEARCH_PROVIDER: oneOf(['searxng', 'brave', 'tavily'], 'searxng').describe('How SEARCH_URL and X_SEARCH_URL are asked.'),
+  X_SEARCH_URL: optionalUrl(web, 'https://x-search.example.com').describe(
+    'Base address of a service that searches posts of a social network, asked like SEARCH_URL. Default: includeXSearch is refused.',
+  ),
+  X_SEARCH_API_KEY: optionalText('a key of that service').describe('Key for X_SEARCH_URL, where it wants one.'),
+  SEARCH_TIMEOUT_MS: timeMs(10_000).describe('Time for one search of the web.'),
+  SEARCH_CALLS_MAX: count(16).describe('Searches of the web at one time in this process; tenants and organizations share them.'),
+  PAGE_TIMEOUT_MS: timeMs(20_000).describe('Time for web_search to fetch one page, redirects included.'),
+  PAGE_MAX_BYTES: count(5 * MiB).describe('Largest page that web_search opens.'),
   PYTHON_TIMEOUT_MS: timeMs(20_000).describe('Time for one Python program of a model.'),
   PYTHON_MEMORY_MAX_BYTES: count(512 * MiB).describe('Memory that one Python program may take, its interpreter included.'),
   PYTHON_PROGRAMS_MAX: count(2).describe(

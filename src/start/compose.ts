@@ -16,6 +16,7 @@ import { registerRunEventSweep } from '../domain/runs/runs.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress } from '../engine/egress/egress.ts';
 import { createPgBossJobs } from '../engine/jobs/pg-boss.ts';
+import { crawlUserAgent } from '../engine/knowledge/connectors/web/user-agent.ts';
 import { createKnowledge } from '../engine/knowledge/knowledge.ts';
 import { createModelRouter } from '../engine/models/router.ts';
 import { createRunEngine } from '../engine/runs/engine.ts';
@@ -24,8 +25,12 @@ import { Pools } from '../engine/sharing/pools.ts';
 import { RateLimits } from '../engine/sharing/rate-limits.ts';
 import { createAgentTools } from '../engine/tools/agent-tools.ts';
 import { createDeepResearchKind } from '../engine/tools/deep-research/deep-research.ts';
+import { createFileSearchKind } from '../engine/tools/file-search/file-search.ts';
 import { createPythonKind } from '../engine/tools/python/python.ts';
 import { ToolRegistry } from '../engine/tools/registry.ts';
+import type { PageReading } from '../engine/tools/web-search/page-tool.ts';
+import { createSearchClient } from '../engine/tools/web-search/search-client.ts';
+import { createWebSearchKind, type WebSearchDeps } from '../engine/tools/web-search/web-search.ts';
 import type { Tracing } from '../engine/tracing/tracing.ts';
 import { type IdKind, makeId } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
@@ -106,7 +111,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     if (storage.rateBuckets !== undefined) jobs.every('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
     const agentTools = createAgentTools({ ...basics, egress });
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
-    const tools = createTools(settings, pools);
+    const tools = createTools({ ...basics, pools, egress, knowledge });
     const runs = createRunEngine({
       ...basics,
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
@@ -167,9 +172,14 @@ function createRates({ settings, storage, logger }: Pick<Deps, 'settings' | 'sto
   });
 }
 
+type ToolParts = Pick<Deps, 'settings' | 'storage' | 'pools' | 'egress' | 'knowledge' | 'now'>;
+
 /** The tools of the service that a request or an agent may switch on. */
-function createTools(settings: Settings, pools: Pools): ToolRegistry {
+function createTools({ settings, storage, pools, egress, knowledge, now }: ToolParts): ToolRegistry {
+  const resultCharsMax = settings.TOOL_RESULT_MAX_CHARS;
   return new ToolRegistry([
+    createWebSearchKind({ ...searchClients(settings, pools), pages: pageReading(settings, egress, knowledge), resultCharsMax }),
+    createFileSearchKind({ knowledge, stores: storage.vectorStores, tokensMax: fileSearchTokensMax, resultCharsMax, now }),
     createPythonKind({
       programs: pools.queue('python', settings.PYTHON_PROGRAMS_MAX),
       timeoutMs: settings.PYTHON_TIMEOUT_MS,
@@ -177,4 +187,24 @@ function createTools(settings: Settings, pools: Pools): ToolRegistry {
     }),
     createDeepResearchKind(),
   ]);
+}
+
+/** TOOL_RESULT_MAX_CHARS bounds what the model gets. */
+const fileSearchTokensMax = 200_000;
+
+function searchClients(settings: Settings, pools: Pools): Pick<WebSearchDeps, 'web' | 'x'> {
+  const calls = pools.queue('web-searches', settings.SEARCH_CALLS_MAX);
+  const client = (url: string | undefined, apiKey: string | undefined) =>
+    url === undefined
+      ? undefined
+      : createSearchClient({ url, apiKey, calls, provider: settings.SEARCH_PROVIDER, timeoutMs: settings.SEARCH_TIMEOUT_MS });
+  return {
+    web: client(settings.SEARCH_URL, settings.SEARCH_API_KEY),
+    x: client(settings.X_SEARCH_URL, settings.X_SEARCH_API_KEY),
+  };
+}
+
+function pageReading(settings: Settings, egress: Deps['egress'], knowledge: Deps['knowledge']): PageReading {
+  const { PAGE_TIMEOUT_MS: timeoutMs, PAGE_MAX_BYTES: bytesMax } = settings;
+  return { egress, knowledge, userAgent: crawlUserAgent(settings), timeoutMs, bytesMax };
 }

@@ -26,6 +26,7 @@ import { approvalsOfCompletion } from '../runs/approvals.ts';
 import { chargeTo } from '../usage/charges.ts';
 import { type CompletionInput, type CompletionRequest, readCompletion } from './input.ts';
 import { type GivenPart, questionOf } from './messages.ts';
+import { settleSearchedSources } from './searched-sources.ts';
 import { withStandingTools } from './service-tools.ts';
 import { requireForcedTool } from './tool-choice.ts';
 
@@ -79,7 +80,11 @@ export function runCompletion(
   signal: AbortSignal,
 ): RunEventStream | Promise<RunEventStream> {
   const request = readCompletion(input, deps.settings, deps.tools);
-  const start = (agent: RunnableAgent | undefined) => {
+  const start = (found: RunnableAgent | undefined) => {
+    const agent = settleSearchedSources(deps, caller, request.serviceTools, found);
+    return agent instanceof Promise ? agent.then(startWith) : startWith(agent);
+  };
+  const startWith = (agent: RunnableAgent | undefined) => {
     const run = (model: ModelInfo | undefined) => {
       if (model === undefined) throw missingModel(input.model);
       requireForcedTool(request.toolChoice, agent);

@@ -26,14 +26,30 @@ export function readServiceTool(
   faults: FaultNotes,
   mayBeUnavailable = false,
 ): EnabledTool | undefined {
-  readWire(responseToolParam, tool, at, faults);
+  const isWellFormed = readWire(responseToolParam, tool, at, faults) !== undefined;
   const type = toolTypeOf(tool.type);
   if (type === undefined) return undefined;
   const kind = registry.find(type);
   if (!mayBeUnavailable && (kind === undefined || kind.unavailable !== undefined)) {
     faults.add(`${at}.type`, `${at}.type: ${unavailableText(type, registry)}`, 'TOOL_NOT_AVAILABLE');
   }
-  return enabledToolOf(type, tool);
+  const enabled = enabledToolOf(type, tool);
+  if (kind?.unavailable === undefined && isWellFormed) {
+    kind?.check?.(enabled.options, at, mayBeUnavailable ? withoutUnserved(faults) : faults);
+  }
+  return enabled;
+}
+
+/** Another instance may serve what this one cannot. */
+function withoutUnserved(faults: FaultNotes): FaultNotes {
+  return {
+    get isFull() {
+      return faults.isFull;
+    },
+    add(param, message, code) {
+      if (code !== 'UNSUPPORTED_VALUE') faults.add(param, message, code);
+    },
+  };
 }
 
 /** Why a tool cannot be served, with the setting that would switch it on. */

@@ -10,6 +10,7 @@ import { modelIdOf } from '../agents/agents.ts';
 import { requireFreeNames } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { agentOf, missingModel } from '../completions/completions.ts';
+import { settleSearchedSources } from '../completions/searched-sources.ts';
 import { requireForcedTool } from '../completions/tool-choice.ts';
 import type { Deps } from '../deps.ts';
 import { approvalsOfMessages } from '../runs/approvals.ts';
@@ -52,7 +53,9 @@ export async function beginResponse(
 ): Promise<BegunResponse> {
   const read = readResponse(input, deps.settings, deps.tools);
   const place = await findPlace(deps, caller, input, read, memory);
-  const answerer = await findAnswerer(deps, caller, input, place.chat);
+  const found = await findAnswerer(deps, caller, input, place.chat);
+  const agent = await settleSearchedSources(deps, caller, read.tools.serviceTools, found.agent);
+  const answerer: Answerer = { ...found, agent };
   requireForcedTool(read.tools.choice, answerer.agent);
   if (answerer.agent !== undefined) requireFreeNames(read.tools.places, answerer.agent);
   const items = await resolveItems(deps, caller, read.items);
@@ -176,7 +179,9 @@ function approvalsIn(
 function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: string | null): ResponseHead {
   const createdAt = Math.floor(deps.now().getTime() / 1000);
   const warnings = runWarnings(answerer.agent, deps.tools);
-  return { createdAt, conversationId, echo: echoOf(input, read, answerer), ...(warnings.length === 0 ? {} : { warnings }) };
+  const includes = read.includes.length === 0 ? {} : { includes: read.includes };
+  const echo = echoOf(input, read, answerer);
+  return { createdAt, conversationId, echo, ...includes, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
 /** The messages of a thread, for a new chat that branches off it. */
@@ -189,7 +194,7 @@ function batchKeyOf(input: ResponseInput, read: ReadResponse, { agent, model }: 
   const { tools, instructions, text, reasoning } = read.echo;
   const facts = [agent?.id ?? model.id, tools, read.tools.echo.tool_choice, instructions, read.chatMode, text, reasoning];
   return createHash('sha256')
-    .update(JSON.stringify([...facts, input.maxOutputTokens ?? null, read.isBackground, secrets]))
+    .update(JSON.stringify([...facts, input.maxOutputTokens ?? null, read.isBackground, secrets, read.includes]))
     .digest('base64url');
 }
 

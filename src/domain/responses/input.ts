@@ -4,7 +4,7 @@ import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { ThreadMode } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { isId } from '../../entities/ids.ts';
-import { type ChatMode, includableMembers, servedIncludes, type WireObject } from '../../entities/runs/response.ts';
+import { type ChatMode, includableMembers, itemIncludes, servedIncludes, type WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
@@ -31,6 +31,8 @@ export interface ReadResponse {
   readonly threadMode: ThreadMode;
   readonly chatMode: ChatMode;
   readonly secrets: Readonly<Record<string, string>>;
+  /** Optional members of items that the request wants to see. */
+  readonly includes: readonly string[];
   /** Members of the response object that repeat the request and do not depend on the model or agent; `echoOf` adds the others. */
   readonly echo: WireObject;
 }
@@ -80,6 +82,7 @@ export function readResponse(
   }
   return {
     ...{ items, tools, conversationId, isStored, isBackground, secrets },
+    includes: (input.include ?? []).filter((name) => itemIncludes.includes(name)),
     parameters: parametersOf(input),
     responseFormat: format,
     threadMode: threadMode ?? 'collect',

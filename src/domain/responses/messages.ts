@@ -162,7 +162,8 @@ function modelPart(part: WireObject, given: GivenParts): ContextPart {
     const detail = part.detail === 'low' || part.detail === 'high' ? part.detail : undefined;
     return { type: 'image', url: String(part.image_url), ...(detail === undefined ? {} : { detail }) };
   }
-  return { type: 'text', text: storableText(String(part.text ?? '')) };
+  const said = part.type === 'output_file' ? `[file ${String(part.filename ?? part.file_id ?? '')}]` : String(part.text ?? '');
+  return { type: 'text', text: storableText(said) };
 }
 
 /** The part as people see it. The text of a file is for the model only. */

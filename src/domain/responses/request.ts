@@ -63,7 +63,7 @@ export function storedRequestOf(
       agent === undefined || agent.dataSourceIds.length === 0
         ? null
         : { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question },
-    generateCitations: agent?.generateCitations ?? false,
+    generateCitations: agent?.generateCitations ?? serviceTools.some(({ type }) => isSearch(type)),
     hidesSteps: agent?.intermediateStepsVisible !== true,
     chatName: chatNameOf(shownQuestionOf(messages)),
     serviceTools: serviceToolsOf(registry, chatMode, serviceTools),
@@ -77,6 +77,11 @@ export function storedRequestOf(
     ...(responseFormat === undefined ? {} : { responseFormat, answerCheck: input.stream === true ? 'streamed' : 'held' }),
     ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
   };
+}
+
+/** In the common format, a model cites what its searches found. */
+function isSearch(type: EnabledTool['type']): boolean {
+  return type === 'web_search' || type === 'file_search';
 }
 
 /** The request's sampling, else the agent's. */

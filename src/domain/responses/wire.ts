@@ -32,7 +32,7 @@ export function responseObject(head: ResponseHead, run: RunSnapshot, options: Wi
     incomplete_details: run.incompleteReason === null ? null : { reason: run.incompleteReason },
     ...echo,
     service_tier: run.serviceTier ?? 'default',
-    output: shownItems(run.output, options).map(itemOf),
+    output: shownItems(run.output, options).map((item) => itemOf(item, head.includes)),
     conversation: conversationId === null ? null : { id: conversationId },
     usage: run.usage === null ? null : usageOf(run.usage),
     ...(options.hasExtensions && head.warnings !== undefined ? { warnings: head.warnings } : {}),
@@ -49,8 +49,8 @@ export function isExtension(item: RunItem): boolean {
   return (item.type === 'server_tool_call' && item.form === undefined) || item.type === 'server_tool_call_output';
 }
 
-/** A complete output item. */
-export function itemOf(item: RunItem): WireObject {
+/** A complete output item. @param includes  the optional members that it shows, as values of `include`. */
+export function itemOf(item: RunItem, includes: readonly string[] = []): WireObject {
   const { id, type, status } = item;
   switch (item.type) {
     case 'message':
@@ -60,7 +60,7 @@ export function itemOf(item: RunItem): WireObject {
     case 'function_call':
       return functionCallOf(item);
     case 'server_tool_call':
-      if (item.form !== undefined) return formedCall(item, item.form);
+      if (item.form !== undefined) return formedCall(item, item.form, includes);
       return { id, type, status, call_id: item.callId, name: item.name, arguments: item.arguments };
     case 'server_tool_call_output':
       return { id, type, status, call_id: item.callId, output: outputOf(item), error: item.error };
@@ -70,15 +70,15 @@ export function itemOf(item: RunItem): WireObject {
 }
 
 /** The item in its first event, without the text of later events. */
-export function addedItemOf(item: RunItem): WireObject {
-  const whole = { ...itemOf(item), status: 'in_progress' };
+export function addedItemOf(item: RunItem, includes: readonly string[] = []): WireObject {
+  const whole = { ...itemOf(item, includes), status: 'in_progress' };
   switch (item.type) {
     case 'message':
       return { ...whole, content: [] };
     case 'reasoning':
       return { ...whole, summary: [] };
     case 'function_call':
-      return 'arguments' in whole ? { ...whole, arguments: isApprovalRequest(item) ? item.arguments : '' } : whole;
+      return isApprovalRequest(item) ? itemOf(item) : { ...whole, arguments: '' };
     case 'server_tool_call':
       return 'arguments' in whole ? { ...whole, arguments: '' } : whole;
     case 'mcp_list_tools':
@@ -104,12 +104,24 @@ function functionCallOf(item: Item<'function_call'>): WireObject {
 }
 
 /** A call as the item that the format has for it. */
-function formedCall({ id, status, arguments: args, result }: Item<'server_tool_call'>, form: CallForm): WireObject {
+function formedCall(
+  { id, status, arguments: args, result }: Item<'server_tool_call'>,
+  form: CallForm,
+  includes: readonly string[],
+): WireObject {
   switch (form.type) {
     case 'web_search':
-      return { id, type: 'web_search_call', status, action: webActionOf(form.action) };
+      return {
+        id,
+        type: 'web_search_call',
+        status,
+        action: webActionOf(form.action, includes.includes('web_search_call.action.sources')),
+      };
     case 'file_search':
-      return { id, type: 'file_search_call', status, queries: form.queries, results: form.results.map(fileResultOf) };
+      return {
+        ...{ id, type: 'file_search_call', status, queries: form.queries },
+        results: includes.includes('file_search_call.results') ? form.results.map(fileResultOf) : null,
+      };
     case 'mcp': {
       const shown = { name: form.tool, arguments: args, output: result?.output ?? null, error: result?.error?.message ?? null };
       const { serverLabel, approvalRequestId } = form;
@@ -120,14 +132,14 @@ function formedCall({ id, status, arguments: args, result }: Item<'server_tool_c
 
 type WebAction = Extract<CallForm, { readonly type: 'web_search' }>['action'];
 
-function webActionOf(action: WebAction): WireObject {
+function webActionOf(action: WebAction, hasSources: boolean): WireObject {
   if (action.type === 'open_page') return { type: action.type, url: action.url };
   const { type, query, sources } = action;
   return {
     type,
     query,
     queries: [query],
-    ...(sources === undefined ? {} : { sources: sources.map(({ url }) => ({ type: 'url', url })) }),
+    ...(sources === undefined || !hasSources ? {} : { sources: sources.map(({ url }) => ({ type: 'url', url })) }),
   };
 }
 
@@ -142,7 +154,7 @@ function listedToolOf({ name, description, inputSchema, annotations }: ListedToo
 /** The text; with the images that the call made, an array of parts. */
 function outputOf({ output, files = [] }: Item<'server_tool_call_output'>): unknown {
   if (files.length === 0) return output;
-  const text = output === '' ? [] : [{ type: 'output_text', text: output }];
+  const text = output === '' ? [] : [textPart(output, [])];
   return [...text, ...files.map(filePartOf)];
 }
 
@@ -166,7 +178,9 @@ export function textPart(text: string, citations: readonly Citation[], logprobs:
   return { type: 'output_text', text, annotations: citations.map(annotationOf), logprobs };
 }
 
-export function annotationOf({ answerStart, answerEnd, url, name }: Citation): WireObject {
+/** What a search found in an uploaded file is cited by the file; everything else by its address. */
+export function annotationOf({ answerStart, answerEnd, url, name, fileId }: Citation): WireObject {
+  if (fileId !== undefined) return { type: 'file_citation', file_id: fileId, filename: name, index: answerStart };
   return { type: 'url_citation', start_index: answerStart, end_index: answerEnd, url, title: name };
 }
 

@@ -50,6 +50,11 @@ export function readContentTicket({ storage }: Pick<ContentLinkDeps, 'storage'>,
 
 const signedAddress = /\/api\/v1\/data-sources\/(\w+)\/knowledge\/(\w+)\/content\?link=([\w.-]+)$/;
 
+/** Whether an address is a link to content that is kept here, and not that of the original. */
+export function isContentLink(url: string): boolean {
+  return signedAddress.test(url);
+}
+
 /**
  * The address of a stored citation, signed again where less than half an hour of it is left or this service has another address now. Others
  * stay as they are: an answer that is read twice reads the same.

@@ -22,7 +22,7 @@ import { createConnectionTokens } from './connections/tokens.ts';
 import { createConnectors } from './connectors/registry.ts';
 import { createVendorClient } from './connectors/vendor/client.ts';
 import { signedContentAddress } from './content-links.ts';
-import type { DocumentBytes } from './extract/document.ts';
+import type { DocumentBytes, ExtractedDocument } from './extract/document.ts';
 import { createExtractor } from './extract/extract.ts';
 import { newLeaseOwner } from './index/index-item.ts';
 import { registerIndexJobs } from './index/index-jobs.ts';
@@ -87,6 +87,8 @@ export interface Knowledge {
    * @throws DomainError INVALID_VALUE for a file that gives no text.
    */
   readFile(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<string>;
+  /** The same with the title that the document has, and its pages. */
+  readDocument(owner: ShareOwner, document: DocumentBytes, param: string, signal: AbortSignal): Promise<ExtractedDocument>;
   /** Lists what could be added from a connection. @throws SourceError, see `browse` */
   browse(connection: Connection, query: BrowseQuery, signal: AbortSignal): Promise<BrowsePage>;
   /** Connects accounts of other services in the browser. */
@@ -177,7 +179,8 @@ export function createKnowledge(options: KnowledgeOptions): Knowledge {
       const chunks = await storage.chunks.textsAt(places);
       return new Map(chunks.map(({ itemId, ordinal, text }) => [`${itemId} ${ordinal}`, text]));
     },
-    readFile: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
+    readFile: async (owner, document, param, signal) => (await readGivenFile(promptReader, owner, document, param, signal)).text,
+    readDocument: (owner, document, param, signal) => readGivenFile(promptReader, owner, document, param, signal),
     browse: (connection, query, signal) => browse(services, connection, query, signal),
     connecting: createConnecting({ ...options, vendors }),
     registerJobs: () => registerIndexJobs({ ...options, meaning, connectors, extractor: indexExtractor, owner }),

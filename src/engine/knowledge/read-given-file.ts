@@ -5,7 +5,7 @@ import { DomainError } from '../../entities/errors.ts';
 import type { FairQueue } from '../../lib/fair-queue.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { Settings } from '../../settings.ts';
-import type { DocumentBytes } from './extract/document.ts';
+import type { DocumentBytes, ExtractedDocument } from './extract/document.ts';
 import { ExtractError, type Extractor } from './extract/extract.ts';
 
 /** The extractor for files of prompts, with its places. */
@@ -15,14 +15,14 @@ export interface GivenFileReader {
   readonly settings: Settings;
 }
 
-/** Waits for a place of the owner, writes the bytes to a file for the reader process, and extracts the text. */
+/** Waits for a place of the owner, writes the bytes to a file for the reader process, and extracts the document. */
 export async function readGivenFile(
   { extractor, places, settings }: GivenFileReader,
   owner: ShareOwner,
   { bytes, filename, mimeType }: DocumentBytes,
   param: string,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<ExtractedDocument> {
   if (bytes.byteLength > settings.CHAT_FILE_MAX_BYTES) {
     throw new DomainError('INVALID_VALUE', `${param} must hold at most ${settings.CHAT_FILE_MAX_BYTES} bytes`, { param });
   }
@@ -37,7 +37,7 @@ export async function readGivenFile(
       memoryMaxBytes: settings.EXTRACT_MEMORY_MAX_BYTES,
       textMaxChars: settings.EXTRACT_TEXT_MAX_CHARS,
     };
-    return (await extractor.extract({ path, filename, mimeType }, limits, signal)).text;
+    return await extractor.extract({ path, filename, mimeType }, limits, signal);
   } catch (error) {
     if (error instanceof ExtractError) throw new DomainError('INVALID_VALUE', `${param}: ${error.message}`, { param });
     throw error;

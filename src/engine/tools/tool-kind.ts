@@ -1,6 +1,7 @@
 import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool, ListedTool, OutputFile, ToolType } from '../../entities/runs/tool.ts';
+import type { FaultNotes } from '../../wire/read.ts';
 import type { RunPlan } from '../runs/run-engine.ts';
 import type { ServerTool } from './server-tool.ts';
 import type { Subagents } from './subagents.ts';
@@ -19,6 +20,8 @@ export interface ToolKind {
   readonly unavailable?: Unavailable | undefined;
   /** Looks for what it needs of the machine, such as a box for programs. @returns why it cannot run now. */
   probe?(): Promise<Unavailable | undefined>;
+  /** Notes what is wrong with its options beyond their types, and options that this instance cannot serve. @param at  the place of the tool. */
+  check?(options: WireObject, at: string, faults: FaultNotes): void;
   /** The names of its functions that are known before it is opened: a caller's function cannot have one. The first is what a choice of the type forces. */
   functionNames(options: WireObject): readonly string[];
   /**

@@ -1,6 +1,8 @@
 import type { LegScores } from './retrieval.ts';
 
-/** A passage that an answer cites. `index` is the number in its `[n]` marker, in order of first use. */
+/**
+ * A passage that an answer cites, or a page of the web: then the ids of item and source are empty. `index` is the number in its `[n]` marker, in order of first use.
+ */
 export interface Citation {
   readonly id: string;
   readonly index: number;
@@ -16,6 +18,8 @@ export interface Citation {
   readonly charStart: number;
   readonly charEnd: number;
   readonly score: number;
+  /** The uploaded file that `file_search` found it in; absent for other passages. */
+  readonly fileId?: string;
   /** Position of the marker in the answer's text, in UTF-16 code units. */
   readonly answerStart: number;
   readonly answerEnd: number;
@@ -40,6 +44,8 @@ export interface Passage {
   readonly score: number;
   /** Of its best chunk. */
   readonly scores: LegScores;
+  /** Present for an uploaded file that `file_search` found: how the responses format names it. */
+  readonly fileId?: string;
   /** False when its source or item must not be cited. */
   readonly mayCite: boolean;
   /** Other items that contain the same text; absent when there are none. */

@@ -13,6 +13,8 @@ export interface ResponseHead {
   readonly conversationId: string | null;
   /** Members of the response object that the run does not change, in wire format. */
   readonly echo: WireObject;
+  /** Values of `include` for members of items; absent for none. */
+  readonly includes?: readonly string[];
   /** What of the agent has no effect on the response. */
   readonly warnings?: readonly Warning[];
 }
@@ -50,7 +52,12 @@ export const includableMembers: readonly string[] = [
 
 /** Those that this version serves: an input image is always listed with its address. The others belong to tools that it does not have. */
 export const servedIncludes: readonly string[] = [
+  'file_search_call.results',
+  'web_search_call.action.sources',
   'message.input_image.image_url',
   'message.output_text.logprobs',
   'reasoning.encrypted_content',
 ];
+
+/** Those of them that items have only when a request asks for them. */
+export const itemIncludes: readonly string[] = ['file_search_call.results', 'web_search_call.action.sources'];

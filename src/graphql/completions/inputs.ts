@@ -59,10 +59,30 @@ const UserLocationInput = builder.inputType('ToolUserLocationInput', {
 });
 
 const SearchFiltersInput = builder.inputType('ToolSearchFiltersInput', {
-  description: 'Where to search.',
+  description: 'What is searched: domains for `web_search`, attributes of files for `file_search`.',
   fields: (t) => ({
-    allowedDomains: t.stringList({ required: false, description: 'Only there.' }),
-    blockedDomains: t.stringList({ required: false, description: 'Not there.' }),
+    allowedDomains: t.stringList({ required: false, description: 'web_search: only there, subdomains included.' }),
+    blockedDomains: t.stringList({ required: false, description: 'web_search: not there, subdomains included.' }),
+    type: t.string({ required: false, description: 'file_search: eq, ne, gt, gte, lt, lte, in, nin, and, or.' }),
+    key: t.string({ required: false, description: 'file_search: the attribute that is compared.' }),
+    value: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'file_search: what it is compared with. JSON: a text, a number, a boolean, or a list of those for in and nin.',
+    }),
+    filters: t.field({
+      type: 'JSON',
+      required: false,
+      description: 'file_search: the parts of and, or. JSON: a list of such filters, which nest up to 8 levels.',
+    }),
+  }),
+});
+
+const ToolRankingOptionsInput = builder.inputType('ToolRankingOptionsInput', {
+  description: 'How the results of `file_search` are ranked.',
+  fields: (t) => ({
+    ranker: t.string({ required: false, description: 'auto or none.' }),
+    scoreThreshold: t.float({ required: false, description: 'Only results with at least this score: 0 to 1.' }),
   }),
 });
 
@@ -101,7 +121,7 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
       }),
       searchContextSize: text('web_search: how much of what is found is read: low, medium or high.'),
       userLocation: t.field({ type: UserLocationInput, required: false, description: 'web_search: where the user is.' }),
-      filters: t.field({ type: SearchFiltersInput, required: false, description: 'web_search: where to search.' }),
+      filters: t.field({ type: SearchFiltersInput, required: false, description: 'web_search, file_search: what is searched.' }),
       container: t.field({
         type: 'JSON',
         required: false,
@@ -134,6 +154,11 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
       dataSourceIds: texts('file_search: only these data sources of the agent.'),
       vectorStoreIds: texts('file_search: only these vector stores.'),
       maxNumResults: t.int({ required: false, description: 'file_search: most passages of one search.' }),
+      rankingOptions: t.field({
+        type: ToolRankingOptionsInput,
+        required: false,
+        description: 'file_search: how results are ranked.',
+      }),
       agents: texts('subagent: the ids of the agents.'),
       budget: t.field({ type: ResearchBudgetInput, required: false, description: 'deep_research: what it may spend.' }),
       serverId: text('mcp_server: the id of the integration.'),

@@ -124,7 +124,11 @@ export class ResponseProjection {
     this.#deltaType = isRefusal(item) ? 'response.refusal.delta' : 'response.output_text.delta';
     this.#deltaEnd = isRefusal(item) ? '}' : textEnd;
     const shownHints = this.#options.hasExtensions && hints !== undefined && hints.length > 0 ? { status_hints: hints } : {};
-    const added = this.#event('response.output_item.added', { output_index: index, item: addedItemOf(item), ...shownHints });
+    const added = this.#event('response.output_item.added', {
+      output_index: index,
+      item: addedItemOf(item, this.#head?.includes),
+      ...shownHints,
+    });
     if (item.type !== 'reasoning') return added;
     const part = { type: 'summary_text', text: '' };
     return added + this.#event('response.reasoning_summary_part.added', { ...this.#place(), summary_index: 0, part });
@@ -133,7 +137,9 @@ export class ResponseProjection {
   #done(item: RunItem): string {
     if (this.#open === undefined) return '';
     const before = item.type === 'reasoning' ? this.#reasoningDone(item.text) : this.#listed(item);
-    const written = before + this.#event('response.output_item.done', { output_index: this.#open.index, item: itemOf(item) });
+    const written =
+      before +
+      this.#event('response.output_item.done', { output_index: this.#open.index, item: itemOf(item, this.#head?.includes) });
     this.#open = undefined;
     return written;
   }

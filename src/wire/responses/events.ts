@@ -16,7 +16,7 @@ import {
   text,
 } from '../schema.ts';
 import { outputItem } from './items.ts';
-import { logprob, outputContent, summaryTextPart, urlCitation } from './parts.ts';
+import { annotation, logprob, outputContent, summaryTextPart } from './parts.ts';
 
 /** Events of the responses format: the `data` of the frames of a stream, and the messages of a socket. */
 
@@ -77,7 +77,7 @@ const events: Readonly<Record<string, readonly [description: string, members: z.
     {
       ...ofPart,
       annotation_index: integer('The place among the annotations of the part, from 0.'),
-      annotation: urlCitation,
+      annotation,
     },
   ],
   'response.output_text.done': ['A text is whole.', { ...ofPart, text: text('The whole text.'), logprobs }],
@@ -102,6 +102,23 @@ const events: Readonly<Record<string, readonly [description: string, members: z.
     'A part of the thinking is whole.',
     { ...ofSummary, part: summaryTextPart.meta({ description: 'The whole part.' }) },
   ],
+  'response.web_search_call.in_progress': ['A search of the web, or the reading of a page, begins.', ofItem],
+  'response.web_search_call.searching': ['The web is searched, or the page is read.', ofItem],
+  'response.web_search_call.completed': ['It is over; the status of the item says how it went.', ofItem],
+  'response.file_search_call.in_progress': ['A search of documents begins.', ofItem],
+  'response.file_search_call.searching': ['The documents are searched.', ofItem],
+  'response.file_search_call.completed': ['It is over; the status of the item says how it went.', ofItem],
+  'response.mcp_list_tools.in_progress': ['The tools of an MCP server are asked for.', ofItem],
+  'response.mcp_list_tools.completed': ['They are known.', ofItem],
+  'response.mcp_list_tools.failed': ['The server did not say them; the item says why.', ofItem],
+  'response.mcp_call.in_progress': ['A tool of an MCP server is called.', ofItem],
+  'response.mcp_call_arguments.delta': ['A piece of the arguments of that call.', { ...ofItem, delta: piece }],
+  'response.mcp_call_arguments.done': [
+    'The arguments of that call are whole.',
+    { ...ofItem, arguments: text('The arguments as JSON text.') },
+  ],
+  'response.mcp_call.completed': ['The tool gave its output, which is in the item.', ofItem],
+  'response.mcp_call.failed': ['The call failed; the item says why.', ofItem],
   'response.server_tool_call.in_progress': ['A tool of the service is called.', ofItem, true],
   'response.server_tool_call_arguments.delta': [
     'A piece of the arguments of a call of a tool of the service.',

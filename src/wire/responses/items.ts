@@ -207,6 +207,14 @@ const functionCallItem = component('FunctionCallItem', 'A call that the caller i
   call_id: callId,
   name,
   arguments: text('The arguments as JSON text; empty when the item is announced.'),
+  approval: z
+    .literal(true)
+    .meta({
+      description:
+        'The tool runs in the service and waits for a person: an output with status `success` approves the call, `cancelled` refuses it.',
+      ...isExtension,
+    })
+    .optional(),
 });
 const reasoningItem = component('ReasoningItem', 'The thinking behind an answer.', {
   id,
@@ -240,12 +248,88 @@ const serverToolCallOutput = component(
   },
   isExtension,
 );
+const callStatus = oneOfTexts('Its status.', [...statuses, 'failed']);
+const webSearchCall = component('WebSearchCall', 'A search of the web, or a page of it that was read.', {
+  id,
+  type: constant('web_search_call'),
+  status: callStatus,
+  action: choiceByType('What was done.', [
+    component('WebSearchActionSearch', 'A search.', {
+      type: constant('search'),
+      query: text('What was searched for.'),
+      queries: list('The same as a list.', z.string()),
+      sources: list(
+        'The pages that were found; with `include: ["web_search_call.action.sources"]`.',
+        object('A page.', { type: constant('url'), url: text('Its address.') }),
+      ).optional(),
+    }),
+    component('WebSearchActionOpenPage', 'A page was read.', {
+      type: constant('open_page'),
+      url: text('The address of the page.'),
+    }),
+  ]),
+});
+const fileSearchCall = component('FileSearchCall', 'A search of documents.', {
+  id,
+  type: constant('file_search_call'),
+  status: callStatus,
+  queries: list('What was searched for.', z.string()),
+  results: list(
+    'What was found; null without `include: ["file_search_call.results"]`.',
+    object('A passage.', {
+      file_id: text('The id of the file; of the knowledge item, where the file is no file of a vector store.'),
+      filename: text('The name of the file, or the title of the document.'),
+      score: z.number().meta({ description: 'From 0 to 1, higher for a better fit.' }),
+      text: text('The passage.'),
+      attributes: record('Empty.'),
+    }),
+  ).nullable(),
+});
+const serverLabel = text('The name of the server in the request.');
+const mcpCall = component('McpCall', 'A call of a tool of an MCP server.', {
+  id,
+  type: constant('mcp_call'),
+  status: callStatus,
+  server_label: serverLabel,
+  name,
+  arguments: text('The arguments as JSON text; empty when the item is announced.'),
+  approval_request_id: text('The request that approved it; null for none.').nullable(),
+  output: text('What the tool gave; null before it is there.').nullable(),
+  error: text('Why the call failed; null for none.').nullable(),
+});
+const mcpListTools = component('McpListTools', 'The tools of an MCP server.', {
+  id,
+  type: constant('mcp_list_tools'),
+  server_label: serverLabel,
+  tools: list(
+    'The tools; empty when the item is announced.',
+    object('A tool.', {
+      name,
+      description: text('What it does.').nullable(),
+      input_schema: record('JSON Schema of its arguments.'),
+      annotations: record('What the server says of it.').nullable(),
+    }),
+  ),
+  error: text('Why there are none; null for none.').nullable(),
+});
+const mcpApprovalRequest = component('McpApprovalRequest', 'A call of a tool of an MCP server that waits for a person.', {
+  id,
+  type: constant('mcp_approval_request'),
+  server_label: serverLabel,
+  name,
+  arguments: text('The arguments as JSON text.'),
+});
 export const outputItem = named(
   'OutputItem',
   choiceByType('Something the model or a tool of the service did.', [
     outputMessage,
     functionCallItem,
     reasoningItem,
+    webSearchCall,
+    fileSearchCall,
+    mcpListTools,
+    mcpCall,
+    mcpApprovalRequest,
     serverToolCall,
     serverToolCallOutput,
   ]).meta({ 'x-parley-extension-values': ['server_tool_call', 'server_tool_call_output'] }),

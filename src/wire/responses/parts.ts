@@ -57,6 +57,13 @@ const filename = text('The name of the file.', 'must be a string of at most 255 
 const kept = (shown: object) => described({ type: 'array', ...shown });
 const anything = (description: string) => ({ type: 'object', description, additionalProperties: true });
 
+/** That a member says where the content is. */
+const someSource = (names: readonly string[]) => (payload: z.core.ParsePayload<Readonly<Record<string, unknown>>>) => {
+  const { value: input, issues } = payload;
+  if (names.some((name) => input[name] !== undefined && input[name] !== null)) return;
+  const message = `is required: one of ${names.join(', ')}`;
+  issues.push({ code: 'custom', input, path: [names[0] ?? ''], message, params: { code: 'MISSING_REQUIRED_PARAMETER' } });
+};
 /** That exactly one member says where the content is. */
 const oneSource = (names: readonly string[]) => (payload: z.core.ParsePayload<Readonly<Record<string, unknown>>>) => {
   const { value: input, issues } = payload;
@@ -90,6 +97,18 @@ export const urlCitation = component('UrlCitation', 'Where something in a text c
   url: text('The address of the source.'),
   title: text('The title of the source.'),
 });
+
+export const fileCitation = component(
+  'FileCitation',
+  'The uploaded file that something in a text comes from, found by `file_search`.',
+  {
+    type: constant('file_citation'),
+    file_id: text('The id of the file; of the knowledge item, where the file is no file of a vector store.'),
+    filename: text('The name of the file.'),
+    index: integer('Where the cited place of the text starts, in UTF-16 code units.'),
+  },
+);
+export const annotation = named('Annotation', choiceByType('Where something in a text comes from.', [urlCitation, fileCitation]));
 
 const inputTextParam = component('InputTextParam', 'A text for the model.', {
   type: constant('input_text'),
@@ -131,16 +150,28 @@ export const nestedFile = object('A file: `file_data` or `file_id`.', {
 })
   .check(oneSource(['file_data', 'file_id']))
   .meta({ examples: [{ filename: 'hello.txt', file_data: 'data:text/plain;base64,SGVsbG8=' }] });
+/** What the service says of a file that a tool made; taken back as it was sent. */
+const aboutFileParam = {
+  mime_type: text('Its media type.').nullish(),
+  filename: filename.nullish(),
+  size_bytes: integer('Its size.').nullish(),
+};
+const outputFileParam = component('OutputFileParam', 'A file that a tool of the service made; the model is told its name.', {
+  type: constant('output_file'),
+  file_url: text('Its address, as it was received.').nullish(),
+  file_id: fileId.nullish(),
+  ...aboutFileParam,
+});
 const outputImageParam = named(
   'OutputImageParam',
   object('An image that a tool of the service made: `image_url` or `file_id`.', {
     type: constant('output_image'),
     image_url: imageUrl.nullish(),
     file_id: fileId.nullish(),
-    mime_type: text('Its media type.').nullish(),
+    ...aboutFileParam,
     invisible: invisible.nullish(),
   })
-    .check(oneSource(['image_url', 'file_id']))
+    .check(someSource(['image_url', 'file_id']))
     .meta({ examples: [{ type: 'output_image', image_url: 'https://example.com/photo.png' }] }),
 );
 const outputTextParam = component('OutputTextParam', 'A text that an assistant said before.', {
@@ -171,6 +202,7 @@ export const serverToolContentParam = named(
   choiceByType('A part of what a tool of the service gave.', [
     outputTextParam,
     outputImageParam,
+    outputFileParam,
     inputTextParam,
     inputImageParam,
     inputFileParam,
@@ -200,17 +232,27 @@ const inputFilePart = component('InputFilePart', 'A file for the model.', {
   detail: detail.optional(),
   invisible: invisible.optional(),
 });
+const aboutFile = {
+  file_id: fileId.meta({ description: 'The id of the chat file; absent where nothing is stored.' }).optional(),
+  mime_type: text('Its media type.').optional(),
+  filename: filename.optional(),
+  size_bytes: integer('Its size.').optional(),
+};
+const outputFilePart = component('OutputFilePart', 'A file that a tool of the service made.', {
+  type: constant('output_file'),
+  file_url: text('A link that works without a key for an hour, or a data URL where nothing is stored.').optional(),
+  ...aboutFile,
+});
 const outputImagePart = component('OutputImagePart', 'An image that a tool of the service made.', {
   type: constant('output_image'),
   image_url: imageUrl.optional(),
-  file_id: fileId.optional(),
-  mime_type: text('Its media type.').optional(),
+  ...aboutFile,
   invisible: invisible.optional(),
 });
 const outputTextPart = component('OutputTextPart', 'A text of the answer.', {
   type: constant('output_text'),
   text: text('The text.'),
-  annotations: list('What the text rests on, in order.', urlCitation),
+  annotations: list('What the text rests on, in order.', annotation),
   logprobs: list('How likely its tokens were, when the request asks and the provider tells; else empty.', logprob),
 });
 const assistantTextPart = component('AssistantTextPart', 'A text that an assistant said before.', {
@@ -237,6 +279,7 @@ export const serverToolContent = named(
   choiceByType('A part of what a tool of the service gave.', [
     assistantTextPart,
     outputImagePart,
+    outputFilePart,
     inputTextPart,
     inputImagePart,
     inputFilePart,

@@ -1,12 +1,12 @@
+import { readFilter } from '../../../engine/knowledge/search/attribute-filter.ts';
+import { shownScore } from '../../../engine/knowledge/search/shown-score.ts';
 import type { Caller } from '../../../entities/accounts/caller.ts';
 import type { Passage } from '../../../entities/knowledge/citation.ts';
-import type { Retrieval } from '../../../entities/knowledge/retrieval.ts';
 import type { VectorStoreFile } from '../../../entities/knowledge/vector-store.ts';
 import { isObject } from '../../../lib/json.ts';
 import type { Deps } from '../../deps.ts';
 import { Faults } from '../../faults.ts';
 import { chargeTo } from '../../usage/charges.ts';
-import { readFilter } from './filter.ts';
 import { getVectorStore, isExpired } from './stores.ts';
 
 export interface SearchInput {
@@ -34,8 +34,6 @@ const queryLengthMax = 8_000;
 const resultsDefault = 10;
 const resultsMax = 50;
 const tokensMax = 200_000;
-/** The rank of a passage that is shown as a half. */
-const middleScore = 5;
 const rankers = ['auto', 'none'];
 
 /**
@@ -87,13 +85,6 @@ export async function searchVectorStore(
     return file === undefined || score < scoreMin ? [] : [{ file, score, text }];
   });
   return { queries, hits: hits.slice(0, most) };
-}
-
-/** Between 0 and 1, whatever the passages were ranked by: sums of meaning and words and scores of common rerankers are so already. */
-function shownScore({ score }: Passage, { mode, isReranked }: Retrieval): number {
-  const least = 0.0001;
-  if (mode === 'lexical' && !isReranked) return score / (score + middleScore);
-  return Math.min(Math.max(score, least), 1 - least);
 }
 
 function readQueries(query: unknown, faults: Faults): readonly string[] {

@@ -99,6 +99,7 @@ export class CitationMarkers {
       charStart: passage.charStart,
       charEnd: passage.charEnd,
       score: passage.score,
+      ...(passage.fileId === undefined ? {} : { fileId: passage.fileId }),
       answerStart,
       answerEnd: this.#length,
     };

@@ -4392,7 +4392,6 @@ export const AgentScalarFieldEnum = {
   chatLogsVisible: 'chatLogsVisible',
   generateCitations: 'generateCitations',
   intermediateStepsVisible: 'intermediateStepsVisible',
-  enabledTools: 'enabledTools',
   options: 'options',
   profile: 'profile',
   publicCategories: 'publicCategories',

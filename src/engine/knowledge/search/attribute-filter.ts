@@ -1,6 +1,6 @@
 import type { AttributeFilter, AttributeValue } from '../../../entities/knowledge/vector-store.ts';
 import { isObject } from '../../../lib/json.ts';
-import type { Faults } from '../../faults.ts';
+import type { FaultNotes } from '../../../wire/read.ts';
 
 const comparisons = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
 const types = [...comparisons, 'in', 'nin', 'and', 'or'] as const;
@@ -12,16 +12,16 @@ const valuesMax = 1_000;
 const refused: AttributeFilter = { type: 'in', key: '', values: [] };
 
 /** Reads `{type, key, value}` or `{type: "and" | "or", filters}`. Faults are noted; what is returned with any is of no use. */
-export function readFilter(given: unknown, at: string, faults: Faults): AttributeFilter {
+export function readFilter(given: unknown, at: string, faults: FaultNotes): AttributeFilter {
   const read = new FilterReader(faults);
   return read.filter(given, at, 0);
 }
 
 class FilterReader {
-  readonly #faults: Faults;
+  readonly #faults: FaultNotes;
   #comparisons = 0;
 
-  constructor(faults: Faults) {
+  constructor(faults: FaultNotes) {
     this.#faults = faults;
   }
 

@@ -1,0 +1,55 @@
+import type { AttributeFilter } from '../../../entities/knowledge/vector-store.ts';
+import type { WireObject } from '../../../entities/runs/response.ts';
+import { isObject } from '../../../lib/json.ts';
+import type { FaultNotes } from '../../../wire/read.ts';
+import { readFilter } from '../../knowledge/search/attribute-filter.ts';
+
+export interface FileSearchOptions {
+  /** Undefined: all of the agent. */
+  readonly dataSourceIds: readonly string[] | undefined;
+  readonly vectorStoreIds: readonly string[];
+  readonly resultsMax: number;
+  readonly filter: AttributeFilter | undefined;
+  /** 0 to 1. */
+  readonly scoreMin: number;
+}
+
+const resultsDefault = 10;
+const rankers = ['auto', 'none'];
+const noFaults: FaultNotes = { isFull: false, add: () => undefined };
+
+/** The options of a checked request. */
+export function readOptions(options: WireObject): FileSearchOptions {
+  const {
+    data_source_ids: sources,
+    vector_store_ids: stores,
+    max_num_results: most,
+    filters,
+    ranking_options: ranking,
+  } = options;
+  const threshold = isObject(ranking) ? ranking.score_threshold : undefined;
+  return {
+    dataSourceIds: Array.isArray(sources) ? [...new Set(sources.map(String))] : undefined,
+    vectorStoreIds: Array.isArray(stores) ? [...new Set(stores.map(String))] : [],
+    resultsMax: typeof most === 'number' ? most : resultsDefault,
+    filter: isObject(filters) ? readFilter(filters, 'filters', noFaults) : undefined,
+    scoreMin: typeof threshold === 'number' ? threshold : 0,
+  };
+}
+
+/** Notes faults of filters and ranking, which the schema leaves open. */
+export function checkOptions({ filters, ranking_options: ranking }: WireObject, at: string, faults: FaultNotes): void {
+  if (isObject(filters)) readFilter(filters, `${at}.filters`, faults);
+  if (!isObject(ranking)) return;
+  const place = `${at}.ranking_options`;
+  const { ranker, score_threshold: threshold, ...others } = ranking;
+  if (ranker !== undefined && ranker !== null && !rankers.includes(String(ranker))) {
+    faults.add(`${place}.ranker`, `${place}.ranker must be one of ${rankers.join(', ')}: Parley has one ranker`);
+  }
+  for (const name of Object.keys(others)) {
+    faults.add(`${place}.${name}`, `${place}.${name} is not served: Parley has one ranker`, 'UNSUPPORTED_VALUE');
+  }
+  const isScore = typeof threshold === 'number' && threshold >= 0 && threshold <= 1;
+  if (threshold === undefined || threshold === null || isScore) return;
+  faults.add(`${place}.score_threshold`, `${place}.score_threshold must be from 0 to 1`);
+}

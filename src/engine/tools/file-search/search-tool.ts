@@ -1,0 +1,115 @@
+import type { Passage } from '../../../entities/knowledge/citation.ts';
+import type { CallForm, FileSearchResult } from '../../../entities/runs/tool.ts';
+import { isContentLink } from '../../knowledge/content-links.ts';
+import type { Knowledge } from '../../knowledge/knowledge.ts';
+import { shownScore } from '../../knowledge/search/shown-score.ts';
+import type { RunPlan } from '../../runs/run-engine.ts';
+import { shownArgument, textArgument } from '../arguments.ts';
+import { foreignNote, markForeign } from '../foreign-text.ts';
+import type { ServerTool, ToolResult } from '../server-tool.ts';
+import type { FileSearchOptions } from './options.ts';
+import { fittingItems, placesOf, type StoreFinder } from './searched-places.ts';
+
+const queryMax = 8_000;
+const noteChars = 600;
+const tagChars = 80;
+
+export interface FileSearchContext {
+  readonly knowledge: Pick<Knowledge, 'search'>;
+  readonly stores: StoreFinder;
+  readonly options: FileSearchOptions;
+  readonly plan: RunPlan;
+  readonly tokensMax: number;
+  readonly resultCharsMax: number;
+  now(): Date;
+  cite(passages: readonly Passage[]): number;
+}
+
+/** A passage with the file it is from. */
+interface Hit {
+  readonly passage: Passage;
+  readonly score: number;
+  readonly fileId: string;
+  readonly filename: string;
+}
+
+/** Makes `search_knowledge` for one run. */
+export function createFileSearchTool(context: FileSearchContext): ServerTool {
+  return {
+    definition: {
+      name: 'search_knowledge',
+      description: 'Searches the documents of this assistant and answers the passages that fit best.',
+      parameters: {
+        type: 'object',
+        properties: { query: { type: 'string', description: 'What to search for: a question or words of the text.' } },
+        required: ['query'],
+        additionalProperties: false,
+      },
+    },
+    hint: 'Searching documents',
+    ifLost: 'repeat',
+    form: (args) => formOf(shownArgument(args, 'query', queryMax), []),
+    async run(args, _secrets, signal) {
+      const query = textArgument(args, 'query', queryMax);
+      return resultOf(context, query, await hitsOf(context, query, signal));
+    },
+  };
+}
+
+function formOf(query: string, results: readonly FileSearchResult[]): CallForm {
+  return { type: 'file_search', queries: query === '' ? [] : [query], results };
+}
+
+/** The best passages of all places, best first. */
+async function hitsOf(context: FileSearchContext, query: string, signal: AbortSignal): Promise<readonly Hit[]> {
+  const { knowledge, stores, options, plan, tokensMax, now } = context;
+  const found: { readonly passage: Passage; readonly score: number }[] = [];
+  for (const place of await placesOf(options, plan, stores, now())) {
+    const itemIds = await fittingItems(place, options.filter, stores);
+    const limits = { passagesMax: options.resultsMax, tokensMax, ...(itemIds === undefined ? {} : { itemIds }) };
+    const asked = { ...place, question: query, charge: plan.charge };
+    const { passages, retrieval } = await knowledge.search(asked, limits, signal);
+    found.push(...passages.map((passage) => ({ passage, score: shownScore(passage, retrieval) })));
+  }
+  const passages = found
+    .filter(({ score }) => score >= options.scoreMin)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, options.resultsMax);
+  const isOfStore = ({ dataSourceId }: Passage) => options.vectorStoreIds.includes(dataSourceId);
+  const itemIds = passages.flatMap(({ passage }) => (isOfStore(passage) ? [passage.knowledgeItemId] : []));
+  const files = new Map((itemIds.length === 0 ? [] : await stores.filesOfItems(itemIds)).map((file) => [file.itemId, file]));
+  return passages.map(({ passage, score }) => {
+    const file = files.get(passage.knowledgeItemId);
+    return { passage, score, fileId: file?.id ?? passage.knowledgeItemId, filename: file?.filename ?? passage.title };
+  });
+}
+
+function resultOf({ resultCharsMax, plan, cite }: FileSearchContext, query: string, hits: readonly Hit[]): ToolResult {
+  if (hits.length === 0) return { text: 'The search found nothing.', form: formOf(query, []) };
+  let left = resultCharsMax - noteChars;
+  const texts: string[] = [];
+  for (const { passage, fileId } of hits) {
+    const { title, headingPath, page, text, url } = passage;
+    const around = title.length + headingPath.length + tagChars;
+    if (left < around) break;
+    // An upload has no address of its own: the responses format names its file.
+    const n = cite([isContentLink(url) ? { ...passage, fileId } : passage]);
+    const attributes = { n, title, section: headingPath === '' ? null : headingPath, page };
+    const marked = markForeign('passage', attributes, text, left - around);
+    left -= marked.length;
+    texts.push(marked);
+  }
+  const how = plan.generateCitations ? 'Cite a passage as its number in square brackets, like [3].' : '';
+  const rest = hits.length - texts.length;
+  const more = rest === 0 ? [] : [`[cut: ${rest} more passages]`];
+  return {
+    text: [foreignNote, how, ...texts, ...more].filter((part) => part !== '').join('\n'),
+    // A passage that answers may not cite is not shown to people either.
+    form: formOf(
+      query,
+      hits.flatMap(({ passage, score, fileId, filename }) =>
+        passage.mayCite ? [{ fileId, filename, score, text: passage.text }] : [],
+      ),
+    ),
+  };
+}
