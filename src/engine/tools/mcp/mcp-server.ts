@@ -11,6 +11,7 @@ export function createMcpServerKind(deps: ResolveDeps): ToolKind {
   return {
     type: 'mcp_server',
     isReadOnly: false,
+    mayHaveReaders: true,
     description: 'Calls the tools of an MCP server that this installation or a connection of yours names.',
     functionNames: () => [],
     async open({ options, requireApproval }: EnabledTool, run: ToolRun): Promise<OpenedTool> {

@@ -73,11 +73,7 @@ export async function resolveAgentServer(
   if (typeof data.server === 'string') return { ...(await resolveServer(deps, data.server, run)), name };
   const address = typeof data.url === 'string' ? splitAddress(data.url) : undefined;
   if (typeof data.url !== 'string' || address === undefined) {
-    const reason =
-      'command' in data
-        ? 'it is a program; only the operator of the service can configure those (MCP_SERVERS_FILE)'
-        : 'its data has neither url (an http or https address) nor server (a name or the id of a connection)';
-    throw new DomainError('INVALID_VALUE', `The MCP server ${name} cannot be used: ${reason}`);
+    throw new DomainError('INVALID_VALUE', `The MCP server ${name} cannot be used: ${serverFault(data) ?? ''}`);
   }
   const { origin } = address;
   const own = secretsFor(name, run.secrets);
@@ -89,6 +85,14 @@ export async function resolveAgentServer(
   const headers = await fillHeaders({ ...textsIn(data.headers), ...authHeader(data.auth) }, valuesOf);
   const url = await fillAddress(data.url.trim(), valuesOf);
   return { kind: 'http', name, url, headers, isTrusted: false };
+}
+
+/** Why the data of a tool of type MCP_SERVER names no server, as the end of a sentence; undefined when it names one. */
+export function serverFault({ server, url, command }: RunnableTool['data']): string | undefined {
+  if (typeof server === 'string' || (typeof url === 'string' && splitAddress(url) !== undefined)) return undefined;
+  return command === undefined || command === null
+    ? 'its data has neither url (an http or https address) nor server (a name, or the id of a connection)'
+    : 'it is a program; only the operator of the service can configure those (MCP_SERVERS_FILE)';
 }
 
 /** `auth` as API functions have it; a query cannot hold it. */
