@@ -147,7 +147,11 @@ describe('/mcp', () => {
   it('searches the knowledge of the agents', async () => {
     const lib = await make.person();
     const agent = await make.agent({ owner: lib, modelId: model, name: 'Library' });
-    const source = await make.apiDataSource({ owner: lib, agentId: agent.id, data: { content: 'The whale is called Moby Dick.' } });
+    const source = await make.apiDataSource({
+      owner: lib,
+      agentId: agent.id,
+      data: { content: 'The whale is called Moby Dick.' },
+    });
     await indexed(lib, source.id);
     const client = await connect(lib);
     const found = (await client.callTool({ name: 'search_knowledge', arguments: { query: 'whale' } })) as unknown as Result;
