@@ -3,10 +3,10 @@ import type { CallForm, ListedTool } from '../../../entities/runs/tool.ts';
 import { type ArgumentsReader, compileArguments } from '../json-schema/arguments.ts';
 import { SchemaError } from '../json-schema/read-schema.ts';
 import { masker } from '../masking.ts';
+import { freeFunctionName, mcpFunctionName } from '../names.ts';
 import type { ServerTool } from '../server-tool.ts';
 import type { ToolRun } from '../tool-kind.ts';
 import { type McpEndpoint, secretsOf } from './endpoint.ts';
-import { FunctionNames } from './names.ts';
 import { readResult } from './result.ts';
 import type { McpServers } from './servers.ts';
 import { type AllowedTools, hasHint, isAllowed } from './tool-filter.ts';
@@ -23,11 +23,15 @@ export interface FunctionsOptions {
 
 /** Makes the allowed tools of a server callable for one run. */
 export function functionsOf(tools: readonly ListedTool[], options: FunctionsOptions): readonly ServerTool[] {
-  const names = new FunctionNames();
+  const taken = new Set<string>();
   const { endpoint, allowed } = options;
   return tools
     .filter((tool) => isAllowed(tool, allowed))
-    .map((tool) => functionOf(tool, names.take(endpoint.name, tool.name), options));
+    .map((tool) => {
+      const name = freeFunctionName(mcpFunctionName(endpoint.name, tool.name), taken);
+      taken.add(name);
+      return functionOf(tool, name, options);
+    });
 }
 
 function functionOf(tool: ListedTool, name: string, options: FunctionsOptions): ServerTool {
