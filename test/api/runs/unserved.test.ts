@@ -92,7 +92,7 @@ describe('a malformed tool of the service', () => {
       'mutation ($input: CompletionInput!) { createCompletion(input: $input) { id } }',
       { input: { model, messages: [{ role: 'user', content: 'Hi' }], tools: tools.slice(1) } },
     );
-    expect(others?.[0].extensions).toMatchObject({ code: 'TOOL_NOT_AVAILABLE', param: 'tools[0].type' });
+    expect(others?.[0].extensions).toMatchObject({ code: 'TOOL_NOT_AVAILABLE', param: 'tools[1].type' });
   });
 });
 
