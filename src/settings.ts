@@ -253,6 +253,21 @@ export const settingsSchema = z.object({
   API_FUNCTION_TIMEOUT_MS: timeMs(30_000).describe('Time for one call of an API_FUNCTION tool, redirects included.'),
   API_FUNCTION_REPLY_MAX_BYTES: count(MiB).describe('Largest reply that an API_FUNCTION tool reads.'),
   TOOL_RESULT_MAX_CHARS: count(20_000).describe('Longest tool result that a model gets, in UTF-16 code units; the rest is cut.'),
+  MCP_SERVERS_FILE: optionalText('the path of a JSON file').describe(
+    'JSON file with MCP servers that agents and requests may name: programs of this machine, or addresses.',
+  ),
+  MCP_START_TIMEOUT_MS: timeMs(30_000).describe(
+    'Time to connect to an MCP server and list its tools, the start of its program included.',
+  ),
+  MCP_CALL_TIMEOUT_MS: timeMs(60_000).describe('Time for one call of a tool of an MCP server.'),
+  MCP_REPLY_MAX_BYTES: count(8 * MiB).describe('Largest answer of an MCP server that is read.'),
+  MCP_IDLE_TIMEOUT_MS: timeMs(300_000).describe(
+    'A session with an MCP server, or its program, ends after so long without a call.',
+  ),
+  MCP_SESSIONS_MAX: count(256).describe(
+    'Sessions with MCP servers at addresses at one time in this process; an organization may have a quarter of them.',
+  ),
+  MCP_TOOLS_TTL_MS: timeMs(300_000).describe("Age at which an MCP server's list of tools is fetched again."),
   EGRESS_CONNECT_TIMEOUT_MS: timeMs(10_000).describe('Time for a connection to an address that a user named.'),
   EGRESS_FETCH_TIMEOUT_MS: timeMs(15_000).describe('Time for one address of a prompt, an image or a bundle, redirects included.'),
   EGRESS_LOOKUP_TIMEOUT_MS: timeMs(5_000).describe('Time to look up one name of a URL from a user.'),

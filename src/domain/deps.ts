@@ -6,6 +6,7 @@ import type { ModelRouter } from '../engine/models/router.ts';
 import type { RunEngine } from '../engine/runs/run-engine.ts';
 import type { Pools } from '../engine/sharing/pools.ts';
 import type { RateLimits } from '../engine/sharing/rate-limits.ts';
+import type { McpServers } from '../engine/tools/mcp/servers.ts';
 import type { ToolRegistry } from '../engine/tools/registry.ts';
 import type { Tracing } from '../engine/tracing/tracing.ts';
 import type { IdKind } from '../entities/ids.ts';
@@ -22,6 +23,8 @@ export interface Deps {
   readonly runs: RunEngine;
   /** The tools of the service. */
   readonly tools: ToolRegistry;
+  /** Sessions with MCP servers. */
+  readonly mcp: McpServers;
   readonly knowledge: Knowledge;
   readonly jobs: Jobs;
   /** The pools of places that callers of this process share. */

@@ -17,6 +17,7 @@ import { createAdmissions } from '../http/limits.ts';
 import { createAccessLog } from '../http/log/access-log.ts';
 import { Metrics, metricsHandler } from '../http/log/metrics.ts';
 import { SseStreams } from '../http/reply/sse.ts';
+import { createMcpEndpoint } from '../mcp/endpoint.ts';
 import { createConnectPages } from '../pages/connect.ts';
 import { createPages } from '../pages/home.ts';
 import { compileRoutes, type Route } from '../rest/compile.ts';
@@ -80,10 +81,12 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
   const rest = createRestRouter({ routes, deps, metrics, streams, admissions });
   const sockets = createResponseSocket(deps, schema, admissions);
   const log = createAccessLog(deps.logger, deps.tracing);
+  const mcp = createMcpEndpoint({ deps, metrics, streams, admissions, version: packageJson.version });
   const handlers = [
     Router({ strict: true, caseSensitive: true }).all(['/graphql', '/graphql/', '/graphql/stream'], graphql.handle),
     createContentLinks(deps, metrics),
     rest,
+    mcp.handle,
     createReference(schema, routes, packageJson.version),
     createProbes(deps, metrics, () => isStopping),
     createPages(packageJson.version),
@@ -106,6 +109,7 @@ export function createApp(deps: Deps, { schema, routes }: Apis): App {
       isStopping = true;
       log.stop();
       graphql.stop();
+      mcp.stop();
       sockets.stop();
     },
     cutOff() {

@@ -26,6 +26,11 @@ import { RateLimits } from '../engine/sharing/rate-limits.ts';
 import { createAgentTools } from '../engine/tools/agent-tools.ts';
 import { createDeepResearchKind } from '../engine/tools/deep-research/deep-research.ts';
 import { createFileSearchKind } from '../engine/tools/file-search/file-search.ts';
+import { createAgentServers } from '../engine/tools/mcp/agent-servers.ts';
+import { createMcpServers } from '../engine/tools/mcp/create.ts';
+import { createMcpKind } from '../engine/tools/mcp/mcp.ts';
+import { createMcpServerKind } from '../engine/tools/mcp/mcp-server.ts';
+import type { ResolveDeps } from '../engine/tools/mcp/resolve.ts';
 import { createPythonKind } from '../engine/tools/python/python.ts';
 import { ToolRegistry } from '../engine/tools/registry.ts';
 import type { PageReading } from '../engine/tools/web-search/page-tool.ts';
@@ -89,14 +94,15 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
       logger,
     });
     const models = createModelRouter(settings, logger, basics.now, environment);
-    const egress = createEgress({
+    const egressOptions = {
       allow: settings.EGRESS_ALLOW,
       dnsServers: parseDnsServers(settings.EGRESS_DNS_SERVERS),
       connectTimeoutMs: settings.EGRESS_CONNECT_TIMEOUT_MS,
       lookupTimeoutMs: settings.EGRESS_LOOKUP_TIMEOUT_MS,
       lookups: pools.queue('egress-lookups', settings.EGRESS_LOOKUPS_MAX, Math.ceil(settings.EGRESS_LOOKUPS_MAX / 8)),
       calls: pools.queue('egress-calls', settings.EGRESS_CALLS_MAX, Math.ceil(settings.EGRESS_CALLS_MAX / 4)),
-    });
+    };
+    const egress = createEgress(egressOptions);
     const knowledge = createKnowledge({
       ...{ ...basics, jobs, pools, egress, publicUrl, models },
       embed: (charge, call, signal) => runs.embed(charge, call, signal),
@@ -111,14 +117,17 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     if (storage.rateBuckets !== undefined) jobs.every('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
     const agentTools = createAgentTools({ ...basics, egress });
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
-    const tools = createTools({ ...basics, pools, egress, knowledge });
+    const path = environment?.('PATH');
+    const mcp = createMcpServers({ ...basics, pools, egress, egressOptions, version: packageJson.version, path });
+    const servers = { servers: mcp, storage, now: basics.now };
+    const tools = createTools({ ...basics, pools, egress, knowledge, servers });
     const runs = createRunEngine({
       ...basics,
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
-      ...{ tools, publicUrl },
+      ...{ tools, publicUrl, agentServers: createAgentServers(servers) },
     });
     const audit = new AuditTrail(basics);
-    const deps: Deps = { ...basics, audit, pools, rates, jobs, models, knowledge, runs, tools, egress, publicUrl };
+    const deps: Deps = { ...basics, audit, pools, rates, jobs, models, knowledge, runs, tools, mcp, egress, publicUrl };
     knowledge.registerJobs();
     registerIdempotencySweep(deps);
     registerAuditSweep(deps);
@@ -147,6 +156,7 @@ export async function closeDeps(deps: Deps, graceMs: number): Promise<void> {
   await deps.jobs.stop(graceMs);
   await deps.knowledge.close();
   await deps.models.close();
+  await deps.mcp.close();
   await deps.egress.close();
   await deps.rates.stop();
   await deps.audit.flush();
@@ -172,10 +182,12 @@ function createRates({ settings, storage, logger }: Pick<Deps, 'settings' | 'sto
   });
 }
 
-type ToolParts = Pick<Deps, 'settings' | 'storage' | 'pools' | 'egress' | 'knowledge' | 'now'>;
+interface ToolParts extends Pick<Deps, 'settings' | 'storage' | 'pools' | 'egress' | 'knowledge' | 'now'> {
+  readonly servers: ResolveDeps;
+}
 
 /** The tools of the service that a request or an agent may switch on. */
-function createTools({ settings, storage, pools, egress, knowledge, now }: ToolParts): ToolRegistry {
+function createTools({ settings, storage, pools, egress, knowledge, servers, now }: ToolParts): ToolRegistry {
   const resultCharsMax = settings.TOOL_RESULT_MAX_CHARS;
   return new ToolRegistry([
     createWebSearchKind({ ...searchClients(settings, pools), pages: pageReading(settings, egress, knowledge), resultCharsMax }),
@@ -186,6 +198,8 @@ function createTools({ settings, storage, pools, egress, knowledge, now }: ToolP
       memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
     }),
     createDeepResearchKind(),
+    createMcpServerKind(servers),
+    createMcpKind(servers),
   ]);
 }
 

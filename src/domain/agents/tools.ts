@@ -129,7 +129,7 @@ export function withAgentTools(
   const client = agent.tools.flatMap(({ type, name, data }) =>
     type === 'CLIENT_FUNCTION' ? [{ name, description: descriptionOf(data), parameters: parametersOf(data) }] : [],
   );
-  const runsHere = agent.tools.some(({ type }) => type === 'API_FUNCTION');
+  const runsHere = agent.tools.some(({ type }) => type !== 'CLIENT_FUNCTION');
   return { tools: [...own, ...client], ...(runsHere ? { offersAgentTools: true } : {}) };
 }
 

@@ -1,3 +1,4 @@
+import { serverFault } from '../../engine/tools/mcp/resolve.ts';
 import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { AgentFlow, AgentSkill, AgentTool } from '../../entities/agents/part.ts';
@@ -5,7 +6,6 @@ import type { Warning } from '../../entities/warning.ts';
 import { unavailableText } from '../completions/service-tools.ts';
 
 const unserved = {
-  tool: 'this version of Parley stores MCP servers and does not call them',
   flow: 'this version of Parley stores flows and does not run them',
   skill: 'this version of Parley stores skills and does not use them',
 } as const;
@@ -24,16 +24,22 @@ export function runWarnings(agent: RunnableAgent | undefined, registry: ToolRegi
         ),
       ];
     }),
-    ...agent.tools.flatMap(({ name, type }) =>
-      type === 'MCP_SERVER' ? [warning('tool_not_available', `The tool ${name} is not offered: ${unserved.tool}`)] : [],
-    ),
+    ...agent.tools.flatMap((tool) => {
+      const fault = faultOf(tool);
+      return fault === undefined ? [] : [warning('tool_not_available', `The tool ${tool.name} is not offered: ${fault}`)];
+    }),
     ...(agent.hasFlow ? [warning('flow_not_run', `The flow of the agent does not answer: ${unserved.flow}`)] : []),
     ...(agent.hasSkill ? [warning('skill_not_used', `The skills of the agent are not offered: ${unserved.skill}`)] : []),
   ];
 }
 
-export function toolWarnings({ type }: Pick<AgentTool, 'type'>): readonly Warning[] {
-  return type === 'MCP_SERVER' ? [warning('tool_not_available', `The tool has no effect: ${unserved.tool}`, 'type')] : [];
+export function toolWarnings(tool: Pick<AgentTool, 'type' | 'data'>): readonly Warning[] {
+  const fault = faultOf(tool);
+  return fault === undefined ? [] : [warning('tool_not_available', `The tool has no effect: ${fault}`, 'data')];
+}
+
+function faultOf({ type, data }: Pick<AgentTool, 'type' | 'data'>): string | undefined {
+  return type === 'MCP_SERVER' ? serverFault(data) : undefined;
 }
 
 export function flowWarnings({ enabled }: Pick<AgentFlow, 'enabled'>): readonly Warning[] {

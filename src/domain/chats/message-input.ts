@@ -60,9 +60,9 @@ export function readMessage(input: SendMessageInput, limits: Pick<Settings, 'TOO
   const parts = readPrompt(input.prompt, faults);
   const given = input.tools ?? [];
   faults.requireCount('tools', given, limits.TOOLS_MAX);
-  const { functions: tools, serviceTools } = readTools(given.slice(0, limits.TOOLS_MAX), registry, faults);
+  const { functions: tools, serviceTools, secrets: ofTools } = readTools(given.slice(0, limits.TOOLS_MAX), registry, faults);
   checkOptions(input.options, faults);
-  const secrets = readSecrets(input.secrets, faults);
+  const secrets = { ...readSecrets(input.secrets, faults), ...ofTools };
   faults.throwIfAny();
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
   return { text, parts: typeof input.prompt === 'string' ? null : parts, tools, serviceTools, secrets };

@@ -13,7 +13,14 @@ import { checkOptions } from '../chats/options.ts';
 import { readSecrets } from '../chats/secrets.ts';
 import { Faults } from '../faults.ts';
 import { type CompletionMessageInput, type GivenPart, type Maybe, readMessages } from './messages.ts';
-import { isServiceTool, readServiceTool, secretMembers, unknownToolType, withoutRepeats } from './service-tools.ts';
+import {
+  isServiceTool,
+  readServiceTool,
+  readToolSecrets,
+  secretMembers,
+  unknownToolType,
+  withoutRepeats,
+} from './service-tools.ts';
 import { type ReadChoice, readToolChoice } from './tool-choice.ts';
 
 /** A request of the chat completions format, as the GraphQL schema accepts it. Absent and null mean the same. */
@@ -72,7 +79,7 @@ export function readCompletion(
   const given = input.tools ?? [];
   faults.requireCount('tools', given, limits.TOOLS_MAX);
   faults.throwIfAny();
-  const { functions: tools, serviceTools } = readTools(given, registry, faults);
+  const { functions: tools, serviceTools, secrets } = readTools(given, registry, faults);
   const read = readWire(completionInput, withFormerNames(input), '', faults) ?? {};
   checkOptions(input.options, faults);
   const functions = new Set(tools.map(({ name }) => name));
@@ -84,7 +91,7 @@ export function readCompletion(
     tools: allowed === undefined ? tools : tools.filter(({ name }) => allowed.functions.includes(name)),
     serviceTools: allowed === undefined ? serviceTools : allowed.serviceTools,
     toolChoice,
-    secrets: readSecrets(input.secrets, faults),
+    secrets: { ...readSecrets(input.secrets, faults), ...secrets },
     parameters: parametersOf(read),
     responseFormat: responseFormatOf(read),
   };
@@ -96,21 +103,26 @@ export interface ReadTools {
   /** The caller's. */
   readonly functions: readonly ModelTool[];
   readonly serviceTools: readonly EnabledTool[];
+  /** Given with them. */
+  readonly secrets: Readonly<Record<string, string>>;
 }
 
 /** Reads the tools of a request, noting every fault. */
 export function readTools(given: readonly CompletionToolInput[], registry: ToolRegistry, faults: Faults): ReadTools {
   const enabled: EnabledTool[] = [];
+  const secrets: Record<string, string> = {};
   for (const [index, tool] of given.entries()) {
     const at = `tools[${index}]`;
     if (tool.type === 'function') continue;
-    const read = isServiceTool(tool.type) ? readServiceTool(wireForm(tool), at, registry, inCamelCase(faults)) : undefined;
+    const wire = isServiceTool(tool.type) ? wireForm(tool) : undefined;
+    const read = wire === undefined ? undefined : readServiceTool(wire, at, registry, inCamelCase(faults));
+    if (wire !== undefined) Object.assign(secrets, readToolSecrets(wire, at, faults));
     if (read !== undefined) enabled.push(read);
     else faults.add(`${at}.type`, unknownToolType(at), 'UNKNOWN_TOOL_TYPE');
   }
   const serviceTools = withoutRepeats(enabled);
   const reserved = new Set(serviceTools.flatMap((tool) => registry.namesOf(tool)));
-  return { functions: readFunctions(given, reserved, faults), serviceTools };
+  return { functions: readFunctions(given, reserved, faults), serviceTools, secrets };
 }
 
 /** Reads the standing tools of an agent: of the service only, available or not, without secrets. */
@@ -182,7 +194,9 @@ function wireForm(tool: CompletionToolInput): WireObject {
 function inSnakeCase(value: unknown): unknown {
   if (!isObject(value)) return value;
   const members = Object.entries(value).filter(([, member]) => member !== undefined && member !== null);
-  return Object.fromEntries(members.map(([name, member]) => [snakeCase(name), inSnakeCase(member)]));
+  // The names in headers and secrets are the caller's own.
+  const isOwn = (name: string) => name === 'headers' || name === 'secrets';
+  return Object.fromEntries(members.map(([name, member]) => [snakeCase(name), isOwn(name) ? member : inSnakeCase(member)]));
 }
 
 function snakeCase(name: string): string {

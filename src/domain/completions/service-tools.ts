@@ -1,9 +1,12 @@
+import { givenSecretsOf } from '../../engine/tools/mcp/given-secrets.ts';
 import type { ToolRegistry } from '../../engine/tools/registry.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import { type EnabledTool, toolTypeNames, toolTypeOf } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import { type FaultNotes, readWire } from '../../wire/read.ts';
 import { responseToolParam } from '../../wire/responses/tools.ts';
+import { readSecrets } from '../chats/secrets.ts';
+import type { Faults } from '../faults.ts';
 
 /** Whether a type names a tool of the service, served or not. */
 export function isServiceTool(type: unknown): type is string {
@@ -26,14 +29,21 @@ export function readServiceTool(
   faults: FaultNotes,
   mayBeUnavailable = false,
 ): EnabledTool | undefined {
-  const isWellFormed = readWire(responseToolParam, tool, at, faults) !== undefined;
   const type = toolTypeOf(tool.type);
+  const { require_approval: approval } = tool;
+  const isMcp = type === 'mcp';
+  if (!isMcp && approval !== undefined && approval !== null && typeof approval !== 'boolean') {
+    faults.add(`${at}.require_approval`, `${at}.require_approval must be true or false`, 'INVALID_TYPE');
+  }
+  // GraphQL callers may say yes or no, too.
+  const plain = isMcp && typeof approval === 'boolean' ? { ...tool, require_approval: approval ? 'always' : 'never' } : tool;
+  const isWellFormed = readWire(responseToolParam, plain, at, faults) !== undefined;
   if (type === undefined) return undefined;
   const kind = registry.find(type);
   if (!mayBeUnavailable && (kind === undefined || kind.unavailable !== undefined)) {
     faults.add(`${at}.type`, `${at}.type: ${unavailableText(type, registry)}`, 'TOOL_NOT_AVAILABLE');
   }
-  const enabled = enabledToolOf(type, tool);
+  const enabled = enabledToolOf(type, plain);
   if (kind?.unavailable === undefined && isWellFormed) {
     kind?.check?.(enabled.options, at, mayBeUnavailable ? withoutUnserved(faults) : faults);
   }
@@ -50,6 +60,16 @@ function withoutUnserved(faults: FaultNotes): FaultNotes {
       if (code !== 'UNSUPPORTED_VALUE') faults.add(param, message, code);
     },
   };
+}
+
+/**
+ * The secrets of a tool, as secrets of the run: in memory only, and masked like the others.
+ *
+ * @param tool  as for `readServiceTool`.
+ */
+export function readToolSecrets(tool: WireObject, at: string, faults: Faults): Readonly<Record<string, string>> {
+  for (const member of ['headers', 'secrets']) readSecrets(tool[member], faults, `${at}.${member}`);
+  return givenSecretsOf(tool);
 }
 
 /** Why a tool cannot be served, with the setting that would switch it on. */

@@ -68,7 +68,7 @@ export function readResponse(
       faults.add(at, message, 'UNSUPPORTED_VALUE');
     }
   }
-  const secrets = readSecrets(given.userSecrets, faults, 'userSecrets');
+  const secrets = { ...readSecrets(given.userSecrets, faults, 'userSecrets'), ...tools.secrets };
   const { chatMode = 'execute', threadMode = 'collect' } = input;
   requireOffered(tools, chatMode ?? 'execute', registry, faults);
   checkOptions(given.options, faults);
@@ -125,7 +125,7 @@ function requireOffered(
     if (isOut) faults.add('toolChoice', 'tool_choice forces a tool of the service, and chat_mode "chat" offers none');
     return;
   }
-  if (!serviceTools.filter((tool) => registry.isReadOnly(tool)).some(isNamed)) {
+  if (!registry.forPlan(serviceTools).some(isNamed)) {
     faults.add('toolChoice', 'tool_choice forces a tool that chat_mode "plan" does not offer: it offers those that only read');
   }
 }

@@ -106,7 +106,7 @@ export function echoOf(input: ResponseInput, read: ReadResponse, { agent, model 
 /** Mode `execute` offers all tools, `plan` those that only read, other modes none. */
 function serviceToolsOf(registry: ToolRegistry, chatMode: string, tools: readonly EnabledTool[]): readonly EnabledTool[] {
   if (chatMode === 'execute') return tools;
-  return chatMode === 'plan' ? tools.filter((tool) => registry.isReadOnly(tool)) : [];
+  return chatMode === 'plan' ? registry.forPlan(tools) : [];
 }
 
 /** The functions of a request with those of its agent, as far as the request allows them. */

@@ -5,7 +5,14 @@ import type { EnabledTool } from '../../entities/runs/tool.ts';
 import { isObject } from '../../lib/json.ts';
 import { readWire } from '../../wire/read.ts';
 import { functionToolParam } from '../../wire/responses/tools.ts';
-import { isServiceTool, readServiceTool, secretMembers, unknownToolType, withoutRepeats } from '../completions/service-tools.ts';
+import {
+  isServiceTool,
+  readServiceTool,
+  readToolSecrets,
+  secretMembers,
+  unknownToolType,
+  withoutRepeats,
+} from '../completions/service-tools.ts';
 import { functionNameOf, type ReadChoice, readToolChoice } from '../completions/tool-choice.ts';
 import type { Faults } from '../faults.ts';
 
@@ -18,6 +25,8 @@ export interface ResponseTools {
   /** The tools of the service that the model may call. */
   readonly serviceTools: readonly EnabledTool[];
   readonly choice: ReadChoice;
+  /** Given with the tools; never repeated. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** As the response repeats them. */
   readonly echo: { readonly tools: readonly WireObject[]; readonly tool_choice: unknown };
 }
@@ -47,6 +56,7 @@ export function readResponseTools(
     places: tools.places,
     serviceTools: allowed === undefined ? serviceTools : allowed.serviceTools,
     choice: read,
+    secrets: tools.secrets,
     echo: { tools: tools.echo, tool_choice: choiceEcho(choice) },
   };
 }
@@ -55,11 +65,12 @@ interface ReadTools {
   readonly functions: readonly ModelTool[];
   readonly places: ReadonlyMap<string, string>;
   readonly serviceTools: readonly EnabledTool[];
+  readonly secrets: Readonly<Record<string, string>>;
   readonly echo: readonly WireObject[];
 }
 
 function readTools(given: unknown, toolsMax: number, registry: ToolRegistry, faults: Faults): ReadTools {
-  const nothing = { functions: [], places: new Map<string, string>(), serviceTools: [], echo: [] };
+  const nothing = { functions: [], places: new Map<string, string>(), serviceTools: [], secrets: {}, echo: [] };
   if (given === undefined || given === null) return nothing;
   if (!Array.isArray(given)) {
     faults.add('tools', 'tools must be an array', 'INVALID_TYPE');
@@ -79,6 +90,7 @@ function readTools(given: unknown, toolsMax: number, registry: ToolRegistry, fau
   const functions: ModelTool[] = [];
   const places = new Map<string, string>();
   const echo: WireObject[] = [];
+  const secrets: Record<string, string> = {};
   for (const [index, tool] of listed.entries()) {
     const at = `tools[${index}]`;
     if (!isObject(tool)) faults.add(at, `${at} must be an object`, 'INVALID_TYPE');
@@ -100,11 +112,12 @@ function readTools(given: unknown, toolsMax: number, registry: ToolRegistry, fau
       places.set(name, isObject(tool.function) ? `${at}.function.name` : `${at}.name`);
       echo.push({ type, name, description, parameters, strict });
     } else if (isServiceTool(tool.type)) {
+      Object.assign(secrets, readToolSecrets(tool, at, faults));
       // No reply shows what only a tool's server may know, such as its headers.
       echo.push(Object.fromEntries(Object.entries(tool).filter(([name]) => !secretMembers.includes(name))));
     } else faults.add(`${at}.type`, unknownToolType(at), 'UNKNOWN_TOOL_TYPE');
   }
-  return { functions, places, serviceTools, echo };
+  return { functions, places, serviceTools, secrets, echo };
 }
 
 /** Flat, as the format has it; nested under `function`, as the older one had it. */

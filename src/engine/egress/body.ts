@@ -17,12 +17,14 @@ const blockBytes = 64 * 1024;
  * Decodes a reply's body while it arrives, in blocks of 64 KiB, so that a body of one-byte chunks costs no more memory than another.
  *
  * @param encoding  the reply's Content-Encoding.
+ * @param isPrompt  gives every chunk on at once.
  * @throws EgressError TOO_LARGE, BAD_ENCODING; and the errors of the body itself.
  */
 export async function* decodedBlocks(
   body: Readable,
   encoding: string | undefined,
   count: WireCount,
+  isPrompt = false,
 ): AsyncGenerator<Buffer, void, undefined> {
   const source = decode(body, encoding, count);
   let block = Buffer.allocUnsafe(blockBytes);
@@ -30,6 +32,10 @@ export async function* decodedBlocks(
   try {
     for await (const chunk of source as AsyncIterable<Buffer>) {
       count.addBody(chunk.length);
+      if (isPrompt) {
+        yield chunk;
+        continue;
+      }
       for (let start = 0; start < chunk.length; ) {
         const copied = chunk.copy(block, length, start);
         start += copied;

@@ -142,8 +142,10 @@ async function call<T>(
   try {
     const count = new WireCount(request.bytesMax);
     try {
-      await way.calls.take(owner, either);
-      hasPlace = true;
+      if (request.isHeld !== true) {
+        await way.calls.take(owner, either);
+        hasPlace = true;
+      }
       for (let redirects = 0; ; redirects += 1) {
         const addresses = await way.addressesOf(hop.url, owner, either);
         reply = await exchange(hop, {
@@ -159,7 +161,7 @@ async function call<T>(
       throw failureOf(error, hop.url.hostname);
     }
     const { hostname } = hop.url;
-    const content = whole(contentOf(reply, hop, count), either, (error) => failureOf(error, hostname));
+    const content = whole(contentOf(reply, hop, count, request.isPrompt), either, (error) => failureOf(error, hostname));
     return await take(headOf(reply, hop), content);
   } finally {
     reply?.destroy();
@@ -175,9 +177,14 @@ function headOf(reply: IncomingMessage, { url }: Hop): EgressHead {
   return { status: reply.statusCode ?? 0, headers: Object.fromEntries(headers), url: url.href };
 }
 
-function contentOf(reply: IncomingMessage, { method }: Hop, count: WireCount): AsyncIterable<Buffer> {
+function contentOf(
+  reply: IncomingMessage,
+  { method }: Hop,
+  count: WireCount,
+  isPrompt: EgressRequest['isPrompt'],
+): AsyncIterable<Buffer> {
   const isBodiless = method === 'HEAD' || reply.statusCode === 204 || reply.statusCode === 304;
-  return decodedBlocks(reply, isBodiless ? undefined : reply.headers['content-encoding'], count);
+  return decodedBlocks(reply, isBodiless ? undefined : reply.headers['content-encoding'], count, isPrompt);
 }
 
 /** A body without a length ends with its connection: when the signal closed the connection, the body is incomplete. */

@@ -19,6 +19,10 @@ export interface EgressRequest {
    * the same host, also with https instead of http. `origin`: the same scheme, host and port.
    */
   readonly redirectsWithin?: 'host' | 'origin';
+  /** Content is given on as it arrives, not in blocks of 64 KiB: for streams of events. */
+  readonly isPrompt?: true;
+  /** A stream that stays open and mostly waits: it takes no place among the concurrent calls, so its caller bounds their number. */
+  readonly isHeld?: true;
   /** Called on every hop when the connection is open, before the first byte is written. An error that it throws ends the call before it is sent. */
   readonly beforeSend?: (() => void) | undefined;
 }

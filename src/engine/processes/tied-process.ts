@@ -6,7 +6,7 @@ export interface TiedOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** Standard input, output and error. */
-  readonly stdio: readonly ['pipe', 'pipe' | 'ignore', 'ignore'];
+  readonly stdio: readonly ['pipe', 'pipe' | 'ignore', 'pipe' | 'ignore'];
   /** Opens a message channel, as `fork` does. */
   readonly hasChannel?: boolean;
 }

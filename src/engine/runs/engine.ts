@@ -11,6 +11,7 @@ import type { Knowledge } from '../knowledge/knowledge.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { Pools } from '../sharing/pools.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
+import type { AgentServers } from '../tools/mcp/agent-servers.ts';
 import { ToolRegistry } from '../tools/registry.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { ActiveRuns } from './active-runs.ts';
@@ -53,6 +54,7 @@ export interface RunEngineDeps {
   /** The tools of the service; default: none. */
   readonly tools?: ToolRegistry;
   readonly agentTools?: AgentTools;
+  readonly agentServers?: AgentServers;
   /** Undefined while tracing is off. */
   readonly tracing?: Tracing | undefined;
   /** Base of links that Parley gives out, without a slash at the end. */
@@ -93,6 +95,7 @@ export function createRunEngine(deps: RunEngineDeps): RunEngine {
     limits: deps.limits,
     tools: deps.tools ?? new ToolRegistry([]),
     ...(deps.agentTools === undefined ? {} : { agentTools: deps.agentTools }),
+    ...(deps.agentServers === undefined ? {} : { agentServers: deps.agentServers }),
     roundsMax: settings.TOOL_ROUNDS_MAX,
     answerCharsMax: settings.ANSWER_MAX_CHARS,
     subagents: {

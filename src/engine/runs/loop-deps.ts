@@ -3,6 +3,7 @@ import type { IdKind } from '../../entities/ids.ts';
 import type { RunSnapshot, RunSpent } from '../../entities/runs/event.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
+import type { AgentServers } from '../tools/mcp/agent-servers.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { SubagentLimits } from '../tools/subagents.ts';
 import type { RunFiles } from '../tools/tool-kind.ts';
@@ -28,6 +29,8 @@ export interface LoopDeps {
   filesOf(plan: RunPlan): RunFiles;
   /** Finds the tools of an agent, for runs that offer them. */
   readonly agentTools?: AgentTools;
+  /** Opens the MCP servers of an agent, for runs that offer its tools. */
+  readonly agentServers?: AgentServers;
   /** Most model calls of one run. */
   readonly roundsMax: number;
   /** Most characters of model output that one run keeps in memory; a longer answer is cut. */

@@ -227,7 +227,7 @@ class Run {
     const { instructions, listings } = await this.#tools.open(run);
     if (instructions.length > 0) this.#messages = withInstructions(this.#messages, instructions.join('\n\n'));
     // A process that takes the run over finds them in the log.
-    if (this.#start.continues !== undefined || this.#start.firstSequence > 0) return;
+    if (this.#start.before?.output.some(({ type }) => type === 'mcp_list_tools') === true) return;
     for (const listing of listings) this.#output.list(listing);
     const batch = this.#ready();
     if (batch !== undefined) yield batch;

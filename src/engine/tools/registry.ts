@@ -23,6 +23,15 @@ export class ToolRegistry {
     return this.#kinds.get(type)?.functionNames(options) ?? [];
   }
 
+  /** The tools that a run in chat mode `plan` may use, as far as it may use them. */
+  forPlan(tools: readonly EnabledTool[]): readonly EnabledTool[] {
+    return tools.flatMap((tool): readonly EnabledTool[] => {
+      const kind = this.#kinds.get(tool.type);
+      if (kind?.isReadOnly === true) return [tool];
+      return kind?.mayHaveReaders === true ? [{ ...tool, onlyReads: true }] : [];
+    });
+  }
+
   /** Whether a tool only reads, so that it may be used where no action is wanted. */
   isReadOnly({ type }: Pick<EnabledTool, 'type'>): boolean {
     return this.#kinds.get(type)?.isReadOnly === true;

@@ -8,6 +8,8 @@ export interface ServerTool {
   readonly definition: ModelTool;
   /** What a user interface shows while it runs, like `Searching the web`. */
   readonly hint: string;
+  /** It only reads, although other functions of its kind may not: it stays in chat mode `plan`. */
+  readonly isReadOnly?: boolean;
   /** Each call waits for a person's approval. Default: false. */
   readonly requiresApproval?: boolean;
   /** Its calls wait for each other, in the order of the model: it changes what its other calls read. Default: calls of one answer run at once. */

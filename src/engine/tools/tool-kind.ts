@@ -14,6 +14,8 @@ export interface ToolKind {
   readonly type: ToolType;
   /** It only reads: it stays in chat mode `plan`. */
   readonly isReadOnly: boolean;
+  /** Some of its functions may only read, which is known once it is opened: those stay in chat mode `plan`. */
+  readonly mayHaveReaders?: true;
   /** What it does, in one sentence for people. */
   readonly description: string;
   /** Why this instance cannot run it; undefined when it can. */

@@ -38,6 +38,8 @@ export interface EnabledTool {
   readonly options: WireObject;
   /** Each call waits for a person's approval. */
   readonly requireApproval?: true;
+  /** Only those of its functions that read are offered: the run is in chat mode `plan`. */
+  readonly onlyReads?: true;
 }
 
 /** A file that a call made. */

@@ -138,9 +138,11 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
         required: false,
         description: 'image_generation: where an image is changed.',
       }),
-      requireApproval: t.boolean({
+      requireApproval: t.field({
+        type: 'JSON',
         required: false,
-        description: 'Whether each call of a tool of the service waits for approval.',
+        description:
+          'Whether each call of a tool of the service waits for approval. mcp: also `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. JSON: true or false, a text or an object.',
       }),
       server: text('mcp_server: the name or the id of the integration.'),
       serverUrl: text('mcp: the address of the server.'),
@@ -162,9 +164,14 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
       agents: texts('subagent: the ids of the agents.'),
       budget: t.field({ type: ResearchBudgetInput, required: false, description: 'deep_research: what it may spend.' }),
       serverId: text('mcp_server: the id of the integration.'),
-      serverLabel: text('mcp_server: the name of the integration.'),
+      serverLabel: text('mcp: the name of the server in this request. mcp_server: the name of the integration.'),
       name: text('mcp_server: the same.'),
-      allowedTools: texts('mcp_server: the tools that may be called.'),
+      allowedTools: t.field({
+        type: 'JSON',
+        required: false,
+        description:
+          'mcp_server, mcp: the tools that may be called, as names or as `{tool_names, read_only}`. JSON: a list of texts or an object.',
+      }),
       fileId: text('spreadsheet: the file that holds the tables.'),
       fileIds: texts('spreadsheet: the files that hold them.'),
       scope: text('memory: `user`: memories of the user with all agents; `agent`: with this agent only.'),

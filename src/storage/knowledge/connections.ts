@@ -28,6 +28,8 @@ export interface ConnectionStore {
     scope: Required<ConnectionScope>,
     account: Pick<Connection, 'provider' | 'name' | 'installationId'>,
   ): Promise<Connection | undefined>;
+  /** The newest connection with an MCP server of that name. */
+  findMcpServer(name: string, scope: Required<ConnectionScope>): Promise<Connection | undefined>;
   /** Newest first. */
   list(scope: ConnectionScope, query: ConnectionListQuery, page: PageRequest): Promise<Page<Connection>>;
   count(scope: ConnectionScope): Promise<number>;
@@ -79,6 +81,11 @@ export function createConnectionStore({ pool, prisma }: Database): ConnectionSto
     },
     async findAccount(scope, { provider, name, installationId }) {
       const where = { ...scope, provider, ...(installationId === null ? { name } : { installationId }) };
+      const row = await prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
+      return row === null ? undefined : connectionOf(row);
+    },
+    async findMcpServer(name, scope) {
+      const where = { ...scope, kind: 'MCP_SERVER', name };
       const row = await prisma.connection.findFirst({ where, select: shown, orderBy: { createdAt: 'desc' } });
       return row === null ? undefined : connectionOf(row);
     },

@@ -107,7 +107,9 @@ const mcpServer = {
 };
 const mcp = {
   server_label: text('The name of the server in this request.').regex(/^[A-Za-z0-9_-]{1,64}$/, nameRule),
-  server_url: text('Its address: https, or http where this service may reach it.').max(2_000),
+  server_url: text('Its address: https, or http where this service may reach it.')
+    .max(2_000)
+    .regex(/^https?:\/\/[^\s/?#@\\]+(?:[/?#]\S*)?$/i, 'must be an http or https address without a user name or password'),
   server_description: some('What it is for.'),
   allowed_tools: allowedTools,
   authorization: some('An access token for it; never stored.'),

@@ -39,6 +39,7 @@ export const poolEnv = {
   PROMPT_READERS_MAX: '1',
   INDEX_CONCURRENCY: '1',
   EGRESS_CALLS_MAX: '12',
+  MCP_SESSIONS_MAX: String(poolMax),
   EGRESS_LOOKUPS_MAX: '8',
   EGRESS_LOOKUP_TIMEOUT_MS: '60000',
 };
@@ -167,6 +168,21 @@ export const poolScenarios: Readonly<Record<string, (scene: PoolScene) => Promis
     for (const who of greedy) void who.post(responsesPath, responseFrom(`${site.url}/silent`)).catch(() => undefined);
     await eventually(() => expect(service.deps.pools.countOf('egress-calls')).toBeGreaterThanOrEqual(3));
     expect(await within(boundMs, newcomer.post(responsesPath, responseFrom(`${site.url}/page`)))).toMatchObject({ status: 200 });
+  },
+  async 'mcp-sessions'({ service, upstream, site, greedy, newcomer }) {
+    upstream.otherwise({ text: 'Read' });
+    const callServer = (who: Person, path: string, label: string) =>
+      who.post(responsesPath, {
+        ...{ model: testModel, input: 'Hi', store: false },
+        tools: [{ type: 'mcp', server_label: label, server_url: `${site.url}${path}`, require_approval: 'never' }],
+      });
+    for (const [index, who] of greedy.entries()) void callServer(who, '/silent', `server_${index}`).catch(() => undefined);
+    await eventually(() => expect(service.deps.pools.countOf('mcp-sessions')).toBeGreaterThanOrEqual(poolMax / 2));
+    const { status, body } = await within(boundMs, callServer(newcomer, '/page', 'page'));
+    expect([status, body.output[0].type]).toEqual([200, 'mcp_list_tools']);
+    // The page is no MCP server, but it was asked.
+    expect(body.output[0].error).not.toContain('share');
+    expect(service.deps.pools.countOf('mcp-sessions')).toBeLessThan(poolMax);
   },
   async 'egress-lookups'({ service, upstream, site, greedy, newcomer }) {
     upstream.otherwise({ text: 'Read' });

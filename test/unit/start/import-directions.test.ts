@@ -9,6 +9,7 @@ const source = fileURLToPath(new URL('../../../src', import.meta.url));
 const below: Readonly<Record<string, readonly string[]>> = {
   rest: ['http', 'wire', 'domain', 'engine', 'storage', 'entities', 'lib'],
   graphql: ['http', 'wire', 'domain', 'engine', 'storage', 'entities', 'lib'],
+  mcp: ['http', 'domain', 'engine', 'storage', 'entities', 'lib'],
   pages: ['http', 'entities', 'lib'],
   http: ['domain', 'engine', 'storage', 'entities', 'lib'],
   domain: ['wire', 'engine', 'storage', 'entities', 'lib'],

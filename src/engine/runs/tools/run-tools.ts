@@ -2,15 +2,17 @@ import { DomainError } from '../../../entities/errors.ts';
 import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import type { ModelTool } from '../../models/port.ts';
 import type { AgentTools } from '../../tools/agent-tools.ts';
+import type { AgentServers } from '../../tools/mcp/agent-servers.ts';
 import { freeFunctionName } from '../../tools/names.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { ServerTool, ServerTools } from '../../tools/server-tool.ts';
-import type { McpListing, ToolKind, ToolRun } from '../../tools/tool-kind.ts';
+import type { McpListing, OpenedTool, ToolKind, ToolRun } from '../../tools/tool-kind.ts';
 import type { RunPlan } from '../run-engine.ts';
 
 interface RunToolsDeps {
   readonly tools: ToolRegistry;
   readonly agentTools?: AgentTools;
+  readonly agentServers?: AgentServers;
 }
 
 /** What opening the tools of a run adds to its beginning. */
@@ -65,6 +67,7 @@ export class RunTools {
       if (more.instructions !== undefined) instructions.push(more.instructions);
       listings.push(...(more.listings ?? []));
       for (const one of functions) {
+        if (tool.onlyReads === true && one.isReadOnly !== true) continue;
         const name = freeFunctionName(one.definition.name, taken);
         taken.add(name);
         const asked = tool.requireApproval === true ? { ...one, requiresApproval: true } : one;
@@ -75,7 +78,19 @@ export class RunTools {
     }
     this.#ofService = new Set(known.keys());
     const ofAgent = plan.offersAgentTools === true ? await this.#agentTools() : none;
-    for (const [name, tool] of ofAgent) if (!taken.has(name)) known.set(name, this.#counted(tool));
+    for (const [name, tool] of ofAgent) {
+      if (taken.has(name)) continue;
+      taken.add(name);
+      known.set(name, this.#counted(tool));
+    }
+    for (const { functions, ...more } of await this.#agentServers(run)) {
+      if (more.instructions !== undefined) instructions.push(more.instructions);
+      for (const one of functions) {
+        const name = freeFunctionName(one.definition.name, taken);
+        taken.add(name);
+        known.set(name, this.#counted({ ...one, definition: { ...one.definition, name } }));
+      }
+    }
     this.#known = known;
     if (plan.forcedTool !== undefined && this.#forced.length === 0) {
       throw new DomainError('INVALID_VALUE', `tool_choice forces ${plan.forcedTool.type}, which offers no such tool now`, {
@@ -110,6 +125,12 @@ export class RunTools {
   #agentTools(): ServerTools | Promise<ServerTools> {
     const { agentId } = this.#plan.charge;
     return agentId === null || this.#deps.agentTools === undefined ? none : this.#deps.agentTools(agentId);
+  }
+
+  #agentServers(run: ToolRun): readonly OpenedTool[] | Promise<readonly OpenedTool[]> {
+    const { offersAgentTools, charge } = this.#plan;
+    const { agentServers } = this.#deps;
+    return offersAgentTools !== true || charge.agentId === null ? [] : (agentServers?.(charge.agentId, run) ?? []);
   }
 
   #isForced({ type, options }: EnabledTool, { form }: ServerTool): boolean {

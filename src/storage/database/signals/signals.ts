@@ -31,6 +31,8 @@ export type SignalTopic =
   | (typeof announcedTopics)[number]
   | 'run-changed'
   | 'run-cancel'
+  /** A client of MCP has cancelled a call; the payload is a hash that names the call. */
+  | 'mcp-cancel'
   /** A run was asked to pause, or messages were added to it. */
   | 'run-control'
   /** A waiting run may begin. */

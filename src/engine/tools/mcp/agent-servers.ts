@@ -1,0 +1,55 @@
+import type { RunnableAgent } from '../../../entities/agents/agent.ts';
+import { DomainError } from '../../../entities/errors.ts';
+import type { Storage } from '../../../storage/storage.ts';
+import type { OpenedTool, ToolRun } from '../tool-kind.ts';
+import { openServer } from './open-server.ts';
+import { type ResolveDeps, resolveAgentServer } from './resolve.ts';
+import { readAllowed } from './tool-filter.ts';
+
+/** Opens the MCP servers of an agent for a run that offers the agent's tools; a plain value when it has none. */
+export type AgentServers = (agentId: string, run: ToolRun) => readonly OpenedTool[] | Promise<readonly OpenedTool[]>;
+
+export interface AgentServersDeps extends ResolveDeps {
+  readonly storage: ResolveDeps['storage'] & Pick<Storage, 'agents'>;
+  now(): Date;
+}
+
+/** Finds the agent and opens its servers. */
+export function createAgentServers(deps: AgentServersDeps): AgentServers {
+  const open = (agent: RunnableAgent | undefined, run: ToolRun) =>
+    agent?.tools.some(({ type }) => type === 'MCP_SERVER') === true ? openAgentServers(deps, agent, run) : [];
+  return (agentId, run) => {
+    const agent = deps.storage.agents.findRunnable(agentId, deps.now().getTime());
+    return agent instanceof Promise ? agent.then((found) => open(found, run)) : open(agent, run);
+  };
+}
+
+/**
+ * Opens the MCP servers that an agent has as tools, all at once. One that cannot be used gives no functions, and the model reads why.
+ *
+ * @throws the reason of the run's signal.
+ */
+async function openAgentServers(
+  deps: ResolveDeps,
+  agent: Pick<RunnableAgent, 'id' | 'orgId' | 'tools'>,
+  run: ToolRun,
+): Promise<readonly OpenedTool[]> {
+  const servers = agent.tools.filter(({ type }) => type === 'MCP_SERVER');
+  return Promise.all(
+    servers.map(async (tool): Promise<OpenedTool> => {
+      const { allowedTools, allowed_tools, requireApproval } = tool.data;
+      try {
+        return await openServer({
+          servers: deps.servers,
+          endpoint: await resolveAgentServer(deps, agent, tool, run),
+          run,
+          allowed: readAllowed(allowedTools ?? allowed_tools),
+          requiresApproval: () => requireApproval === true,
+        });
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        return { functions: [], instructions: `The tools of ${tool.name} are not available in this run: ${error.message}` };
+      }
+    }),
+  );
+}

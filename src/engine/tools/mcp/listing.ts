@@ -1,0 +1,54 @@
+import type { ListedTool } from '../../../entities/runs/tool.ts';
+import { isObject, stringOf } from '../../../lib/json.ts';
+import { cutText } from '../../../lib/text.ts';
+
+/** Tools of one server that are offered. */
+const toolsMax = 128;
+const nameMax = 200;
+const descriptionMax = 4_000;
+/** A larger schema is left out: the model may then pass any object. */
+const schemaCharsMax = 32_000;
+const schemasCharsMax = 256_000;
+const annotationCharsMax = 2_000;
+
+export interface McpTools {
+  readonly tools: readonly ListedTool[];
+  /** How many more the server has than are offered. */
+  readonly leftOut: number;
+}
+
+/** Reads what a server says of its tools. Everything in it is foreign: what is too large or no tool is left out. */
+export function readTools(given: readonly unknown[]): McpTools {
+  const tools: ListedTool[] = [];
+  const names = new Set<string>();
+  let room = schemasCharsMax;
+  for (const one of given) {
+    if (tools.length === toolsMax) break;
+    if (!isObject(one) || typeof one.name !== 'string' || !isName(one.name) || names.has(one.name)) continue;
+    const schema = isObject(one.inputSchema) ? one.inputSchema : { type: 'object' };
+    const length = JSON.stringify(schema).length;
+    const isKept = length <= Math.min(room, schemaCharsMax);
+    if (isKept) room -= length;
+    names.add(one.name);
+    tools.push({
+      name: one.name,
+      description: descriptionOf(one),
+      inputSchema: isKept ? { ...schema, type: 'object' } : { type: 'object' },
+      annotations: smallObject(one.annotations),
+    });
+  }
+  return { tools, leftOut: given.length - tools.length };
+}
+
+function isName(name: string): boolean {
+  return name !== '' && name.length <= nameMax && name.isWellFormed();
+}
+
+function descriptionOf({ description, title }: Readonly<Record<string, unknown>>): string | null {
+  const text = stringOf(description) ?? stringOf(title);
+  return text === undefined ? null : cutText(text.toWellFormed(), descriptionMax);
+}
+
+function smallObject(value: unknown): ListedTool['annotations'] {
+  return isObject(value) && JSON.stringify(value).length <= annotationCharsMax ? value : null;
+}

@@ -1,0 +1,59 @@
+import { DomainError } from '../../../entities/errors.ts';
+import type { WireObject } from '../../../entities/runs/response.ts';
+import type { EnabledTool } from '../../../entities/runs/tool.ts';
+import type { OpenedTool, ToolKind, ToolRun } from '../tool-kind.ts';
+import type { HttpEndpoint } from './endpoint.ts';
+import { givenHeaders } from './given-secrets.ts';
+import { openServer } from './open-server.ts';
+import { isHeaderText } from './secret-headers.ts';
+import type { McpServers } from './servers.ts';
+import { isAllowed, readAllowed, readApproval } from './tool-filter.ts';
+
+/** The tool `mcp` of the common format: a server that the request names by its address. */
+export function createMcpKind({ servers }: { readonly servers: McpServers }): ToolKind {
+  return {
+    type: 'mcp',
+    isReadOnly: false,
+    description: 'Calls the tools of an MCP server at an address that the request names.',
+    functionNames: () => [],
+    async open({ options, requireApproval }: EnabledTool, run: ToolRun): Promise<OpenedTool> {
+      const endpoint = endpointOf(options, run.secrets);
+      const allowed = readAllowed(options.allowed_tools);
+      const asks = readApproval(options.require_approval);
+      const { found, error, ...opened } = await openServer({
+        servers,
+        endpoint,
+        run,
+        allowed,
+        requiresApproval: (tool) => requireApproval === true || asks(tool),
+        form: (tool) => ({ type: 'mcp', serverLabel: endpoint.name, tool: tool.name, approvalRequestId: null }),
+      });
+      const tools = found?.tools.filter((tool) => isAllowed(tool, allowed)) ?? [];
+      return { ...opened, listings: [{ serverLabel: endpoint.name, tools, error }] };
+    },
+  };
+}
+
+/** @throws DomainError naming the member that is missing or wrong. */
+function endpointOf({ server_label, server_url, connector_id }: WireObject, secrets: ToolRun['secrets']): HttpEndpoint {
+  const label = typeof server_label === 'string' ? server_label : '';
+  if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(label)) {
+    throw wrong('INVALID_VALUE', 'server_label must be a letter, then at most 63 letters, digits, _ or -');
+  }
+  if (connector_id !== undefined)
+    throw wrong('UNSUPPORTED_VALUE', 'connector_id is not served here; name the server by server_url');
+  const url = typeof server_url === 'string' ? URL.parse(server_url) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    throw wrong('INVALID_VALUE', 'server_url must be an http or https address without a user name or password');
+  }
+  const headers = givenHeaders(label, secrets);
+  const bad = Object.entries(headers).find(
+    ([name, value]) => !/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/i.test(name) || !isHeaderText(value),
+  );
+  if (bad !== undefined) throw wrong('INVALID_VALUE', `headers: ${bad[0].slice(0, 100)} is no header that can be sent`);
+  return { kind: 'http', name: label, url: url.href, headers, isTrusted: false };
+}
+
+function wrong(code: 'INVALID_VALUE' | 'UNSUPPORTED_VALUE', message: string): DomainError {
+  return new DomainError(code, `tools: mcp: ${message}`, { param: 'tools' });
+}

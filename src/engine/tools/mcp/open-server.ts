@@ -1,0 +1,36 @@
+import { DomainError } from '../../../entities/errors.ts';
+import { masker } from '../masking.ts';
+import type { OpenedTool } from '../tool-kind.ts';
+import { secretsOf } from './endpoint.ts';
+import { type FunctionsOptions, functionsOf } from './functions.ts';
+import type { McpTools } from './listing.ts';
+
+/** The tools of a server for one run, and what it was found to have; or why it has none now. */
+export interface OpenedServer extends OpenedTool {
+  readonly found: McpTools | undefined;
+  /** Why the server cannot be used now, without secrets; null when it can. */
+  readonly error: string | null;
+}
+
+/**
+ * Lists a server's tools and makes the allowed ones callable. A server that does not answer gives none: the model reads why.
+ *
+ * @throws the reason of the run's signal.
+ */
+export async function openServer(options: FunctionsOptions): Promise<OpenedServer> {
+  const { servers, endpoint, run } = options;
+  try {
+    const found = await servers.tools(endpoint, run.plan.charge, run.signal);
+    const functions = functionsOf(found.tools, options);
+    const note =
+      found.leftOut > 0 ? `The MCP server ${endpoint.name} has ${found.leftOut} more tools, which are not offered.` : '';
+    return { functions, found, error: null, ...(note === '' ? {} : { instructions: note }) };
+  } catch (error) {
+    run.signal.throwIfAborted();
+    if (!(error instanceof DomainError)) throw error;
+    const reason = masker(secretsOf(endpoint))(error.message);
+    // The server's own words stay out of the instructions.
+    const instructions = `The tools of the MCP server ${endpoint.name} are not available now. If the task needs them, say so.`;
+    return { functions: [], found: undefined, error: reason, instructions };
+  }
+}

@@ -1,0 +1,122 @@
+import type { RunnableTool } from '../../../entities/agents/part.ts';
+import { DomainError } from '../../../entities/errors.ts';
+import { isId } from '../../../entities/ids.ts';
+import type { Connection } from '../../../entities/knowledge/connection.ts';
+import { isObject } from '../../../lib/json.ts';
+import type { Storage } from '../../../storage/storage.ts';
+import { openSecrets as openConnection } from '../../knowledge/connections/secrets.ts';
+import { splitAddress } from '../api-function/address.ts';
+import { openSecrets as openAgentSecrets } from '../bound-secrets.ts';
+import type { ToolRun } from '../tool-kind.ts';
+import type { HttpEndpoint, McpEndpoint } from './endpoint.ts';
+import { secretsFor } from './given-secrets.ts';
+import { fillAddress, fillHeaders } from './secret-headers.ts';
+import type { McpServers } from './servers.ts';
+import type { OperatorServer } from './servers-file.ts';
+
+export interface ResolveDeps {
+  readonly servers: McpServers;
+  readonly storage: Pick<Storage, 'agentParts' | 'connections' | 'vault'>;
+}
+
+type Asking = Pick<ToolRun, 'plan' | 'secrets'>;
+
+/**
+ * Finds the server that a run names: one of the operator's by its name, else a connection of the run's user by its id or name. Another
+ * user's connection is missing: its secrets are that user's.
+ *
+ * @throws DomainError INVALID_VALUE for a server that is missing, or a secret without a value.
+ */
+export async function resolveServer({ servers, storage }: ResolveDeps, name: string, run: Asking): Promise<McpEndpoint> {
+  const { charge } = run.plan;
+  const own = secretsFor(name, run.secrets);
+  const operators = servers.findOperators(name, charge);
+  if (operators !== undefined) return operatorsEndpoint(operators, own);
+  const scope = { orgId: charge.orgId, ownerUserId: charge.userId };
+  const connection = isId('mcpServer', name)
+    ? await storage.connections.find(name, scope)
+    : await storage.connections.findMcpServer(name, scope);
+  if (connection?.kind !== 'MCP_SERVER' || connection.baseUrl === null) throw missingServer(name, servers.operatorNames(charge));
+  return connectionEndpoint(storage, { ...connection, baseUrl: connection.baseUrl }, own);
+}
+
+async function operatorsEndpoint(server: OperatorServer, secrets: Readonly<Record<string, string>>): Promise<McpEndpoint> {
+  if (!('command' in server)) {
+    const { name, url } = server;
+    return { kind: 'http', name, url, headers: await fillHeaders(server.headers, () => valuesIn(secrets)), isTrusted: true };
+  }
+  const { name, command, args, env, cwd } = server;
+  return { kind: 'program', name, command, args, env, cwd, isTrusted: true };
+}
+
+async function connectionEndpoint(
+  storage: ResolveDeps['storage'],
+  connection: Connection & { readonly baseUrl: string },
+  secrets: Readonly<Record<string, string>>,
+): Promise<HttpEndpoint> {
+  const { name, baseUrl: url } = connection;
+  const { headers: kept = {} } = (await openConnection(storage, connection)) ?? {};
+  return { kind: 'http', name, url, headers: await fillHeaders(kept, () => valuesIn(secrets)), isTrusted: false };
+}
+
+/**
+ * The server of an agent's tool of type MCP_SERVER. Its `data` has a `url` with `headers`, or a `server` to find as a run of the caller would.
+ *
+ * @throws DomainError INVALID_VALUE for data that names no server, and like `resolveServer`.
+ */
+export async function resolveAgentServer(
+  deps: ResolveDeps,
+  agent: { readonly id: string; readonly orgId: string },
+  { name, data }: Pick<RunnableTool, 'name' | 'data'>,
+  run: Asking,
+): Promise<McpEndpoint> {
+  if (typeof data.server === 'string') return { ...(await resolveServer(deps, data.server, run)), name };
+  const address = typeof data.url === 'string' ? splitAddress(data.url) : undefined;
+  if (typeof data.url !== 'string' || address === undefined) {
+    throw new DomainError('INVALID_VALUE', `The MCP server ${name} cannot be used: ${serverFault(data) ?? ''}`);
+  }
+  const { origin } = address;
+  const own = secretsFor(name, run.secrets);
+  const valuesOf = async (keys: readonly string[]) => {
+    const missing = keys.filter((key) => !Object.hasOwn(own, key));
+    const kept = missing.length === 0 ? [] : await openAgentSecrets(deps.storage, agent, missing, origin);
+    return new Map([...kept, ...valuesIn(own)]);
+  };
+  const headers = await fillHeaders({ ...textsIn(data.headers), ...authHeader(data.auth) }, valuesOf);
+  const url = await fillAddress(data.url.trim(), valuesOf);
+  return { kind: 'http', name, url, headers, isTrusted: false };
+}
+
+/** Why the data of a tool of type MCP_SERVER names no server, as the end of a sentence; undefined when it names one. */
+export function serverFault({ server, url, command }: RunnableTool['data']): string | undefined {
+  if (typeof server === 'string' || (typeof url === 'string' && splitAddress(url) !== undefined)) return undefined;
+  return command === undefined || command === null
+    ? 'its data has neither url (an http or https address) nor server (a name, or the id of a connection)'
+    : 'it is a program; only the operator of the service can configure those (MCP_SERVERS_FILE)';
+}
+
+/** `auth` as API functions have it; a query cannot hold it. */
+function authHeader(auth: unknown): Readonly<Record<string, string>> {
+  if (!isObject(auth)) return {};
+  const { type, name, secretKey, value, token } = auth;
+  const given = [value, token].find((one) => typeof one === 'string') as string | undefined;
+  const held = typeof secretKey === 'string' ? `{{secret:${secretKey}}}` : given;
+  if (held === undefined) return {};
+  if (type === 'bearerToken') return { authorization: `Bearer ${held}` };
+  return type === 'apiKey' || type === 'header' ? { [typeof name === 'string' ? name : 'x-api-key']: held } : {};
+}
+
+function textsIn(given: unknown): Readonly<Record<string, string>> {
+  if (!isObject(given)) return {};
+  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}
+
+function valuesIn(secrets: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(secrets));
+}
+
+function missingServer(name: string, known: readonly string[]): DomainError {
+  const others = known.length === 0 ? '' : `; servers of this installation: ${known.slice(0, 20).join(', ')}`;
+  const message = `There is no MCP server ${JSON.stringify(name.slice(0, 100))} for you: it must be the name of one of this installation, or the name or id of a connection of yours${others}`;
+  return new DomainError('INVALID_VALUE', message, { param: 'tools' });
+}

@@ -1,0 +1,89 @@
+import { BoundedMap } from '../../../lib/bounded-map.ts';
+import type { ShareOwner } from '../../../lib/fair-share.ts';
+import type { McpEndpoint, SessionOwner } from './endpoint.ts';
+import { type McpTools, readTools } from './listing.ts';
+import type { OperatorServer } from './servers-file.ts';
+import type { RawResult } from './sessions/session.ts';
+import { McpSessions, type SessionsOptions } from './sessions/sessions.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+export interface McpServersOptions extends SessionsOptions {
+  readonly file: readonly OperatorServer[];
+  readonly toolsTtlMs: number;
+  readonly resultCharsMax: number;
+}
+
+export interface McpCall {
+  /** Its name at the server. */
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** For the server, when the call is made again. */
+  readonly key: string;
+  readonly signal: AbortSignal;
+}
+
+interface Known {
+  readonly atMs: number;
+  readonly tools: Promise<McpTools>;
+}
+
+/** Lists of tools that are remembered. */
+const listsMax = 500;
+
+/** The MCP servers that runs call: sessions with them, and what tools they have. */
+export class McpServers {
+  readonly resultCharsMax: number;
+  readonly #options: McpServersOptions;
+  readonly #sessions: McpSessions;
+  readonly #lists = new BoundedMap<string, Known>(listsMax);
+
+  constructor(options: McpServersOptions) {
+    this.#options = options;
+    this.resultCharsMax = options.resultCharsMax;
+    this.#sessions = new McpSessions(options, (key) => this.#lists.delete(key));
+  }
+
+  /** The operator's server of that name, if the organization may name it. */
+  findOperators(name: string, { orgId }: Pick<ShareOwner, 'orgId'>): OperatorServer | undefined {
+    const found = this.#options.file.find((server) => server.name === name);
+    return found?.organizations === undefined || found.organizations.includes(orgId) ? found : undefined;
+  }
+
+  /** The operator's servers that the organization may name. */
+  operatorNames({ orgId }: Pick<ShareOwner, 'orgId'>): readonly string[] {
+    return this.#options.file.flatMap(({ name }) => (this.findOperators(name, { orgId }) === undefined ? [] : [name]));
+  }
+
+  /**
+   * The tools of a server: remembered for a while, and until the server says that they have changed.
+   *
+   * @throws like `McpSessions.use`.
+   */
+  async tools(endpoint: McpEndpoint, owner: SessionOwner, signal: AbortSignal): Promise<McpTools> {
+    const key = this.#sessions.keyOf(endpoint, owner);
+    const nowMs = this.#options.now().getTime();
+    const known = this.#lists.get(key);
+    const isFresh = known !== undefined && nowMs - known.atMs < this.#options.toolsTtlMs;
+    if (isFresh) return unlessAborted(known.tools, signal);
+    // Others may wait for the same list, so it is not this caller's signal that ends the work, but its time limit.
+    const listed = this.#sessions.use(endpoint, owner, new AbortController().signal, (session) => session.list());
+    const entry: Known = { atMs: nowMs, tools: listed.then(readTools) };
+    this.#lists.set(key, entry);
+    entry.tools.catch(() => {
+      if (this.#lists.get(key) === entry) this.#lists.delete(key);
+    });
+    return unlessAborted(entry.tools, signal);
+  }
+
+  /** @throws like `McpSessions.use`. */
+  call(endpoint: McpEndpoint, owner: SessionOwner, { tool, args, key, signal }: McpCall): Promise<RawResult> {
+    const timeoutMs = this.#options.callTimeoutMs;
+    return this.#sessions.use(endpoint, owner, signal, (session) => session.call(tool, args, { key, timeoutMs, signal }));
+  }
+
+  /** Ends all sessions and programs. */
+  async close(): Promise<void> {
+    await this.#sessions.close();
+    await this.#options.operatorEgress.close();
+  }
+}

@@ -1,0 +1,85 @@
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { ShareOwner } from '../../../../lib/fair-share.ts';
+import type { Egress, EgressHead } from '../../../egress/egress.ts';
+import { EgressError } from '../../../egress/error.ts';
+import type { EgressRequest } from '../../../egress/request.ts';
+
+export interface EgressFetchOptions {
+  readonly egress: Egress;
+  readonly owner: ShareOwner;
+  /** The only origin that is called: headers and secrets were given for it. */
+  readonly origin: string;
+  readonly bytesMax: number;
+  /** Time for one request with its whole answer. */
+  readonly timeoutMs: number;
+  /** Time for a stream of events that the server may keep open. */
+  readonly streamTimeoutMs: number;
+}
+
+const methods = ['GET', 'POST', 'DELETE'] as const;
+const withoutBody = [204, 205, 304];
+const statusMax = 599;
+
+/** `fetch` over the egress guard, as the SDK's transport needs it. Redirects are returned, not followed. */
+export function createEgressFetch(options: EgressFetchOptions): FetchLike {
+  return (address, init = {}) => {
+    const url = new URL(address);
+    const method = methods.find((one) => one === (init.method ?? 'GET'));
+    if (url.origin !== options.origin || method === undefined) {
+      return Promise.reject(new EgressError('BAD_URL', `${url.hostname} leads to another place, which is not followed`));
+    }
+    const isStream = method === 'GET';
+    const request: EgressRequest = {
+      url: url.href,
+      method,
+      headers: Object.fromEntries(new Headers(init.headers)),
+      ...(typeof init.body === 'string' ? { body: init.body } : {}),
+      owner: options.owner,
+      bytesMax: options.bytesMax,
+      timeoutMs: isStream ? options.streamTimeoutMs : options.timeoutMs,
+      redirectsMax: 0,
+      isPrompt: true,
+      ...(isStream ? { isHeld: true } : {}),
+    };
+    return responseTo(options.egress, request, init.signal ?? new AbortController().signal);
+  };
+}
+
+function responseTo(egress: Egress, request: EgressRequest, signal: AbortSignal): Promise<Response> {
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  const take = async (head: EgressHead, content: AsyncIterable<Uint8Array>) => {
+    const { status } = head;
+    if (status < 200 || status > statusMax) throw new EgressError('BAD_REPLY', `the answer has the status ${status}`);
+    if (withoutBody.includes(status)) return resolve(new Response(null, { status, headers: head.headers }));
+    const over = Promise.withResolvers<void>();
+    const body = bodyOf(content, over.resolve);
+    // A body that nobody reads ends with its time, too.
+    const end = AbortSignal.any([signal, AbortSignal.timeout(request.timeoutMs)]);
+    end.addEventListener('abort', () => over.resolve(), { once: true });
+    resolve(new Response(body, { status, headers: head.headers }));
+    await over.promise;
+  };
+  egress.receive(request, signal, take).catch(reject);
+  return promise;
+}
+
+function bodyOf(content: AsyncIterable<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+  const blocks = content[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { value, done } = await blocks.next();
+          if (done !== true) return controller.enqueue(value);
+          controller.close();
+        } catch (error) {
+          controller.error(error);
+        }
+        end();
+      },
+      cancel: end,
+    },
+    // Nothing is read before somebody asks for it.
+    { highWaterMark: 0 },
+  );
+}

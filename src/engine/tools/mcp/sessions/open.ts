@@ -1,0 +1,54 @@
+import type { Logger } from 'pino';
+import type { Egress } from '../../../egress/egress.ts';
+import { masker } from '../../masking.ts';
+import { type HttpEndpoint, type McpEndpoint, type ProgramEndpoint, type SessionOwner, secretsOf } from '../endpoint.ts';
+import { createEgressFetch } from './egress-fetch.ts';
+import { HttpTransport } from './http-transport.ts';
+import { ProgramTransport } from './program-transport.ts';
+import { McpSession, type SessionOptions } from './session.ts';
+
+export interface OpenContext {
+  /** For addresses that others influence. */
+  readonly egress: Egress;
+  /** For the operator's addresses: the same bounds, without the guard. */
+  readonly operatorEgress: Egress;
+  readonly logger: Logger;
+  readonly startTimeoutMs: number;
+  readonly callTimeoutMs: number;
+  readonly replyBytesMax: number;
+  /** `PATH` for programs. */
+  readonly path: string | undefined;
+}
+
+/** Longest life of the stream of a server's own messages; a further one is opened then. */
+const streamTimeoutMs = 3_600_000;
+
+/** Opens a session. The only way into the SDK, which is loaded with the first session. @throws McpFailure */
+export function openSession(
+  endpoint: McpEndpoint,
+  owner: SessionOwner,
+  context: OpenContext,
+  options: SessionOptions,
+): Promise<McpSession> {
+  const transport = endpoint.kind === 'http' ? httpTransport(endpoint, owner, context) : programTransport(endpoint, context);
+  return McpSession.open(transport, options);
+}
+
+function httpTransport({ url, headers, isTrusted }: HttpEndpoint, owner: SessionOwner, context: OpenContext): HttpTransport {
+  const { egress, operatorEgress, startTimeoutMs, callTimeoutMs, replyBytesMax } = context;
+  const fetch = createEgressFetch({
+    egress: isTrusted ? operatorEgress : egress,
+    owner,
+    origin: new URL(url).origin,
+    bytesMax: replyBytesMax,
+    timeoutMs: Math.max(startTimeoutMs, callTimeoutMs),
+    streamTimeoutMs,
+  });
+  return new HttpTransport(url, headers, fetch);
+}
+
+function programTransport(endpoint: ProgramEndpoint, { logger, path, replyBytesMax }: OpenContext): ProgramTransport {
+  const mask = masker(secretsOf(endpoint));
+  const onLog = (line: string) => logger.info({ mcpServer: endpoint.name, line: mask(line) }, 'an MCP server wrote');
+  return new ProgramTransport(endpoint, { path, lineBytesMax: replyBytesMax, onLog });
+}

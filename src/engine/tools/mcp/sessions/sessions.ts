@@ -1,0 +1,164 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { DomainError } from '../../../../entities/errors.ts';
+import type { AdmissionPool } from '../../../sharing/pools.ts';
+import type { McpEndpoint, SessionOwner } from '../endpoint.ts';
+import { unlessAborted } from '../unless-aborted.ts';
+import type { OpenContext } from './open.ts';
+import { Restarts } from './restarts.ts';
+import type { McpSession } from './session.ts';
+
+export interface SessionsOptions extends OpenContext {
+  readonly version: string;
+  readonly idleTimeoutMs: number;
+  /** Places for sessions with addresses. Programs are bounded by the operator's file. */
+  readonly places: AdmissionPool;
+  now(): Date;
+}
+
+/** A session that is still being opened is not waited for longer; its program ends with the process. */
+const closingMs = 3_000;
+
+interface Held {
+  readonly key: string;
+  readonly endpoint: McpEndpoint;
+  readonly owner: SessionOwner;
+  readonly opened: Promise<McpSession>;
+  /** Calls under way. */
+  calls: number;
+  idle: NodeJS.Timeout | undefined;
+}
+
+/**
+ * The open sessions of this process. A user's calls with the same credentials share one; an operator's program is shared by all who may name it. A
+ * session without calls ends after a while.
+ */
+export class McpSessions {
+  readonly #options: SessionsOptions;
+  readonly #held = new Map<string, Held>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #restarts: Restarts;
+  readonly #onToolsChanged: (key: string) => void;
+  /** Keys of this map hold hashes of credentials, made with a secret of this process. */
+  readonly #hashKey = randomBytes(32);
+  #isStopped = false;
+
+  /** @param onToolsChanged  gets the key of the server whose tools have changed. */
+  constructor(options: SessionsOptions, onToolsChanged: (key: string) => void) {
+    this.#options = options;
+    this.#onToolsChanged = onToolsChanged;
+    this.#restarts = new Restarts(options.now);
+  }
+
+  /** Equal for calls that may share a session. */
+  keyOf(endpoint: McpEndpoint, { orgId, userId }: SessionOwner): string {
+    if (endpoint.kind === 'program') return `program ${endpoint.name}`;
+    const headers = JSON.stringify(Object.entries(endpoint.headers).sort());
+    const hash = createHmac('sha256', this.#hashKey).update(headers).digest('base64url');
+    return `http ${orgId} ${userId} ${endpoint.isTrusted} ${endpoint.url} ${hash}`;
+  }
+
+  /**
+   * Works with a session, a new one if need be. When the server has forgotten the session, it is opened anew once: nothing was done in it.
+   *
+   * @throws McpFailure; DomainError when there is no place for a session, or its program has crashed a moment ago; the reason of the signal.
+   */
+  async use<T>(
+    endpoint: McpEndpoint,
+    owner: SessionOwner,
+    signal: AbortSignal,
+    work: (session: McpSession) => Promise<T>,
+  ): Promise<T> {
+    for (let isAgain = false; ; isAgain = true) {
+      const held = this.#hold(endpoint, owner);
+      held.calls += 1;
+      clearTimeout(held.idle);
+      try {
+        const session = await unlessAborted(held.opened, signal);
+        return await work(session);
+      } catch (error) {
+        const isLost = error instanceof Error && 'isSessionLost' in error && error.isSessionLost === true;
+        if (!isLost || isAgain) throw error;
+        this.#end(held);
+      } finally {
+        held.calls -= 1;
+        this.#rest(held);
+      }
+    }
+  }
+
+  /** Ends all sessions and programs. */
+  async close(): Promise<void> {
+    this.#isStopped = true;
+    for (const held of this.#held.values()) this.#end(held);
+    const late = new Promise((resolve) => setTimeout(resolve, closingMs).unref());
+    await Promise.race([Promise.all(this.#closing), late]);
+  }
+
+  #hold(endpoint: McpEndpoint, owner: SessionOwner): Held {
+    if (this.#isStopped) throw new DomainError('OVERLOADED', 'The service is stopping');
+    const key = this.keyOf(endpoint, owner);
+    const known = this.#held.get(key);
+    if (known !== undefined) return known;
+    if (endpoint.kind === 'program') this.#restarts.require(endpoint.name);
+    else this.#enter(owner);
+    const held: Held = { key, endpoint, owner, opened: this.#open(key, endpoint, owner), calls: 0, idle: undefined };
+    this.#held.set(key, held);
+    held.opened.catch(() => this.#forget(key, held));
+    return held;
+  }
+
+  async #open(key: string, endpoint: McpEndpoint, owner: SessionOwner): Promise<McpSession> {
+    const { openSession } = await import('./open.ts');
+    const { version, startTimeoutMs, now } = this.#options;
+    const startedAt = now();
+    return openSession(endpoint, owner, this.#options, {
+      version,
+      startTimeoutMs,
+      onToolsChanged: () => this.#onToolsChanged(key),
+      onClose: () => {
+        const held = this.#held.get(key);
+        // A session that is ended here has left the map before: this one ended by itself.
+        if (endpoint.kind === 'program' && held !== undefined) this.#restarts.crashed(endpoint.name, startedAt);
+        if (held !== undefined) this.#forget(key, held);
+      },
+    });
+  }
+
+  /** Takes a place, if need be that of a session that nobody uses. */
+  #enter(owner: SessionOwner): void {
+    const { places } = this.#options;
+    for (let refusal = places.share.refusal(owner); refusal !== undefined; refusal = places.share.refusal(owner)) {
+      const isNear = (other: SessionOwner) =>
+        refusal === 'full' || (refusal === 'tenant' ? other.tenantId === owner.tenantId : other.orgId === owner.orgId);
+      const idle = [...this.#held.values()].find((one) => one.calls === 0 && one.endpoint.kind === 'http' && isNear(one.owner));
+      if (idle === undefined) break;
+      this.#end(idle);
+    }
+    places.enter(owner);
+  }
+
+  #rest(held: Held): void {
+    if (held.calls > 0 || this.#held.get(held.key) !== held) return;
+    // The session that rested longest is the first of the map, and gives up its place first.
+    this.#held.delete(held.key);
+    this.#held.set(held.key, held);
+    held.idle = setTimeout(() => this.#end(held), this.#options.idleTimeoutMs).unref();
+  }
+
+  #end(held: Held): void {
+    this.#forget(held.key, held);
+    const closing = held.opened.then(
+      (session) => session.close(),
+      () => undefined,
+    );
+    this.#closing.add(closing);
+    void closing.finally(() => this.#closing.delete(closing));
+  }
+
+  #forget(key: string, held: Held): void {
+    clearTimeout(held.idle);
+    if (this.#held.get(key) !== held) return;
+    this.#held.delete(key);
+    if (held.endpoint.kind === 'http') this.#options.places.leave(held.owner);
+  }
+}

@@ -1,0 +1,41 @@
+import { visibleDataSources } from '../domain/access/access.ts';
+import { requireScope } from '../domain/access/policy.ts';
+import { agentForRun } from '../domain/agents/agents.ts';
+import { chargeTo } from '../domain/usage/charges.ts';
+import type { Passage } from '../entities/knowledge/citation.ts';
+import type { CallContext } from '../http/context.ts';
+import type { ListedAgent } from './directory.ts';
+
+export const passagesDefault = 8;
+export const passagesMax = 30;
+/** The passages together. */
+const tokensMax = 16_000;
+const sourcesMax = 1_000;
+
+/**
+ * Searches the knowledge of agents with the rights of the caller. Of sources that the caller may not read itself, only passages that answers
+ * may cite are given.
+ *
+ * @param agents  of one organization.
+ * @throws DomainError INSUFFICIENT_SCOPE, NOT_FOUND.
+ */
+export async function searchKnowledge(
+  { deps, caller, signal }: CallContext,
+  agents: readonly ListedAgent[],
+  query: string,
+  limit: number,
+): Promise<readonly Passage[]> {
+  requireScope(caller, 'Query.dataSources');
+  const [first] = agents;
+  if (first === undefined) return [];
+  const loaded = await Promise.all(agents.map(async ({ id }) => agentForRun(deps, caller, id)));
+  const dataSourceIds = [...new Set(loaded.flatMap((agent) => agent.dataSourceIds))].slice(0, sourcesMax);
+  if (dataSourceIds.length === 0) return [];
+  const readable = new Set(
+    (await deps.storage.dataSources.findMany(dataSourceIds, visibleDataSources(caller))).map(({ id }) => id),
+  );
+  const charge = chargeTo(caller, { agentId: null, runId: null });
+  const asked = { orgId: first.orgId, dataSourceIds, question: query, charge };
+  const { passages } = await deps.knowledge.search(asked, { passagesMax: limit, tokensMax }, signal);
+  return passages.filter(({ mayCite, dataSourceId }) => mayCite || readable.has(dataSourceId));
+}
