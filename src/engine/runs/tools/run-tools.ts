@@ -1,3 +1,4 @@
+import { skillFunction } from '../../../entities/agents/skill-offer.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import type { ModelTool } from '../../models/port.ts';
@@ -44,8 +45,8 @@ export class RunTools {
 
   /** Whether the run has tools to open. */
   get mustOpen(): boolean {
-    const { offersAgentTools, serviceTools } = this.#plan;
-    return offersAgentTools === true || (serviceTools?.length ?? 0) > 0;
+    const { offersAgentTools, offersSkills, serviceTools } = this.#plan;
+    return offersAgentTools === true || offersSkills === true || (serviceTools?.length ?? 0) > 0;
   }
 
   /**
@@ -74,8 +75,10 @@ export class RunTools {
       }
     }
     this.#ofService = new Set(known.keys());
-    const ofAgent = plan.offersAgentTools === true ? await this.#agentTools() : none;
-    for (const [name, tool] of ofAgent) if (!taken.has(name)) known.set(name, this.#counted(tool));
+    const { offersAgentTools, offersSkills } = plan;
+    const ofAgent = offersAgentTools === true || offersSkills === true ? await this.#agentTools() : none;
+    const isOffered = (name: string) => (name === skillFunction ? offersSkills : offersAgentTools) === true;
+    for (const [name, tool] of ofAgent) if (isOffered(name) && !taken.has(name)) known.set(name, this.#counted(tool));
     this.#known = known;
     if (plan.forcedTool !== undefined && this.#forced.length === 0) {
       throw new DomainError('INVALID_VALUE', `tool_choice forces ${plan.forcedTool.type}, which offers no such tool now`, {
