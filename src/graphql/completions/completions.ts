@@ -161,8 +161,9 @@ const CompletionType = builder.objectRef<CompletionReply>('Completion').implemen
     }),
     flowSteps: t.field({
       type: [FlowStepType],
-      description: 'The finished steps of the flow that answered, where the agent or the request shows them.',
-      resolve: ({ completion }) => [...completion.flowSteps],
+      nullable: true,
+      description: 'The finished steps of the flow that answered, where the agent or the request shows them; else null.',
+      resolve: ({ completion: { flowSteps } }) => (flowSteps.length === 0 ? null : [...flowSteps]),
     }),
     warnings: t.field({
       type: [WarningType],

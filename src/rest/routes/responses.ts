@@ -25,7 +25,7 @@ const creating = 'subscription ($input: ResponseInput!) { newResponseEvents(inpu
 const resuming =
   'subscription ($responseId: ID!, $input: ResumeResponseInput) { resumedResponseEvents(id: $responseId, input: $input, wholeLog: true) { type sequence } }';
 
-const extensionMembers = ['selection_metadata', 'warnings'];
+const extensionMembers = ['selection_metadata', 'warnings', 'flow_steps'];
 
 const rows: readonly DeclaredRoute[] = [
   {

@@ -53,7 +53,10 @@ describe.each(names)('%s', (surface) => {
       expect(body.error.param).toMatch(surface === 'chats' && code === 'flow_not_found' ? /^options\.flow\.override/ : param);
     }
     expect(upstream.requests).toEqual([]);
-    for (const options of [{ provider: { order: ['parley', 'openai'], allow_fallbacks: true } }, { tracing: { enabled: true } }]) {
+    for (const options of [
+      { provider: { order: ['parley', 'openai'], allow_fallbacks: true } },
+      { tracing: { enabled: true } },
+    ]) {
       expect((await surfaces[surface]({ options })).status).toBe(200);
     }
     expect(upstream.requests).toHaveLength(2);
