@@ -162,7 +162,7 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   ServerToolEvent: chats,
   StepEvent: chats,
   FlowStep: chats,
-  RunTrace: chats,
+  RunTrace: { ...chats, shows: { noun: 'chat', id: 'chatId', owner: 'userId' } },
   TracedModelCall: chats,
   TracedPassage: chats,
   TracedRetrieval: chats,

@@ -19,6 +19,9 @@ import type { Deps } from '../deps.ts';
 /** What a stored run did between question and answer, as one caller may see it. */
 export interface RunTraceView {
   readonly runId: string;
+  /** Its chat, and the user of that: reads of others are in the audit log. */
+  readonly chatId: string | null;
+  readonly userId: string;
   readonly status: RunStatus;
   /** Whether the caller sees steps and retrievals: the agent shows them, or the caller may edit it. */
   readonly showsSteps: boolean;
@@ -74,7 +77,7 @@ export async function getRunTrace(deps: Deps, caller: Caller, runId: string): Pr
   const items = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : []));
   const request = isEditor ? await deps.storage.runs.findRequest(run.id) : undefined;
   return {
-    runId: run.id,
+    ...{ runId: run.id, chatId: run.chatId, userId: run.userId },
     status: run.status,
     showsSteps,
     instructions: request === undefined ? null : (request.request as { readonly instructions: string }).instructions,
