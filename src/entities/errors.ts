@@ -29,6 +29,8 @@ export const errorCodes = {
   /** The reply would be larger than REPLY_MAX_BYTES. */
   REPLY_TOO_LARGE: invalid(400),
   PREVIOUS_RESPONSE_NOT_FOUND: invalid(400),
+  /** `options.flow.override` names no flow, or no version, that may answer. */
+  FLOW_NOT_FOUND: invalid(400),
   CONTENT_FILTER: invalid(400),
   WEBSOCKET_CONNECTION_LIMIT_REACHED: invalid(400),
   /** The bytes are no valid HTTP. */
@@ -50,6 +52,8 @@ export const errorCodes = {
   REQUEST_TOO_LARGE: invalid(413),
   UNSUPPORTED_MEDIA_TYPE: invalid(415),
   IDEMPOTENCY_MISMATCH: invalid(422),
+  /** The agent's flow came to no answer. */
+  FLOW_FAILED: invalid(422),
   HEADERS_TOO_LARGE: invalid(431),
   THREAD_QUEUE_FULL: { status: 429, type: 'rate_limit_error' },
   RATE_LIMIT_EXCEEDED: { status: 429, type: 'rate_limit_error' },

@@ -16,3 +16,13 @@ export function cutText(text: string, lengthMax: number): string {
   const isHalf = last >= 0xd800 && last <= 0xdbff;
   return `${text.slice(0, isHalf ? lengthMax - 1 : lengthMax).trimEnd()}…`;
 }
+
+/** The beginning of a text that has at most `bytesMax` bytes in UTF-8, with an ellipsis if something was cut. */
+export function cutBytes(text: string, bytesMax: number): string {
+  if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax) return text;
+  const bytes = Buffer.from(text);
+  let end = bytesMax - Buffer.byteLength('…');
+  // Never ends inside of a character.
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return `${bytes.toString('utf8', 0, end)}…`;
+}

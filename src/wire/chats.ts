@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { flowStepStatuses } from '../entities/agents/flow.ts';
+import { flowStepTypes } from '../entities/agents/part.ts';
 import { incompleteReasons } from '../entities/runs/event.ts';
 import { addressPart, fileIdPart } from './prompt-parts.ts';
 import { chatOptions, secrets } from './responses/request.ts';
@@ -68,13 +70,26 @@ const ended = (status: string) => ({
   selection: selection.nullable(),
 });
 
+const flowStep = object('A finished step of a flow.', {
+  stepId: text('Its id in the flow, else `step_` and its place from 1.'),
+  type: oneOfTexts('What it does.', flowStepTypes),
+  status: oneOfTexts('How it ended.', flowStepStatuses),
+  input: text('What it worked with; at most 4 kB.'),
+  output: text('What it came to; at most 4 kB.'),
+  durationMs: integer('Milliseconds that it took.'),
+});
+
 /** What each event says besides its type, its number, the run and the chat. */
 const events: Readonly<Record<string, readonly [name: string, description: string, members: z.ZodRawShape]>> = {
   'run.started': ['ChatRunStartedEvent', 'The first event.', { status: constant('in_progress'), warnings: warnings.optional() }],
   step: [
     'ChatStepEvent',
     'Work between calls of the model; only where the AI shows intermediate steps.',
-    { name: text('What is done, such as `retrieve`.'), detail: record('The outcome of the call.') },
+    {
+      name: text('What is done: `retrieve`, or `flow` for a step of a flow.'),
+      detail: record('What a search came to.').optional(),
+      step: flowStep.optional(),
+    },
   ],
   'message.started': ['ChatMessageStartedEvent', 'A message begins.', { messageId, role, createdAt: date('When it began.') }],
   'message.delta': ['ChatMessageDeltaEvent', 'A piece of a message.', { messageId, delta: text('What is added.') }],
@@ -153,6 +168,7 @@ component('ChatReply', 'How a run answered a message.', {
   systemMessageId: systemMessageId.optional(),
   toolCalls: toolCalls.optional(),
   citations: list('The cited passages, in the order of its text.', reference('Citation')).optional(),
+  steps: list('The finished steps of the flow that answered, where they are shown.', flowStep).optional(),
   incompleteReason: incompleteReason.optional(),
   error: failure.optional(),
   usage: usage.nullable(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { incompleteReasons } from '../entities/runs/event.ts';
 import { toolTypeNames } from '../entities/runs/tool.ts';
+import { flowStepWire } from './flow-step.ts';
 import { identifiers } from './identifiers.ts';
 import { imageUrlRule, kindOfImageUrl } from './image-url.ts';
 import { addressPart, fileIdPart } from './prompt-parts.ts';
@@ -150,6 +151,7 @@ export type ReadCompletionInput = z.output<typeof completionInput>;
 const bounds = incompleteReasons.filter((reason) => reason !== 'content_filter' && reason !== 'paused');
 describeMembers('Completion', {
   incompleteDetails: described({ ...isExtension, ...behaves('incomplete-reasons') }),
+  flowSteps: described({ ...isExtension, ...behaves('flow-steps') }),
   warnings: described({ ...isExtension, ...behaves('warnings') }),
 });
 describeMembers('CompletionIncompleteDetails', { reason: z.enum(bounds) });
@@ -195,6 +197,9 @@ const chunk = component('CompletionChunk', 'A piece of a streamed reply.', {
     reason: oneOfTexts('Which bound cut it.', bounds),
   })
     .meta({ ...isExtension, ...behaves('incomplete-reasons') })
+    .optional(),
+  flow_steps: list('With the last chunk: the finished steps of the flow that answered, where they are shown.', flowStepWire)
+    .meta({ ...isExtension, ...behaves('flow-steps') })
     .optional(),
   warnings: list('With the last chunk: what of the agent has no effect; absent when everything has.', reference('Warning'))
     .meta({ ...isExtension, ...behaves('warnings') })

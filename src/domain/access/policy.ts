@@ -77,6 +77,7 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Subscription.chatUpdated': 'CHATS:READ',
   // runs
   'Query.run': 'CHATS:READ',
+  'Query.runTrace': 'CHATS:READ',
   'Mutation.sendMessage': 'CHATS:WRITE',
   'Mutation.submitToolOutputs': 'CHATS:WRITE',
   'Mutation.cancelRun': 'CHATS:WRITE',

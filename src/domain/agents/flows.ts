@@ -27,7 +27,9 @@ export function getFlow(deps: Deps, caller: Caller, agentId: string, id: string)
   return getPart(deps, caller, { agentId, id, kind: 'agentFlow', param: 'flowId' }, deps.storage.agentParts.flows, hidden);
 }
 
-/** @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name, or with every fault of the input. */
+/**
+ * @throws DomainError NOT_FOUND, FORBIDDEN, CONFLICT for a taken name or when another flow of the agent is enabled, or with every fault of the input.
+ */
 export async function createFlow(
   deps: Deps,
   caller: Caller,
@@ -36,7 +38,7 @@ export async function createFlow(
 ): Promise<PartView<AgentFlow>> {
   const agent = await editableAgent(deps, caller, agentId);
   const faults = new Faults();
-  const values = readFlow('', input, faults);
+  const values = readFlow('', input, faults, await userInputNames(deps, agent.id));
   faults.throwIfAny();
   const part = { ...values, id: deps.newId('agentFlow'), createdAt: deps.now(), agentId: agent.id };
   return { ...(await deps.storage.agentParts.flows.create(part)), isWhole: true };
@@ -59,9 +61,11 @@ export async function updateFlow(
     enabled: input.enabled ?? before.enabled,
     versions: input.versions === undefined ? before.versions : input.versions,
   };
-  const values = readFlow('', given, faults);
+  const names = input.versions === undefined ? undefined : await userInputNames(deps, agent.id);
+  const { enabled, ...values } = readFlow('', given, faults, names);
   faults.throwIfAny();
-  return { ...(await deps.storage.agentParts.flows.update(agent.id, id, values)), isWhole: true };
+  const changes = { ...values, ...(enabled === before.enabled ? {} : { enabled }) };
+  return { ...(await deps.storage.agentParts.flows.update(agent.id, id, changes)), isWhole: true };
 }
 
 /** @returns the former flow. @throws DomainError NOT_FOUND, FORBIDDEN. */
@@ -72,15 +76,24 @@ export async function deleteFlow(deps: Deps, caller: Caller, agentId: string, id
   return part;
 }
 
-/** @param prefix  prefix of member names in faults. */
+/**
+ * @param prefix  prefix of member names in faults.
+ * @param userInputs  names of the agent's user inputs; undefined: the texts of the versions are not checked.
+ */
 export function readFlow(
   prefix: string,
   { name, enabled, versions }: CreateFlowInput,
   faults: Faults,
+  userInputs: ReadonlySet<string> | undefined,
 ): Pick<AgentFlow, 'name' | 'enabled' | 'versions'> {
   faults.requireName(`${prefix}name`, name, nameLengthMax);
-  const read = readFlowVersions(`${prefix}versions`, versions ?? [], faults);
+  const read = readFlowVersions(`${prefix}versions`, versions ?? [], faults, userInputs);
   return { name: name.trim().toWellFormed(), enabled: enabled ?? true, versions: read };
+}
+
+async function userInputNames({ storage }: Deps, agentId: string): Promise<ReadonlySet<string>> {
+  const asked = await storage.agentParts.userInputs.ofAgents([agentId]);
+  return new Set(asked.map(({ variableName }) => variableName));
 }
 
 function hidden(flow: AgentFlow): AgentFlow {

@@ -1,13 +1,9 @@
 import type { ModelTool } from '../../engine/models/port.ts';
+import { areOnDemand } from '../../engine/tools/skills/skills.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
-import {
-  type AgentRunParts,
-  type AgentTool,
-  type AgentToolType,
-  descriptionOf,
-  type PartView,
-  parametersOf,
-} from '../../entities/agents/part.ts';
+import type { RunnableAgent } from '../../entities/agents/agent.ts';
+import { type AgentTool, type AgentToolType, descriptionOf, type PartView, parametersOf } from '../../entities/agents/part.ts';
+import { skillFunction } from '../../entities/agents/skill-offer.ts';
 import { DomainError } from '../../entities/errors.ts';
 import { bindSecrets, putDerivedSecrets } from '../../storage/agents/parts/derived-secrets.ts';
 import type { Transaction } from '../../storage/database/prisma.ts';
@@ -111,34 +107,59 @@ export async function deleteAgentTool(deps: Deps, caller: Caller, agentId: strin
 export function readToolName(param: string, name: string, faults: Faults): void {
   if (!toolNamePattern.test(name)) {
     faults.add(param, `${param} must be a function name: a letter or _, then at most 63 letters, digits, _ or -`);
+  } else if (name === skillFunction) {
+    faults.add(param, `${param} must not be ${skillFunction}: that function reads the skills of an AI`, 'TOOL_NAME_CONFLICT');
   }
 }
 
+type AgentOfTools = Pick<RunnableAgent, 'tools' | 'skills'>;
+
+/** What of an agent the model may call in the service. */
+export interface OfferedParts {
+  readonly offersAgentTools?: true;
+  readonly offersSkills?: true;
+}
+
+/** Skills only read: they stay where nothing may be carried out. */
+export function offeredSkills(agent: AgentOfTools | undefined): Pick<OfferedParts, 'offersSkills'> {
+  return agent !== undefined && areOnDemand(agent) ? { offersSkills: true } : {};
+}
+
+const noNames: ReadonlySet<string> = new Set();
+
+/** The names of the functions that an agent adds to its runs: no function of a request may have one. */
+function functionNames(agent: AgentOfTools): ReadonlySet<string> {
+  const hasSkills = areOnDemand(agent);
+  if (agent.tools.length === 0 && !hasSkills) return noNames;
+  const names = agent.tools.flatMap(({ type, name }) => (type === 'MCP_SERVER' ? [] : [name]));
+  return new Set(hasSkills ? [...names, skillFunction] : names);
+}
+
 /**
- * What an agent's tools add to its runs: functions for the caller, and the permission to call those that run in the service.
+ * What an agent's tools and skills add to its runs: functions for the caller, and the permission to call those that run in the service.
  *
  * @throws DomainError TOOL_NAME_CONFLICT, for callers that did not call `requireNoToolConflict` to name the exact member.
  */
 export function withAgentTools(
   own: readonly ModelTool[],
-  agent: AgentRunParts | undefined,
-): { readonly tools: readonly ModelTool[]; readonly offersAgentTools?: true } {
-  if (agent === undefined || agent.tools.length === 0) return { tools: own };
-  const clash = own.find(({ name }) => agent.tools.some((tool) => tool.name === name && tool.type !== 'MCP_SERVER'));
+  agent: AgentOfTools | undefined,
+): { readonly tools: readonly ModelTool[] } & OfferedParts {
+  if (agent === undefined) return { tools: own };
+  const taken = functionNames(agent);
+  const clash = own.find(({ name }) => taken.has(name));
   if (clash !== undefined) throw nameConflict('tools', clash.name);
   const client = agent.tools.flatMap(({ type, name, data }) =>
     type === 'CLIENT_FUNCTION' ? [{ name, description: descriptionOf(data), parameters: parametersOf(data) }] : [],
   );
   const runsHere = agent.tools.some(({ type }) => type !== 'CLIENT_FUNCTION');
-  return { tools: [...own, ...client], ...(runsHere ? { offersAgentTools: true } : {}) };
+  return { tools: [...own, ...client], ...(runsHere ? { offersAgentTools: true } : {}), ...offeredSkills(agent) };
 }
 
 /** @throws DomainError TOOL_NAME_CONFLICT when a function of the request has the name of a tool of its agent. */
 export function requireNoToolConflict(
   given: readonly { readonly type?: string; readonly function?: Optional<{ readonly name: string }> }[],
-  agent: AgentRunParts,
+  agent: AgentOfTools,
 ): void {
-  if (agent.tools.length === 0) return;
   const functions = given.flatMap(({ function: own }, index) =>
     own === undefined || own === null ? [] : [[own.name, `tools[${index}].function.name`] as const],
   );
@@ -151,9 +172,8 @@ export function requireNoToolConflict(
  * @param functions  each name, with its place in the request.
  * @throws DomainError TOOL_NAME_CONFLICT
  */
-export function requireFreeNames(functions: Iterable<readonly [name: string, param: string]>, agent: AgentRunParts): void {
-  if (agent.tools.length === 0) return;
-  const names = new Set(agent.tools.filter(({ type }) => type !== 'MCP_SERVER').map(({ name }) => name));
+export function requireFreeNames(functions: Iterable<readonly [name: string, param: string]>, agent: AgentOfTools): void {
+  const names = functionNames(agent);
   for (const [name, param] of functions) if (names.has(name)) throw nameConflict(param, name);
 }
 

@@ -1,17 +1,28 @@
 import { serverFault } from '../../engine/tools/mcp/resolve.ts';
 import type { ToolRegistry } from '../../engine/tools/registry.ts';
+import { areOnDemand } from '../../engine/tools/skills/skills.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
-import type { AgentFlow, AgentSkill, AgentTool } from '../../entities/agents/part.ts';
+import type { AgentFlow, AgentSkill, AgentTool, PartView } from '../../entities/agents/part.ts';
 import type { Warning } from '../../entities/warning.ts';
 import { unavailableText } from '../completions/service-tools.ts';
 
-const unserved = {
-  flow: 'this version of Parley stores flows and does not run them',
-  skill: 'this version of Parley stores skills and does not use them',
-} as const;
 
-/** What of an agent has no effect on its runs. */
-export function runWarnings(agent: RunnableAgent | undefined, registry: ToolRegistry): readonly Warning[] {
+/** How the request of a run relates to what answers it. */
+export interface AnsweredBy {
+  /** A flow answers. */
+  readonly isFlow: boolean;
+  /** The request names tools. */
+  readonly hasTools: boolean;
+  /** The model may call `use_skill`. */
+  readonly mayReadSkills: boolean;
+}
+
+/** What of an agent, or of the request, has no effect on a run. */
+export function runWarnings(
+  agent: RunnableAgent | undefined,
+  registry: ToolRegistry,
+  { isFlow, hasTools, mayReadSkills }: AnsweredBy,
+): readonly Warning[] {
   if (agent === undefined) return [];
   return [
     ...agent.enabledTools.flatMap(({ type }) => {
@@ -28,10 +39,17 @@ export function runWarnings(agent: RunnableAgent | undefined, registry: ToolRegi
       const fault = faultOf(tool);
       return fault === undefined ? [] : [warning('tool_not_available', `The tool ${tool.name} is not offered: ${fault}`)];
     }),
-    ...(agent.hasFlow ? [warning('flow_not_run', `The flow of the agent does not answer: ${unserved.flow}`)] : []),
-    ...(agent.hasSkill ? [warning('skill_not_used', `The skills of the agent are not offered: ${unserved.skill}`)] : []),
+    ...(isFlow && hasTools ? [warning('tools_not_used', toolsNotUsed, 'tools')] : []),
+    ...(!mayReadSkills && areOnDemand(agent) ? [warning('skill_not_used', skillNotUsed)] : []),
+    ...(!isFlow && agent.flow !== null ? [warning('flow_not_run', flowNotRun)] : []),
   ];
 }
+
+const toolsNotUsed = 'The tools of the request are not offered: a flow of the AI answers, whose steps say what is called';
+const skillNotUsed =
+  'The skills of the AI are not offered: a flow answers, or the tool_choice of the request leaves use_skill out';
+const flowNotRun =
+  'The flow of the AI does not answer: it answers new messages in chat_mode "execute", not outputs of tools or other modes';
 
 export function toolWarnings(tool: Pick<AgentTool, 'type' | 'data'>): readonly Warning[] {
   const fault = faultOf(tool);
@@ -42,12 +60,22 @@ function faultOf({ type, data }: Pick<AgentTool, 'type' | 'data'>): string | und
   return type === 'MCP_SERVER' ? serverFault(data) : undefined;
 }
 
-export function flowWarnings({ enabled }: Pick<AgentFlow, 'enabled'>): readonly Warning[] {
-  return enabled ? [warning('flow_not_run', `The flow has no effect: ${unserved.flow}`, 'enabled')] : [];
+export function flowWarnings({
+  enabled,
+  versions,
+  isWhole,
+}: Pick<PartView<AgentFlow>, 'enabled' | 'versions' | 'isWhole'>): readonly Warning[] {
+  const isIdle = isWhole && enabled && !versions.some(({ active }) => active);
+  return isIdle ? [warning('flow_not_run', 'The flow has no effect: none of its versions is active', 'versions')] : [];
 }
 
-export function skillWarnings({ enabled }: Pick<AgentSkill, 'enabled'>): readonly Warning[] {
-  return enabled ? [warning('skill_not_used', `The skill has no effect: ${unserved.skill}`, 'enabled')] : [];
+export function skillWarnings({
+  enabled,
+  content,
+  isWhole,
+}: Pick<PartView<AgentSkill>, 'enabled' | 'content' | 'isWhole'>): readonly Warning[] {
+  const isEmpty = isWhole && enabled && content.trim() === '';
+  return isEmpty ? [warning('skill_not_used', 'The skill has no effect: its content is blank', 'content')] : [];
 }
 
 function warning(code: string, message: string, param: string | null = null): Warning {

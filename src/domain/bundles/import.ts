@@ -77,12 +77,13 @@ async function write(deps: Deps, caller: Caller, bundle: ReadBundle, contents: C
   const part = { createdAt, agentId: id };
   const dataSources: ImportedDataSource[] = [];
   for (const source of bundle.dataSources) dataSources.push(await importedSource(deps, source, contents, blobs));
+  const enabledFlow = bundle.flows.find(({ enabled }) => enabled);
   const imported: ImportedAgent = {
     agent: { ...bundle.agent, id, createdAt, orgId, userId },
     tools: bundle.tools.map((tool) => ({ ...part, ...tool, id: deps.newId('agentTool') })),
     userInputs: bundle.userInputs.map((input) => ({ ...part, ...input, id: deps.newId('agentUserInput') })),
     skills: bundle.skills.map((skill) => ({ ...part, ...skill, id: deps.newId('agentSkill') })),
-    flows: bundle.flows.map((flow) => ({ ...part, ...flow, id: deps.newId('agentFlow') })),
+    flows: bundle.flows.map((flow) => ({ ...part, ...flow, enabled: flow === enabledFlow, id: deps.newId('agentFlow') })),
     secrets: await sealedSecrets(deps, caller, part, bundle),
     dataSources,
   };

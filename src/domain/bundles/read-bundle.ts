@@ -125,7 +125,9 @@ export async function readBundle(
     ({ variableName }) => variableName,
     'variableName',
   );
-  const flows = readList('flows', bundle.flows, partCountsMax.flows, faults, readFlow, (flow) => flow.name, 'name');
+  const names = new Set(userInputs.map(({ variableName }) => variableName));
+  const readOne = (prefix: string, flow: CreateFlowInput, found: Faults) => readFlow(prefix, flow, found, names);
+  const flows = readList('flows', bundle.flows, partCountsMax.flows, faults, readOne, (flow) => flow.name, 'name');
   const skills = readList('skills', bundle.skills, partCountsMax.skills, faults, readSkill, (skill) => skill.name, 'name');
   const dataSources = readSources(deps, bundle.dataSources ?? [], faults);
   const read = readSecrets(bundle.requiredSecrets ?? [], tools, found, secrets, faults);

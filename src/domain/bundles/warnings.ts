@@ -4,9 +4,13 @@ import { portableData } from './portable-data.ts';
 import type { ReadBundle, ReadSource } from './read-bundle.ts';
 
 /** Parts of a bundle that an import leaves out, or that have no effect here. Warnings about content come later: it may have to be fetched. */
-export function bundleWarnings({ tools, secrets, dataSources }: ReadBundle): readonly string[] {
+export function bundleWarnings({ tools, flows, secrets, dataSources }: ReadBundle): readonly string[] {
   return [
     ...tools.flatMap(toolWarnings),
+    ...flows
+      .filter(({ enabled }) => enabled)
+      .slice(1)
+      .map(({ name }) => `flow not enabled: ${name}; one flow of an agent is enabled at a time`),
     ...secrets.flatMap((secret) => secretWarnings(secret, tools)),
     ...dataSources.flatMap(sourceWarnings),
   ];

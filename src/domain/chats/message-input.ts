@@ -9,7 +9,7 @@ import { promptPart } from '../../wire/chats.ts';
 import { readWire } from '../../wire/read.ts';
 import { type CompletionToolInput, readTools } from '../completions/input.ts';
 import { Faults } from '../faults.ts';
-import { checkOptions } from './options.ts';
+import { type RunOptions, readOptions } from './options.ts';
 import { readSecrets } from './secrets.ts';
 
 type Maybe<T> = T | null | undefined;
@@ -47,6 +47,7 @@ export interface ReadMessage {
   /** The tools of the service that the message enables. */
   readonly serviceTools: readonly EnabledTool[];
   readonly secrets: Readonly<Record<string, string>>;
+  readonly options: RunOptions;
 }
 
 const partsMax = 100;
@@ -61,17 +62,18 @@ export function readMessage(input: SendMessageInput, limits: Pick<Settings, 'TOO
   const given = input.tools ?? [];
   faults.requireCount('tools', given, limits.TOOLS_MAX);
   const { functions: tools, serviceTools, secrets: ofTools } = readTools(given.slice(0, limits.TOOLS_MAX), registry, faults);
-  checkOptions(input.options, faults);
+  const options = readOptions(input.options, faults);
   const secrets = { ...readSecrets(input.secrets, faults), ...ofTools };
   faults.throwIfAny();
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-  return { text, parts: typeof input.prompt === 'string' ? null : parts, tools, serviceTools, secrets };
+  return { text, parts: typeof input.prompt === 'string' ? null : parts, tools, serviceTools, secrets, options };
 }
 
 /** @throws DomainError of the first fault, carrying all of them. */
 export function readToolOutputs(input: SubmitToolOutputsInput): {
   readonly outputs: readonly ToolOutputInput[];
   readonly secrets: Readonly<Record<string, string>>;
+  readonly options: RunOptions;
 } {
   const faults = new Faults();
   if (input.outputs.length === 0) faults.add('outputs', 'outputs must hold one output for each awaited call', 'EMPTY_ARRAY');
@@ -80,10 +82,14 @@ export function readToolOutputs(input: SubmitToolOutputsInput): {
     if (seen.has(toolCallId)) faults.add(`outputs[${index}].toolCallId`, `outputs[${index}].toolCallId stands there twice`);
     seen.add(toolCallId);
   }
-  checkOptions(input.options, faults);
+  const options = readOptions(input.options, faults);
+  if (options.override !== undefined) {
+    const message = 'options.flow.override cannot be kept to: the outputs of tools go to the model that called them';
+    faults.add('options.flow.override', message, 'UNSUPPORTED_VALUE');
+  }
   const secrets = readSecrets(input.secrets, faults);
   faults.throwIfAny();
-  return { outputs: input.outputs.map((output) => ({ ...output, output: storableText(output.output) })), secrets };
+  return { outputs: input.outputs.map((output) => ({ ...output, output: storableText(output.output) })), secrets, options };
 }
 
 /** The name of a chat after its first exchange: the beginning of the first line of the prompt that is not blank. */

@@ -1,22 +1,69 @@
+import type { ProviderRouting } from '../../engine/models/routing.ts';
+import type { Caller } from '../../entities/accounts/caller.ts';
+import type { RunnableAgent } from '../../entities/agents/agent.ts';
+import { DomainError } from '../../entities/errors.ts';
 import { readWire } from '../../wire/read.ts';
 import { chatOptions } from '../../wire/responses/request.ts';
+import { canEditAgent } from '../access/access.ts';
+import type { Deps } from '../deps.ts';
 import type { Faults } from '../faults.ts';
 
-/** Checks the options of a message, a completion or a response, and refuses those that would have no effect in this version. */
-export function checkOptions(given: unknown, faults: Faults): void {
-  const options = readWire(chatOptions.nullish(), given, 'options', faults);
-  const { override, tracing } = options?.flow ?? {};
-  if (override?.force === true || isGiven(override?.id) || isGiven(override?.version)) {
-    const message = 'options.flow.override cannot be kept to: this version of Parley stores flows and does not run them';
-    faults.add('options.flow.override', message, 'UNSUPPORTED_VALUE');
-  }
-  const traced = { 'options.flow.tracing': tracing, 'options.tracing': options?.tracing };
-  for (const [at, asked] of Object.entries(traced)) {
-    if (asked?.enabled !== true) continue;
-    faults.add(`${at}.enabled`, `${at}.enabled must be false: this version of Parley keeps no traces`, 'UNSUPPORTED_VALUE');
-  }
+/** Which flow a request names. */
+export interface FlowOverride {
+  readonly force: boolean;
+  readonly id: string | undefined;
+  readonly version: number | undefined;
 }
 
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
+/** The options of a message, a completion or a response. */
+export interface RunOptions {
+  readonly override: FlowOverride | undefined;
+  readonly routing: ProviderRouting | undefined;
+  /** The request asks for the steps of the run. */
+  readonly isTraced: boolean;
+}
+
+/** Reads the options, noting every fault. */
+export function readOptions(given: unknown, faults: Faults): RunOptions {
+  const options = readWire(chatOptions.nullish(), given, 'options', faults);
+  const { override, tracing } = options?.flow ?? {};
+  const id = override?.id ?? undefined;
+  const version = override?.version ?? undefined;
+  const force = override?.force === true;
+  return {
+    override: force || id !== undefined || version !== undefined ? { force, id, version } : undefined,
+    routing: routingOf(options?.provider?.order, options?.provider?.allow_fallbacks),
+    isTraced: options?.tracing?.enabled === true || tracing?.enabled === true,
+  };
+}
+
+function routingOf(order: readonly string[] | null | undefined, allows: boolean | null | undefined): ProviderRouting | undefined {
+  const isPlain = (order ?? []).length === 0 && allows !== false;
+  return isPlain ? undefined : { order: order ?? [], allowsFallbacks: allows !== false };
+}
+
+/** The part of a run's plan that says which providers may answer. @throws DomainError INVALID_VALUE, UNSUPPORTED_VALUE. */
+export function routingFor(
+  { models }: Pick<Deps, 'models'>,
+  modelId: string,
+  { routing }: RunOptions,
+): { readonly routing?: ProviderRouting } {
+  if (routing === undefined) return {};
+  const at = 'options.provider.order';
+  const unknown = routing.order.findIndex((provider) => !models.hasProvider(provider));
+  if (unknown >= 0) {
+    const param = `${at}[${unknown}]`;
+    const name = JSON.stringify((routing.order[unknown] ?? '').slice(0, 100));
+    throw new DomainError('INVALID_VALUE', `${param} names no provider that is configured here: ${name}`, { param });
+  }
+  if (models.isRoutable(modelId, routing)) return { routing };
+  throw new DomainError('UNSUPPORTED_VALUE', `${at}: none of these providers has ${modelId}, and allow_fallbacks is false`, {
+    param: at,
+  });
+}
+
+/** Whether the reader of a run sees its steps: where the agent shows them, and where an editor asks for them. */
+export function showsSteps(caller: Caller, agent: RunnableAgent | undefined, { isTraced }: RunOptions): boolean {
+  if (agent === undefined) return true;
+  return agent.intermediateStepsVisible || (isTraced && canEditAgent(caller, agent));
 }

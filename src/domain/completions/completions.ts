@@ -4,9 +4,12 @@ import { RunFold } from '../../engine/runs/fold.ts';
 import { awaitedCall } from '../../engine/runs/prompt/transcript.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
+import { isForcing } from '../../engine/runs/tools/choice.ts';
 import type { ToolRegistry } from '../../engine/tools/registry.ts';
+import { skillInstructions } from '../../engine/tools/skills/skills.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { AgentOptions, RunnableAgent } from '../../entities/agents/agent.ts';
+import type { FlowStepRecord } from '../../entities/agents/flow.ts';
 import type { ToolCall } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { StoredFile } from '../../entities/files/file.ts';
@@ -15,10 +18,12 @@ import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { IncompleteReason, RunEvent, RunEventStream, RunSnapshot, Usage } from '../../entities/runs/event.ts';
 import type { Warning } from '../../entities/warning.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
+import { type ChosenFlow, chooseFlow, type FlowTurn, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { type ContextPart, type GivenSource, readGiven, requireGivenCount } from '../chats/given-files.ts';
+import { routingFor, showsSteps } from '../chats/options.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
 import { findFiles } from '../files/files.ts';
@@ -57,6 +62,8 @@ export interface Completion {
   /** The limit that cut the answer when `finish` is `length`; else null. */
   readonly incompleteDetails: IncompleteDetails | null;
   readonly usage: Usage;
+  /** The finished steps of the agent's flow, where the caller sees them. */
+  readonly flowSteps: readonly FlowStepRecord[];
   /** What of the agent had no effect. */
   readonly warnings: readonly Warning[];
   /** `provider/name` of the model that answered; null when unknown. */
@@ -88,22 +95,18 @@ export function runCompletion(
     const run = (model: ModelInfo | undefined) => {
       if (model === undefined) throw missingModel(input.model);
       requireForcedTool(request.toolChoice, agent);
-      const begin = (messages: readonly ModelMessage[]) =>
-        deps.runs.runStateless(
-          planOf(
-            deps.tools,
-            caller,
-            input,
-            { ...request, messages, question: questionOf(request.messages) },
-            model,
-            agent,
-            terms,
-          ),
-          signal,
-          request.secrets,
-        );
-      if (request.given.length === 0) return begin(request.messages);
-      return withGiven(deps, caller, request, model, agent, signal).then(begin);
+      const routing = routingFor(deps, model.id, request.options);
+      const question = questionOf(request.messages);
+      const begin = (messages: readonly ModelMessage[], flow: ChosenFlow | undefined) => {
+        const said = { ...request, messages, question, flow, date: deps.now() };
+        const plan = { ...planOf(deps.tools, caller, input, said, model, agent, terms), ...routing };
+        return deps.runs.runStateless(plan, signal, request.secrets);
+      };
+      const chosen = chooseFlow(deps, caller, agent, flowTurnOf(request));
+      if (request.given.length === 0 && !(chosen instanceof Promise)) return begin(request.messages, chosen);
+      return Promise.all([withGiven(deps, caller, request, model, agent, signal), chosen]).then(([messages, flow]) =>
+        begin(messages, flow),
+      );
     };
     const found = deps.models.find(agent === undefined ? input.model : modelIdOf(deps, agent));
     return found instanceof Promise ? found.then(run) : run(found);
@@ -111,6 +114,11 @@ export function runCompletion(
   if (!isId('agent', input.model)) return start(undefined);
   const agent = agentOf(deps, caller, input.model);
   return agent instanceof Promise ? agent.then(start) : start(agent);
+}
+
+function flowTurnOf({ options, messages, toolChoice }: CompletionRequest): FlowTurn {
+  const hasToolOutputs = messages.at(-1)?.role === 'tool';
+  return { override: options.override, chatMode: 'execute', hasToolOutputs, isForcing: isForcing(toolChoice.choice) };
 }
 
 /**
@@ -200,6 +208,7 @@ export function completionOf(run: RunSnapshot, warnings: readonly Warning[] = []
     finish: finishOf(run),
     incompleteDetails: incompleteDetailsOf(run),
     usage: run.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
+    flowSteps: run.flowSteps ?? [],
     warnings,
     resolvedModel: run.selection === null ? null : `${run.selection.provider}/${run.selection.model}`,
   };
@@ -229,18 +238,23 @@ function planOf(
   registry: ToolRegistry,
   caller: Caller,
   input: CompletionInput,
-  request: CompletionRequest & { readonly question: string },
+  request: CompletionRequest & { readonly question: string; readonly flow: ChosenFlow | undefined; readonly date: Date },
   model: ModelInfo,
   agent: RunnableAgent | undefined,
   { inOnePiece, takesExtensions }: CompletionTerms,
 ): RunPlan {
   const { responseFormat } = request;
-  const { choice: toolChoice, forcedTool, allowed } = request.toolChoice;
-  const standing = allowed === undefined ? (agent?.enabledTools ?? []) : [];
+  const { choice: toolChoice, forcedTool } = request.toolChoice;
   const showsExtensions = takesExtensions && input.streamOptions?.includeExtensions !== false;
-  const warnings = runWarnings(agent, registry);
+  const { flow } = request;
+  const mayReadSkills = flow === undefined && request.toolChoice.allowed === undefined && toolChoice !== 'none';
+  const warnings = runWarnings(agent, registry, {
+    isFlow: flow !== undefined,
+    hasTools: (input.tools ?? []).length > 0,
+    mayReadSkills,
+  });
   if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
-  const instructions = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, {}).trim();
+  const instructions = agent === undefined ? '' : instructionsOf(agent, mayReadSkills);
   const messages: readonly ModelMessage[] =
     instructions === '' ? request.messages : [{ role: 'system', content: instructions }, ...request.messages];
   const question = agent === undefined || agent.dataSourceIds.length === 0 ? '' : request.question.trim();
@@ -251,15 +265,18 @@ function planOf(
     modelId: model.id,
     messages,
     ...(approvals === undefined ? {} : { approvals }),
-    ...(allowed === undefined ? withAgentTools(request.tools, agent) : { tools: request.tools, onlyTools: allowed.functions }),
-    serviceTools: withStandingTools(request.serviceTools, standing),
+    ...toolsOf(request, agent),
     ...(forcedTool === undefined ? {} : { forcedTool }),
     parameters: agent === undefined ? request.parameters : { ...parametersOf(agent.options), ...request.parameters },
     isStreaming: !inOnePiece,
     forgetsText: !inOnePiece,
     ...(warnings.length === 0 || !showsExtensions ? {} : { warnings }),
     generateCitations: isCiting(input, agent, showsExtensions),
+    hidesSteps: !showsExtensions || !showsSteps(caller, agent, request.options),
     charge: chargeTo(caller, { agentId: agent?.id ?? null, runId: null }),
+    ...(flow === undefined || agent === undefined
+      ? {}
+      : { flow: flowPlanOf(flow, agent, { input: request.question, date: request.date, userInputs: {} }) }),
     ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(responseFormat === undefined ? {} : { responseFormat }),
@@ -268,6 +285,22 @@ function planOf(
       ? {}
       : { knowledge: { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question } }),
   };
+}
+
+function instructionsOf(agent: RunnableAgent, mayReadSkills: boolean): string {
+  const own = fillVariables(agent.instructions, agent.userInputs, {}).trim();
+  const skills = skillInstructions(agent, mayReadSkills);
+  return [own, skills].filter((part) => part !== '').join('\n\n');
+}
+
+/** A flow calls the agent's tools only. */
+function toolsOf(
+  { tools, serviceTools, toolChoice: { allowed }, flow }: CompletionRequest & { readonly flow: ChosenFlow | undefined },
+  agent: RunnableAgent | undefined,
+): Pick<RunPlan, 'tools' | 'serviceTools' | 'offersAgentTools' | 'offersSkills' | 'onlyTools'> {
+  if (flow !== undefined) return toolsOfFlow(flow, agent);
+  if (allowed !== undefined) return { tools, serviceTools, onlyTools: allowed.functions };
+  return { ...withAgentTools(tools, agent), serviceTools: withStandingTools(serviceTools, agent?.enabledTools ?? []) };
 }
 
 /** The first value of each option is the one used. */

@@ -9,7 +9,7 @@ import type { Settings } from '../../settings.ts';
 import { completionInput, type ReadCompletionInput } from '../../wire/completions.ts';
 import { type FaultNotes, readWire } from '../../wire/read.ts';
 import type { Unread } from '../../wire/schema.ts';
-import { checkOptions } from '../chats/options.ts';
+import { type RunOptions, readOptions } from '../chats/options.ts';
 import { readSecrets } from '../chats/secrets.ts';
 import { Faults } from '../faults.ts';
 import { type CompletionMessageInput, type GivenPart, type Maybe, readMessages } from './messages.ts';
@@ -60,6 +60,7 @@ export interface CompletionRequest {
   readonly given: readonly GivenPart[];
   readonly parameters: ModelParameters;
   readonly responseFormat: ResponseFormat | undefined;
+  readonly options: RunOptions;
 }
 
 const toolNamePattern = /^[A-Za-z0-9_-]{1,64}$/;
@@ -81,7 +82,7 @@ export function readCompletion(
   faults.throwIfAny();
   const { functions: tools, serviceTools, secrets } = readTools(given, registry, faults);
   const read = readWire(completionInput, withFormerNames(input), '', faults) ?? {};
-  checkOptions(input.options, faults);
+  const options = readOptions(input.options, faults);
   const functions = new Set(tools.map(({ name }) => name));
   const toolChoice = readToolChoice(input.toolChoice, { functions, serviceTools, registry }, isId('agent', input.model), faults);
   const { allowed } = toolChoice;
@@ -94,6 +95,7 @@ export function readCompletion(
     secrets: { ...readSecrets(input.secrets, faults), ...secrets },
     parameters: parametersOf(read),
     responseFormat: responseFormatOf(read),
+    options,
   };
   faults.throwIfAny();
   return request;

@@ -49,13 +49,20 @@ export async function compactResponse(
   const question = await toMessages(deps, [{ itemId: '', item: messageItem(deps, asking) }], giving, signal);
   const transcript = [...history, ...given, ...question];
   const request = {
-    ...storedRequestOf(deps, input, read, answerer, []),
+    ...storedRequestOf(deps, input, read, answerer, [], caller),
     tools: [],
     serviceTools: [],
     knowledge: null,
     generateCitations: false,
   };
-  const { toolChoice: _choice, offersAgentTools: _offers, responseFormat: _format, answerCheck: _check, ...plain } = request;
+  const {
+    toolChoice: _choice,
+    offersAgentTools: _offers,
+    offersSkills: _skills,
+    responseFormat: _format,
+    answerCheck: _check,
+    ...plain
+  } = request;
   const createdAt = Math.floor(deps.now().getTime() / 1000);
   const head = { createdAt, conversationId: null, echo: read.echo };
   const plan = await planOf(deps, caller, plain, answerer, transcript, head, { id, isStreaming: false });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Approvals } from '../../engine/runs/prompt/approvals.ts';
+import { isForcing } from '../../engine/runs/tools/choice.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { Chat, ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
@@ -7,6 +8,7 @@ import { isId } from '../../entities/ids.ts';
 import type { RunEventStream } from '../../entities/runs/event.ts';
 import type { ResponseHead, ResponseItem } from '../../entities/runs/response.ts';
 import { modelIdOf } from '../agents/agents.ts';
+import { chooseFlow, type FlowTurn } from '../agents/flow-choice.ts';
 import { requireFreeNames } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
 import { agentOf, missingModel } from '../completions/completions.ts';
@@ -19,7 +21,7 @@ import { answersEarlierCalls, requireCalls, resolveItems, toMessages, waitingFor
 import { type ReadResponse, type ResponseInput, readResponse } from './input.ts';
 import type { ConnectionMemory } from './memory.ts';
 import { findPlace, historyOfPlace, type Place } from './place.ts';
-import { type Answerer, echoOf, fileTokensMaxOf, planOf, requireRoomFor, storedRequestOf } from './request.ts';
+import { type Answerer, echoOf, fileTokensMaxOf, mayReadSkills, planOf, requireRoomFor, storedRequestOf } from './request.ts';
 
 /** A response that was begun, or whose request joined another one. */
 export interface BegunResponse {
@@ -55,7 +57,8 @@ export async function beginResponse(
   const place = await findPlace(deps, caller, input, read, memory);
   const found = await findAnswerer(deps, caller, input, place.chat);
   const agent = await settleSearchedSources(deps, caller, read.tools.serviceTools, found.agent);
-  const answerer: Answerer = { ...found, agent };
+  const flow = await chooseFlow(deps, caller, agent, flowTurnOf(read));
+  const answerer: Answerer = { ...found, agent, ...(flow === undefined ? {} : { flow }) };
   requireForcedTool(read.tools.choice, answerer.agent);
   if (answerer.agent !== undefined) requireFreeNames(read.tools.places, answerer.agent);
   const items = await resolveItems(deps, caller, read.items);
@@ -70,6 +73,11 @@ export async function beginResponse(
   const events = isWatched ? deps.runs.follow(runId, -1, signal) : deps.runs.replay(runId);
   if (!read.isBackground && result.kind !== 'attached') cancelWhenAlone(deps, runId, signal);
   return { id: runId, events, isStored: true, ...(result.kind === 'attached' ? { attached: result.how } : {}) };
+}
+
+function flowTurnOf({ options, chatMode, items, tools }: ReadResponse): FlowTurn {
+  const hasToolOutputs = ['function_call_output', 'mcp_approval_response'].includes(String(items.at(-1)?.item.type));
+  return { override: options.override, chatMode, hasToolOutputs, isForcing: isForcing(tools.choice.choice) };
 }
 
 interface Begin {
@@ -89,7 +97,7 @@ export async function findAnswerer(deps: Deps, caller: Caller, input: ResponseIn
   const agent = isId('agent', name) ? await agentOf(deps, caller, name) : undefined;
   const model = await deps.models.find(agent === undefined ? name : modelIdOf(deps, agent));
   if (model === undefined) throw missingModel(name);
-  return { agent, model, userInputs: agent !== undefined && agent.id === chat?.agentId ? chat.userInputs : {} };
+  return { agent, model, flow: undefined, userInputs: agent !== undefined && agent.id === chat?.agentId ? chat.userInputs : {} };
 }
 
 async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Promise<BegunResponse> {
@@ -98,7 +106,7 @@ async function beginStateless(deps: Deps, begin: Begin, signal: AbortSignal): Pr
   requireCalls(read.items, items, history);
   const transcript = [...history, ...messages];
   requireRoomFor(read, answerer, transcript, deps.settings.MESSAGES_MAX);
-  const request = { ...storedRequestOf(deps, input, read, answerer, messages), ...approvalsIn(items, history, messages) };
+  const request = { ...storedRequestOf(deps, input, read, answerer, messages, caller), ...approvalsIn(items, history, messages) };
   const run = { id, isStreaming: input.stream === true };
   const plan = await planOf(deps, caller, request, answerer, transcript, headOf(deps, begin, null), run);
   return { id, events: deps.runs.runStateless(plan, signal, read.secrets), isStored: false, transcript };
@@ -140,7 +148,7 @@ async function turnOf(deps: Deps, begin: Begin, isFork: boolean) {
   const ofModel = agent === undefined ? { modelId: model.id } : {};
   const chat = { id: chatId, createdAt, orgId, userId, agentId, name: '', userInputs, ...ofModel };
   const history = answersEarlierCalls(items) ? await historyOfPlace(deps, place) : [];
-  const request = { ...storedRequestOf(deps, input, read, answerer, messages), ...approvalsIn(items, history, messages) };
+  const request = { ...storedRequestOf(deps, input, read, answerer, messages, caller), ...approvalsIn(items, history, messages) };
   return {
     run: { id, createdAt, orgId, userId, keyId, agentId, chatId, modelId: model.id, request },
     events: firstEvents(id, [], headOf(deps, begin, chatId)),
@@ -178,7 +186,11 @@ function approvalsIn(
 
 function headOf(deps: Deps, { input, read, answerer }: Begin, conversationId: string | null): ResponseHead {
   const createdAt = Math.floor(deps.now().getTime() / 1000);
-  const warnings = runWarnings(answerer.agent, deps.tools);
+  const { agent, flow } = answerer;
+  const warnings = runWarnings(agent, deps.tools, {
+    ...{ isFlow: flow !== undefined, hasTools: read.tools.echo.tools.length > 0 },
+    mayReadSkills: mayReadSkills(read, flow),
+  });
   const includes = read.includes.length === 0 ? {} : { includes: read.includes };
   const echo = echoOf(input, read, answerer);
   return { createdAt, conversationId, echo, ...includes, ...(warnings.length === 0 ? {} : { warnings }) };
@@ -190,11 +202,23 @@ function copiesOf(deps: Deps, history: readonly (ChatMessage | NewMessage)[]): r
 }
 
 /** Equal for requests that differ in their input only: while they wait, one run may answer them together. */
-function batchKeyOf(input: ResponseInput, read: ReadResponse, { agent, model }: Answerer, secrets: string | null): string {
+function batchKeyOf(input: ResponseInput, read: ReadResponse, { agent, model, flow }: Answerer, secrets: string | null): string {
   const { tools, instructions, text, reasoning } = read.echo;
   const facts = [agent?.id ?? model.id, tools, read.tools.echo.tool_choice, instructions, read.chatMode, text, reasoning];
   return createHash('sha256')
-    .update(JSON.stringify([...facts, input.maxOutputTokens ?? null, read.isBackground, secrets, read.includes]))
+    .update(
+      JSON.stringify([
+        ...facts,
+        input.maxOutputTokens ?? null,
+        read.isBackground,
+        secrets,
+        read.includes,
+        flow?.flowId,
+        flow?.version,
+        read.options.isTraced,
+        read.options.routing,
+      ]),
+    )
     .digest('base64url');
 }
 

@@ -26,7 +26,7 @@ export async function countResponseInput(deps: Deps, caller: Caller, input: Resp
   const id = deps.newId('response');
   const giving = { caller, model: answerer.model, tokensMax: fileTokensMaxOf(deps, read, answerer), runId: id };
   const messages = await toMessages(deps, items, giving, signal);
-  const request = storedRequestOf(deps, input, read, answerer, messages);
+  const request = storedRequestOf(deps, input, read, answerer, messages, caller);
   const head = { createdAt: Math.floor(deps.now().getTime() / 1000), conversationId: null, echo: echoOf(input, read, answerer) };
   const plan = await planOf(deps, caller, request, answerer, [...history, ...messages], head, { id, isStreaming: false });
   return deps.runs.countInput(plan, signal);

@@ -10,7 +10,7 @@ import { isObject } from '../../lib/json.ts';
 import type { Settings } from '../../settings.ts';
 import { readWire } from '../../wire/read.ts';
 import { type ReadInput, type ResponseInput, responseInput } from '../../wire/responses/request.ts';
-import { checkOptions } from '../chats/options.ts';
+import { type RunOptions, readOptions } from '../chats/options.ts';
 import { readSecrets } from '../chats/secrets.ts';
 import { Faults } from '../faults.ts';
 import { type GivenItem, readItems } from './items.ts';
@@ -33,6 +33,7 @@ export interface ReadResponse {
   readonly secrets: Readonly<Record<string, string>>;
   /** Optional members of items that the request wants to see. */
   readonly includes: readonly string[];
+  readonly options: RunOptions;
   /** Members of the response object that repeat the request and do not depend on the model or agent; `echoOf` adds the others. */
   readonly echo: WireObject;
 }
@@ -71,7 +72,7 @@ export function readResponse(
   const secrets = { ...readSecrets(given.userSecrets, faults, 'userSecrets'), ...tools.secrets };
   const { chatMode = 'execute', threadMode = 'collect' } = input;
   requireOffered(tools, chatMode ?? 'execute', registry, faults);
-  checkOptions(given.options, faults);
+  const options = readOptions(given.options, faults);
   if (threadMode === 'steer' && items.some(({ item }) => item.type === 'function_call_output')) {
     faults.add('input', 'input must not hold a function_call_output with thread_mode "steer": nothing waits for it');
   }
@@ -81,7 +82,7 @@ export function readResponse(
     throw new DomainError('MUTUALLY_EXCLUSIVE_PARAMETERS', message, { param: 'previousResponseId' });
   }
   return {
-    ...{ items, tools, conversationId, isStored, isBackground, secrets },
+    ...{ items, tools, conversationId, isStored, isBackground, secrets, options },
     includes: (input.include ?? []).filter((name) => itemIncludes.includes(name)),
     parameters: parametersOf(input),
     responseFormat: format,

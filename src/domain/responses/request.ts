@@ -3,9 +3,10 @@ import type { ModelMessage, ModelParameters, ModelTool } from '../../engine/mode
 import { asStored, historyOf, isCompressed } from '../../engine/runs/prompt/history.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
-import type { StoredRequest } from '../../engine/runs/stored/request.ts';
+import { flowMode, type StoredRequest } from '../../engine/runs/stored/request.ts';
 import { isForcing } from '../../engine/runs/tools/choice.ts';
 import type { ToolRegistry } from '../../engine/tools/registry.ts';
+import { skillInstructions } from '../../engine/tools/skills/skills.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import type { UserInputValues } from '../../entities/agents/part.ts';
@@ -13,9 +14,11 @@ import type { ChatMessage, NewMessage } from '../../entities/chats/chat.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool } from '../../entities/runs/tool.ts';
+import { type ChosenFlow, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
-import { withAgentTools } from '../agents/tools.ts';
+import { offeredSkills, withAgentTools } from '../agents/tools.ts';
 import { chatNameOf } from '../chats/message-input.ts';
+import { routingFor, showsSteps } from '../chats/options.ts';
 import { shownQuestionOf } from '../chats/transcripts.ts';
 import { parametersOf } from '../completions/completions.ts';
 import { withStandingTools } from '../completions/service-tools.ts';
@@ -31,6 +34,8 @@ export interface Answerer {
   readonly model: ModelInfo;
   /** The chat's values for the agent's user inputs; empty when the chat is with another agent. */
   readonly userInputs: UserInputValues;
+  /** The flow that answers; undefined: the plain loop. */
+  readonly flow: ChosenFlow | undefined;
 }
 
 const planning =
@@ -38,11 +43,12 @@ const planning =
 
 /** The data by which any process can start a stored run. */
 export function storedRequestOf(
-  { tools: registry }: Pick<Deps, 'tools'>,
+  { tools: registry, now, models }: Pick<Deps, 'tools' | 'now' | 'models'>,
   input: ResponseInput,
   read: ReadResponse,
-  { agent, model, userInputs }: Answerer,
+  { agent, model, userInputs, flow }: Answerer,
   messages: readonly NewMessage[],
+  caller: Caller,
 ): StoredRequest {
   const question = questionOfMessages(messages);
   const { tools, responseFormat, chatMode } = read;
@@ -53,22 +59,31 @@ export function storedRequestOf(
   const standing = allowed === undefined ? (agent?.enabledTools ?? []) : [];
   const serviceTools = withStandingTools(tools.serviceTools, standing);
   const ofAgent = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, userInputs).trim();
-  const instructions = [ofAgent, input.instructions?.trim(), canPlanOnly ? planning : ''];
+  const skills = agent === undefined ? '' : skillInstructions(agent, mayReadSkills(read, flow));
+  const instructions = [ofAgent, input.instructions?.trim(), canPlanOnly ? planning : '', skills];
   const inputTokensMax = read.echo.truncation === 'auto' ? inputTokensMaxOf(agent, model) : undefined;
+  const own = {
+    ...(canPlanOnly
+      ? { tools: [], ...(mayReadSkills(read, flow) ? offeredSkills(agent) : {}) }
+      : agentTools(tools.functions, agent, allowed)),
+    serviceTools: serviceToolsOf(registry, chatMode, serviceTools),
+  };
   return {
     instructions: instructions.filter((part) => part !== undefined && part !== '').join('\n\n'),
-    ...(canPlanOnly ? { tools: [] } : agentTools(tools.functions, agent, allowed)),
+    ...(flow === undefined ? own : toolsOfFlow(flow, agent)),
     parameters: samplingOf(read, agent),
     knowledge:
       agent === undefined || agent.dataSourceIds.length === 0
         ? null
         : { orgId: agent.orgId, dataSourceIds: agent.dataSourceIds, question },
     generateCitations: agent?.generateCitations ?? serviceTools.some(({ type }) => isSearch(type)),
-    hidesSteps: agent?.intermediateStepsVisible !== true,
+    hidesSteps: !showsSteps(caller, agent, read.options),
     chatName: chatNameOf(shownQuestionOf(messages)),
-    serviceTools: serviceToolsOf(registry, chatMode, serviceTools),
+    ...routingFor({ models }, model.id, read.options),
     ...(forcedTool === undefined ? {} : { forcedTool }),
-    chatMode,
+    ...(flow === undefined || agent === undefined
+      ? { chatMode }
+      : { chatMode: flowMode, flow: flowPlanOf(flow, agent, { input: question, date: now(), userInputs }) }),
     ...(Object.keys(read.secrets).length > 0 ? { needsSecrets: true } : {}),
     ...(choice === undefined || (canPlanOnly && !isForcing(choice)) ? {} : { toolChoice: choice }),
     ...(onlyTools === undefined ? {} : { onlyTools }),
@@ -82,6 +97,11 @@ export function storedRequestOf(
 /** In the common format, a model cites what its searches found. */
 function isSearch(type: EnabledTool['type']): boolean {
   return type === 'web_search' || type === 'file_search';
+}
+
+/** Whether the model may call `use_skill`. */
+export function mayReadSkills({ tools: { choice } }: ReadResponse, flow: ChosenFlow | undefined): boolean {
+  return flow === undefined && choice.allowed === undefined && choice.choice !== 'none';
 }
 
 /** The request's sampling, else the agent's. */
@@ -114,7 +134,7 @@ function agentTools(
   own: readonly ModelTool[],
   agent: RunnableAgent | undefined,
   allowed: AllowedTools | undefined,
-): Pick<StoredRequest, 'tools' | 'offersAgentTools'> {
+): Pick<StoredRequest, 'tools' | 'offersAgentTools' | 'offersSkills'> {
   return allowed === undefined ? withAgentTools(own, agent) : { tools: own };
 }
 

@@ -1,14 +1,16 @@
+import type { FlowStepRecord } from '../../entities/agents/flow.ts';
 import { type ErrorCode, errorCodes, type PublicError } from '../../entities/errors.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
-import type {
-  EndedSubagent,
-  RunError,
-  RunItem,
-  RunSnapshot,
-  SelectionMetadata,
-  Subagent,
-  TokenLogprob,
-  Usage,
+import {
+  type EndedSubagent,
+  type RunError,
+  type RunItem,
+  type RunSnapshot,
+  type SelectionMetadata,
+  type Subagent,
+  shownOutput,
+  type TokenLogprob,
+  type Usage,
 } from '../../entities/runs/event.ts';
 import type { ResponseHead, WireObject } from '../../entities/runs/response.ts';
 import type { CallForm, FileSearchResult, ListedTool, OutputFile } from '../../entities/runs/tool.ts';
@@ -35,6 +37,7 @@ export function responseObject(head: ResponseHead, run: RunSnapshot, options: Wi
     output: shownItems(run.output, options).map((item) => itemOf(item, head.includes)),
     conversation: conversationId === null ? null : { id: conversationId },
     usage: run.usage === null ? null : usageOf(run.usage),
+    ...(options.hasExtensions && run.flowSteps !== undefined ? { flow_steps: run.flowSteps.map(flowStepOf) } : {}),
     ...(options.hasExtensions && head.warnings !== undefined ? { warnings: head.warnings } : {}),
     ...(options.hasExtensions ? { selection_metadata: run.selection === null ? null : selectionOf(run.selection) } : {}),
   };
@@ -152,7 +155,9 @@ function listedToolOf({ name, description, inputSchema, annotations }: ListedToo
 }
 
 /** The text; with the images that the call made, an array of parts. */
-function outputOf({ output, files = [] }: Item<'server_tool_call_output'>): unknown {
+function outputOf(item: Item<'server_tool_call_output'>): unknown {
+  const { files = [] } = item;
+  const output = shownOutput(item);
   if (files.length === 0) return output;
   const text = output === '' ? [] : [textPart(output, [])];
   return [...text, ...files.map(filePartOf)];
@@ -222,6 +227,11 @@ export function subagentOf(subagent: Subagent | EndedSubagent): WireObject {
   if (!('summary' in subagent)) return shown;
   const { summary, usage } = subagent;
   return { ...shown, summary, usage: usage === null ? null : usageOf(usage) };
+}
+
+/** A finished step of a flow. */
+export function flowStepOf({ stepId, type, status, input, output, durationMs }: FlowStepRecord): WireObject {
+  return { step_id: stepId, type, status, input, output, duration_ms: durationMs };
 }
 
 function selectionOf({ provider, model, fallbackChain, latencyHints }: SelectionMetadata): WireObject {

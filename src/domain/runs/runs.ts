@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ModelInfo } from '../../engine/models/catalog.ts';
-import type { StoredRequest } from '../../engine/runs/stored/request.ts';
+import { flowMode, type StoredRequest } from '../../engine/runs/stored/request.ts';
+import { skillInstructions } from '../../engine/tools/skills/skills.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { type Chat, type ChatMessage, type NewMessage, newMessageDefaults } from '../../entities/chats/chat.ts';
@@ -11,6 +12,7 @@ import type { NewRun, Run } from '../../entities/runs/run.ts';
 import type { Warning } from '../../entities/warning.ts';
 import { canWriteChat, visibleChats } from '../access/access.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
+import { type ChosenFlow, chooseFlow, flowPlanOf, toolsOfFlow } from '../agents/flow-choice.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
 import { requireNoToolConflict, withAgentTools } from '../agents/tools.ts';
 import { runWarnings } from '../agents/warnings.ts';
@@ -25,6 +27,7 @@ import {
   type SubmitToolOutputsInput,
   toolOutputConflict,
 } from '../chats/message-input.ts';
+import { routingFor, showsSteps } from '../chats/options.ts';
 import { contextOfPrompt } from '../chats/prompt-files.ts';
 import { asShown } from '../chats/transcripts.ts';
 import { parametersOf } from '../completions/completions.ts';
@@ -86,14 +89,30 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
   const agent = await settleSearchedSources(deps, caller, message.serviceTools, await agentOfChat(deps, caller, chat));
   const model = await modelFor(deps, input.modelId ?? (agent === undefined ? (chat.modelId ?? '') : modelIdOf(deps, agent)));
   if (agent !== undefined) requireNoToolConflict(input.tools ?? [], agent);
-  const request = requestOf(chat, agent, message, input.date ?? deps.now());
+  const turn = {
+    override: message.options.override,
+    chatMode: messageChatMode,
+    hasToolOutputs: false,
+    isForcing: false,
+  } as const;
+  const flow = await chooseFlow(deps, caller, agent, turn);
+  const hidesSteps = !showsSteps(caller, agent, message.options);
+  const request = {
+    ...requestOf(chat, agent, message, input.date ?? deps.now(), flow),
+    ...routingFor(deps, model.id, message.options),
+    hidesSteps,
+  };
   const context = await contextOfPrompt(deps, caller, chat, message.parts, model, request.inputTokensMax);
   await deps.runs.requireRoom(caller);
   const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets: message.secrets });
   const said = newMessage(deps, run, {
     ...{ role: 'user', content: message.text, parts: message.parts, toolCallId: null, toolStatus: null },
   });
-  const warnings = runWarnings(agent, deps.tools);
+  const warnings = runWarnings(agent, deps.tools, {
+    isFlow: flow !== undefined,
+    hasTools: (input.tools ?? []).length > 0,
+    mayReadSkills: flow === undefined,
+  });
   const result = await deps.storage.threads.begin({
     ...{ run, events: firstEvents(run.id, warnings), messages: [{ ...said, context }], items: [], previousId: null },
     mustBeNewest: false,
@@ -122,7 +141,7 @@ export async function sendMessage(deps: Deps, caller: Caller, chatId: string, in
  */
 export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: string, input: SubmitToolOutputsInput): Promise<Run> {
   const chat = await getOwnChat(deps, caller, chatId);
-  const { outputs, secrets } = readToolOutputs(input);
+  const { outputs, secrets, options } = readToolOutputs(input);
   const { systemMessageId } = input;
   const asking = isId('message', systemMessageId) ? await deps.storage.chats.findMessage(chat.id, systemMessageId) : undefined;
   const calls = asking?.toolCalls ?? [];
@@ -134,13 +153,14 @@ export async function submitToolOutputs(deps: Deps, caller: Caller, chatId: stri
     outputs,
     calls.map(({ id }) => id),
   );
-  await agentOfChat(deps, caller, chat);
+  const agent = await agentOfChat(deps, caller, chat);
   const model = await modelFor(deps, before.modelId);
   const faults = new Faults();
   const approvals = approvalsOfOutputs(calls, outputs, faults);
   faults.throwIfAny();
   const { approvals: _earlier, ...asked } = before.request as StoredRequest;
-  const request = { ...asked, chatName: null, ...(approvals === undefined ? {} : { approvals }) };
+  const hidesSteps = asked.hidesSteps && !showsSteps(caller, agent, options);
+  const request = { ...asked, chatName: null, hidesSteps, ...(approvals === undefined ? {} : { approvals }) };
   await deps.runs.requireRoom(caller);
   const run = newRun(deps, caller, { chat, modelId: model.id, request, secrets });
   const result = await deps.storage.chats.startTurn({
@@ -236,11 +256,21 @@ function begunRun({ id, createdAt, orgId, userId, agentId, chatId, modelId }: Ne
 function batchKeyOf(
   { date }: SendMessageInput,
   { serviceTools }: ReadMessage,
-  { tools, toolChoice }: StoredRequest,
+  { tools, toolChoice, flow, hidesSteps, routing }: StoredRequest,
   model: ModelInfo,
   secrets: string | null,
 ): string {
-  const facts = ['message', model.id, tools, toolChoice ?? null, serviceTools, date?.toISOString() ?? null, secrets];
+  const request = [
+    tools,
+    toolChoice ?? null,
+    serviceTools,
+    date?.toISOString() ?? null,
+    flow?.flowId,
+    flow?.version,
+    hidesSteps,
+    routing,
+  ];
+  const facts = ['message', model.id, ...request, secrets];
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url');
 }
 
@@ -274,17 +304,24 @@ function requestOf(
   agent: RunnableAgent | undefined,
   { text, tools, serviceTools }: ReadMessage,
   date: Date,
+  flow: ChosenFlow | undefined,
 ): StoredRequest {
   const { options = {}, dataSourceIds = [], orgId = '' } = agent ?? {};
   const inputTokensMax = options.maxInputTokens?.[0];
   const question = text.trim();
   const instructions = agent === undefined ? '' : fillVariables(agent.instructions, agent.userInputs, chat.userInputs);
+  const skills = agent === undefined ? '' : skillInstructions(agent, flow === undefined);
+  const ofFlow =
+    agent === undefined || flow === undefined
+      ? { chatMode: messageChatMode }
+      : { chatMode: flowMode, flow: flowPlanOf(flow, agent, { input: text, date, userInputs: chat.userInputs }) };
   return {
     // The date comes last: prompt caches hold up to it.
-    instructions: [instructions.trim(), currentDate(date)].filter((part) => part !== '').join('\n\n'),
-    chatMode: messageChatMode,
-    ...withAgentTools(tools, agent),
-    serviceTools: withStandingTools(serviceTools, agent?.enabledTools ?? []),
+    instructions: [instructions.trim(), skills, currentDate(date)].filter((part) => part !== '').join('\n\n'),
+    ...ofFlow,
+    ...(flow === undefined
+      ? { ...withAgentTools(tools, agent), serviceTools: withStandingTools(serviceTools, agent?.enabledTools ?? []) }
+      : toolsOfFlow(flow, agent)),
     parameters: parametersOf(options),
     knowledge: dataSourceIds.length === 0 ? null : { orgId, dataSourceIds, question },
     generateCitations: agent?.generateCitations ?? false,

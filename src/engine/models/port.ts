@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../entities/errors.ts';
 import type { TokenLogprob } from '../../entities/runs/event.ts';
+import type { ProviderRouting } from './routing.ts';
 
 /** A request to a model of any provider. Messages are in the order of the common chat format. */
 export interface ModelRequest {
@@ -15,6 +16,8 @@ export interface ModelRequest {
   readonly isStreaming: boolean;
   /** The header of that name, for providers over HTTP: continues the trace of the call. */
   readonly traceparent?: string;
+  /** For the router only. */
+  readonly routing?: ProviderRouting;
 }
 
 /** Sampling, length, and options for the provider; absent members are left to the provider. */

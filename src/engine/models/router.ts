@@ -7,6 +7,7 @@ import { configuredProviders, type ModelSettings, type ReadEnvironment } from '.
 import { readModelsFile } from './providers/models-file.ts';
 import type { Provider } from './providers/provider.ts';
 import { type RoutedStream, routeStream } from './route-stream.ts';
+import { type ProviderRouting, routedChain } from './routing.ts';
 
 /** The models of this process: the built-in one, the providers of the settings, the routes of the models file. */
 export interface ModelRouter {
@@ -20,6 +21,10 @@ export interface ModelRouter {
   defaultModelId(): string;
   /** Asks all providers for their models once, so that the default is known. Waits at most `timeoutMs`; the requests go on. */
   warm(timeoutMs: number): Promise<void>;
+  /** Whether the operator configured a provider of this id. */
+  hasProvider(id: string): boolean;
+  /** Whether any provider is left to ask for a model (a full id) with this routing. */
+  isRoutable(modelId: string, routing: ProviderRouting): boolean;
   /** Runs `request.model` (a full id) with its retries and fallbacks before the first delta. */
   stream(request: ModelRequest, signal: AbortSignal): RoutedStream;
   /** EMBEDDING_MODEL with what makes its vectors; undefined while the setting is not set. */
@@ -71,10 +76,19 @@ export function createModelRouter(
       await Promise.race([catalog.list(), late]);
       clearTimeout(timer);
     },
+    hasProvider: (id) => catalog.provider(id) !== undefined,
+    isRoutable(modelId, routing) {
+      const route = routes.get(modelId);
+      const usual = route === undefined ? [modelId] : [route.primary, ...route.fallbacks];
+      return routedChain(usual, routing, (id) => catalog.has(id)).length > 0;
+    },
     stream(request, signal) {
       requireInlineImages(request.messages);
       const route = routes.get(request.model);
-      const chain = route === undefined ? [request.model] : [route.primary, ...route.fallbacks];
+      const usual = route === undefined ? [request.model] : [route.primary, ...route.fallbacks];
+      const routed = request.routing === undefined ? usual : routedChain(usual, request.routing, (id) => catalog.has(id));
+      // A step of a flow may name a model that the providers of the request do not have.
+      const chain = routed.length === 0 ? usual : routed;
       return routeStream({ catalog, circuit, logger, retriesMax: settings.MODEL_RETRIES_MAX }, chain, request, signal);
     },
     embedding,

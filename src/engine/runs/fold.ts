@@ -13,6 +13,7 @@ import {
   type Usage,
 } from '../../entities/runs/event.ts';
 import { storableText } from '../../lib/text.ts';
+import type { FlowStepEvent } from './loop-deps.ts';
 import type { TranscriptSpan } from './prompt/transcript.ts';
 
 /**
@@ -26,6 +27,7 @@ export class RunFold {
   #doneCount = 0;
   #resumedAt = 0;
   #hasSaid = false;
+  #isItemOpen = false;
   /** How many of the inputs came before the pause and are in the chat. */
   #inputsBefore = 0;
   readonly #subagents = new Map<string, Subagent>();
@@ -35,6 +37,9 @@ export class RunFold {
   /** Tool calls since the log last said what was used. */
   #callsSince = 0;
   #rule: LostCallRule | undefined;
+  readonly #flowSteps: FlowStepEvent[] = [];
+  /** How many items were closed when the last step of the flow was recorded. */
+  #doneAtStep = -1;
   readonly #inputs: { readonly at: number; readonly messages: readonly NewMessage[] }[] = [];
 
   add(events: readonly RunEvent[]): void {
@@ -63,15 +68,22 @@ export class RunFold {
         break;
       case 'response.output_item.added':
         this.#hasSaid = true;
+        this.#isItemOpen = true;
         break;
       case 'response.output_item.done':
         this.#doneCount += 1;
+        this.#isItemOpen = false;
         break;
       case 'response.subagent.started':
         this.#subagents.set(event.subagent.id, event.subagent);
         break;
       case 'response.subagent.completed':
         this.#subagents.delete(event.subagent.id);
+        break;
+      case 'parley.flow.step':
+        this.#flowSteps.push(event);
+        this.#hasSaid = true;
+        this.#doneAtStep = this.#doneCount;
         break;
       case 'parley.usage':
         this.#spent = event.usage;
@@ -98,6 +110,16 @@ export class RunFold {
   /** What to do with the tool call that was begun last if its process died; undefined where the log does not say. */
   get lostCallRule(): LostCallRule | undefined {
     return this.#rule;
+  }
+
+  /** The finished steps of the run's flow. */
+  get flowSteps(): readonly FlowStepEvent[] {
+    return this.#flowSteps;
+  }
+
+  /** Whether the log ends behind a finished step of a flow, with nothing begun since. */
+  get isBetweenSteps(): boolean {
+    return this.#doneAtStep === this.#doneCount && !this.#isItemOpen;
   }
 
   /** The part of the output that is not in the chat yet, with the messages that others added. */

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { IdKind } from '../../entities/ids.ts';
-import type { RunSnapshot, RunSpent } from '../../entities/runs/event.ts';
+import type { RunEvent, RunSnapshot, RunSpent } from '../../entities/runs/event.ts';
 import type { ModelRouter } from '../models/router.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { AgentServers } from '../tools/mcp/agent-servers.ts';
@@ -52,6 +52,8 @@ export interface Continuation {
   readonly turnFrom: number;
 }
 
+export type FlowStepEvent = Extract<RunEvent, { readonly type: 'parley.flow.step' }>;
+
 /** How one run begins. */
 export interface LoopStart {
   readonly runId: string;
@@ -67,6 +69,8 @@ export interface LoopStart {
   readonly before?: RunSnapshot;
   /** Set when the run continues in place of a dead process, between two model calls. */
   readonly continues?: Continuation;
+  /** The finished steps of its flow, when the run goes on after a pause or in place of a dead process. */
+  readonly flowSteps?: readonly FlowStepEvent[];
   /** Rounds, tool calls and time used before. */
   readonly spent?: RunSpent;
   /** Model calls of dead processes whose answers are not in the log: they count as rounds. */

@@ -1,6 +1,6 @@
 import { DomainError } from '../../entities/errors.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
-import type { RunEvent, SpentCall } from '../../entities/runs/event.ts';
+import type { RetrievalRecord, RunEvent, SpentCall } from '../../entities/runs/event.ts';
 import { ModelError, type ModelMessage } from '../models/port.ts';
 import type { Selection } from '../models/route-stream.ts';
 import type { Subagents } from '../tools/subagents.ts';
@@ -10,6 +10,7 @@ import { RunOutput } from './answer/output.ts';
 import { RunBudget } from './budget.ts';
 import type { RunControl } from './control.ts';
 import { domainErrorOf, failureOf, isCancel, selectionOf, snapshot, terminalBody } from './ending.ts';
+import { runFlow } from './flow/flow-run.ts';
 import type { LoopDeps, LoopStart } from './loop-deps.ts';
 import { ModelCall } from './model-call.ts';
 import { type Approvals, approvedCalls, withResults } from './prompt/approvals.ts';
@@ -18,6 +19,7 @@ import { asStored, historyOf, textOf } from './prompt/history.ts';
 import { requestOf } from './prompt/model-request.ts';
 import { cite, findPassages } from './prompt/passages.ts';
 import { contextOf } from './prompt/transcript.ts';
+import { retrievalOf } from './record.ts';
 import type { RunPlan } from './run-engine.ts';
 import { RunStop } from './stop.ts';
 import { subagentsOfRun } from './subagents/subagents-of-run.ts';
@@ -34,7 +36,7 @@ import { needOf, within } from './usage/token-need.ts';
 /**
  * The one loop of every run: passages → model → tools → model …, as numbered events in batches, one batch for each upstream read, with
  * exactly one terminal event at the end. It asks the model at most `roundsMax` times. In the last round the model may call no tool; a call
- * nevertheless ends the run as `incomplete`, reason `max_tool_calls`.
+ * nevertheless ends the run as `incomplete`, reason `max_tool_calls`. A plan with a flow is answered by its steps instead.
  *
  * @throws DomainError before the first batch when `isEager` is false and the model refused.
  */
@@ -44,6 +46,7 @@ export function runLoop(
   deps: LoopDeps,
   signal: AbortSignal,
 ): AsyncGenerator<readonly RunEvent[]> {
+  if (plan.flow !== undefined) return runFlow(plan, plan.flow, start, deps, signal, runLoop);
   return new Run(plan, start, deps).events(signal);
 }
 
@@ -68,6 +71,7 @@ class Run {
   readonly #spending: RunSpending;
   readonly #tools: RunTools;
   readonly #subagents: () => Subagents;
+  readonly #retrievals: RetrievalRecord[] = [];
   /** The passages that the answer may cite, by their numbers. */
   readonly #citable: Passage[] = [];
   readonly #calls: RunCalls;
@@ -233,12 +237,19 @@ class Run {
     if (batch !== undefined) yield batch;
   }
 
-  /** What `findPassages` works with: each search is a span while tracing is on. */
+  /** What `findPassages` works with: each search is noted for the trace, and is a span while tracing is on. */
   #searching(): Pick<LoopDeps, 'retrieve' | 'logger'> {
     const trace = this.#trace;
     const { retrieve, logger } = this.#deps;
-    if (trace === undefined) return this.#deps;
-    return { logger, retrieve: (plan, signal) => trace.retrieval(plan.dataSourceIds, () => retrieve(plan, signal)) };
+    return {
+      logger,
+      retrieve: async (plan, signal) => {
+        const search = () => retrieve(plan, signal);
+        const found = await (trace === undefined ? search() : trace.retrieval(plan.dataSourceIds, search));
+        this.#retrievals.push(retrievalOf(plan.question, found));
+        return found;
+      },
+    };
   }
 
   /** Whether the run may ask the model once more. If not, its model wanted more than the run may do. */
@@ -271,7 +282,7 @@ class Run {
     this.#selection = call.selection;
     this.#hasCalled ||= call.hasCalled;
     this.#serviceTier = call.serviceTier ?? this.#serviceTier;
-    this.#spending.charge(call, wasCut);
+    this.#spending.charge(call, wasCut, performance.now() - startedMs);
     hold.release();
     this.#deps.timings?.modelCall(call, wasCut, startedMs);
     const { selection, finish } = call;
@@ -372,7 +383,9 @@ class Run {
     const body = terminalBody(base, failure, this.#lastCall?.finish, this.#isBounded);
     const completed = body.type === 'response.completed' ? { completedAtMs: this.#deps.now().getTime() } : {};
     const paused = body.run.incompleteReason === 'paused' ? { spent: this.#spending.spent } : {};
-    output.emit({ ...body, run: { ...body.run, ...completed, ...paused } });
+    const { calls } = this.#spending;
+    const record = this.#start.isEager ? { record: { calls, retrievals: this.#retrievals } } : {};
+    output.emit({ ...body, run: { ...body.run, ...completed, ...paused, ...record } });
     const last = output.take();
     this.#trace?.close(last);
     return last;

@@ -1,3 +1,4 @@
+import type { FlowPlan } from '../../entities/agents/flow.ts';
 import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { Retrieval } from '../../entities/knowledge/retrieval.ts';
 import type { SearchedQuestion, Turn } from '../../entities/knowledge/searched-question.ts';
@@ -8,6 +9,7 @@ import type { Warning } from '../../entities/warning.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
 import type { EmbeddingRequest, ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../models/port.ts';
 import type { EmbeddingModel } from '../models/router.ts';
+import type { ProviderRouting } from '../models/routing.ts';
 import type { AnswerCheck } from './answer/gate.ts';
 import type { Approvals } from './prompt/approvals.ts';
 import type { RewriteQuestion } from './prompt/rewrite.ts';
@@ -39,10 +41,16 @@ export interface RunPlan {
   readonly chatId?: string | null;
   /** The model may also call those tools of the charged agent that run in the service. */
   readonly offersAgentTools?: true;
+  /** The model may also read the skills of the charged agent. */
+  readonly offersSkills?: true;
   /** The only functions that may be called beside those of `serviceTools`; absent: no limit. */
   readonly onlyTools?: readonly string[];
   /** Answers to calls that waited for a person, at the end of `messages`. */
   readonly approvals?: Approvals;
+  /** Which providers may answer. */
+  readonly routing?: ProviderRouting;
+  /** Answers instead of the plain loop. */
+  readonly flow?: FlowPlan;
   /** Most calls of the service's tools in the whole run. */
   readonly toolCallsMax?: number;
   /** What of the agent has no effect on the run: part of its first event. */
@@ -54,7 +62,7 @@ export interface RunPlan {
   /** What may be retrieved for the question; absent: no knowledge. */
   readonly knowledge?: KnowledgePlan;
   readonly generateCitations: boolean;
-  /** Leaves out `parley.step`, for readers who may not see the steps between question and answer. Default: steps are emitted. */
+  /** Leaves out `parley.step` and hides the steps of a flow, for readers who may not see the steps between question and answer. Default: steps are emitted. */
   readonly hidesSteps?: boolean;
   readonly charge: Charge;
 }

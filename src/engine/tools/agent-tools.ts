@@ -1,11 +1,13 @@
 import type { RunnableAgent } from '../../entities/agents/agent.ts';
 import { type RunnableTool, secretKeysIn } from '../../entities/agents/part.ts';
+import { skillFunction } from '../../entities/agents/skill-offer.ts';
 import type { Settings } from '../../settings.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Egress } from '../egress/egress.ts';
 import { createApiTool } from './api-function/api-tool.ts';
 import { openSecrets } from './bound-secrets.ts';
 import type { ServerTool, ServerTools } from './server-tool.ts';
+import { areOnDemand, createSkillTool } from './skills/skills.ts';
 
 export interface AgentToolsDeps {
   readonly settings: Settings;
@@ -14,7 +16,7 @@ export interface AgentToolsDeps {
   now(): Date;
 }
 
-/** The tools of an agent that run in the service; a plain value while the agent is cached. */
+/** The tools of an agent that run in the service, with `use_skill` where it has skills to read; a plain value while the agent is cached. */
 export type AgentTools = (agentId: string) => ServerTools | Promise<ServerTools>;
 
 const none: ServerTools = new Map();
@@ -23,12 +25,13 @@ const none: ServerTools = new Map();
 export function createAgentTools(deps: AgentToolsDeps): AgentTools {
   const made = new WeakMap<RunnableAgent, ServerTools>();
   const toolsOf = (agent: RunnableAgent | undefined): ServerTools => {
-    if (agent === undefined || agent.tools.length === 0) return none;
+    if (agent === undefined || (agent.tools.length === 0 && agent.skills.length === 0)) return none;
     const known = made.get(agent);
     if (known !== undefined) return known;
     const tools = new Map(
       agent.tools.filter(({ type }) => type === 'API_FUNCTION').map((tool) => [tool.name, apiTool(deps, agent, tool)] as const),
     );
+    if (areOnDemand(agent)) tools.set(skillFunction, createSkillTool(agent, deps.storage.agentParts.skills));
     made.set(agent, tools);
     return tools;
   };

@@ -44,6 +44,8 @@ export interface ToolResult {
   readonly files?: readonly OutputFile[];
   /** Replaces the form that the call began with. */
   readonly form?: CallForm;
+  /** The text is instructions of the agent: it is shown to nobody but the model and, in traces, the agent's editors. */
+  readonly isConfidential?: true;
 }
 
 /** Proves that a call may have effects outside now. Its record is stored before the tool starts; the pass covers the time after that. */

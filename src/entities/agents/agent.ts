@@ -1,5 +1,5 @@
 import type { EnabledTool } from '../runs/tool.ts';
-import type { AgentRunParts } from './part.ts';
+import type { AgentRunParts, JsonObject, RunnableSkill } from './part.ts';
 
 export const agentVisibilities = ['PRIVATE', 'GROUP', 'ORGANIZATION', 'ANYONE_WITH_LINK'] as const;
 export type AgentVisibility = (typeof agentVisibilities)[number];
@@ -138,8 +138,8 @@ export interface AgentFacts extends AgentWithEditors {
 export interface RunnableAgent extends AgentFacts, AgentRunParts {
   /** Sources that may be searched; those being deleted are left out. */
   readonly dataSourceIds: readonly string[];
-  /** Whether a flow is enabled that has an active version. */
-  readonly hasFlow: boolean;
-  /** Whether a skill is enabled. */
-  readonly hasSkill: boolean;
+  /** The active version of the enabled flow; null when there is none. */
+  readonly flow: { readonly flowId: string; readonly version: number; readonly data: JsonObject } | null;
+  /** The enabled skills, by name. */
+  readonly skills: readonly RunnableSkill[];
 }

@@ -59,6 +59,14 @@ export interface AgentSkill extends AgentPart {
   readonly enabled: boolean;
 }
 
+/** Longer contents are not kept in memory: they are read when a model asks for them. */
+export const skillGivenCharsMax = 2_000;
+
+export interface RunnableSkill extends Pick<AgentSkill, 'id' | 'name' | 'description'> {
+  /** Null for a content of more than `skillGivenCharsMax` characters. */
+  readonly content: string | null;
+}
+
 export interface AgentFlow extends AgentPart {
   readonly name: string;
   readonly enabled: boolean;

@@ -1,6 +1,7 @@
+import type { FlowStepRecord, FlowStepResult } from '../agents/flow.ts';
 import type { NewMessage } from '../chats/chat.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { Citation } from '../knowledge/citation.ts';
+import type { Citation, Passage } from '../knowledge/citation.ts';
 import type { Warning } from '../warning.ts';
 import type { ResponseHead } from './response.ts';
 import type { CallForm, ListedTool, OutputFile } from './tool.ts';
@@ -25,6 +26,24 @@ export interface SpentCall {
   readonly entryId: string;
   readonly modelId: string;
   readonly usage: Usage;
+  /** Absent in old logs, and for calls of subagents. */
+  readonly durationMs?: number;
+}
+
+/** One search of a run for passages. */
+export interface RetrievalRecord {
+  readonly question: string;
+  /** `hybrid`: by words and by meaning; `lexical`: by words alone. */
+  readonly mode: string;
+  /** Why meaning took no part although vectors are switched on; null otherwise. */
+  readonly reason: string | null;
+  readonly passages: readonly { readonly title: string; readonly score: number }[];
+}
+
+/** What the last event of a stored run keeps for its trace; no API shows it with the event. */
+export interface RunRecord {
+  readonly calls: readonly SpentCall[];
+  readonly retrievals: readonly RetrievalRecord[];
 }
 
 /** How likely a token of a text was, in the form of the responses format. */
@@ -126,9 +145,19 @@ export interface CallResult {
   /** What the model reads. */
   readonly output: string;
   readonly error: { readonly code: string; readonly message: string } | null;
+  /** The output is instructions of the agent: every reader of the run gets `confidentialText` instead. */
+  readonly isConfidential?: true;
   /** Files that the call made; absent when it made none. */
   readonly files?: readonly OutputFile[];
 }
+/** What readers see of a confidential output. */
+export const confidentialText = 'The content of a skill is shown to editors only.';
+
+/** The output of a call as readers of the run see it: the one place that hides confidential outputs. */
+export function shownOutput({ output, isConfidential }: Pick<CallResult, 'output' | 'isConfidential'>): string {
+  return isConfidential === true ? confidentialText : output;
+}
+
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
 export const subagentStatuses = ['in_progress', 'completed', 'failed', 'cancelled'] as const;
@@ -169,6 +198,10 @@ export interface RunSnapshot {
   readonly completedAtMs?: number;
   /** On the last event of a run that was cut by `force`: its output is not in its chat. */
   readonly isCut?: true;
+  /** On the last event of a run that a flow answers: its finished steps, where readers see them. */
+  readonly flowSteps?: readonly FlowStepRecord[];
+  /** On the last event of a stored run, and on a pause. */
+  readonly record?: RunRecord;
   /** On a pause and the events after it. */
   readonly spent?: RunSpent;
   /** On `response.created` only: what of the agent has no effect on the run. */
@@ -254,6 +287,16 @@ export type RunEventBody =
   | { readonly type: 'response.output_item.done'; readonly outputIndex: number; readonly item: RunItem }
   /** Retrieval and other work between model calls; shown only where the agent shows intermediate steps. */
   | { readonly type: 'parley.step'; readonly name: string; readonly detail: Readonly<Record<string, unknown>> }
+  /** A finished step of a flow. A process that takes the run over does not repeat it. */
+  | {
+      readonly type: 'parley.flow.step';
+      readonly step: FlowStepRecord;
+      readonly result: FlowStepResult;
+      /** Found by a `retrieve` step. */
+      readonly passages?: readonly Passage[];
+      /** Readers of the run see no steps: the event is for the service and for traces. */
+      readonly isHidden?: true;
+    }
   /** Messages that thread mode `steer` adds to the active turn, at their place in the history. */
   | { readonly type: 'parley.input'; readonly messages: readonly NewMessage[] }
   /**

@@ -11,6 +11,7 @@ import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { RunEvent, RunSnapshot, Usage } from '../../entities/runs/event.ts';
 import { takesExtensions } from '../../http/extensions.ts';
 import { builder, type GraphContext } from '../builder/builder.ts';
+import { FlowStepType } from '../runs/flow-steps.ts';
 import { WarningType } from '../types/warnings.ts';
 import { CompletionInputType } from './inputs.ts';
 
@@ -157,6 +158,12 @@ const CompletionType = builder.objectRef<CompletionReply>('Completion').implemen
       nullable: true,
       description: 'The limit that cut the answer; null when none did.',
       resolve: ({ completion }) => completion.incompleteDetails,
+    }),
+    flowSteps: t.field({
+      type: [FlowStepType],
+      nullable: true,
+      description: 'The finished steps of the flow that answered, where the agent or the request shows them; else null.',
+      resolve: ({ completion: { flowSteps } }) => (flowSteps.length === 0 ? null : [...flowSteps]),
     }),
     warnings: t.field({
       type: [WarningType],

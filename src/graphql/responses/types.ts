@@ -6,6 +6,7 @@ import type { WireObject } from '../../entities/runs/response.ts';
 import type { Warning } from '../../entities/warning.ts';
 import { takesExtensions } from '../../http/extensions.ts';
 import { builder, type GraphContext } from '../builder/builder.ts';
+import { FlowStepType } from '../runs/flow-steps.ts';
 import { RunItemType, RunStatusType } from '../runs/parts.ts';
 import { WarningType } from '../types/warnings.ts';
 
@@ -145,6 +146,12 @@ export const ResponseType = builder.objectRef<ResponseView>('Response').implemen
         nullable: true,
         description: 'Which model answered and how it was chosen; null until its end.',
         resolve: ({ wire }) => wire.selection_metadata ?? null,
+      }),
+      flowSteps: t.field({
+        type: [FlowStepType],
+        nullable: true,
+        description: 'The finished steps of the flow that answered, where the agent or the request shows them; else null.',
+        resolve: ({ state, wire }) => (wire.flow_steps === undefined ? null : [...(state.run.flowSteps ?? [])]),
       }),
       warnings: t.field({
         type: [WarningType],

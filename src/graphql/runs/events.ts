@@ -3,6 +3,7 @@ import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { RunEvent } from '../../entities/runs/event.ts';
 import { builder } from '../builder/builder.ts';
 import { CitationType, ToolCallType } from '../chats/messages.ts';
+import { FlowStepType } from './flow-steps.ts';
 import { RunItemType, RunSnapshotType, UsageType } from './parts.ts';
 
 export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
@@ -37,6 +38,7 @@ const eventTypes: Readonly<Record<RunEvent['type'], string>> = {
   'response.subagent.completed': 'SubagentCompletedEvent',
   'response.output_item.done': 'ItemDoneEvent',
   'parley.step': 'StepEvent',
+  'parley.flow.step': 'FlowStepEvent',
   'parley.input': 'InputEvent',
   'parley.usage': 'UsageEvent',
   'response.completed': 'RunEndedEvent',
@@ -182,6 +184,19 @@ builder.objectRef<EventOf<'parley.step'>>('StepEvent').implement({
       type: 'JSON',
       description: 'The result: an object whose members depend on `name`.',
       resolve: ({ detail }) => detail,
+    }),
+  }),
+});
+
+builder.objectRef<EventOf<'parley.flow.step'>>('FlowStepEvent').implement({
+  description: 'A step of a flow is finished.',
+  interfaces: [RunEventType],
+  fields: (t) => ({
+    step: t.field({
+      type: FlowStepType,
+      nullable: true,
+      description: 'The step; null where the agent shows no intermediate steps.',
+      resolve: ({ step, isHidden }) => (isHidden === true ? null : step),
     }),
   }),
 });

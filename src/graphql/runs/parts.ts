@@ -4,11 +4,13 @@ import {
   type RunSnapshot,
   runStatuses,
   type SelectionMetadata,
+  shownOutput,
   type Usage,
 } from '../../entities/runs/event.ts';
 import { type BuilderTypes, builder } from '../builder/builder.ts';
 import { CitationType } from '../chats/messages.ts';
 import { wireEnumOf } from '../types/enums.ts';
+import { FlowStepType } from './flow-steps.ts';
 
 export const RunStatusType = wireEnumOf('RunStatus', 'The status of a run.', runStatuses, {
   in_progress: 'It is in progress.',
@@ -86,7 +88,7 @@ export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
       description: 'The text of a message, of thoughts, or of the output of a tool.',
       resolve: (item) => {
         if (item.type === 'message' || item.type === 'reasoning') return item.text;
-        return item.type === 'server_tool_call_output' ? item.output : null;
+        return item.type === 'server_tool_call_output' ? shownOutput(item) : null;
       },
     }),
     citations: t.field({
@@ -148,6 +150,11 @@ export const RunSnapshotType = builder.objectRef<RunSnapshot>('RunSnapshot').imp
       type: [RunItemType],
       description: 'Its output: messages, thinking and calls.',
       resolve: (run) => run.output,
+    }),
+    flowSteps: t.field({
+      type: [FlowStepType],
+      description: 'At the end: the finished steps of the flow that answered, where the agent or the request shows them.',
+      resolve: (run) => run.flowSteps ?? [],
     }),
   }),
 });

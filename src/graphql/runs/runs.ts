@@ -9,6 +9,7 @@ import {
   sendMessage,
   submitToolOutputs,
 } from '../../domain/runs/runs.ts';
+import { findRunTrace } from '../../domain/runs/trace.ts';
 import { type ChatMessage, threadModes } from '../../entities/chats/chat.ts';
 import type { Run } from '../../entities/runs/run.ts';
 import { builder, type GraphContext } from '../builder/builder.ts';
@@ -20,6 +21,7 @@ import { NodeType, registerNode } from '../types/node.ts';
 import { WarningType } from '../types/warnings.ts';
 import { RunEventType } from './events.ts';
 import { outcomeFields } from './parts.ts';
+import { RunTraceType } from './trace.ts';
 
 /** One loader for all fields that show messages, so that a list of runs costs one statement, whichever of the fields are selected. */
 const messagesOfRuns = createContextCache(
@@ -64,6 +66,13 @@ export const RunType = builder.objectRef<Run>('Run').implement({
         const last = lastSaid(await messagesOfRuns(context).load(run));
         return (last?.toolCalls ?? []).length === 0 ? null : (last?.id ?? null);
       },
+    }),
+    trace: t.field({
+      type: RunTraceType,
+      nullable: true,
+      description:
+        'What it did between question and answer; null when its events are no longer kept, or the caller may not read its chat.',
+      resolve: (run, _args, { deps, caller }) => findRunTrace(deps, caller, run.id),
     }),
     warnings: t.field({
       type: [WarningType],

@@ -11,7 +11,7 @@ const SubagentStatusType = wireEnumOf('SubagentStatus', 'The status of a subagen
   cancelled: 'Its run was stopped.',
 });
 
-const SubagentType = builder.objectRef<Subagent | EndedSubagent>('Subagent').implement({
+export const SubagentType = builder.objectRef<Subagent | EndedSubagent>('Subagent').implement({
   description: 'A model run within a call of a tool of the service, with one task and without the conversation.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The same in all its events.' }),

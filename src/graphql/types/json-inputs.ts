@@ -32,6 +32,15 @@ const FlowOptionsInput = builder.inputType('ChatFlowOptionsInput', {
   }),
 });
 
+const ProviderInput = builder.inputType('ChatProviderInput', {
+  description: 'Which providers may answer. Members are named as in the format of common routers.',
+  extensions: wireInput,
+  fields: (t) => ({
+    order: t.stringList({ required: false, description: 'Ids of providers, the first one first.' }),
+    allow_fallbacks: t.boolean({ required: false, description: 'Whether others may answer when these do not. Default true.' }),
+  }),
+});
+
 /** Of a message of a chat, a completion or a response. */
 export const ChatOptionsInput = builder.inputType('ChatOptionsInput', {
   description: 'Options of a chat. Over REST other members are ignored.',
@@ -39,6 +48,7 @@ export const ChatOptionsInput = builder.inputType('ChatOptionsInput', {
   fields: (t) => ({
     flow: t.field({ type: FlowOptionsInput, required: false, description: 'The flow of the agent.' }),
     tracing: t.field({ type: TracingInput, required: false, description: 'Whether the run is traced.' }),
+    provider: t.field({ type: ProviderInput, required: false, description: 'Which providers may answer.' }),
   }),
 });
 

@@ -1,7 +1,14 @@
 import { awaitedCalls, messagesOf, toolMessageId } from '../../engine/runs/prompt/transcript.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { timeOfId } from '../../entities/ids.ts';
-import { isTerminal, type RunError, type RunEvent, type RunItem, type RunSnapshot } from '../../entities/runs/event.ts';
+import {
+  isTerminal,
+  type RunError,
+  type RunEvent,
+  type RunItem,
+  type RunSnapshot,
+  shownOutput,
+} from '../../entities/runs/event.ts';
 import type { Warning } from '../../entities/warning.ts';
 import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 
@@ -68,6 +75,8 @@ class ChatEventEncoder implements StreamEncoder {
         return this.#itemDone(event.item);
       case 'parley.step':
         return this.#write('step', { name: event.name, detail: event.detail });
+      case 'parley.flow.step':
+        return event.isHidden === true ? '' : this.#write('step', { name: 'flow', step: event.step });
       default:
         return isTerminal(event) && 'run' in event ? this.#ended(event.run) : '';
     }
@@ -98,8 +107,14 @@ class ChatEventEncoder implements StreamEncoder {
       });
     }
     if (item.type !== 'server_tool_call_output') return '';
-    const { callId: toolCallId, status, output, error, files } = item;
-    return this.#write('tool.completed', { toolCallId, status, output, error, ...(files === undefined ? {} : { files }) });
+    const { callId: toolCallId, status, error, files } = item;
+    return this.#write('tool.completed', {
+      toolCallId,
+      status,
+      output: shownOutput(item),
+      error,
+      ...(files === undefined ? {} : { files }),
+    });
   }
 
   #ended(run: RunSnapshot): string {
@@ -149,7 +164,7 @@ export function chatReplyFold(document: string): RunFold {
 }
 
 function replyOf(run: RunSnapshot): object {
-  const { runId, status, incompleteReason, error, usage } = run;
+  const { runId, status, incompleteReason, error, usage, flowSteps } = run;
   const message = messagesOf(run).findLast(({ isHidden }) => !isHidden);
   const { toolCalls, citations } = message ?? { toolCalls: null, citations: null };
   return {
@@ -167,6 +182,7 @@ function replyOf(run: RunSnapshot): object {
           },
     ...(toolCalls === null ? {} : { systemMessageId: message?.id, toolCalls }),
     ...(citations === null ? {} : { citations }),
+    ...(flowSteps === undefined ? {} : { steps: flowSteps }),
     ...(incompleteReason === null ? {} : { incompleteReason }),
     ...(error === null ? {} : errorOf(error)),
     usage: usage === null ? null : { ...usage, totalTokens: usage.inputTokens + usage.outputTokens },

@@ -5,6 +5,7 @@ import {
   incompleteDetailsOf,
   warningsIn,
 } from '../../domain/completions/completions.ts';
+import { flowStepOf } from '../../domain/responses/wire.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { makeId, statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
@@ -115,7 +116,8 @@ class CompletionEncoder implements StreamEncoder {
     const details = incompleteDetailsOf(run);
     const bound = details === null ? '' : `,"incomplete_details":${JSON.stringify(details)}`;
     const warned = this.#warnings === undefined ? '' : `,"warnings":${JSON.stringify(this.#warnings)}`;
-    const finish = this.#role('""') + this.#chunk('{}', `"${finishOf(run)}"`, bound + warned);
+    const steps = run.flowSteps === undefined ? '' : `,"flow_steps":${JSON.stringify(run.flowSteps.map(flowStepOf))}`;
+    const finish = this.#role('""') + this.#chunk('{}', `"${finishOf(run)}"`, bound + steps + warned);
     if (!this.#includesUsage) return finish;
     return `${finish}${this.#head}],"usage":${JSON.stringify(usageOf(run.usage ?? noUsage))}}\n\n`;
   }
@@ -150,7 +152,7 @@ export const completionFold: RunFold = {
 
 function completionBody(variables: Variables, nowMs: number, completion: Completion): string {
   const { id, chatId, model, created } = namesOf(variables, nowMs);
-  const { content, toolCalls, citations, reasoning, finish, incompleteDetails, usage, warnings } = completion;
+  const { content, toolCalls, citations, reasoning, finish, incompleteDetails, usage, flowSteps, warnings } = completion;
   const calls = toolCalls.map((call) => ({
     id: call.id,
     type: 'function',
@@ -174,6 +176,7 @@ function completionBody(variables: Variables, nowMs: number, completion: Complet
     usage: usageOf(usage),
     chatId,
     ...(incompleteDetails === null ? {} : { incomplete_details: incompleteDetails }),
+    ...(flowSteps.length === 0 ? {} : { flow_steps: flowSteps.map(flowStepOf) }),
     ...(warnings.length === 0 ? {} : { warnings }),
   });
 }

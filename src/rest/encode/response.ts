@@ -1,6 +1,7 @@
 import {
   addedItemOf,
   annotationOf,
+  flowStepOf,
   isApprovalRequest,
   isExtension,
   itemOf,
@@ -94,6 +95,9 @@ export class ResponseProjection {
         return this.#added(event.item, event.statusHints);
       case 'response.output_item.done':
         return this.#done(event.item);
+      case 'parley.flow.step':
+        if (event.isHidden === true || !this.#options.hasExtensions) return '';
+        return this.#event('response.flow.step', { step: flowStepOf(event.step) });
       case 'parley.step':
       case 'parley.input':
       case 'parley.usage':

@@ -30,6 +30,7 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
         completion_tokens_details: completionTokensDetails { reasoning_tokens: reasoningTokens }
       }
       incomplete_details: incompleteDetails { reason }
+      flow_steps: flowSteps { step_id: stepId type status input output duration_ms: durationMs }
       warnings { code message param }
       chatId
     }
@@ -37,7 +38,7 @@ const completion: Omit<DeclaredRoute, 'operationId' | 'path' | 'summary' | 'spec
   body: 'input',
   bodyCase: 'snake',
   camelMembers: ['generateCitations', 'includeXSearch'],
-  omitNull: ['reasoning_content', 'tool_calls', 'annotations', 'incomplete_details', 'warnings'],
+  omitNull: ['reasoning_content', 'tool_calls', 'annotations', 'incomplete_details', 'flow_steps', 'warnings'],
   fold: completionFold,
   stream: {
     when: 'stream',

@@ -18,13 +18,14 @@ const responseFields = `
     input_tokens: inputTokens input_tokens_details: inputTokensDetails output_tokens: outputTokens
     output_tokens_details: outputTokensDetails total_tokens: totalTokens
   }
-  selection_metadata: selectionMetadata warnings { code message param }`;
+  selection_metadata: selectionMetadata warnings { code message param }
+  flow_steps: flowSteps { step_id: stepId type status input output duration_ms: durationMs }`;
 
 const creating = 'subscription ($input: ResponseInput!) { newResponseEvents(input: $input, inOnePiece: true) { type sequence } }';
 const resuming =
   'subscription ($responseId: ID!, $input: ResumeResponseInput) { resumedResponseEvents(id: $responseId, input: $input, wholeLog: true) { type sequence } }';
 
-const extensionMembers = ['selection_metadata', 'warnings'];
+const extensionMembers = ['selection_metadata', 'warnings', 'flow_steps'];
 
 const rows: readonly DeclaredRoute[] = [
   {
@@ -38,7 +39,7 @@ const rows: readonly DeclaredRoute[] = [
     replyHeaders: { 'x-thread-attached': 'The request became part of another response: `collect` or `steer`.' },
     socket: { request: 'ResponseSocketRequest', event: 'ResponseSocketMessage' },
     extensionMembers,
-    omitNull: ['warnings'],
+    omitNull: ['warnings', 'flow_steps'],
     shown: responseExamples.create,
     tag: 'Responses',
     spec: 'Responses-style API (v2)',
@@ -134,7 +135,7 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.get,
     tag: 'Responses',
     extensionMembers,
-    omitNull: ['warnings'],
+    omitNull: ['warnings', 'flow_steps'],
     document: `query ($responseId: ID!, $stream: Boolean, $starting_after: Int, $include_obfuscation: Boolean) {
       response(id: $responseId, stream: $stream, startingAfter: $starting_after, includeObfuscation: $include_obfuscation) { ${responseFields} }
     }`,
@@ -169,7 +170,7 @@ const rows: readonly DeclaredRoute[] = [
     shown: responseExamples.cancel,
     tag: 'Responses',
     extensionMembers,
-    omitNull: ['warnings'],
+    omitNull: ['warnings', 'flow_steps'],
     document: `mutation ($responseId: ID!) { cancelResponse(id: $responseId) { ${responseFields} } }`,
   },
   {
@@ -182,7 +183,7 @@ const rows: readonly DeclaredRoute[] = [
     extension: 'pause-and-resume',
     tag: 'Responses',
     extensionMembers,
-    omitNull: ['warnings'],
+    omitNull: ['warnings', 'flow_steps'],
     document: `mutation ($responseId: ID!) { pauseResponse(id: $responseId) { ${responseFields} } }`,
   },
   {
@@ -196,7 +197,7 @@ const rows: readonly DeclaredRoute[] = [
     extension: 'pause-and-resume',
     tag: 'Responses',
     extensionMembers,
-    omitNull: ['warnings'],
+    omitNull: ['warnings', 'flow_steps'],
     document: `mutation ($responseId: ID!, $input: ResumeResponseInput) { resumeResponse(id: $responseId, input: $input) { ${responseFields} } }`,
     body: 'input',
     bodyCase: 'snake',

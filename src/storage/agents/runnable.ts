@@ -1,6 +1,6 @@
 // Raw SQL: a completion waits for it when the agent is not remembered; one prepared statement over eleven tables.
 import type { Agent, RunnableAgent } from '../../entities/agents/agent.ts';
-import type { AgentRunParts } from '../../entities/agents/part.ts';
+import { type AgentRunParts, skillGivenCharsMax } from '../../entities/agents/part.ts';
 import type { Database } from '../database/database.ts';
 import { createInvalidatedCache } from '../database/invalidated-cache.ts';
 import type { Signals } from '../database/signals/signals.ts';
@@ -13,8 +13,8 @@ interface RunnableRow extends Agent, AgentRunParts {
   readonly groupIds: readonly string[];
   readonly groupMemberIds: readonly string[];
   readonly dataSourceIds: readonly string[];
-  readonly hasFlow: boolean;
-  readonly hasSkill: boolean;
+  readonly flow: RunnableAgent['flow'];
+  readonly skills: RunnableAgent['skills'];
 }
 
 const findRunnable = {
@@ -26,9 +26,12 @@ const findRunnable = {
         where g."agentId" = a.id and a.visibility = 'GROUP' and m."userId" is not null) as "groupMemberIds",
       array(select s.id from agent_data_sources d join data_sources s on s.id = d."dataSourceId"
         where d."agentId" = a.id and s."deletingAt" is null and s."orgId" = a."orgId" order by s.id) as "dataSourceIds",
-      exists (select 1 from agent_flows f join agent_flow_versions v on v."flowId" = f.id
-        where f."agentId" = a.id and f.enabled and v.active) as "hasFlow",
-      exists (select 1 from agent_skills k where k."agentId" = a.id and k.enabled) as "hasSkill",
+      (select json_build_object('flowId', f.id, 'version', v.version, 'data', v.data)
+        from agent_flows f join agent_flow_versions v on v."flowId" = f.id
+        where f."agentId" = a.id and f.enabled and v.active order by f.name collate "C" limit 1) as flow,
+      coalesce((select json_agg(json_build_object('id', k.id, 'name', k.name, 'description', k.description,
+          'content', case when length(k.content) <= ${skillGivenCharsMax} then k.content end) order by k.name collate "C")
+        from agent_skills k where k."agentId" = a.id and k.enabled), '[]') as skills,
       coalesce((select json_agg(json_build_object('id', t.id, 'name', t.name, 'type', t.type, 'data', t.data) order by t.name)
         from agent_tools t where t."agentId" = a.id), '[]') as tools,
       coalesce((select json_agg(json_build_object('variableName', v."variableName", 'type', v.type, 'configuration', v.configuration,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { flowStepWire } from '../flow-step.ts';
 import {
   behaves,
   choice,
@@ -132,6 +133,7 @@ const events: Readonly<Record<string, readonly [description: string, members: z.
   ],
   'response.server_tool_call.completed': ['A tool of the service gave its output, which is the next item.', ofItem, true],
   'response.server_tool_call.failed': ['A tool of the service failed; the next item says why.', ofItem, true],
+  'response.flow.step': ['A step of the flow that answers is finished.', { step: flowStepWire }, true],
   'response.subagent.started': [
     'A tool of the service started a subagent.',
     { ...ofItem, subagent: object('The subagent.', { ...subagent, status: constant('in_progress'), depth }) },

@@ -50,6 +50,7 @@ describeMembers('Response', {
   toolChoice: responseToolChoice,
   tools: z.array(responseTool),
   metadata: z.record(z.string(), z.string()).meta({ description: 'Texts by name, as the request gave them.' }),
+  flowSteps: described({ ...isExtension, ...behaves('flow-steps') }),
   warnings: described({ ...isExtension, ...behaves('warnings') }),
   selectionMetadata: reference('ResponseSelection').meta({ ...isExtension, ...behaves('selection-metadata') }),
 });

@@ -14,6 +14,7 @@ import {
   integer,
   integerRange,
   isExtension,
+  list,
   named,
   object,
   oneOfTexts,
@@ -100,6 +101,10 @@ export const chatOptions = openComponent('ChatOptions', 'Options of a chat; othe
     tracing,
   }).nullish(),
   tracing,
+  provider: object('Which providers may answer.', {
+    order: list('Ids of providers, the first one first.', text('The id of a provider, such as `openai`.')).nullish(),
+    allow_fallbacks: flag('Whether others may answer when these do not; default true.').nullish(),
+  }).nullish(),
 });
 
 const refersTo = (name: string, more: object = {}) => ({ $ref: `#/components/schemas/${name}`, ...more });

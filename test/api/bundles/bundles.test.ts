@@ -85,7 +85,7 @@ const whole = () => ({
       name: 'First',
       enabled: true,
       versions: [
-        { version: 2, active: true, description: 'New', data: { steps: [{ type: 'prompt', text: 'Hi' }] } },
+        { version: 2, active: true, description: 'New', data: { steps: [{ type: 'retrieve' }, { type: 'model' }] } },
         { version: 1, active: false, description: '', data: {} },
       ],
     },

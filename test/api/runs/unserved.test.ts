@@ -41,14 +41,25 @@ describe.each(names)('%s', (surface) => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it.each([
-    ['options.flow.override', { flow: { override: { force: true, id: 'flow_1', version: 1 } } }],
-    ['options.flow.tracing.enabled', { flow: { tracing: { enabled: true } } }],
-    ['options.tracing.enabled', { tracing: { enabled: true } }],
-  ])('refuse %s, which would have no effect', async (param, options) => {
-    const { status, body } = await surfaces[surface]({ options });
-    expect([status, body.error.code, body.error.param]).toEqual([400, 'unsupported_value', param]);
-    expect(body.error.message).toContain('this version of Parley');
+  it('refuse a flow that does not exist, and providers that cannot answer', async () => {
+    const override = { force: true, id: 'flow_1', version: 1 };
+    for (const [param, code, options] of [
+      ['options.flow.override', 'flow_not_found', { flow: { override } }],
+      ['options.provider.order[1]', 'invalid_value', { provider: { order: ['openai', 'nobody'] } }],
+      ['options.provider.order', 'unsupported_value', { provider: { order: ['parley'], allow_fallbacks: false } }],
+    ] as const) {
+      const { status, body } = await surfaces[surface]({ options });
+      expect([status, body.error.code]).toEqual([400, code]);
+      expect(body.error.param).toMatch(surface === 'chats' && code === 'flow_not_found' ? /^options\.flow\.override/ : param);
+    }
+    expect(upstream.requests).toEqual([]);
+    for (const options of [
+      { provider: { order: ['parley', 'openai'], allow_fallbacks: true } },
+      { tracing: { enabled: true } },
+    ]) {
+      expect((await surfaces[surface]({ options })).status).toBe(200);
+    }
+    expect(upstream.requests).toHaveLength(2);
   });
 
   it('take the tools that work', async () => {
@@ -189,17 +200,12 @@ describe('an agent with parts that this version does not serve', () => {
     const flow = await part('flows', { name: 'F', versions: [{ version: 1, active: true, data: { steps } }] });
     const skill = await part('skills', { name: 'S', content: 'Rhyme.' });
     const server = await part('tools', { name: 'mcp', type: 'MCP_SERVER', data: { command: 'mcp-server' } });
-    for (const [{ status, body }, code] of [
-      [flow, 'flow_not_run'],
-      [skill, 'skill_not_used'],
-      [server, 'tool_not_available'],
-    ] as const) {
-      expect([status, body.warnings?.[0]?.code]).toEqual([200, code]);
-      expect(body.warnings[0].message).toMatch(/this version of Parley|only the operator/);
-    }
+    expect([flow.body.warnings, skill.body.warnings]).toEqual([[], []]);
+    expect([server.status, server.body.warnings?.[0]?.code]).toEqual([200, 'tool_not_available']);
+    expect(server.body.warnings[0].message).toContain('only the operator');
     expect((await ann.get(`/api/v1/ais/${agent.id}/flows/${flow.body.id}`)).body.versions).toHaveLength(1);
 
-    const codes = ['tool_not_available', 'flow_not_run', 'skill_not_used'];
+    const codes = ['tool_not_available'];
     const codesOf = (warnings: readonly { code: string }[] | undefined) => warnings?.map(({ code }) => code);
     const chat = await make.chat({ owner: ann, agentId: agent.id });
     const place = `/api/v1/chats/${chat.id}/messages`;

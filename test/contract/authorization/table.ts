@@ -187,6 +187,7 @@ export const table: Readonly<Record<string, Line>> = {
 
   // runs
   'Query.run': line('readsChat', byId('run')),
+  'Query.runTrace': line('readsChat', ({ run }) => ({ runId: run })),
   'Mutation.sendMessage': line('writesChat', newMessage),
   'Mutation.submitToolOutputs': line('writesChat', answers),
   'Mutation.cancelRun': line('writesChat', ({ chat, run }) => ({ id: run, chatId: chat })),

@@ -53,6 +53,8 @@ export function routerOf(model: Model): ModelRouter {
     list: async () => [],
     find: () => undefined,
     isConfigured: () => true,
+    hasProvider: () => true,
+    isRoutable: () => true,
     defaultModelId: () => 'test/model',
     warm: async () => undefined,
     stream: (request, signal) => ({

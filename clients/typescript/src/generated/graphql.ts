@@ -109,8 +109,18 @@ export type ChatFlowOverrideInput = {
 export type ChatOptionsInput = {
   /** The flow of the agent. */
   flow?: ChatFlowOptionsInput | null | undefined;
+  /** Which providers may answer. */
+  provider?: ChatProviderInput | null | undefined;
   /** Whether the run is traced. */
   tracing?: ChatTracingInput | null | undefined;
+};
+
+/** Which providers may answer. Members are named as in the format of common routers. */
+export type ChatProviderInput = {
+  /** Whether others may answer when these do not. Default true. */
+  allow_fallbacks?: boolean | null | undefined;
+  /** Ids of providers, the first one first. */
+  order?: Array<string> | null | undefined;
 };
 
 /** Whether a run is traced. */
@@ -243,14 +253,22 @@ export type CompletionToolCallInput = {
   type?: string | null | undefined;
 };
 
-/** A function of the client, or a tool of the service. This version serves python, code_interpreter, deep_research; others are refused with TOOL_NOT_AVAILABLE. */
+/** A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. */
 export type CompletionToolInput = {
+  /** subagent: the ids of the agents. */
+  agents?: Array<string> | null | undefined;
   /** mcp_server: the tools that may be called. */
   allowedTools?: Array<string> | null | undefined;
+  /** mcp: an access token for it; never stored. */
+  authorization?: string | null | undefined;
   /** image_generation: transparent, opaque or auto. */
   background?: string | null | undefined;
+  /** deep_research: what it may spend. */
+  budget?: ToolResearchBudgetInput | null | undefined;
   /** python, sandbox: a name, or `{type: "auto"}`. JSON: a text or an object. */
   container?: unknown;
+  /** file_search: only these data sources of the agent. */
+  dataSourceIds?: Array<string> | null | undefined;
   /** spreadsheet: the file that holds the tables. */
   fileId?: string | null | undefined;
   /** spreadsheet: the files that hold them. */
@@ -259,10 +277,14 @@ export type CompletionToolInput = {
   filters?: ToolSearchFiltersInput | null | undefined;
   /** For the type `function`. */
   function?: CompletionFunctionInput | null | undefined;
+  /** mcp: headers of every request to it; never stored. */
+  headers?: Record<string, string> | null | undefined;
   /** web_search: whether posts of a social network are searched too. */
   includeXSearch?: boolean | null | undefined;
   /** image_generation: where an image is changed. */
   inputImageMask?: ToolImageInput | null | undefined;
+  /** file_search: most passages of one search. */
+  maxNumResults?: number | null | undefined;
   /** image_generation: the model that makes them. */
   model?: string | null | undefined;
   /** image_generation: how many are made. */
@@ -273,22 +295,30 @@ export type CompletionToolInput = {
   outputFormat?: string | null | undefined;
   /** image_generation: such as `high`. */
   quality?: string | null | undefined;
-  /** memory: what it is for. */
+  /** Whether each call of a tool of the service waits for approval. */
+  requireApproval?: boolean | null | undefined;
+  /** memory: `user`: memories of the user with all agents; `agent`: with this agent only. */
   scope?: string | null | undefined;
   /** web_search: how much of what is found is read: low, medium or high. */
   searchContextSize?: string | null | undefined;
+  /** mcp_server: texts for the references `{{secret:KEY}}` in its headers; never stored. */
+  secrets?: Record<string, string> | null | undefined;
   /** mcp_server: the name or the id of the integration. */
   server?: string | null | undefined;
   /** mcp_server: the id of the integration. */
   serverId?: string | null | undefined;
   /** mcp_server: the name of the integration. */
   serverLabel?: string | null | undefined;
+  /** mcp: the address of the server. */
+  serverUrl?: string | null | undefined;
   /** image_generation: such as `1024x1024`. */
   size?: string | null | undefined;
-  /** `function`, or a tool of the service: `web_search`, `python`, `image_generation`, `mcp_server`, `spreadsheet`, `memory`, `sandbox`, `deep_research`. */
+  /** `function`, or a tool of the service: `web_search`, `file_search`, `python`, `sandbox`, `image_generation`, `spreadsheet`, `memory`, `mcp_server`, `mcp`, `subagent`, `deep_research`. */
   type: string;
   /** web_search: where the user is. */
   userLocation?: ToolUserLocationInput | null | undefined;
+  /** file_search: only these vector stores. */
+  vectorStoreIds?: Array<string> | null | undefined;
 };
 
 /** A new agent. */
@@ -299,6 +329,8 @@ export type CreateAgentInput = {
   description: string;
   /** Users who may edit it besides the owner; at most 100. */
   editors?: Array<AgentEditorInput> | null | undefined;
+  /** Tools of the service that all its runs may use; at most 20. Replaced whole. */
+  enabledTools?: Array<CompletionToolInput> | null | undefined;
   /** Whether answers cite passages. Default true. */
   generateCitations?: boolean | null | undefined;
   /** Ids of the groups it is shared with; at most 100. */
@@ -440,6 +472,14 @@ export type ToolImageInput = {
   fileId?: string | null | undefined;
   /** An address, or a data URL with the image in base64. */
   imageUrl?: string | null | undefined;
+};
+
+/** What deep research may spend. */
+export type ToolResearchBudgetInput = {
+  /** Most subagents. */
+  subagents?: number | null | undefined;
+  /** Most tokens of all subagents together. */
+  tokens?: number | null | undefined;
 };
 
 /** Where to search. */

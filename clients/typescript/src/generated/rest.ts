@@ -683,6 +683,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{runId}/trace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the trace of a run
+         * @description What a run of a chat, or a stored response, did between question and answer. Steps and searches only where the agent shows them or the caller may edit it; instructions and contents of skills for editors only.
+         */
+        get: operations["getRunTrace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chatId}/runs/{runId}/cancel": {
         parameters: {
             query?: never;
@@ -886,6 +906,26 @@ export interface paths {
          *     Also at `/v1/models/{modelId}`.
          */
         get: operations["getModel"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tools of the service
+         * @description What this instance can run, and which setting would switch on the rest.
+         */
+        get: operations["listTools"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2744,6 +2784,8 @@ export interface components {
             intermediateStepsVisible: boolean;
             /** @description The model that answers; the default model while none is chosen. */
             modelId: string;
+            /** @description The tools of the service that all its runs may use; only their types for callers who may not edit it. */
+            enabledTools: components["schemas"]["EnabledTool"][];
             /** @description How the model samples. */
             options: components["schemas"]["AgentOptions"];
             /** @description Groups it is shared with where the visibility is GROUP, as far as the caller sees them. */
@@ -3472,6 +3514,8 @@ export interface components {
             generateCitations: boolean;
             /** @description Whether users see the steps. */
             intermediateStepsVisible: boolean;
+            /** @description The tools of the service that its runs may use. */
+            enabledTools: components["schemas"]["EnabledTool"][];
             /** @description How the model samples. */
             options: components["schemas"]["AgentOptions"];
             /** @description How it is presented. */
@@ -3483,6 +3527,8 @@ export interface components {
             chatLogsVisible?: boolean | null;
             /** @description What it is for. */
             description: string;
+            /** @description The tools of the service that its runs may use. */
+            enabledTools?: components["schemas"]["CompletionToolInput"][] | null;
             /** @description Whether answers cite. */
             generateCitations?: boolean | null;
             /** @description The instructions for the model. */
@@ -4001,6 +4047,13 @@ export interface components {
                 /** @description Whether it is. */
                 enabled?: boolean | null;
             } | null;
+            /** @description Which providers may answer. */
+            provider?: {
+                /** @description Ids of providers, the first one first. */
+                order?: string[] | null;
+                /** @description Whether others may answer when these do not; default true. */
+                allow_fallbacks?: boolean | null;
+            } | null;
         } & {
             [key: string]: unknown;
         };
@@ -4036,6 +4089,27 @@ export interface components {
             toolCalls?: components["schemas"]["ToolCall"][];
             /** @description The cited passages, in the order of its text. */
             citations?: components["schemas"]["Citation"][];
+            /** @description The finished steps of the flow that answered, where they are shown. */
+            steps?: {
+                /** @description Its id in the flow, else `step_` and its place from 1. */
+                stepId: string;
+                /**
+                 * @description What it does.
+                 * @enum {string}
+                 */
+                type: "retrieve" | "prompt" | "tool" | "model" | "branch";
+                /**
+                 * @description How it ended.
+                 * @enum {string}
+                 */
+                status: "completed" | "failed" | "skipped";
+                /** @description What it worked with; at most 4 kB. */
+                input: string;
+                /** @description What it came to; at most 4 kB. */
+                output: string;
+                /** @description Milliseconds that it took. */
+                durationMs: number;
+            }[];
             /**
              * @description Why it was cut; `max_tool_calls` and `timeout` are bounds of the service.
              * @enum {string}
@@ -4389,11 +4463,32 @@ export interface components {
             runId: string;
             /** @description The chat. */
             chatId: string;
-            /** @description What is done, such as `retrieve`. */
+            /** @description What is done: `retrieve`, or `flow` for a step of a flow. */
             name: string;
-            /** @description The outcome of the call. */
-            detail: {
+            /** @description What a search came to. */
+            detail?: {
                 [key: string]: unknown;
+            };
+            /** @description A finished step of a flow. */
+            step?: {
+                /** @description Its id in the flow, else `step_` and its place from 1. */
+                stepId: string;
+                /**
+                 * @description What it does.
+                 * @enum {string}
+                 */
+                type: "retrieve" | "prompt" | "tool" | "model" | "branch";
+                /**
+                 * @description How it ended.
+                 * @enum {string}
+                 */
+                status: "completed" | "failed" | "skipped";
+                /** @description What it worked with; at most 4 kB. */
+                input: string;
+                /** @description What it came to; at most 4 kB. */
+                output: string;
+                /** @description Milliseconds that it took. */
+                durationMs: number;
             };
         };
         /**
@@ -4600,6 +4695,8 @@ export interface components {
             container?: string | {
                 [key: string]: unknown;
             } | null;
+            /** @description Whether each call waits for approval. Default: `false`. */
+            requireApproval?: boolean | null;
         } & {
             [key: string]: unknown;
         };
@@ -4676,6 +4773,8 @@ export interface components {
             usage: components["schemas"]["CompletionUsage"];
             /** @description The limit that cut the answer; null when none did. */
             incomplete_details?: components["schemas"]["CompletionIncompleteDetails"];
+            /** @description The finished steps of the flow that answered, where the agent or the request shows them; else null. */
+            flow_steps?: components["schemas"]["FlowStep2"][];
             /** @description What of the agent has no effect; null when everything has. */
             warnings?: components["schemas"]["Warning"][];
             /** @description Opaque; different in every reply; names nothing that can be fetched. */
@@ -4766,6 +4865,8 @@ export interface components {
                  */
                 reason: "max_output_tokens" | "max_tool_calls" | "timeout";
             };
+            /** @description With the last chunk: the finished steps of the flow that answered, where they are shown. */
+            flow_steps?: components["schemas"]["FlowStepRecord"][];
             /** @description With the last chunk: what of the agent has no effect; absent when everything has. */
             warnings?: components["schemas"]["Warning"][];
             /** @description With `stream_options.include_usage`: null but in the last chunk. */
@@ -5103,14 +5204,22 @@ export interface components {
                 name: string;
             };
         };
-        /** @description A function of the client, or a tool of the service. This version serves python, code_interpreter, deep_research; others are refused with TOOL_NOT_AVAILABLE. */
+        /** @description A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. */
         CompletionToolInput: {
+            /** @description subagent: the ids of the agents. */
+            agents?: string[] | null;
             /** @description mcp_server: the tools that may be called. */
             allowedTools?: string[] | null;
+            /** @description mcp: an access token for it; never stored. */
+            authorization?: string | null;
             /** @description image_generation: transparent, opaque or auto. */
             background?: string | null;
+            /** @description deep_research: what it may spend. */
+            budget?: components["schemas"]["ToolResearchBudgetInput"] | null;
             /** @description python, sandbox: a name, or `{type: "auto"}`. JSON: a text or an object. */
             container?: (string | Record<string, never>) | null;
+            /** @description file_search: only these data sources of the agent. */
+            dataSourceIds?: string[] | null;
             /** @description spreadsheet: the file that holds the tables. */
             fileId?: string | null;
             /** @description spreadsheet: the files that hold them. */
@@ -5119,10 +5228,17 @@ export interface components {
             filters?: components["schemas"]["ToolSearchFiltersInput"] | null;
             /** @description For the type `function`. */
             function?: components["schemas"]["CompletionFunctionInput"] | null;
+            /** @description mcp: headers of every request to it; never stored. */
+            headers?: unknown;
             /** @description web_search: whether posts of a social network are searched too. */
             includeXSearch?: boolean | null;
             /** @description image_generation: where an image is changed. */
             inputImageMask?: components["schemas"]["ToolImageInput"] | null;
+            /**
+             * Format: int32
+             * @description file_search: most passages of one search.
+             */
+            maxNumResults?: number | null;
             /** @description image_generation: the model that makes them. */
             model?: string | null;
             /**
@@ -5136,34 +5252,50 @@ export interface components {
             outputFormat?: string | null;
             /** @description image_generation: such as `high`. */
             quality?: string | null;
-            /** @description memory: what it is for. */
+            /** @description Whether each call of a tool of the service waits for approval. */
+            requireApproval?: boolean | null;
+            /** @description memory: `user`: memories of the user with all agents; `agent`: with this agent only. */
             scope?: string | null;
             /** @description web_search: how much of what is found is read: low, medium or high. */
             searchContextSize?: string | null;
+            /** @description mcp_server: texts for the references `{{secret:KEY}}` in its headers; never stored. */
+            secrets?: unknown;
             /** @description mcp_server: the name or the id of the integration. */
             server?: string | null;
             /** @description mcp_server: the id of the integration. */
             serverId?: string | null;
             /** @description mcp_server: the name of the integration. */
             serverLabel?: string | null;
+            /** @description mcp: the address of the server. */
+            serverUrl?: string | null;
             /** @description image_generation: such as `1024x1024`. */
             size?: string | null;
             /**
-             * @description `function`, or a tool of the service: `web_search`, `python`, `image_generation`, `mcp_server`, `spreadsheet`, `memory`, `sandbox`, `deep_research`.
+             * @description `function`, or a tool of the service: `web_search`, `file_search`, `python`, `sandbox`, `image_generation`, `spreadsheet`, `memory`, `mcp_server`, `mcp`, `subagent`, `deep_research`.
              * @enum {string}
              */
-            type: "function" | "python" | "code_interpreter" | "deep_research";
+            type: "function" | "web_search" | "file_search" | "python" | "sandbox" | "image_generation" | "spreadsheet" | "memory" | "mcp_server" | "mcp" | "subagent" | "deep_research" | "web_search_preview" | "code_interpreter";
             /** @description web_search: where the user is. */
             userLocation?: components["schemas"]["ToolUserLocationInput"] | null;
+            /** @description file_search: only these vector stores. */
+            vectorStoreIds?: string[] | null;
         };
-        /** @description A function of the client, or a tool of the service. This version serves python, code_interpreter, deep_research; others are refused with TOOL_NOT_AVAILABLE. */
+        /** @description A function of the client, or a tool of the service. `Query.tools` says which this instance can run; others are refused with TOOL_NOT_AVAILABLE. */
         CompletionToolInputSnake: {
+            /** @description subagent: the ids of the agents. */
+            agents?: string[] | null;
             /** @description mcp_server: the tools that may be called. */
             allowed_tools?: string[] | null;
+            /** @description mcp: an access token for it; never stored. */
+            authorization?: string | null;
             /** @description image_generation: transparent, opaque or auto. */
             background?: string | null;
+            /** @description deep_research: what it may spend. */
+            budget?: components["schemas"]["ToolResearchBudgetInput"] | null;
             /** @description python, sandbox: a name, or `{type: "auto"}`. JSON: a text or an object. */
             container?: (string | Record<string, never>) | null;
+            /** @description file_search: only these data sources of the agent. */
+            data_source_ids?: string[] | null;
             /** @description spreadsheet: the file that holds the tables. */
             file_id?: string | null;
             /** @description spreadsheet: the files that hold them. */
@@ -5172,10 +5304,17 @@ export interface components {
             filters?: components["schemas"]["ToolSearchFiltersInputSnake"] | null;
             /** @description For the type `function`. */
             function?: components["schemas"]["CompletionFunctionInput"] | null;
+            /** @description mcp: headers of every request to it; never stored. */
+            headers?: unknown;
             /** @description web_search: whether posts of a social network are searched too. */
             includeXSearch?: boolean | null;
             /** @description image_generation: where an image is changed. */
             input_image_mask?: components["schemas"]["ToolImageInputSnake"] | null;
+            /**
+             * Format: int32
+             * @description file_search: most passages of one search.
+             */
+            max_num_results?: number | null;
             /** @description image_generation: the model that makes them. */
             model?: string | null;
             /**
@@ -5189,25 +5328,33 @@ export interface components {
             output_format?: string | null;
             /** @description image_generation: such as `high`. */
             quality?: string | null;
-            /** @description memory: what it is for. */
+            /** @description Whether each call of a tool of the service waits for approval. */
+            require_approval?: boolean | null;
+            /** @description memory: `user`: memories of the user with all agents; `agent`: with this agent only. */
             scope?: string | null;
             /** @description web_search: how much of what is found is read: low, medium or high. */
             search_context_size?: string | null;
+            /** @description mcp_server: texts for the references `{{secret:KEY}}` in its headers; never stored. */
+            secrets?: unknown;
             /** @description mcp_server: the name or the id of the integration. */
             server?: string | null;
             /** @description mcp_server: the id of the integration. */
             server_id?: string | null;
             /** @description mcp_server: the name of the integration. */
             server_label?: string | null;
+            /** @description mcp: the address of the server. */
+            server_url?: string | null;
             /** @description image_generation: such as `1024x1024`. */
             size?: string | null;
             /**
-             * @description `function`, or a tool of the service: `web_search`, `python`, `image_generation`, `mcp_server`, `spreadsheet`, `memory`, `sandbox`, `deep_research`.
+             * @description `function`, or a tool of the service: `web_search`, `file_search`, `python`, `sandbox`, `image_generation`, `spreadsheet`, `memory`, `mcp_server`, `mcp`, `subagent`, `deep_research`.
              * @enum {string}
              */
-            type: "function" | "python" | "code_interpreter" | "deep_research";
+            type: "function" | "web_search" | "file_search" | "python" | "sandbox" | "image_generation" | "spreadsheet" | "memory" | "mcp_server" | "mcp" | "subagent" | "deep_research" | "web_search_preview" | "code_interpreter";
             /** @description web_search: where the user is. */
             user_location?: components["schemas"]["ToolUserLocationInput"] | null;
+            /** @description file_search: only these vector stores. */
+            vector_store_ids?: string[] | null;
         };
         /** @description A place in the answer and the passage that it cites. */
         CompletionUrlCitation: {
@@ -5326,6 +5473,8 @@ export interface components {
             description: string;
             /** @description Users who may edit it besides the owner; at most 100. */
             editors?: components["schemas"]["AgentEditorInput"][] | null;
+            /** @description Tools of the service that all its runs may use; at most 20. Replaced whole. */
+            enabledTools?: components["schemas"]["CompletionToolInput"][] | null;
             /** @description Whether answers cite passages. Default true. */
             generateCitations?: boolean | null;
             /** @description Ids of the groups it is shared with; at most 100. */
@@ -5750,6 +5899,15 @@ export interface components {
              * @enum {string}
              */
             type: "deep_research";
+            /** @description What it may spend. */
+            budget?: {
+                /** @description Most subagents. */
+                subagents?: number | null;
+                /** @description Most tokens of all subagents together. */
+                tokens?: number | null;
+            } | null;
+            /** @description Whether each call waits for approval. Default: `false`. */
+            requireApproval?: boolean | null;
         } & {
             [key: string]: unknown;
         };
@@ -5860,6 +6018,59 @@ export interface components {
             /** @description A name of your own for your end user, handed on to the provider of the model. */
             user?: string | null;
         };
+        /** @description A tool of the service that all runs of an agent may use. */
+        EnabledTool: {
+            /** @description The type of the tool. */
+            type: string;
+            /** @description Whether each call waits for approval. */
+            requireApproval: boolean;
+            /** @description web_search: whether posts of a social network are searched too. */
+            includeXSearch: boolean | null;
+            /** @description web_search: where to search. */
+            filters: components["schemas"]["ToolSearchFilters"] | null;
+            /**
+             * Format: int32
+             * @description image_generation: how many are made.
+             */
+            n: number | null;
+            /**
+             * Format: int32
+             * @description file_search: most passages of one search.
+             */
+            maxNumResults: number | null;
+            /** @description web_search: how much of what is found is read: low, medium or high. */
+            searchContextSize: string | null;
+            /** @description image_generation: the model that makes them. */
+            model: string | null;
+            /** @description image_generation: such as `1024x1024`. */
+            size: string | null;
+            /** @description image_generation: such as `high`. */
+            quality: string | null;
+            /** @description image_generation: transparent, opaque or auto. */
+            background: string | null;
+            /** @description image_generation: png, jpeg or webp. */
+            outputFormat: string | null;
+            /** @description mcp_server: the name or the id of the integration. */
+            server: string | null;
+            /** @description mcp: the name of the server. */
+            serverLabel: string | null;
+            /** @description mcp: the address of the server. */
+            serverUrl: string | null;
+            /** @description spreadsheet: the file that holds the tables. */
+            fileId: string | null;
+            /** @description memory: user or agent. */
+            scope: string | null;
+            /** @description mcp_server, mcp: the tools that may be called. */
+            allowedTools: string[] | null;
+            /** @description file_search: only these data sources of the agent. */
+            dataSourceIds: string[] | null;
+            /** @description file_search: only these vector stores. */
+            vectorStoreIds: string[] | null;
+            /** @description spreadsheet: the files that hold them. */
+            fileIds: string[] | null;
+            /** @description subagent: the ids of the agents. */
+            agents: string[] | null;
+        };
         /**
          * FileExpiry
          * @description When a file is deleted.
@@ -5914,6 +6125,35 @@ export interface components {
             /** @description Whether there are more behind it. */
             has_more: boolean;
         };
+        /**
+         * FileSearchTool
+         * @description Searches the knowledge of the agent.
+         */
+        FileSearchTool: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "file_search";
+            /** @description Only these data sources of the agent. */
+            data_source_ids?: string[] | null;
+            /** @description Only these vector stores. */
+            vector_store_ids?: string[] | null;
+            /** @description Most passages of one search: 1 to 50. */
+            max_num_results?: number | null;
+            /** @description Only items with these attributes. */
+            filters?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description How results are ranked: `score_threshold`. */
+            ranking_options?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Whether each call waits for approval. Default: `false`. */
+            requireApproval?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description A file of the caller that comes in parts. */
         FileUpload: {
             /** @description What its parts name. */
@@ -5963,6 +6203,71 @@ export interface components {
          * @enum {string}
          */
         FileUploadStatus: "cancelled" | "completed" | "expired" | "pending";
+        /** @description A finished step of a flow. */
+        FlowStep: {
+            /** @description Its id in the flow, else `step_` and its place from 1. */
+            stepId: string;
+            /** @description `retrieve`, `prompt`, `tool`, `model` or `branch`. */
+            type: string;
+            /** @description How it ended. */
+            status: components["schemas"]["FlowStepStatus"];
+            /** @description What it worked with; at most 4 kB. */
+            input: string;
+            /** @description What it came to; at most 4 kB. */
+            output: string;
+            /**
+             * Format: int32
+             * @description Milliseconds that it took.
+             */
+            durationMs: number;
+        };
+        /** @description A finished step of a flow. */
+        FlowStep2: {
+            /** @description Its id in the flow, else `step_` and its place from 1. */
+            step_id: string;
+            /** @description `retrieve`, `prompt`, `tool`, `model` or `branch`. */
+            type: string;
+            /** @description How it ended. */
+            status: components["schemas"]["FlowStepStatus"];
+            /** @description What it worked with; at most 4 kB. */
+            input: string;
+            /** @description What it came to; at most 4 kB. */
+            output: string;
+            /**
+             * Format: int32
+             * @description Milliseconds that it took.
+             */
+            duration_ms: number;
+        };
+        /**
+         * FlowStepRecord
+         * @description A finished step of a flow.
+         */
+        FlowStepRecord: {
+            /** @description Its id in the flow, else `step_` and its place from 1. */
+            step_id: string;
+            /**
+             * @description What it does.
+             * @enum {string}
+             */
+            type: "retrieve" | "prompt" | "tool" | "model" | "branch";
+            /**
+             * @description How it ended.
+             * @enum {string}
+             */
+            status: "completed" | "failed" | "skipped";
+            /** @description What it worked with; at most 4 kB. */
+            input: string;
+            /** @description What it came to; at most 4 kB. */
+            output: string;
+            /** @description Milliseconds that it took. */
+            duration_ms: number;
+        };
+        /**
+         * @description How a step of a flow ended.
+         * @enum {string}
+         */
+        FlowStepStatus: "completed" | "failed" | "skipped";
         /** @description One version of a flow. */
         FlowVersionInput: {
             /** @description Whether this version is the active one. Default false. */
@@ -5986,7 +6291,7 @@ export interface components {
              * @description The kind of item.
              * @enum {string}
              */
-            type: "file_search_call" | "code_interpreter_call" | "image_generation_call" | "computer_call" | "computer_call_output" | "local_shell_call" | "local_shell_call_output" | "mcp_call" | "mcp_list_tools" | "mcp_approval_request" | "mcp_approval_response";
+            type: "file_search_call" | "code_interpreter_call" | "image_generation_call" | "computer_call" | "computer_call_output" | "local_shell_call" | "local_shell_call_output" | "mcp_call" | "mcp_list_tools";
             /** @description The id it had before; one is given when there is none. */
             id?: string | null;
         } & {
@@ -6074,6 +6379,8 @@ export interface components {
              * @enum {string|null}
              */
             status?: "in_progress" | "completed" | "incomplete" | null;
+            /** @description Whether the call waited for approval, as it was received. */
+            approval?: boolean | null;
         };
         /**
          * FunctionTool
@@ -6239,6 +6546,8 @@ export interface components {
             model_configuration?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Whether each call waits for approval. Default: `false`. */
+            requireApproval?: boolean | null;
         } & {
             [key: string]: unknown;
         };
@@ -6416,7 +6725,7 @@ export interface components {
          * InputItemParam
          * @description Something the model is given.
          */
-        InputItemParam: components["schemas"]["InputMessageParam"] | components["schemas"]["AssistantMessageParam"] | components["schemas"]["FunctionCallParam"] | components["schemas"]["FunctionCallOutputParam"] | components["schemas"]["ReasoningParam"] | components["schemas"]["ItemReferenceParam"] | components["schemas"]["CompactionParam"] | components["schemas"]["ServerToolCallParam"] | components["schemas"]["ServerToolCallOutputParam"] | components["schemas"]["WebSearchCallParam"] | components["schemas"]["ForeignItemParam"];
+        InputItemParam: components["schemas"]["InputMessageParam"] | components["schemas"]["AssistantMessageParam"] | components["schemas"]["FunctionCallParam"] | components["schemas"]["FunctionCallOutputParam"] | components["schemas"]["McpApprovalRequestParam"] | components["schemas"]["McpApprovalResponseParam"] | components["schemas"]["ReasoningParam"] | components["schemas"]["ItemReferenceParam"] | components["schemas"]["CompactionParam"] | components["schemas"]["ServerToolCallParam"] | components["schemas"]["ServerToolCallOutputParam"] | components["schemas"]["WebSearchCallParam"] | components["schemas"]["ForeignItemParam"];
         /**
          * InputMessage
          * @description What a user or the developer says.
@@ -6535,7 +6844,7 @@ export interface components {
              * @description The kind of item.
              * @enum {string}
              */
-            type: "reasoning" | "web_search_call" | "file_search_call" | "code_interpreter_call" | "image_generation_call" | "computer_call" | "computer_call_output" | "local_shell_call" | "local_shell_call_output" | "mcp_call" | "mcp_list_tools" | "mcp_approval_request" | "mcp_approval_response";
+            type: "reasoning" | "web_search_call" | "file_search_call" | "code_interpreter_call" | "image_generation_call" | "computer_call" | "computer_call_output" | "local_shell_call" | "local_shell_call_output" | "mcp_call" | "mcp_list_tools";
         } & {
             [key: string]: unknown;
         };
@@ -6740,6 +7049,38 @@ export interface components {
             score: number;
         };
         /**
+         * McpApprovalRequestParam
+         * @description A call of a tool of an MCP server that waited for approval, as it was received.
+         */
+        McpApprovalRequestParam: {
+            /** @constant */
+            type: "mcp_approval_request";
+            /** @description The id of the request. */
+            id: string;
+            /** @description The label of the server. */
+            server_label: string;
+            /** @description The name of the tool. */
+            name: string;
+            /** @description The arguments as JSON text. */
+            arguments: string;
+        };
+        /**
+         * McpApprovalResponseParam
+         * @description The answer to a call that waits for approval.
+         */
+        McpApprovalResponseParam: {
+            /** @constant */
+            type: "mcp_approval_response";
+            /** @description The id of the request. */
+            approval_request_id: string;
+            /** @description Whether the call is made. */
+            approve: boolean;
+            /** @description Why; the model reads it when the call is refused. */
+            reason?: string | null;
+            /** @description The id it had before; one is given when there is none. */
+            id?: string | null;
+        };
+        /**
          * McpServerTool
          * @description Tools of a configured MCP integration: without items of discovery or approval.
          */
@@ -6749,11 +7090,13 @@ export interface components {
              * @enum {string}
              */
             type: "mcp_server";
-            /** @description The id of the integration. */
+            /** @description The name of a configured server, or the id of an integration of the agent. */
+            server?: string | null;
+            /** @description The same. */
             id?: string | null;
             /** @description The same. */
             server_id?: string | null;
-            /** @description Its name. */
+            /** @description The same. */
             name?: string | null;
             /** @description The same. */
             server_label?: string | null;
@@ -6763,6 +7106,47 @@ export interface components {
             allowed_tools?: string[] | {
                 [key: string]: unknown;
             } | null;
+            /** @description Texts for the references `{{secret:KEY}}` in its headers; never stored. */
+            secrets?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Whether each call waits for approval. Default: `false`. */
+            requireApproval?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * McpTool
+         * @description Tools of an MCP server that the request names.
+         */
+        McpTool: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "mcp";
+            /** @description The name of the server in this request. */
+            server_label: string;
+            /** @description Its address: https, or http where this service may reach it. */
+            server_url: string;
+            /** @description What it is for. */
+            server_description?: string | null;
+            /** @description The tools that may be called. */
+            allowed_tools?: string[] | {
+                [key: string]: unknown;
+            } | null;
+            /** @description An access token for it; never stored. */
+            authorization?: string | null;
+            /** @description Headers of every request to it; never stored. */
+            headers?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Which calls wait for approval: `always` (the default), `never`, or `{always: {tool_names}, never: {tool_names}}`. */
+            require_approval?: ("always" | "never") | {
+                [key: string]: unknown;
+            } | null;
+            /** @description Whether each call waits for approval. Default: `false`. */
+            requireApproval?: boolean | null;
         } & {
             [key: string]: unknown;
         };
@@ -6797,8 +7181,13 @@ export interface components {
              * @enum {string}
              */
             type: "memory";
-            /** @description What it is for. */
-            scope?: string | null;
+            /**
+             * @description Whose memories: of the user with all agents, or with this agent only.
+             * @enum {string|null}
+             */
+            scope?: "user" | "agent" | null;
+            /** @description Whether each call waits for approval. Default: `false`. */
+            requireApproval?: boolean | null;
         } & {
             [key: string]: unknown;
         };
@@ -7116,6 +7505,8 @@ export interface components {
             container?: string | {
                 [key: string]: unknown;
             } | null;
+            /** @description Whether each call waits for approval. Default: `false`. */
+            requireApproval?: boolean | null;
         } & {
             [key: string]: unknown;
         };
@@ -7312,6 +7703,8 @@ export interface components {
             selection_metadata?: components["schemas"]["ResponseSelection"] | null;
             /** @description What of the agent has no effect; null when everything has. */
             warnings?: components["schemas"]["Warning"][];
+            /** @description The finished steps of the flow that answered, where the agent or the request shows them; else null. */
+            flow_steps?: components["schemas"]["FlowStep2"][];
         };
         /**
          * ResponseCompletedEvent
@@ -7453,6 +7846,20 @@ export interface components {
             sequence_number: number;
             /** @description As it stays. */
             response: components["schemas"]["Response"];
+        };
+        /**
+         * ResponseFlowStepEvent
+         * @description A step of the flow that answers is finished.
+         */
+        ResponseFlowStepEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "response.flow.step";
+            /** @description Numbers the events of a response, from 0, without gaps; also over a pause. */
+            sequence_number: number;
+            step: components["schemas"]["FlowStepRecord"];
         };
         /**
          * ResponseFunctionCallArgumentsDeltaEvent
@@ -8078,7 +8485,7 @@ export interface components {
          * ResponseStreamEvent
          * @description The `data` of a frame, whose `event` is its `type`. Behind the last one stands `event: done` with the data `[DONE]`.
          */
-        ResponseStreamEvent: components["schemas"]["ResponseCreatedEvent"] | components["schemas"]["ResponseInProgressEvent"] | components["schemas"]["ResponseOutputItemAddedEvent"] | components["schemas"]["ResponseContentPartAddedEvent"] | components["schemas"]["ResponseOutputTextDeltaEvent"] | components["schemas"]["ResponseOutputTextAnnotationAddedEvent"] | components["schemas"]["ResponseOutputTextDoneEvent"] | components["schemas"]["ResponseContentPartDoneEvent"] | components["schemas"]["ResponseRefusalDeltaEvent"] | components["schemas"]["ResponseRefusalDoneEvent"] | components["schemas"]["ResponseFunctionCallArgumentsDeltaEvent"] | components["schemas"]["ResponseFunctionCallArgumentsDoneEvent"] | components["schemas"]["ResponseReasoningSummaryPartAddedEvent"] | components["schemas"]["ResponseReasoningSummaryTextDeltaEvent"] | components["schemas"]["ResponseReasoningSummaryTextDoneEvent"] | components["schemas"]["ResponseReasoningSummaryPartDoneEvent"] | components["schemas"]["ResponseServerToolCallInProgressEvent"] | components["schemas"]["ResponseServerToolCallArgumentsDeltaEvent"] | components["schemas"]["ResponseServerToolCallArgumentsDoneEvent"] | components["schemas"]["ResponseServerToolCallCompletedEvent"] | components["schemas"]["ResponseServerToolCallFailedEvent"] | components["schemas"]["ResponseSubagentStartedEvent"] | components["schemas"]["ResponseSubagentProgressEvent"] | components["schemas"]["ResponseSubagentCompletedEvent"] | components["schemas"]["ResponseOutputItemDoneEvent"] | components["schemas"]["ResponseCompletedEvent"] | components["schemas"]["ResponseFailedEvent"] | components["schemas"]["ResponseIncompleteEvent"] | components["schemas"]["ResponseErrorEvent"];
+        ResponseStreamEvent: components["schemas"]["ResponseCreatedEvent"] | components["schemas"]["ResponseInProgressEvent"] | components["schemas"]["ResponseOutputItemAddedEvent"] | components["schemas"]["ResponseContentPartAddedEvent"] | components["schemas"]["ResponseOutputTextDeltaEvent"] | components["schemas"]["ResponseOutputTextAnnotationAddedEvent"] | components["schemas"]["ResponseOutputTextDoneEvent"] | components["schemas"]["ResponseContentPartDoneEvent"] | components["schemas"]["ResponseRefusalDeltaEvent"] | components["schemas"]["ResponseRefusalDoneEvent"] | components["schemas"]["ResponseFunctionCallArgumentsDeltaEvent"] | components["schemas"]["ResponseFunctionCallArgumentsDoneEvent"] | components["schemas"]["ResponseReasoningSummaryPartAddedEvent"] | components["schemas"]["ResponseReasoningSummaryTextDeltaEvent"] | components["schemas"]["ResponseReasoningSummaryTextDoneEvent"] | components["schemas"]["ResponseReasoningSummaryPartDoneEvent"] | components["schemas"]["ResponseServerToolCallInProgressEvent"] | components["schemas"]["ResponseServerToolCallArgumentsDeltaEvent"] | components["schemas"]["ResponseServerToolCallArgumentsDoneEvent"] | components["schemas"]["ResponseServerToolCallCompletedEvent"] | components["schemas"]["ResponseServerToolCallFailedEvent"] | components["schemas"]["ResponseFlowStepEvent"] | components["schemas"]["ResponseSubagentStartedEvent"] | components["schemas"]["ResponseSubagentProgressEvent"] | components["schemas"]["ResponseSubagentCompletedEvent"] | components["schemas"]["ResponseOutputItemDoneEvent"] | components["schemas"]["ResponseCompletedEvent"] | components["schemas"]["ResponseFailedEvent"] | components["schemas"]["ResponseIncompleteEvent"] | components["schemas"]["ResponseErrorEvent"];
         /**
          * ResponseStreamOptions
          * @description How the event stream is sent.
@@ -8224,7 +8631,7 @@ export interface components {
          * ResponseTool
          * @description A tool of the request, as the response repeats it.
          */
-        ResponseTool: components["schemas"]["FunctionTool"] | components["schemas"]["WebSearchTool"] | components["schemas"]["WebSearchPreviewTool"] | components["schemas"]["PythonTool"] | components["schemas"]["CodeInterpreterTool"] | components["schemas"]["ImageGenerationTool"] | components["schemas"]["McpServerTool"] | components["schemas"]["SpreadsheetTool"] | components["schemas"]["MemoryTool"] | components["schemas"]["SandboxTool"] | components["schemas"]["DeepResearchTool"];
+        ResponseTool: components["schemas"]["FunctionTool"] | components["schemas"]["WebSearchTool"] | components["schemas"]["WebSearchPreviewTool"] | components["schemas"]["FileSearchTool"] | components["schemas"]["PythonTool"] | components["schemas"]["CodeInterpreterTool"] | components["schemas"]["ImageGenerationTool"] | components["schemas"]["McpServerTool"] | components["schemas"]["McpTool"] | components["schemas"]["SpreadsheetTool"] | components["schemas"]["MemoryTool"] | components["schemas"]["SandboxTool"] | components["schemas"]["SubagentTool"] | components["schemas"]["DeepResearchTool"];
         /**
          * ResponseToolChoice
          * @description How the model chooses among the tools.
@@ -8234,7 +8641,7 @@ export interface components {
          * ResponseToolParam
          * @description A function of the caller, or a tool of the service.
          */
-        ResponseToolParam: components["schemas"]["FunctionToolParam"] | components["schemas"]["WebSearchTool"] | components["schemas"]["WebSearchPreviewTool"] | components["schemas"]["PythonTool"] | components["schemas"]["CodeInterpreterTool"] | components["schemas"]["ImageGenerationTool"] | components["schemas"]["McpServerTool"] | components["schemas"]["SpreadsheetTool"] | components["schemas"]["MemoryTool"] | components["schemas"]["SandboxTool"] | components["schemas"]["DeepResearchTool"];
+        ResponseToolParam: components["schemas"]["FunctionToolParam"] | components["schemas"]["WebSearchTool"] | components["schemas"]["WebSearchPreviewTool"] | components["schemas"]["FileSearchTool"] | components["schemas"]["PythonTool"] | components["schemas"]["CodeInterpreterTool"] | components["schemas"]["ImageGenerationTool"] | components["schemas"]["McpServerTool"] | components["schemas"]["McpTool"] | components["schemas"]["SpreadsheetTool"] | components["schemas"]["MemoryTool"] | components["schemas"]["SandboxTool"] | components["schemas"]["SubagentTool"] | components["schemas"]["DeepResearchTool"];
         /** @description Tokens, as the models counted them. */
         ResponseUsage: {
             /**
@@ -8309,7 +8716,7 @@ export interface components {
             /** @description The model that was asked for. */
             modelId: string;
             /** @description The tokens used; null until the end. */
-            usage: components["schemas"]["Usage"] | null;
+            usage: components["schemas"]["Usage2"] | null;
         };
         /** @description Why a run failed. */
         RunError: {
@@ -8323,6 +8730,31 @@ export interface components {
          * @enum {string}
          */
         RunStatus: "cancelled" | "completed" | "failed" | "in_progress" | "incomplete";
+        /** @description What a stored run did between question and answer. */
+        RunTrace: {
+            /** @description The run. */
+            runId: string;
+            /** @description Its status. */
+            status: components["schemas"]["RunStatus"];
+            /** @description Whether the caller sees steps and searches: the agent shows them, or the caller may edit the agent. */
+            showsSteps: boolean;
+            /** @description What the model was told first; null for callers who may not edit the agent. */
+            instructions: string | null;
+            /** @description The steps of the flow that answered. */
+            steps: components["schemas"]["FlowStep"][];
+            /** @description The last search for passages; null when there was none, or it is not shown. */
+            retrieval: components["schemas"]["TracedRetrieval"] | null;
+            /** @description All searches for passages. */
+            retrievals: components["schemas"]["TracedRetrieval"][];
+            /** @description The calls of models, in order. */
+            modelCalls: components["schemas"]["TracedModelCall"][];
+            /** @description The calls of tools, in order. */
+            toolCalls: components["schemas"]["TracedToolCall"][];
+            /** @description The subagents that it started. */
+            subagents: components["schemas"]["Subagent"][];
+            /** @description The skills that its model read. */
+            skills: components["schemas"]["TracedSkill"][];
+        };
         /**
          * SandboxTool
          * @description Works in a closed computer.
@@ -8337,6 +8769,8 @@ export interface components {
             container?: string | {
                 [key: string]: unknown;
             } | null;
+            /** @description Whether each call waits for approval. Default: `false`. */
+            requireApproval?: boolean | null;
         } & {
             [key: string]: unknown;
         };
@@ -8498,6 +8932,23 @@ export interface components {
          * @description A part of what a tool of the service gave.
          */
         ServerToolContentParam: components["schemas"]["OutputTextParam"] | components["schemas"]["OutputImageParam"] | components["schemas"]["InputTextParam"] | components["schemas"]["InputImageParam"] | components["schemas"]["InputFileParam"];
+        /** @description A tool of the service, which a request or an agent may switch on. */
+        ServiceTool: {
+            /** @description What `tools` of a request and `enabledTools` of an agent name it. */
+            type: string;
+            /** @description What it does. */
+            description: string;
+            /** @description Whether this instance can run it. */
+            isAvailable: boolean;
+            /** @description The setting of the operator that would switch it on; null while it is available. */
+            setting: string | null;
+            /** @description Why it is not available; null while it is. */
+            reason: string | null;
+            /** @description Whether it only reads: it stays in chat mode `plan`. */
+            isReadOnly: boolean;
+            /** @description The functions that the model sees, as far as they are known before a run. A function of a caller cannot have one of these names. */
+            functions: string[];
+        };
         /** @description One reading of a source that a connector reads. */
         SourceRun: {
             /** @description The id of the run. */
@@ -8598,6 +9049,8 @@ export interface components {
             file_id?: string | null;
             /** @description The files that hold them. */
             file_ids?: string[] | null;
+            /** @description Whether each call waits for approval. Default: `false`. */
+            requireApproval?: boolean | null;
         } & {
             [key: string]: unknown;
         };
@@ -8641,6 +9094,52 @@ export interface components {
              * @description Its number, as the host tells it; above 0.
              */
             installationId: number;
+        };
+        /** @description A model run within a call of a tool of the service, with one task and without the conversation. */
+        Subagent: {
+            /** @description The same in all its events. */
+            id: string;
+            /** @description What it is, for people. */
+            name: string;
+            /** @description The agent whose knowledge it has; null for a bare model. */
+            agentId: string | null;
+            /** @description The subagent that started it; null: the run itself. */
+            parentId: string | null;
+            /** @description The question that it works on. */
+            task: string;
+            /** @description Its status. */
+            status: components["schemas"]["SubagentStatus"];
+            /**
+             * Format: int32
+             * @description 1 below the run itself.
+             */
+            depth: number;
+            /** @description Its findings, or the reason why it has none; null until its end. */
+            summary: string | null;
+            /** @description The tokens used, a part of the usage of its run; null until its end. */
+            usage: components["schemas"]["Usage"] | null;
+        };
+        /**
+         * @description The status of a subagent.
+         * @enum {string}
+         */
+        SubagentStatus: "cancelled" | "completed" | "failed" | "in_progress";
+        /**
+         * SubagentTool
+         * @description Asks other agents.
+         */
+        SubagentTool: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "subagent";
+            /** @description The ids of the agents. */
+            agents?: string[] | null;
+            /** @description Whether each call waits for approval. Default: `false`. */
+            requireApproval?: boolean | null;
+        } & {
+            [key: string]: unknown;
         };
         /** @description The outputs of all calls that a message asked for. */
         SubmitToolOutputsInput: {
@@ -8759,6 +9258,8 @@ export interface components {
             name: string;
             /** @description Its arguments as JSON text. */
             arguments: string;
+            /** @description True when the tool runs in the service and waits for approval: the output `success` approves (an object replaces the arguments), `cancelled` refuses. */
+            approval?: boolean;
         };
         /**
          * ToolChoiceAllowed
@@ -8800,7 +9301,11 @@ export interface components {
              * @description The type of one of the tools of the request.
              * @enum {string}
              */
-            type: "python" | "code_interpreter" | "deep_research";
+            type: "web_search" | "web_search_preview" | "file_search" | "python" | "code_interpreter" | "image_generation" | "mcp_server" | "mcp" | "spreadsheet" | "memory" | "sandbox" | "subagent" | "deep_research";
+            /** @description Of an MCP server of the request. */
+            server_label?: string;
+            /** @description One tool of that server. */
+            name?: string | null;
         };
         /** @description An image that is changed. */
         ToolImageInput: {
@@ -8830,6 +9335,26 @@ export interface components {
          * @enum {string}
          */
         ToolOutputStatus: "cancelled" | "error" | "success";
+        /** @description What deep research may spend. */
+        ToolResearchBudgetInput: {
+            /**
+             * Format: int32
+             * @description Most subagents.
+             */
+            subagents?: number | null;
+            /**
+             * Format: int32
+             * @description Most tokens of all subagents together.
+             */
+            tokens?: number | null;
+        };
+        /** @description Where to search. */
+        ToolSearchFilters: {
+            /** @description Only there. */
+            allowedDomains: string[] | null;
+            /** @description Not there. */
+            blockedDomains: string[] | null;
+        };
         /** @description Where to search. */
         ToolSearchFiltersInput: {
             /** @description Only there. */
@@ -8857,6 +9382,67 @@ export interface components {
             /** @description How exact it is: `approximate`. */
             type?: string | null;
         };
+        /** @description One call of a model, those of subagents included. */
+        TracedModelCall: {
+            /** @description The model that answered. */
+            modelId: string;
+            /**
+             * Format: int32
+             * @description Input tokens.
+             */
+            inputTokens: number;
+            /**
+             * Format: int32
+             * @description Output tokens.
+             */
+            outputTokens: number;
+            /**
+             * Format: int32
+             * @description Milliseconds that it took; null where that is not known.
+             */
+            durationMs: number | null;
+        };
+        /** @description A passage that a search found. */
+        TracedPassage: {
+            /** @description The title of its document. */
+            title: string;
+            /** @description How well it fits; higher is closer. */
+            score: number;
+        };
+        /** @description One search for passages. */
+        TracedRetrieval: {
+            /** @description What was searched for. */
+            question: string;
+            /** @description `hybrid`: by words and by meaning; `lexical`: by words alone. */
+            mode: string;
+            /** @description Why meaning took no part although vectors are switched on; null otherwise. */
+            reason: string | null;
+            /** @description What it found, best first. */
+            passages: components["schemas"]["TracedPassage"][];
+        };
+        /** @description A skill that the model read. */
+        TracedSkill: {
+            /** @description The name that the model called. */
+            name: string;
+            /** @description What it read; null for callers who may not edit the agent. */
+            content: string | null;
+        };
+        /** @description One call of a tool. */
+        TracedToolCall: {
+            /** @description The id of the call. */
+            callId: string;
+            /** @description The function that was called. */
+            name: string;
+            /** @description `completed`, `failed`, `in_progress`, or `awaited`: the caller makes it. */
+            outcome: string;
+            /** @description The code of its error; null for a good call. */
+            error: string | null;
+            /**
+             * Format: int32
+             * @description Milliseconds that it took; null where that is not known.
+             */
+            durationMs: number | null;
+        };
         /** @description Changes of an agent: absent members are kept, null clears what can be empty. */
         UpdateAgentInput: {
             /** @description Whether its editors may read the chats held with it. */
@@ -8865,6 +9451,8 @@ export interface components {
             description?: string | null;
             /** @description Users who may edit it besides the owner; at most 100. */
             editors?: components["schemas"]["AgentEditorInput"][] | null;
+            /** @description Tools of the service that all its runs may use; at most 20. Replaced whole. */
+            enabledTools?: components["schemas"]["CompletionToolInput"][] | null;
             /** @description Whether answers cite passages. Default true. */
             generateCitations?: boolean | null;
             /** @description Ids of the groups it is shared with; at most 100. */
@@ -9103,6 +9691,19 @@ export interface components {
         };
         /** @description Tokens of a run, as its models counted them. */
         Usage: {
+            /**
+             * Format: int32
+             * @description Input tokens.
+             */
+            inputTokens: number;
+            /**
+             * Format: int32
+             * @description Output tokens.
+             */
+            outputTokens: number;
+        };
+        /** @description Tokens of a run, as its models counted them. */
+        Usage2: {
             /**
              * Format: int32
              * @description Input tokens.
@@ -9526,6 +10127,8 @@ export interface components {
                 /** @description Not there. */
                 blocked_domains?: string[] | null;
             } | null;
+            /** @description Whether each call waits for approval. Default: `false`. */
+            requireApproval?: boolean | null;
         } & {
             [key: string]: unknown;
         };
@@ -9569,6 +10172,8 @@ export interface components {
                 /** @description Not there. */
                 blocked_domains?: string[] | null;
             } | null;
+            /** @description Whether each call waits for approval. Default: `false`. */
+            requireApproval?: boolean | null;
         } & {
             [key: string]: unknown;
         };
@@ -12625,6 +13230,42 @@ export interface operations {
             "5XX": components["responses"]["Error5XX"];
         };
     };
+    getRunTrace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunTrace"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
     cancelRun: {
         parameters: {
             query?: never;
@@ -13176,6 +13817,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelCatalogEntry"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            "5XX": components["responses"]["Error5XX"];
+        };
+    };
+    listTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "x-request-id"?: string;
+                    /** @description Requests a minute: of the key, or of its organization where that has less left. */
+                    "X-RateLimit-Limit"?: number;
+                    /** @description How many of them are left. */
+                    "X-RateLimit-Remaining"?: number;
+                    /** @description Seconds until all of them are there again. */
+                    "X-RateLimit-Reset"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ServiceTool"][];
+                    };
                 };
             };
             400: components["responses"]["Error400"];

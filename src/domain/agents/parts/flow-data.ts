@@ -1,8 +1,10 @@
 import { extractSecrets } from '../../../engine/tools/secrets-in-data.ts';
+import { flowOperators } from '../../../entities/agents/flow.ts';
 import { type FlowStepType, type FlowVersion, flowStepTypes, type JsonObject } from '../../../entities/agents/part.ts';
 import { isObject } from '../../../lib/json.ts';
 import { partCountsMax } from '../../../storage/agents/parts/shapes.ts';
 import type { Faults } from '../../faults.ts';
+import { checkTemplates } from './flow-templates.ts';
 import { readJsonObject } from './json.ts';
 import { toolNamePattern } from './tool-data.ts';
 
@@ -17,10 +19,18 @@ const versionMax = 1_000_000;
 const stepsMax = 200;
 const textLengthMax = 20_000;
 const stepIdPattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
-const operators = ['equals', 'notEquals', 'contains', 'notContains', 'greaterThan', 'lessThan', 'isEmpty', 'isNotEmpty'];
 
-/** Validates the versions of a flow: unique numbers, at most one active, and every step complete and of a known type. */
-export function readFlowVersions(param: string, given: readonly FlowVersionInput[], faults: Faults): readonly FlowVersion[] {
+/**
+ * Validates the versions of a flow: unique numbers, at most one active, and every step complete and of a known type.
+ *
+ * @param userInputs  names of the agent's user inputs, which texts may name; undefined: the texts are stored already and are not checked again.
+ */
+export function readFlowVersions(
+  param: string,
+  given: readonly FlowVersionInput[],
+  faults: Faults,
+  userInputs: ReadonlySet<string> | undefined,
+): readonly FlowVersion[] {
   faults.requireCount(param, given, partCountsMax.flowVersions);
   const seen = new Set<number>();
   let activeAt: number | undefined;
@@ -33,12 +43,13 @@ export function readFlowVersions(param: string, given: readonly FlowVersionInput
       faults.add(`${at}.active`, `${at}.active: ${param}[${activeAt}] is active, and one is at most`);
     if (active === true) activeAt = index;
     faults.requireLength(`${at}.description`, description ?? '', textLengthMax);
-    return { version, active: active ?? false, description: description ?? '', data: readFlowData(`${at}.data`, data, faults) };
+    const read = readFlowData(`${at}.data`, data, faults, userInputs);
+    return { version, active: active ?? false, description: description ?? '', data: read };
   });
 }
 
 /** `{steps: [{id, type, …}]}`. Branches lead only forward, so that every flow ends. */
-function readFlowData(param: string, given: unknown, faults: Faults): JsonObject {
+function readFlowData(param: string, given: unknown, faults: Faults, userInputs: ReadonlySet<string> | undefined): JsonObject {
   const data = readJsonObject(param, given, faults);
   const steps = data.steps ?? [];
   if (!Array.isArray(steps) || steps.length > stepsMax) {
@@ -58,7 +69,11 @@ function readFlowData(param: string, given: unknown, faults: Faults): JsonObject
     else if (places.has(id)) faults.add(at, `${at} stands there twice`);
     else places.set(id, index);
   }
-  for (const [index, step] of steps.entries()) readStep(`${param}.steps[${index}]`, step, { index, places, faults });
+  for (const [index, step] of steps.entries()) {
+    const at = `${param}.steps[${index}]`;
+    readStep(at, step, { index, places, faults });
+    if (userInputs !== undefined && isObject(step)) checkTemplates(at, step, { userInputs, places, index }, faults);
+  }
   return data;
 }
 
@@ -92,8 +107,14 @@ const readers: Readonly<Record<FlowStepType, StepReader>> = {
   branch(at, step, { index, places, faults }) {
     const condition = isObject(step.condition) ? step.condition : {};
     text(`${at}.condition.left`, condition.left, faults, 'required');
-    if (!operators.includes(condition.operator as string)) {
-      faults.add(`${at}.condition.operator`, `${at}.condition.operator must be one of ${operators.join(', ')}`);
+    if (!flowOperators.some((known) => known === condition.operator)) {
+      faults.add(`${at}.condition.operator`, `${at}.condition.operator must be one of ${flowOperators.join(', ')}`);
+    }
+    if (!isPlain(condition.right)) {
+      faults.add(
+        `${at}.condition.right`,
+        `${at}.condition.right must be a text of at most ${textLengthMax} characters, a number, true or false`,
+      );
     }
     for (const name of ['onTrue', 'onFalse'] as const) {
       const target = step[name];
@@ -122,6 +143,12 @@ function text(param: string, value: unknown, faults: Faults, presence: 'required
   if (typeof value !== 'string' || value.length > textLengthMax || (presence === 'required' && value.trim() === '')) {
     faults.add(param, `${param} must be a text of ${presence === 'required' ? '1' : '0'} to ${textLengthMax} characters`);
   }
+}
+
+/** A text, a number, a truth value, or nothing. */
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'string') return value.length <= textLengthMax;
+  return value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean';
 }
 
 function list(param: string, value: unknown, faults: Faults): void {

@@ -99,6 +99,12 @@ export class RunOutput {
     this.#batch.push({ sequence: this.#nextSequence(), ...body });
   }
 
+  /** Emits an event that counts as said: a process that takes the run over goes on behind it. */
+  note(body: RunEventBody): void {
+    this.#hasAdded = true;
+    this.emit(body);
+  }
+
   text(said: string): void {
     const json = this.#kept(said);
     if (json === undefined) return;

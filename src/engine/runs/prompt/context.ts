@@ -55,8 +55,8 @@ export function passagesWithin(
   return fitting === -1 ? passages : passages.slice(0, fitting);
 }
 
-/** The block of passages, numbered from 1 in the given order. */
-export function writePassages(passages: readonly Passage[], isCiting: boolean): string {
+/** The block of passages, numbered in the given order. */
+export function writePassages(passages: readonly Passage[], isCiting: boolean, firstNumber = 1): string {
   const how = isCiting
     ? 'When a statement rests on a passage, put the passage number right behind it in square brackets, like [1]; several like [1][3]. Use no other numbers.'
     : 'Do not mention the passages or their numbers.';
@@ -65,7 +65,7 @@ export function writePassages(passages: readonly Passage[], isCiting: boolean): 
     'Answer from them where they fit the question, and say so where they do not answer it.',
     how,
     '<passages>',
-    ...passages.map(writePassage),
+    ...passages.map((passage, index) => writePassage(passage, firstNumber + index)),
     '</passages>',
   ].join('\n');
 }
@@ -79,8 +79,8 @@ export function parsePassages(text: string): NumberedPassage[] {
   }));
 }
 
-function writePassage(passage: Passage, index: number): string {
+function writePassage(passage: Passage, number: number): string {
   const heading = passage.headingPath === '' ? '' : ` section="${escapeMarkup(passage.headingPath)}"`;
   const page = passage.page === null ? '' : ` page="${passage.page}"`;
-  return `<passage n="${index + 1}" title="${escapeMarkup(passage.title)}"${heading}${page}>\n${escapeMarkup(passage.text)}\n</passage>`;
+  return `<passage n="${number}" title="${escapeMarkup(passage.title)}"${heading}${page}>\n${escapeMarkup(passage.text)}\n</passage>`;
 }

@@ -29,6 +29,7 @@ export function requestOf(
     isStreaming: plan.isStreaming,
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(plan.parallelToolCalls === undefined ? {} : { parallelToolCalls: plan.parallelToolCalls }),
+    ...(plan.routing === undefined ? {} : { routing: plan.routing }),
     ...(plan.responseFormat === undefined ? {} : { responseFormat: plan.responseFormat }),
   };
 }

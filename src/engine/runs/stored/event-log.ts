@@ -21,9 +21,11 @@ export class EventLog {
     return this.#events.length;
   }
 
-  /** Whether an output item was begun at this index or later. */
+  /** Whether an output item was begun, or a step of a flow finished, at this index or later. */
   hasOutputFrom(index: number): boolean {
-    return this.#events.some((event, at) => at >= index && event.type === 'response.output_item.added');
+    return this.#events.some(
+      ({ type }, at) => at >= index && (type === 'response.output_item.added' || type === 'parley.flow.step'),
+    );
   }
 
   /** Adds events that are stored in the database. */

@@ -20,7 +20,7 @@ export function leftoverOf(fold: RunFold): Leftover {
   const { from, inputs } = fold.span;
   const turnFrom = Math.max(from, ...inputs.map(({ at }) => at));
   const isClosed = last?.type === 'server_tool_call' && last.form !== undefined && last.status !== 'in_progress';
-  if (last?.type === 'server_tool_call_output' || last?.type === 'mcp_list_tools' || isClosed) {
+  if (last?.type === 'server_tool_call_output' || last?.type === 'mcp_list_tools' || isClosed || fold.isBetweenSteps) {
     return { kind: 'between', continuation: { call: undefined, turnFrom }, closed: output };
   }
   if (last?.type !== 'server_tool_call' || last.status !== 'in_progress') return { kind: 'torn' };

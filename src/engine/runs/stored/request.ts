@@ -1,7 +1,9 @@
+import type { FlowPlan } from '../../../entities/agents/flow.ts';
 import type { ChatMessage } from '../../../entities/chats/chat.ts';
 import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import type { LeasedRun } from '../../../storage/runs/runs.ts';
 import type { ModelMessage, ModelParameters, ModelRequest, ModelTool, ResponseFormat } from '../../models/port.ts';
+import type { ProviderRouting } from '../../models/routing.ts';
 import type { AnswerCheck } from '../answer/gate.ts';
 import type { Approvals } from '../prompt/approvals.ts';
 import { historyOf } from '../prompt/history.ts';
@@ -31,6 +33,9 @@ export interface StoredRequest {
   readonly approvals?: Approvals;
   /** The model may also call the agent's tools that run in the service; they are read anew when the run starts. */
   readonly offersAgentTools?: true;
+  readonly routing?: ProviderRouting;
+  readonly flow?: FlowPlan;
+  readonly offersSkills?: true;
   readonly toolCallsMax?: number;
   readonly onlyTools?: readonly string[];
   /** It needs secrets of its caller: a process without them ends it instead of running it without, or with other ones. */
@@ -38,6 +43,9 @@ export interface StoredRequest {
   /** For responses: messages may be added to a running response only in the same mode. */
   readonly chatMode?: string;
 }
+
+/** The `chatMode` of a run that a flow answers: no message can join it, because no step would read it. */
+export const flowMode = 'flow';
 
 /** Tells a model to continue after a pause: providers want a user's turn last. */
 const goOn: ModelMessage = { role: 'user', content: 'You were interrupted. Go on from exactly where you stopped.' };
@@ -58,7 +66,8 @@ export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isRes
   } = request;
   const instructionTokens = Math.ceil(instructions.length / 4);
   const said = historyOf(transcript, inputTokensMax === undefined ? undefined : Math.max(0, inputTokensMax - instructionTokens));
-  const history = isResumed && said.at(-1)?.role === 'assistant' ? [...said, goOn] : said;
+  // A flow goes on with its next step: nothing was interrupted in the middle.
+  const history = isResumed && request.flow === undefined && said.at(-1)?.role === 'assistant' ? [...said, goOn] : said;
   return {
     modelId: run.modelId,
     messages: instructions === '' ? history : [{ role: 'system', content: instructions }, ...history],
@@ -69,6 +78,7 @@ export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isRes
     hidesSteps,
     chatId: run.chatId,
     charge: chargeOf(run),
+    ...(request.flow === undefined ? {} : { flow: { ...request.flow, input: inputOf(run, transcript) ?? request.flow.input } }),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
     ...(knowledge === null ? {} : { knowledge }),
@@ -78,10 +88,18 @@ export function planOf(run: LeasedRun, transcript: readonly ChatMessage[], isRes
     ...(forcedTool === undefined ? {} : { forcedTool }),
     ...(approvals === undefined ? {} : { approvals }),
     ...(offersAgentTools === undefined ? {} : { offersAgentTools }),
+    ...(request.routing === undefined ? {} : { routing: request.routing }),
+    ...(request.offersSkills === undefined ? {} : { offersSkills: request.offersSkills }),
     ...(onlyTools === undefined ? {} : { onlyTools }),
     ...(toolCallsMax === undefined ? {} : { toolCallsMax }),
     ...(inputTokensMax === undefined ? {} : { inputTokensMax }),
   };
+}
+
+/** What the user said in the messages that the run answers: several, when messages that waited are answered together. */
+function inputOf(run: LeasedRun, transcript: readonly ChatMessage[]): string | undefined {
+  const said = transcript.filter(({ role, runId, content }) => role === 'user' && runId === run.id && content.trim() !== '');
+  return said.length === 0 ? undefined : said.map(({ content }) => content.trim()).join('\n\n');
 }
 
 export function chargeOf({ tenantId, orgId, userId, keyId, agentId, id }: LeasedRun): Charge {

@@ -211,6 +211,7 @@ export class StoredWorker {
         : isResumed
           ? { before: fold.snapshot() }
           : {}),
+      ...(fold.flowSteps.length === 0 ? {} : { flowSteps: [...fold.flowSteps] }),
       control: this.#control,
     };
     const plan = planOf(run, transcript, isResumed && left.kind !== 'between');

@@ -1,3 +1,4 @@
+import { skillFunction } from '../../../entities/agents/skill-offer.ts';
 import { DomainError } from '../../../entities/errors.ts';
 import type { EnabledTool } from '../../../entities/runs/tool.ts';
 import type { ModelTool } from '../../models/port.ts';
@@ -46,8 +47,8 @@ export class RunTools {
 
   /** Whether the run has tools to open. */
   get mustOpen(): boolean {
-    const { offersAgentTools, serviceTools } = this.#plan;
-    return offersAgentTools === true || (serviceTools?.length ?? 0) > 0;
+    const { offersAgentTools, offersSkills, serviceTools } = this.#plan;
+    return offersAgentTools === true || offersSkills === true || (serviceTools?.length ?? 0) > 0;
   }
 
   /**
@@ -77,13 +78,16 @@ export class RunTools {
       }
     }
     this.#ofService = new Set(known.keys());
-    const ofAgent = plan.offersAgentTools === true ? await this.#agentTools() : none;
+    const { offersAgentTools, offersSkills } = plan;
+    const ofAgent = offersAgentTools === true || offersSkills === true ? await this.#agentTools() : none;
+    const isOffered = (name: string) => (name === skillFunction ? offersSkills : offersAgentTools) === true;
     for (const [name, tool] of ofAgent) {
-      if (taken.has(name)) continue;
+      if (!isOffered(name) || taken.has(name)) continue;
       taken.add(name);
       known.set(name, this.#counted(tool));
     }
-    for (const { functions, ...more } of await this.#agentServers(run)) {
+    const servers = offersAgentTools === true ? await this.#agentServers(run) : [];
+    for (const { functions, ...more } of servers) {
       if (more.instructions !== undefined) instructions.push(more.instructions);
       for (const one of functions) {
         const name = freeFunctionName(one.definition.name, taken);

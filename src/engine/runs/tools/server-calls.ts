@@ -192,12 +192,13 @@ async function answer(
   try {
     const result = await tools.get(name)?.run(args, secrets, signal, tell, pass);
     if (result === undefined) return { output: '', error: { code: 'unknown_tool', message: `There is no tool ${name}` } };
-    const { text, files = [], form }: ToolResult = typeof result === 'string' ? { text: result } : result;
+    const { text, files = [], form, isConfidential }: ToolResult = typeof result === 'string' ? { text: result } : result;
     return {
       output: mask(storableText(text)),
       error: null,
       ...(files.length === 0 ? {} : { files }),
       ...(form === undefined ? {} : { form }),
+      ...(isConfidential === true ? { isConfidential } : {}),
     };
   } catch (error) {
     signal.throwIfAborted();

@@ -21,6 +21,8 @@ export class RunSpending {
   #total: Usage | null;
   /** Charged calls that no event of the run tells of yet. */
   #untold: SpentCall[] = [];
+  /** All calls of this process, for the trace. */
+  readonly #calls: SpentCall[] = [];
 
   constructor(parts: SpendingParts) {
     this.#parts = parts;
@@ -39,8 +41,13 @@ export class RunSpending {
     return { ...budget.spent, workedMs };
   }
 
+  /** The model calls of a stored run in this process. */
+  get calls(): readonly SpentCall[] {
+    return this.#calls;
+  }
+
   /** Charges for a model call that is over. @param wasCut  whether the run was stopped during the call. */
-  charge(call: ModelCall, wasCut: boolean): void {
+  charge(call: ModelCall, wasCut: boolean, durationMs: number): void {
     const usage = call.usage(wasCut);
     if (usage === undefined) return;
     const { plan, start, deps } = this.#parts;
@@ -52,7 +59,7 @@ export class RunSpending {
       return;
     }
     const entryId = deps.newId('usageEntry');
-    this.add({ entryId, modelId, usage });
+    this.add({ entryId, modelId, usage, durationMs: Math.round(durationMs) });
     deps.ledger.note(plan.charge, 'run', modelId, usage, entryId);
   }
 
@@ -60,6 +67,7 @@ export class RunSpending {
   add(call: SpentCall): void {
     this.#total = addUsage(this.#total, call.usage);
     this.#untold.push(call);
+    this.#calls.push(call);
   }
 
   /** Emits what was spent since the last time. Called before slow work. Before the first output a takeover restarts the run, so nothing is emitted. */

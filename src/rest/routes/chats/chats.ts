@@ -37,6 +37,20 @@ const submittingEvents =
   'subscription ($chatId: ID!, $input: SubmitToolOutputsInput!) { toolOutputEvents(chatId: $chatId, input: $input) { type } }';
 const following = 'subscription ($chatId: ID!, $runId: ID!) { runEvents(runId: $runId, chatId: $chatId) { type sequence } }';
 
+/** The whole trace of a run. */
+const tracing = `query ($runId: ID!) {
+  runTrace(runId: $runId) {
+    runId status showsSteps instructions
+    steps { stepId type status input output durationMs }
+    retrieval { question mode reason passages { title score } }
+    retrievals { question mode reason passages { title score } }
+    modelCalls { modelId inputTokens outputTokens durationMs }
+    toolCalls { callId name outcome error durationMs }
+    subagents { id name agentId parentId task status depth summary usage { inputTokens outputTokens } }
+    skills { name content }
+  }
+}`;
+
 export const chatRoutes: readonly DeclaredRoute[] = [
   {
     operationId: 'listChatsOfAgent',
@@ -230,6 +244,16 @@ export const chatRoutes: readonly DeclaredRoute[] = [
     tag: 'Chats',
     document: following,
     stream: { when: 'always', document: following, encoder: chatEventEncoder, event: 'ChatStreamEvent', resumesFrames: true },
+  },
+  {
+    operationId: 'getRunTrace',
+    method: 'get',
+    path: '/api/v1/runs/{runId}/trace',
+    summary: 'Get the trace of a run',
+    description:
+      'What a run of a chat, or a stored response, did between question and answer. Steps and searches only where the agent shows them or the caller may edit it; instructions and contents of skills for editors only.',
+    tag: 'Chats',
+    document: tracing,
   },
   {
     operationId: 'cancelRun',

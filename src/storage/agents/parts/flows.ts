@@ -1,4 +1,5 @@
 import type { AgentFlow, AgentPart, FlowVersion } from '../../../entities/agents/part.ts';
+import { DomainError } from '../../../entities/errors.ts';
 import type { Database } from '../../database/database.ts';
 import type { Transaction } from '../../database/prisma.ts';
 import type { Signals } from '../../database/signals/signals.ts';
@@ -44,9 +45,16 @@ export function createFlowTable(db: Database, signals: Signals): PartTable<Agent
       const flow = await rows.find(agentId, id);
       return flow === undefined ? undefined : one(flow);
     },
-    create: async ({ versions, ...flow }) => one(await rows.create(flow, (tx) => addVersions(tx, flow.id, versions))),
+    async create({ versions, ...flow }) {
+      const add = async (tx: Transaction) => {
+        if (flow.enabled) await requireOnlyEnabled(tx, flow);
+        await addVersions(tx, flow.id, versions);
+      };
+      return one(await rows.create(flow, add));
+    },
     async update(agentId, id, { versions, ...changes }) {
       const replace = async (tx: Transaction) => {
+        if (changes.enabled === true) await requireOnlyEnabled(tx, { agentId, id });
         if (versions === undefined) return;
         await tx.prisma.agentFlowVersion.deleteMany({ where: { flowId: id } });
         await addVersions(tx, id, versions);
@@ -55,6 +63,14 @@ export function createFlowTable(db: Database, signals: Signals): PartTable<Agent
     },
     delete: rows.delete,
   };
+}
+
+/** Runs while the agent is locked, so that two flows cannot be enabled at once. @throws DomainError CONFLICT. */
+async function requireOnlyEnabled({ prisma }: Transaction, { agentId, id }: Pick<AgentPart, 'agentId' | 'id'>): Promise<void> {
+  const other = await prisma.agentFlow.findFirst({ where: { agentId, enabled: true, id: { not: id } }, select: { name: true } });
+  if (other === null) return;
+  const message = `One flow of an agent is enabled at a time, and ${JSON.stringify(other.name)} is: disable it first`;
+  throw new DomainError('CONFLICT', message, { param: 'enabled' });
 }
 
 /** Adds the flows of an imported agent. */

@@ -1,0 +1,129 @@
+import type { RunEvent } from '../../../entities/runs/event.ts';
+import type { ModelMessage, ModelRequest } from '../../models/port.ts';
+import type { Selection } from '../../models/route-stream.ts';
+import type { ServerTools } from '../../tools/server-tool.ts';
+import type { RunTrace } from '../../tracing/run-trace.ts';
+import { type AnswerGate, gateOf } from '../answer/gate.ts';
+import { RunOutput } from '../answer/output.ts';
+import type { RunBudget } from '../budget.ts';
+import type { LoopDeps } from '../loop-deps.ts';
+import { ModelCall } from '../model-call.ts';
+import type { RunPlan } from '../run-engine.ts';
+import type { RunSpending } from '../usage/spending.ts';
+import { needOf, within } from '../usage/token-need.ts';
+
+interface ModelParts {
+  readonly plan: RunPlan;
+  readonly deps: LoopDeps;
+  readonly budget: RunBudget;
+  readonly output: RunOutput;
+  readonly spending: RunSpending;
+  readonly trace: RunTrace | undefined;
+  ready(): readonly RunEvent[] | undefined;
+}
+
+/** What one model step asks for. */
+interface Asked {
+  /** Full id. */
+  readonly modelId: string;
+  readonly messages: readonly ModelMessage[];
+  /** Its text is the answer: it goes to the reader while it arrives, and has the form that the request asks for. */
+  readonly isAnswer: boolean;
+}
+
+const noTools: ServerTools = new Map();
+
+/** The model calls of a flow: one for each model step, without tools; counted, charged and traced like those of any run. */
+export class FlowModel {
+  readonly #parts: ModelParts;
+  /** Characters that outputs of model steps may still have. */
+  #charsLeft: number;
+  #gate: AnswerGate | undefined;
+  selection: Selection | undefined;
+  serviceTier: string | undefined;
+  /** The call that said the answer. */
+  answering: ModelCall | undefined;
+
+  constructor(parts: ModelParts) {
+    this.#parts = parts;
+    this.#charsLeft = parts.deps.answerCharsMax;
+  }
+
+  /** Whether the text of the answer is held back until it passed its check. */
+  get isHolding(): boolean {
+    return this.#gate?.isHolding === true;
+  }
+
+  /** @returns the text; undefined when the run may ask no model any more. @throws ModelError; DomainError INSUFFICIENT_QUOTA. */
+  async *ask(asked: Asked, signal: AbortSignal): AsyncGenerator<readonly RunEvent[], string | undefined> {
+    const { plan, deps, budget, output: answer } = this.#parts;
+    if (budget.roundsLeft <= 0) return undefined;
+    const output = asked.isAnswer ? answer : new RunOutput(deps.newId, 0, [], this.#charsLeft);
+    const from = output.items.length;
+    const { responseFormat, answerCheck } = plan;
+    const form = asked.isAnswer && responseFormat !== undefined ? { responseFormat } : {};
+    const gate = asked.isAnswer ? gateOf({ ...form, ...(answerCheck === undefined ? {} : { answerCheck }) }, output) : undefined;
+    this.#gate = gate;
+    let { messages } = asked;
+    for (;;) {
+      const request: ModelRequest = {
+        ...{ model: asked.modelId, messages, tools: [], parameters: plan.parameters, isStreaming: plan.isStreaming },
+        ...(plan.routing === undefined ? {} : { routing: plan.routing }),
+        ...form,
+      };
+      const call = yield* this.#call(request, output, asked.isAnswer, signal);
+      if (asked.isAnswer) this.answering = call;
+      const again = gate?.close(call);
+      if (again === undefined || budget.roundsLeft <= 0) {
+        output.close(call.finish === 'length' || call.finish === 'content_filter' ? 'incomplete' : 'completed');
+        break;
+      }
+      messages = [...messages, ...again];
+    }
+    const text = output.textFrom(from);
+    if (!asked.isAnswer) this.#charsLeft -= text.length;
+    return text;
+  }
+
+  /** Emits what was spent since the last time. */
+  tellSpending(): void {
+    this.#parts.spending.emit();
+  }
+
+  async *#call(
+    asked: ModelRequest,
+    output: RunOutput,
+    isAnswer: boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly RunEvent[], ModelCall> {
+    const { plan, deps, budget, spending, ready } = this.#parts;
+    budget.beginRound();
+    const hold = await deps.limits.reserve(plan.charge.orgId, 'api', () => needOf(asked));
+    const call = new ModelCall(within(asked, hold.outputMax), false);
+    if (isAnswer) this.#gate?.open(call, budget.roundsLeft > 0);
+    const startedMs = performance.now();
+    const trace = this.#parts.trace?.modelCall(asked.model);
+    try {
+      for await (const deltas of call.start(deps.models, signal, trace?.traceparent)) {
+        call.take(deltas, output, noTools);
+        const batch = isAnswer ? ready() : undefined;
+        if (batch !== undefined) yield batch;
+        if (output.isFull) break;
+      }
+      call.requireFinish();
+    } catch (error) {
+      trace?.fail(error);
+      throw error;
+    } finally {
+      const wasCut = signal.aborted;
+      this.selection = call.selection;
+      this.serviceTier = call.serviceTier ?? this.serviceTier;
+      spending.charge(call, wasCut, performance.now() - startedMs);
+      hold.release();
+      deps.timings?.modelCall(call, wasCut, startedMs);
+      const { selection, finish } = call;
+      trace?.end({ selection, finish, usage: call.usage(wasCut), wasCut });
+    }
+    return call;
+  }
+}

@@ -1,0 +1,206 @@
+import type { FlowPlan, FlowStep, FlowStepRecord, FlowStepResult } from '../../../entities/agents/flow.ts';
+import { DomainError } from '../../../entities/errors.ts';
+import type { Passage } from '../../../entities/knowledge/citation.ts';
+import type { RetrievalRecord, RunEvent } from '../../../entities/runs/event.ts';
+import type { RunTrace } from '../../tracing/run-trace.ts';
+import type { RunOutput } from '../answer/output.ts';
+import type { RunBudget } from '../budget.ts';
+import type { LoopDeps, LoopStart } from '../loop-deps.ts';
+import { passagesWithin, writePassages } from '../prompt/context.ts';
+import { contextOf } from '../prompt/transcript.ts';
+import { passagesIn, retrievalOf } from '../record.ts';
+import type { RunPlan } from '../run-engine.ts';
+import type { OpenCall } from '../tools/open-call.ts';
+import type { RunCalls } from '../tools/run-calls.ts';
+import type { RunTools } from '../tools/run-tools.ts';
+import type { FlowModel } from './flow-model.ts';
+import { markedOutput, passagesText } from './foreign-text.ts';
+import { holds, mayAnswerFrom, placeAfter } from './route.ts';
+import { namesIn, namesInValue } from './template.ts';
+import { messagesFor, turnOf } from './turn.ts';
+import type { FlowValues } from './values.ts';
+
+/** What a step came to. */
+export interface DoneStep extends Omit<FlowStepResult, 'place'> {
+  readonly status: FlowStepRecord['status'];
+  readonly input: string;
+  readonly passages?: readonly Passage[];
+}
+
+/** The part of a run that its steps work with. */
+export interface StepParts {
+  readonly plan: RunPlan;
+  readonly flow: FlowPlan;
+  readonly start: LoopStart;
+  readonly deps: LoopDeps;
+  readonly budget: RunBudget;
+  readonly output: RunOutput;
+  readonly tools: RunTools;
+  readonly values: FlowValues;
+  readonly model: FlowModel;
+  readonly calls: RunCalls;
+  readonly citable: Passage[];
+  /** The call of a dead process that this process makes again. */
+  readonly callAgain: OpenCall | undefined;
+  readonly trace: RunTrace | undefined;
+  /** For the trace of the run. */
+  readonly retrievals: RetrievalRecord[];
+}
+
+/** Yields events while a step is worked on. Undefined: the run may do no more. */
+type StepEvents = AsyncGenerator<readonly RunEvent[], DoneStep | undefined>;
+type StepOf<Type extends FlowStep['type']> = Extract<FlowStep, { readonly type: Type }>;
+
+/** Carries out the steps of a flow, one at a time. */
+export class FlowSteps {
+  readonly #parts: StepParts;
+  /** Ids of the steps whose output a text of the flow names. */
+  readonly #named: ReadonlySet<string>;
+  /** Passages that no text names, as system messages: every later model step gets them. */
+  readonly #knowledge: string[] = [];
+
+  constructor(parts: StepParts) {
+    this.#parts = parts;
+    this.#named = namedSteps(parts.flow.steps);
+    for (const { result, passages = [] } of parts.start.flowSteps ?? []) {
+      const step = parts.flow.steps[result.place];
+      if (step !== undefined && passages.length > 0 && !this.#named.has(step.id))
+        this.#knowledge.push(result.marked ?? result.text);
+    }
+  }
+
+  async *run(step: FlowStep, place: number, signal: AbortSignal): StepEvents {
+    switch (step.type) {
+      case 'retrieve':
+        return this.#retrieve(step, signal);
+      case 'prompt': {
+        const { values } = this.#parts;
+        const marked = values.fill(step.text, 'models');
+        return { status: 'completed', input: '', text: values.fill(step.text, 'people'), marked };
+      }
+      case 'tool':
+        return yield* this.#tool(step, place, signal);
+      case 'model':
+        return yield* this.#model(step, place, signal);
+      case 'branch':
+        return this.#branch(step, place);
+    }
+  }
+
+  /** An error leaves the flow without passages, as it does in a run without a flow. */
+  async #retrieve({ id, query, dataSourceIds, limit }: StepOf<'retrieve'>, signal: AbortSignal): Promise<DoneStep> {
+    const { plan, values, citable, deps, start } = this.#parts;
+    const question = values.fill(query, 'people').trim();
+    const { knowledge, inputTokensMax } = plan;
+    if (knowledge === undefined || question === '') return { status: 'completed', input: question, text: '' };
+    const sources = knowledge.dataSourceIds.filter((source) => dataSourceIds?.includes(source) ?? true);
+    try {
+      const found = await this.#search({ ...knowledge, dataSourceIds: sources, question }, signal);
+      const fitting = inputTokensMax === undefined ? found : passagesWithin(found, plan.messages, inputTokensMax);
+      const passages = fitting.slice(0, limit ?? fitting.length);
+      if (passages.length === 0) return { status: 'completed', input: question, text: '' };
+      const first = citable.length + 1;
+      citable.push(...passages);
+      const marked = writePassages(passages, plan.generateCitations, first);
+      if (!this.#named.has(id)) this.#knowledge.push(marked);
+      return { status: 'completed', input: question, text: passagesText(passages, first), marked, passages };
+    } catch (error) {
+      signal.throwIfAborted();
+      deps.logger.error({ err: error, runId: start.runId }, 'retrieval failed; the flow continues without passages');
+      return { status: 'failed', input: question, text: '' };
+    }
+  }
+
+  async #search(knowledge: NonNullable<RunPlan['knowledge']>, signal: AbortSignal): Promise<readonly Passage[]> {
+    const { plan, deps, trace, retrievals } = this.#parts;
+    const asked = { ...knowledge, charge: plan.charge };
+    const search = () => deps.retrieve(asked, signal);
+    const found = await (trace === undefined ? search() : trace.retrieval(knowledge.dataSourceIds, search));
+    retrievals.push(retrievalOf(knowledge.question, found));
+    return passagesIn(found);
+  }
+
+  /** A tool that fails gives its error as the output: a later branch or model step can go by it. */
+  async *#tool({ tool: name, arguments: given }: StepOf<'tool'>, place: number, signal: AbortSignal): StepEvents {
+    const { values, tools, calls, budget, callAgain, start } = this.#parts;
+    const callId = `flow_${place + 1}`;
+    const args = JSON.stringify(values.fillArguments(given));
+    const known = this.#result(callId);
+    if (known !== undefined) return doneCall(name, known);
+    if (callAgain !== undefined && start.continues?.call?.callId === callId) yield* calls.again(callAgain, signal);
+    else {
+      const tool = tools.all.get(name);
+      if (tool === undefined) return failedCall(args, `There is no tool ${name} that runs in the service`);
+      if (tool.requiresApproval === true)
+        return failedCall(args, `A person must approve calls of ${name}: a flow cannot wait for that`);
+      if (budget.mustAnswer) return undefined;
+      yield* calls.make([{ callId, name, arguments: args }], null, false, signal);
+    }
+    const made = this.#result(callId);
+    if (made === undefined) throw new Error('a call of a flow has no result');
+    return doneCall(name, made);
+  }
+
+  /** The result of a call among the items of the run, also of an earlier process. */
+  #result(callId: string): CallOutcome | undefined {
+    const { items } = this.#parts.output;
+    const call = items.findLast((item) => item.type === 'server_tool_call' && item.callId === callId);
+    if (call?.type !== 'server_tool_call') return undefined;
+    const told = contextOf(items).find((message) => message.role === 'tool' && message.toolCallId === callId);
+    const text = typeof told?.content === 'string' ? told.content : '';
+    return { arguments: call.arguments, text, isFailed: call.status === 'failed' };
+  }
+
+  async *#model({ modelId, prompt }: StepOf<'model'>, place: number, signal: AbortSignal): StepEvents {
+    const { plan, flow, values, model } = this.#parts;
+    const isPlain = prompt.trim() === '{{input}}';
+    const input = values.fill(prompt, 'people');
+    const marked = isPlain ? undefined : values.fill(prompt, 'models');
+    const isAnswer = !mayAnswerFrom(flow.steps, place + 1);
+    const asked = {
+      modelId: modelId === undefined ? plan.modelId : await this.#modelOf(modelId),
+      messages: messagesFor(turnOf(plan.messages), marked, flow.input, this.#knowledge),
+      isAnswer,
+    };
+    const text = yield* model.ask(asked, signal);
+    if (text === undefined) return undefined;
+    return { status: 'completed', input, text, ...(isAnswer ? { isSaid: true } : {}) };
+  }
+
+  async #modelOf(id: string): Promise<string> {
+    const model = await this.#parts.deps.models.find(id);
+    if (model !== undefined) return model.id;
+    throw new DomainError('MODEL_NOT_FOUND', `The flow names a model that is not available: ${id.slice(0, 100)}`);
+  }
+
+  #branch({ condition }: StepOf<'branch'>, place: number): DoneStep {
+    const { flow, values } = this.#parts;
+    const left = values.fill(condition.left, 'people');
+    const isTrue = holds({ ...condition, left, right: values.fill(condition.right, 'people') });
+    return { status: 'completed', input: left, text: String(isTrue), next: placeAfter(flow.steps, place, isTrue) };
+  }
+}
+
+interface CallOutcome {
+  readonly arguments: string;
+  readonly text: string;
+  readonly isFailed: boolean;
+}
+
+function doneCall(name: string, { arguments: input, text, isFailed }: CallOutcome): DoneStep {
+  return { status: isFailed ? 'failed' : 'completed', input, text, marked: markedOutput(name, text) };
+}
+
+function failedCall(input: string, message: string): DoneStep {
+  return { status: 'failed', input, text: `Error: ${message}` };
+}
+
+function namedSteps(steps: readonly FlowStep[]): ReadonlySet<string> {
+  const names = steps.flatMap((step) => {
+    if (step.type === 'tool') return namesInValue(step.arguments);
+    if (step.type === 'prompt') return namesIn(step.text);
+    if (step.type === 'model') return namesIn(step.prompt);
+    return [];
+  });
+  return new Set(names.flatMap((name) => (name.kind === 'step' ? [name.name] : [])));
+}
