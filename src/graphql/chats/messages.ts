@@ -22,8 +22,8 @@ export const CitationType = builder.objectRef<Citation>('Citation').implement({
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id of the passage.' }),
     index: t.exposeInt('index', { description: 'The number in its `[n]` marker, in order of first use.' }),
-    knowledgeItemId: t.exposeID('knowledgeItemId', { description: 'The document it is from.' }),
-    dataSourceId: t.exposeID('dataSourceId', { description: 'The data source of that document.' }),
+    knowledgeItemId: t.exposeID('knowledgeItemId', { description: 'The document it is from; empty for a page of the web.' }),
+    dataSourceId: t.exposeID('dataSourceId', { description: 'The data source of that document; empty for a page of the web.' }),
     name: t.exposeString('name', { description: 'The title of that document.' }),
     url: t.string({
       description: 'Where to read it: the address of a web page, or a link that works without a key for half an hour to an hour.',

@@ -15,7 +15,7 @@ export interface DescribedBench extends TestBench {
 export const testModel = 'openai/test-model';
 
 export async function withDescribed(): Promise<DescribedBench> {
-  const bench = await withService('model', { env: { PYTHON_TIMEOUT_MS: '1' } });
+  const bench = await withService('model', { env: { PYTHON_TIMEOUT_MS: '1', SEARCH_URL: unanswered } });
   const { make } = bench;
   const ann = await make.person({ role: 'ADMIN' });
   const { id: agentId } = await make.agent({
@@ -32,6 +32,9 @@ export async function withDescribed(): Promise<DescribedBench> {
   };
 }
 
+/** Nothing listens there. */
+const unanswered = 'http://127.0.0.1:1';
+const called = (name: string, args: object) => [{ id: 'call_1', name, arguments: JSON.stringify(args) }];
 export const addCall = (id: string) => ({ id, name: 'add', arguments: '{"a":1,"b":2}' });
 /** Answers one word and never ends. */
 export const endless: UpstreamScript = { text: ['word ', 'word '], restGate: never };
@@ -65,5 +68,16 @@ export const scenarios: readonly [string, UpstreamScript, Readonly<Record<string
   ['a filtered answer', { text: 'It is', finish: 'content_filter' }],
   ['an upstream that breaks off', { text: ['It ', 'is ', '3.'], chunkDelayMs: 5, cutAtByte: 420 }],
   ['a tool of the service that fails', { toolCalls: python }, { tools: [{ type: 'python' }] }],
+  [
+    'a search of the web that fails',
+    { toolCalls: called('web_search', { query: 'bikes' }) },
+    { tools: [{ type: 'web_search' }], include: ['web_search_call.action.sources'] },
+  ],
+  ['a page that is not opened', { toolCalls: called('open_page', { url: 'nowhere' }) }, { tools: [{ type: 'web_search' }] }],
+  [
+    knowing,
+    { toolCalls: called('search_knowledge', { query: 'What does a puncture repair cost?' }) },
+    { tools: [{ type: 'file_search' }], include: ['file_search_call.results'] },
+  ],
   [knowing, { text: ['It costs 15 € [', '1', '].'] }, { input: 'What does a puncture repair cost?', tools: [] }],
 ];
