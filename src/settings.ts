@@ -238,6 +238,8 @@ export const settingsSchema = z.object({
   PYTHON_PROGRAMS_MAX: count(2).describe(
     'Python programs of one tenant at one time in this process; one more may run for another tenant. Others wait.',
   ),
+  MEMORIES_MAX: count(500).describe('Memories of one user in one organization.'),
+  MEMORY_MAX_CHARS: count(2_000).describe('Longest text of one memory, in UTF-16 code units.'),
   RUN_LEASE_MS: timeMs(15_000).describe('A stored run whose process is silent for this long is taken over.'),
   MODEL_CONNECT_TIMEOUT_MS: timeMs(10_000).describe('Time for a connection to a model provider.'),
   MODEL_FIRST_BYTE_TIMEOUT_MS: timeMs(120_000).describe('Time until a provider begins to answer.'),

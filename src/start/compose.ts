@@ -26,6 +26,7 @@ import { RateLimits } from '../engine/sharing/rate-limits.ts';
 import { createAgentTools } from '../engine/tools/agent-tools.ts';
 import { createDeepResearchKind } from '../engine/tools/deep-research/deep-research.ts';
 import { createFileSearchKind } from '../engine/tools/file-search/file-search.ts';
+import { createMemoryKind } from '../engine/tools/memory/memory.ts';
 import { createPythonKind } from '../engine/tools/python/python.ts';
 import { ToolRegistry } from '../engine/tools/registry.ts';
 import type { PageReading } from '../engine/tools/web-search/page-tool.ts';
@@ -112,6 +113,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const agentTools = createAgentTools({ ...basics, egress });
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
     const tools = createTools({ ...basics, pools, egress, knowledge });
+    const tools = createTools(basics, pools);
     const runs = createRunEngine({
       ...basics,
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
@@ -177,6 +179,8 @@ type ToolParts = Pick<Deps, 'settings' | 'storage' | 'pools' | 'egress' | 'knowl
 /** The tools of the service that a request or an agent may switch on. */
 function createTools({ settings, storage, pools, egress, knowledge, now }: ToolParts): ToolRegistry {
   const resultCharsMax = settings.TOOL_RESULT_MAX_CHARS;
+function createTools(deps: Pick<Deps, 'settings' | 'storage' | 'now' | 'newId'>, pools: Pools): ToolRegistry {
+  const { settings } = deps;
   return new ToolRegistry([
     createWebSearchKind({ ...searchClients(settings, pools), pages: pageReading(settings, egress, knowledge), resultCharsMax }),
     createFileSearchKind({ knowledge, stores: storage.vectorStores, tokensMax: fileSearchTokensMax, resultCharsMax, now }),
@@ -185,6 +189,7 @@ function createTools({ settings, storage, pools, egress, knowledge, now }: ToolP
       timeoutMs: settings.PYTHON_TIMEOUT_MS,
       memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
     }),
+    createMemoryKind(deps),
     createDeepResearchKind(),
   ]);
 }

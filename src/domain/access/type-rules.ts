@@ -133,12 +133,15 @@ export const typeRules: Readonly<Record<string, TypeRule>> = {
   EmbeddingUsage: chats,
   Embeddings: chats,
   DeletedResponse: chats,
+  DeleteMemoriesPayload: chats,
   FileObject: chats,
   FileObjectList: chats,
   FileUpload: chats,
   FileUploadPart: chats,
   // Reached through a chat or a run, which are noted.
   Message: chats,
+  // Its user alone sees it.
+  Memory: chats,
   ModelFallback: chats,
   Response: chats,
   ResponseConversation: chats,
@@ -251,6 +254,7 @@ export const sharedFields: Readonly<Record<string, string>> = {
   'VectorStoreFileBatch.vectorStoreId': 'the caller named it',
   'FileUploadPart.uploadId': 'the caller named it',
   'VectorStoreResult.fileId': 'a result says what it rests on',
+  'Memory.agentId': 'a memory says with which agent it is remembered',
   'Citation.dataSourceId': 'an answer says what it rests on',
   'Citation.knowledgeItemId': 'an answer says what it rests on',
   'DataSource.ownerUser': 'a source says who added it, to who may see the source',
