@@ -111,6 +111,14 @@ export const settingsSchema = z.object({
   RERANK_API_KEY: optionalText('a key of the reranker').describe('Sent to it as a bearer token.'),
   RERANK_MODEL: optionalText('a model of the reranker').describe('Sent to it as `model`.'),
   RERANK_TIMEOUT_MS: timeMs(2_000).describe('A search goes on without a reranker that has not answered by then.'),
+  IMAGE_MODEL: optionalMatch(
+    /^[^/\s,]+\/[^\s,]+( *, *[^/\s,]+\/[^\s,]+)*$/,
+    'a provider and a model such as openai/gpt-image-1, or several with commas between them',
+  ).describe(
+    'Makes images: `provider/name` of an OpenAI-compatible provider or of Google. Of several, separated by commas, the first is the default; requests may ask for the others.',
+  ),
+  IMAGE_TIMEOUT_MS: timeMs(120_000).describe('Time for one request to make images.'),
+  IMAGE_MAX_BYTES: count(20 * MiB).describe('Largest image that a provider may answer; CHAT_FILE_MAX_BYTES holds too.'),
   GOOGLE_CLIENT_ID: optionalText('the id of an OAuth client').describe(
     'With its secret: people connect Google Drive in the browser.',
   ),
