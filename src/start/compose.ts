@@ -26,6 +26,7 @@ import { RateLimits } from '../engine/sharing/rate-limits.ts';
 import { createAgentTools } from '../engine/tools/agent-tools.ts';
 import { createDeepResearchKind } from '../engine/tools/deep-research/deep-research.ts';
 import { createFileSearchKind } from '../engine/tools/file-search/file-search.ts';
+import { createImageGenerationKind } from '../engine/tools/image-generation/image-generation.ts';
 import { createMemoryKind } from '../engine/tools/memory/memory.ts';
 import { createPythonKind } from '../engine/tools/python/python.ts';
 import { ToolRegistry } from '../engine/tools/registry.ts';
@@ -114,6 +115,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
     const tools = createTools({ ...basics, pools, egress, knowledge });
     const tools = createTools(basics, pools);
+    const tools = createTools({ ...basics, models, egress }, pools);
     const runs = createRunEngine({
       ...basics,
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
@@ -180,6 +182,10 @@ type ToolParts = Pick<Deps, 'settings' | 'storage' | 'pools' | 'egress' | 'knowl
 function createTools({ settings, storage, pools, egress, knowledge, now }: ToolParts): ToolRegistry {
   const resultCharsMax = settings.TOOL_RESULT_MAX_CHARS;
 function createTools(deps: Pick<Deps, 'settings' | 'storage' | 'now' | 'newId'>, pools: Pools): ToolRegistry {
+function createTools(
+  deps: Pick<Deps, 'settings' | 'storage' | 'models' | 'egress' | 'now' | 'newId'>,
+  pools: Pools,
+): ToolRegistry {
   const { settings } = deps;
   return new ToolRegistry([
     createWebSearchKind({ ...searchClients(settings, pools), pages: pageReading(settings, egress, knowledge), resultCharsMax }),
@@ -189,6 +195,7 @@ function createTools(deps: Pick<Deps, 'settings' | 'storage' | 'now' | 'newId'>,
       timeoutMs: settings.PYTHON_TIMEOUT_MS,
       memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
     }),
+    createImageGenerationKind({ settings, models: deps.models.images, egress: deps.egress }),
     createMemoryKind(deps),
     createDeepResearchKind(),
   ]);

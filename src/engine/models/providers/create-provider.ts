@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
 import { createAiSdkImages } from '../ai-sdk/ai-sdk-images.ts';
+import { createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
 import { createOpenAiClient } from '../openai/client.ts';
 import { listModels, type Wire } from './listing.ts';
 import type { ListedModel, Provider } from './provider.ts';
