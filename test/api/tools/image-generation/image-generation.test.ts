@@ -64,14 +64,12 @@ describe('on every API', () => {
     ];
     expect(message).toMatchObject({ content: 'Here it is.', parts });
     expect((await ann.get(`/api/v1/chats/${chat}`)).body.messages.at(-1)).toMatchObject({ parts });
-    const query = `query ($id: ID!, $runId: ID!) {
-      chat(id: $id) { messages { parts } }
-      run(id: $runId) { output { type files { fileId filename mimeType sizeBytes url } } }
-    }`;
-    const { data, errors } = await ann.graphql(query, { id: chat, runId });
-    expect(errors).toBeUndefined();
+    const { data } = await ann.graphql('query ($id: ID!) { chat(id: $id) { messages { parts } } }', { id: chat });
     expect(data.chat.messages.at(-1).parts).toEqual(parts);
-    const files = data.run.output.flatMap((item: { files: object[] }) => item.files);
+    const following =
+      'subscription ($runId: ID!) { runEvents(runId: $runId) { ... on RunEndedEvent { run { output { files { fileId filename mimeType sizeBytes url } } } } } }';
+    const events = await Array.fromAsync(ann.subscribe(following, { runId }));
+    const files = events.at(-1)?.data.runEvents.run.output.flatMap((item: { files: object[] }) => item.files);
     expect(files).toMatchObject([{ fileId: file.id, filename: 'a-red-cat.png', mimeType: 'image/png', sizeBytes: pixel.length }]);
   });
 
@@ -119,7 +117,7 @@ describe('on every API', () => {
 describe('the request', () => {
   it('fixes options, which the model can neither see nor change', async () => {
     scriptCall({ prompt: 'A cat', size: '256x256', n: 4, background: 'opaque', model: 'two' });
-    await send(await chatOf(), { model: 'two', size: '512x512', n: 2, quality: 'low', output_format: 'webp', style: 'vivid' });
+    await send(await chatOf(), { model: 'two', size: '512x512', n: 2, quality: 'low', outputFormat: 'webp', style: 'vivid' });
     expect(bodyOf()).toEqual({
       ...{ model: 'two', prompt: 'A cat', n: 2, size: '512x512', quality: 'low', background: 'opaque' },
       ...{ output_format: 'webp', style: 'vivid' },
@@ -158,7 +156,7 @@ describe('the request', () => {
     upstream.next({
       toolCalls: [{ id: 'call_2', name: 'generate_image', arguments: '{"prompt":"Make it blue","input_image":"a-red-cat.png"}' }],
     });
-    await send(chat, { input_image_mask: { image_url: dataUrl } });
+    await send(chat, { inputImageMask: { imageUrl: dataUrl } });
     expect(output()).toContain('make-it-blue.png');
     expect(server.asked[0]?.path).toBe('/v1/images/edits');
     expect(server.asked[0]?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
