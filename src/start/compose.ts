@@ -113,9 +113,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     if (storage.rateBuckets !== undefined) jobs.every('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
     const agentTools = createAgentTools({ ...basics, egress });
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
-    const tools = createTools({ ...basics, pools, egress, knowledge });
-    const tools = createTools(basics, pools);
-    const tools = createTools({ ...basics, models, egress }, pools);
+    const tools = createTools({ ...basics, pools, models, egress, knowledge });
     const runs = createRunEngine({
       ...basics,
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
@@ -176,17 +174,12 @@ function createRates({ settings, storage, logger }: Pick<Deps, 'settings' | 'sto
   });
 }
 
-type ToolParts = Pick<Deps, 'settings' | 'storage' | 'pools' | 'egress' | 'knowledge' | 'now'>;
+type ToolParts = Pick<Deps, 'settings' | 'storage' | 'pools' | 'models' | 'egress' | 'knowledge' | 'now' | 'newId'>;
 
 /** The tools of the service that a request or an agent may switch on. */
-function createTools({ settings, storage, pools, egress, knowledge, now }: ToolParts): ToolRegistry {
+function createTools(deps: ToolParts): ToolRegistry {
+  const { settings, storage, pools, egress, knowledge, now } = deps;
   const resultCharsMax = settings.TOOL_RESULT_MAX_CHARS;
-function createTools(deps: Pick<Deps, 'settings' | 'storage' | 'now' | 'newId'>, pools: Pools): ToolRegistry {
-function createTools(
-  deps: Pick<Deps, 'settings' | 'storage' | 'models' | 'egress' | 'now' | 'newId'>,
-  pools: Pools,
-): ToolRegistry {
-  const { settings } = deps;
   return new ToolRegistry([
     createWebSearchKind({ ...searchClients(settings, pools), pages: pageReading(settings, egress, knowledge), resultCharsMax }),
     createFileSearchKind({ knowledge, stores: storage.vectorStores, tokensMax: fileSearchTokensMax, resultCharsMax, now }),

@@ -50,10 +50,6 @@ function withoutUnserved(faults: FaultNotes): FaultNotes {
       if (code !== 'UNSUPPORTED_VALUE') faults.add(param, message, code);
     },
   };
-  kind?.check?.(enabled.options, (member, message) =>
-    faults.add(`${at}.${member}`, `${at}.${member} ${message}`, 'INVALID_VALUE'),
-  );
-  return enabled;
 }
 
 /** Why a tool cannot be served, with the setting that would switch it on. */

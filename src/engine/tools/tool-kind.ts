@@ -27,12 +27,6 @@ export interface ToolKind {
   /** The names of its functions that are known before it is opened: a caller's function cannot have one. The first is what a choice of the type forces. */
   functionNames(options: WireObject): readonly string[];
   /**
-   * Checks the options of a request beyond their form.
-   *
-   * @param fault  called for each member with a value that this instance cannot serve, with what is allowed: `must be …`.
-   */
-  check?(options: WireObject, fault: (member: string, message: string) => void): void;
-  /**
    * Makes its functions for one run, before the first model call.
    *
    * @throws DomainError when a part that the request names is missing or not the caller's.

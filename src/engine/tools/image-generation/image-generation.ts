@@ -46,7 +46,10 @@ export function createImageGenerationKind(deps: ImageDeps): ToolKind {
     description: 'Makes and changes images, which become files of the chat.',
     unavailable: models.length === 0 ? lack : undefined,
     functionNames: () => ['generate_image'],
-    check: (options, fault) => checkOptions(options, models, fault),
+    check: (options, at, faults) =>
+      checkOptions(options, models, (member, message) =>
+        faults.add(`${at}.${member}`, `${at}.${member} ${message}`, 'INVALID_VALUE'),
+      ),
     open({ options }, run) {
       const model = imageModelOf(options.model, models);
       if (model === undefined) {

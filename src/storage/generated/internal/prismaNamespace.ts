@@ -4467,6 +4467,7 @@ export const AgentScalarFieldEnum = {
   chatLogsVisible: 'chatLogsVisible',
   generateCitations: 'generateCitations',
   intermediateStepsVisible: 'intermediateStepsVisible',
+  enabledTools: 'enabledTools',
   options: 'options',
   profile: 'profile',
   publicCategories: 'publicCategories',
