@@ -111,6 +111,14 @@ export const settingsSchema = z.object({
   RERANK_API_KEY: optionalText('a key of the reranker').describe('Sent to it as a bearer token.'),
   RERANK_MODEL: optionalText('a model of the reranker').describe('Sent to it as `model`.'),
   RERANK_TIMEOUT_MS: timeMs(2_000).describe('A search goes on without a reranker that has not answered by then.'),
+  IMAGE_MODEL: optionalMatch(
+    /^[^/\s,]+\/[^\s,]+( *, *[^/\s,]+\/[^\s,]+)*$/,
+    'a provider and a model such as openai/gpt-image-1, or several with commas between them',
+  ).describe(
+    'Makes images: `provider/name` of an OpenAI-compatible provider or of Google. Of several, separated by commas, the first is the default; requests may ask for the others.',
+  ),
+  IMAGE_TIMEOUT_MS: timeMs(120_000).describe('Time for one request to make images.'),
+  IMAGE_MAX_BYTES: count(20 * MiB).describe('Largest image that a provider may answer; CHAT_FILE_MAX_BYTES holds too.'),
   GOOGLE_CLIENT_ID: optionalText('the id of an OAuth client').describe(
     'With its secret: people connect Google Drive in the browser.',
   ),
@@ -238,6 +246,8 @@ export const settingsSchema = z.object({
   PYTHON_PROGRAMS_MAX: count(2).describe(
     'Python programs of one tenant at one time in this process; one more may run for another tenant. Others wait.',
   ),
+  MEMORIES_MAX: count(500).describe('Memories of one user in one organization.'),
+  MEMORY_MAX_CHARS: count(2_000).describe('Longest text of one memory, in UTF-16 code units.'),
   RUN_LEASE_MS: timeMs(15_000).describe('A stored run whose process is silent for this long is taken over.'),
   MODEL_CONNECT_TIMEOUT_MS: timeMs(10_000).describe('Time for a connection to a model provider.'),
   MODEL_FIRST_BYTE_TIMEOUT_MS: timeMs(120_000).describe('Time until a provider begins to answer.'),

@@ -20,6 +20,7 @@ export const idPrefixes = {
   tenant: 'ten',
   user: 'user',
   membership: 'mem',
+  memory: 'memo',
   run: 'run',
   response: 'resp',
   agentCategory: 'cat',

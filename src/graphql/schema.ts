@@ -60,6 +60,7 @@ import './runs/runs.ts';
 import './runs/subagent-events.ts';
 import './responses/responses.ts';
 import './conversations/conversations.ts';
+import './memories/memories.ts';
 import './files/files.ts';
 import './files/uploads.ts';
 import './embeddings/embeddings.ts';

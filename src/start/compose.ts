@@ -31,6 +31,8 @@ import { createMcpServers } from '../engine/tools/mcp/create.ts';
 import { createMcpKind } from '../engine/tools/mcp/mcp.ts';
 import { createMcpServerKind } from '../engine/tools/mcp/mcp-server.ts';
 import type { ResolveDeps } from '../engine/tools/mcp/resolve.ts';
+import { createImageGenerationKind } from '../engine/tools/image-generation/image-generation.ts';
+import { createMemoryKind } from '../engine/tools/memory/memory.ts';
 import { createPythonKind } from '../engine/tools/python/python.ts';
 import { ToolRegistry } from '../engine/tools/registry.ts';
 import type { PageReading } from '../engine/tools/web-search/page-tool.ts';
@@ -120,7 +122,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const path = environment?.('PATH');
     const mcp = createMcpServers({ ...basics, pools, egress, egressOptions, version: packageJson.version, path });
     const servers = { servers: mcp, storage, now: basics.now };
-    const tools = createTools({ ...basics, pools, egress, knowledge, servers });
+    const tools = createTools({ ...basics, pools, models, egress, knowledge, servers });
     const runs = createRunEngine({
       ...basics,
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
@@ -182,12 +184,13 @@ function createRates({ settings, storage, logger }: Pick<Deps, 'settings' | 'sto
   });
 }
 
-interface ToolParts extends Pick<Deps, 'settings' | 'storage' | 'pools' | 'egress' | 'knowledge' | 'now'> {
+interface ToolParts extends Pick<Deps, 'settings' | 'storage' | 'pools' | 'models' | 'egress' | 'knowledge' | 'now' | 'newId'> {
   readonly servers: ResolveDeps;
 }
 
 /** The tools of the service that a request or an agent may switch on. */
-function createTools({ settings, storage, pools, egress, knowledge, servers, now }: ToolParts): ToolRegistry {
+function createTools(deps: ToolParts): ToolRegistry {
+  const { settings, storage, pools, egress, knowledge, servers, now } = deps;
   const resultCharsMax = settings.TOOL_RESULT_MAX_CHARS;
   return new ToolRegistry([
     createWebSearchKind({ ...searchClients(settings, pools), pages: pageReading(settings, egress, knowledge), resultCharsMax }),
@@ -197,6 +200,8 @@ function createTools({ settings, storage, pools, egress, knowledge, servers, now
       timeoutMs: settings.PYTHON_TIMEOUT_MS,
       memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
     }),
+    createImageGenerationKind({ settings, models: deps.models.images, egress: deps.egress }),
+    createMemoryKind(deps),
     createDeepResearchKind(),
     createMcpServerKind(servers),
     createMcpKind(servers),

@@ -43,6 +43,7 @@ import { createDataSourceStore, type DataSourceStore } from './knowledge/sources
 import { createSyncStore, type SyncStore } from './knowledge/syncing/syncing.ts';
 import { createVectorStoreBatchStore, type VectorStoreBatchStore } from './knowledge/vector-stores/batches.ts';
 import { createVectorStoreStore, type VectorStoreStore } from './knowledge/vector-stores/stores.ts';
+import { createMemoryStore, type MemoryStore } from './memories/memories.ts';
 import { createRunEventStore, type RunEventStore } from './runs/events.ts';
 import { createResponseStore, type ResponseStore } from './runs/responses.ts';
 import { createRunStore, type RunStore } from './runs/runs.ts';
@@ -89,6 +90,7 @@ export interface Storage {
   readonly chatFiles: ChatFileStore;
   readonly files: FileStore;
   readonly fileUploads: FileUploadStore;
+  readonly memories: MemoryStore;
   readonly runs: RunStore;
   readonly runEvents: RunEventStore;
   readonly responses: ResponseStore;
@@ -177,6 +179,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     chatFiles: createChatFileStore(db),
     files: createFileStore(db),
     fileUploads: createFileUploadStore(db),
+    memories: createMemoryStore(db),
     runs: createRunStore(db),
     runEvents: createRunEventStore(db),
     responses: createResponseStore(db),

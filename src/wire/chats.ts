@@ -62,6 +62,15 @@ const failure = object('Why it failed, in the shape of every error.', {
 });
 const toolCalls = list('Calls that the caller is asked to make; see Submit tool outputs.', reference('ToolCall'));
 const systemMessageId = text('The message that holds the calls: hand it to Submit tool outputs.');
+export const promptPart = named(
+  'PromptPart',
+  choiceByType('A part of a message.', [
+    component('PromptTextPart', 'A text.', { type: constant('text'), text: text('The text.') }),
+    fileIdPart,
+    addressPart,
+  ]),
+);
+const parts = list('Its text and the images that tools made before it; absent without images.', promptPart);
 const ended = (status: string) => ({
   status: constant(status),
   incompleteReason: incompleteReason.optional(),
@@ -101,6 +110,7 @@ const events: Readonly<Record<string, readonly [name: string, description: strin
       messageId,
       role,
       content: text('Its whole text.'),
+      parts: parts.optional(),
       status: oneOfTexts('`incomplete` when the run was cut while it was being said.', ['completed', 'incomplete']),
       citations: list('The cited passages, in the order of its text.', reference('Citation')),
     },
@@ -164,6 +174,7 @@ component('ChatReply', 'How a run answered a message.', {
     updatedAt: date('The same.'),
     role: reference('MessageRole'),
     content: text('Its text; empty for a message that only asks for calls.'),
+    parts: parts.optional(),
   }).nullable(),
   systemMessageId: systemMessageId.optional(),
   toolCalls: toolCalls.optional(),
@@ -174,15 +185,6 @@ component('ChatReply', 'How a run answered a message.', {
   usage: usage.nullable(),
   warnings: warnings.optional(),
 });
-
-export const promptPart = named(
-  'PromptPart',
-  choiceByType('A part of a message.', [
-    component('PromptTextPart', 'A text.', { type: constant('text'), text: text('The text.') }),
-    fileIdPart,
-    addressPart,
-  ]),
-);
 
 const given = { options: chatOptions, secrets: described(secrets) };
 describeMembers('CreateChatInput', {

@@ -172,6 +172,7 @@ const delta = object('What is added to the message.', {
   reasoning_content: text('A piece of the thinking.').optional(),
   tool_calls: list('A piece of a call.', callDelta).optional(),
   annotations: list('A source of the text.', reference('CompletionAnnotation')).optional(),
+  images: list('In the last chunk: images that tools of the service made.', reference('CompletionImage')).optional(),
 });
 const chunk = component('CompletionChunk', 'A piece of a streamed reply.', {
   id: text('The same in all chunks.'),

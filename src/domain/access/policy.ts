@@ -198,6 +198,13 @@ export const operationScopes: Readonly<Record<string, Scope | null>> = {
   'Query.usage': 'USAGE:READ',
   'Query.usageDays': 'USAGE:READ',
   'Subscription.usageUpdated': 'USAGE:READ',
+  // memories
+  'Query.memory': 'CHATS:READ',
+  'Query.memories': 'CHATS:READ',
+  'Mutation.createMemory': 'CHATS:WRITE',
+  'Mutation.updateMemory': 'CHATS:WRITE',
+  'Mutation.deleteMemory': 'CHATS:WRITE',
+  'Mutation.deleteMemories': 'CHATS:WRITE',
   // keys, groups
   'Query.apiKeys': 'API_KEYS:READ',
   'Mutation.createApiKey': 'API_KEYS:WRITE',

@@ -7,6 +7,7 @@ import type { FileImagePart } from '../../engine/runs/stored/file-images.ts';
 import type { ChatFile } from '../../entities/chats/file.ts';
 import { DomainError } from '../../entities/errors.ts';
 import type { ShareOwner } from '../../lib/fair-share.ts';
+import { imageTypeOf } from '../../lib/image-type.ts';
 import { storableText } from '../../lib/text.ts';
 import type { Deps } from '../deps.ts';
 import { Faults } from '../faults.ts';
@@ -166,15 +167,6 @@ async function fetchAddress(
     const isBeyond = error.code === 'TOO_LARGE' && bytesMax < CHAT_FILE_MAX_BYTES;
     throw invalid(param, isBeyond ? beyond : `${param} could not be read: ${error.message}`);
   }
-}
-
-/** The type by the first bytes: names and declared types are not trusted. */
-function imageTypeOf(bytes: Buffer): string | undefined {
-  if (bytes.subarray(0, 4).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47]))) return 'image/png';
-  if (bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))) return 'image/jpeg';
-  const start = bytes.toString('latin1', 0, 12);
-  if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif';
-  return start.startsWith('RIFF') && start.endsWith('WEBP') ? 'image/webp' : undefined;
 }
 
 function tooMuchText(param: string, charsMax: number): DomainError {

@@ -1,7 +1,7 @@
 import type { ModelInfo } from '../../engine/models/catalog.ts';
 import type { ModelMessage, ModelParameters, ModelPart } from '../../engine/models/port.ts';
 import { RunFold } from '../../engine/runs/fold.ts';
-import { awaitedCall } from '../../engine/runs/prompt/transcript.ts';
+import { awaitedCall, imagesOf } from '../../engine/runs/prompt/transcript.ts';
 import type { RunPlan } from '../../engine/runs/run-engine.ts';
 import { withFileImages } from '../../engine/runs/stored/file-images.ts';
 import { isForcing } from '../../engine/runs/tools/choice.ts';
@@ -58,6 +58,8 @@ export interface Completion {
   readonly toolCalls: readonly ToolCall[];
   readonly citations: readonly Citation[];
   readonly reasoning: string | null;
+  /** Images that tools of the service made, by their addresses. */
+  readonly images: readonly string[];
   readonly finish: CompletionFinish;
   /** The limit that cut the answer when `finish` is `length`; else null. */
   readonly incompleteDetails: IncompleteDetails | null;
@@ -205,6 +207,7 @@ export function completionOf(run: RunSnapshot, warnings: readonly Warning[] = []
     toolCalls,
     citations: joinCitations(messages),
     reasoning: reasoning.length === 0 ? null : reasoning.join('\n'),
+    images: imagesOf(run.output).map(({ url }) => url),
     finish: finishOf(run),
     incompleteDetails: incompleteDetailsOf(run),
     usage: run.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },

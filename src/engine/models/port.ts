@@ -141,6 +141,38 @@ export interface EmbeddingReply {
 /** Makes vectors of texts. @throws ModelError; otherwise only the signal's reason. */
 export type Embed = (request: EmbeddingRequest, signal: AbortSignal) => Promise<EmbeddingReply>;
 
+/** A request to make images, or with `images` to change some. Absent members are left to the provider. */
+export interface ImageRequest {
+  /** The upstream's name of the model. */
+  readonly model: string;
+  readonly prompt: string;
+  readonly n: number;
+  readonly size?: string;
+  readonly quality?: string;
+  readonly background?: string;
+  readonly outputFormat?: string;
+  /** Further options of the common format, in its names. */
+  readonly more?: Readonly<Record<string, string | number>>;
+  readonly images: readonly GivenImage[];
+  /** Where the image may be changed. */
+  readonly mask?: GivenImage;
+  readonly idempotencyKey: string;
+}
+export interface GivenImage {
+  readonly filename: string;
+  readonly mimeType: string;
+  readonly bytes: Buffer;
+}
+export interface ImageReply {
+  /** Bytes, unchecked, or the address where they are. */
+  readonly images: readonly (Buffer | { readonly url: string })[];
+  /** Undefined when the provider counted no tokens. */
+  readonly usage: TokenUsage | undefined;
+}
+
+/** Makes images. Never repeated by itself: each request costs. @throws ModelError; otherwise only the signal's reason. */
+export type MakeImages = (request: ImageRequest, signal: AbortSignal) => Promise<ImageReply>;
+
 /** An upstream refused, failed or was cut off. `isRetryable`: the same request may be sent again, here or to a fallback. */
 export class ModelError extends Error {
   override readonly name = 'ModelError';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { Catalog, type ModelInfo, splitModelId } from './catalog.ts';
 import { Circuit } from './circuit.ts';
 import { requireInlineImages } from './inline-images.ts';
-import type { Embed, ModelRequest } from './port.ts';
+import type { Embed, MakeImages, ModelRequest } from './port.ts';
 import { configuredProviders, type ModelSettings, type ReadEnvironment } from './providers/configured.ts';
 import { readModelsFile } from './providers/models-file.ts';
 import type { Provider } from './providers/provider.ts';
@@ -31,6 +31,8 @@ export interface ModelRouter {
   readonly embedding: EmbeddingModel | undefined;
   /** Another embedding model, such as the one of vectors made before; undefined when its provider is not configured any more. */
   embeddingOf(id: string): EmbeddingModel | undefined;
+  /** The models of IMAGE_MODEL, the default first; empty while the setting is not set. */
+  readonly images: readonly ImageModel[];
   close(): Promise<void>;
 }
 
@@ -42,11 +44,19 @@ export interface EmbeddingModel {
   readonly embed: Embed;
 }
 
+export interface ImageModel {
+  /** `provider/name`. */
+  readonly id: string;
+  /** What the provider calls it. */
+  readonly name: string;
+  readonly makeImages: MakeImages;
+}
+
 /**
  * Builds the router from the settings. A provider that is down does not stop the start: it is asked again later.
  *
  * @param environment  reads the variables with keys that a models file names.
- * @throws Error when MODELS_FILE is wrong, or EMBEDDING_MODEL names no provider that gives embeddings.
+ * @throws Error when MODELS_FILE is wrong, or EMBEDDING_MODEL or IMAGE_MODEL names no provider that gives embeddings or images.
  */
 export function createModelRouter(
   settings: ModelSettings,
@@ -58,10 +68,11 @@ export function createModelRouter(
   const routes = new Map(file.routes.map((route) => [route.id, route] as const));
   const providers = configuredProviders(settings, file, environment);
   const embedding = embeddingModel(settings.EMBEDDING_MODEL, providers);
+  const images = (settings.IMAGE_MODEL ?? '').split(',').flatMap((id) => imageModels(id.trim(), providers));
   const catalog = new Catalog(providers, file.routes, settings.MODEL_LIST_TTL_MS, logger, now);
   const circuit = new Circuit(now);
   const builtInId = 'parley/offline';
-  const named = new Set([settings.DEFAULT_MODEL, settings.EMBEDDING_MODEL]);
+  const named = new Set([settings.DEFAULT_MODEL, settings.EMBEDDING_MODEL, ...images.map(({ id }) => id)]);
   for (const { id, primary, fallbacks } of file.routes) for (const model of [id, primary, ...fallbacks]) named.add(model);
   return {
     list: () => catalog.list(),
@@ -93,8 +104,21 @@ export function createModelRouter(
     },
     embedding,
     embeddingOf: (id) => (id === embedding?.id ? embedding : findEmbedding(id, providers)),
+    images,
     close: () => catalog.close(),
   };
+}
+
+function imageModels(id: string, providers: readonly Provider[]): readonly ImageModel[] {
+  if (id === '') return [];
+  const { provider, name } = splitModelId(id);
+  const makeImages = providers.find((candidate) => candidate.id === provider)?.makeImages;
+  if (makeImages !== undefined && name !== '') return [{ id, name, makeImages }];
+  const known = providers.flatMap((candidate) => (candidate.makeImages === undefined ? [] : [candidate.id]));
+  const allowed = known.length === 0 ? 'none is configured' : `configured: ${known.join(', ')}`;
+  throw new Error(
+    `bad configuration: IMAGE_MODEL ${id} must be provider/name of an OpenAI-compatible provider or of Google (${allowed})`,
+  );
 }
 
 function embeddingModel(id: string | undefined, providers: readonly Provider[]): EmbeddingModel | undefined {

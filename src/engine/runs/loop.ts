@@ -224,6 +224,7 @@ class Run {
     const run = toolRunOf(
       {
         ...{ plan: this.#plan, start: this.#start, deps: this.#deps, subagents: this.#subagents() },
+        charged: (modelId, need, call) => this.#spending.charged(modelId, need, call),
         cite: (passages) => cite(passages, this.#citable, generateCitations, this.#output),
       },
       signal,

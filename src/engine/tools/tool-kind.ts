@@ -2,7 +2,9 @@ import type { Passage } from '../../entities/knowledge/citation.ts';
 import type { WireObject } from '../../entities/runs/response.ts';
 import type { EnabledTool, ListedTool, OutputFile, ToolType } from '../../entities/runs/tool.ts';
 import type { FaultNotes } from '../../wire/read.ts';
+import type { TokenUsage } from '../models/port.ts';
 import type { RunPlan } from '../runs/run-engine.ts';
+import type { TokenNeed } from '../runs/usage/limits.ts';
 import type { ServerTool } from './server-tool.ts';
 import type { Subagents } from './subagents.ts';
 
@@ -66,6 +68,16 @@ export interface ToolRun {
   readonly signal: AbortSignal;
   readonly subagents: Subagents;
   readonly files: RunFiles;
+  /**
+   * Makes one upstream call that costs tokens: reserves them of the organization's limit before, and charges the ledger and the run after.
+   *
+   * @throws DomainError INSUFFICIENT_QUOTA before the call; what `call` throws, without a charge.
+   */
+  charged<T>(
+    modelId: string,
+    need: TokenNeed,
+    call: () => Promise<{ readonly result: T; readonly usage: TokenUsage }>,
+  ): Promise<T>;
   /**
    * Makes passages citable by the answer, as `[n]`.
    *

@@ -6,6 +6,7 @@ import {
   incompleteDetailsOf,
   runCompletion,
 } from '../../domain/completions/completions.ts';
+import { imagesOf } from '../../engine/runs/prompt/transcript.ts';
 import { statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import type { RunEvent, RunSnapshot, Usage } from '../../entities/runs/event.ts';
@@ -94,6 +95,21 @@ const AnnotationType = builder.objectRef<Citation>('CompletionAnnotation').imple
   }),
 });
 
+const ImageUrlType = builder.objectRef<string>('CompletionImageUrl').implement({
+  description: 'Where an image is.',
+  fields: (t) => ({
+    url: t.string({ description: 'A data URL, or a link that works for an hour without a key.', resolve: (url) => url }),
+  }),
+});
+
+const ImageType = builder.objectRef<string>('CompletionImage').implement({
+  description: 'An image that a tool of the service made, in the form that common routers use.',
+  fields: (t) => ({
+    type: t.string({ description: 'Always `image_url`.', resolve: () => 'image_url' }),
+    imageUrl: t.field({ type: ImageUrlType, description: 'Its address.', resolve: (url) => url }),
+  }),
+});
+
 const MessageType = builder.objectRef<Completion>('CompletionMessage').implement({
   description: "The model's answer.",
   fields: (t) => ({
@@ -115,6 +131,12 @@ const MessageType = builder.objectRef<Completion>('CompletionMessage').implement
       nullable: true,
       description: 'Citations; null when there are none.',
       resolve: ({ citations }) => (citations.length === 0 ? null : citations),
+    }),
+    images: t.field({
+      type: [ImageType],
+      nullable: true,
+      description: 'Images that tools of the service made; null when there are none.',
+      resolve: ({ images }) => (images.length === 0 ? null : images),
     }),
   }),
 });
@@ -255,6 +277,15 @@ const EventType = builder.objectRef<RunEvent>('CompletionEvent').implement({
       resolve: (event) => {
         const run = endOf(event);
         return run?.status === 'incomplete' ? incompleteDetailsOf(run) : null;
+      },
+    }),
+    images: t.field({
+      type: [ImageType],
+      nullable: true,
+      description: 'In the last event: images that tools of the service made; null when there are none.',
+      resolve: (event) => {
+        const images = imagesOf(endOf(event)?.output ?? []).map(({ url }) => url);
+        return images.length === 0 ? null : images;
       },
     }),
     usage: t.field({

@@ -132,6 +132,10 @@ export const ToolInput = builder.inputType('CompletionToolInput', {
       quality: text('image_generation: such as `high`.'),
       background: text('image_generation: transparent, opaque or auto.'),
       outputFormat: text('image_generation: png, jpeg or webp.'),
+      style: text('image_generation: such as `vivid`.'),
+      moderation: text('image_generation: how much is refused: auto or low.'),
+      inputFidelity: text('image_generation: how close results stay to images that were given: high or low.'),
+      outputCompression: t.int({ required: false, description: 'image_generation: in percent.' }),
       n: t.int({ required: false, description: 'image_generation: how many are made.' }),
       inputImageMask: t.field({
         type: ImageMaskInput,

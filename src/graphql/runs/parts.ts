@@ -1,4 +1,6 @@
+import { freshFileAddress } from '../../engine/files/file-links.ts';
 import {
+  type CallResult,
   type RunError,
   type RunItem,
   type RunSnapshot,
@@ -7,6 +9,7 @@ import {
   shownOutput,
   type Usage,
 } from '../../entities/runs/event.ts';
+import type { OutputFile } from '../../entities/runs/tool.ts';
 import { type BuilderTypes, builder } from '../builder/builder.ts';
 import { CitationType } from '../chats/messages.ts';
 import { wireEnumOf } from '../types/enums.ts';
@@ -75,6 +78,20 @@ export const SelectionType = builder.objectRef<SelectionMetadata>('SelectionMeta
   }),
 });
 
+const OutputFileType = builder.objectRef<OutputFile>('OutputFile').implement({
+  description: 'A file that a tool of the service made.',
+  fields: (t) => ({
+    fileId: t.exposeID('fileId', { nullable: true, description: 'The file of the chat; null for a run that stores nothing.' }),
+    filename: t.exposeString('filename', { description: 'Its name, without any path.' }),
+    mimeType: t.exposeString('mimeType', { description: 'Its media type.' }),
+    sizeBytes: t.exposeInt('sizeBytes', { description: 'Its bytes.' }),
+    url: t.string({
+      description: 'A link that works without a key for half an hour to an hour, or a data URL.',
+      resolve: ({ url }, _args, { deps }) => freshFileAddress(deps, url),
+    }),
+  }),
+});
+
 export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
   description: 'A part of the output of a run: a message, a call, thoughts, the output of a tool.',
   fields: (t) => ({
@@ -88,8 +105,18 @@ export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
       description: 'The text of a message, of thoughts, or of the output of a tool.',
       resolve: (item) => {
         if (item.type === 'message' || item.type === 'reasoning') return item.text;
-        return item.type === 'server_tool_call_output' ? shownOutput(item) : null;
+        if (item.type === 'server_tool_call_output') return shownOutput(item);
+        return resultOf(item)?.output ?? null;
       },
+    }),
+    files: t.field({
+      type: [OutputFileType],
+      description: 'Files that a call of a tool made.',
+      resolve: (item) => resultOf(item)?.files ?? [],
+    }),
+    isApproval: t.boolean({
+      description: 'Whether a call waits for the approval of a person.',
+      resolve: (item) => item.type === 'function_call' && item.approval === true,
     }),
     citations: t.field({
       type: [CitationType],
@@ -113,6 +140,11 @@ export const RunItemType = builder.objectRef<RunItem>('RunItem').implement({
     }),
   }),
 });
+
+function resultOf(item: RunItem): CallResult | undefined {
+  if (item.type === 'server_tool_call_output') return item;
+  return item.type === 'server_tool_call' ? item.result : undefined;
+}
 
 type RunOutcome = Pick<RunSnapshot, 'status' | 'incompleteReason' | 'error' | 'usage' | 'selection'>;
 

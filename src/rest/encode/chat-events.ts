@@ -1,4 +1,4 @@
-import { awaitedCalls, messagesOf, toolMessageId } from '../../engine/runs/prompt/transcript.ts';
+import { awaitedCalls, messagesOf, shownParts, toolMessageId } from '../../engine/runs/prompt/transcript.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { timeOfId } from '../../entities/ids.ts';
 import {
@@ -24,6 +24,8 @@ class ChatEventEncoder implements StreamEncoder {
   readonly #knownFrame: number;
   #runId: string;
   #frame = 0;
+  /** Items since the last message: it shows their images. */
+  #unsaid: RunItem[] = [];
   /** Members of a text delta between its number and its text; changes with the message. */
   #deltaMiddle = '';
 
@@ -95,8 +97,12 @@ class ChatEventEncoder implements StreamEncoder {
   #itemDone(item: RunItem): string {
     if (item.type === 'message') {
       const { id: messageId, text, citations, status } = item;
-      return this.#write('message.completed', { messageId, role: 'assistant', content: text, status, citations });
+      const parts = text === '' ? null : shownParts(text, this.#unsaid);
+      if (text !== '') this.#unsaid = [];
+      const members = { messageId, role: 'assistant', content: text, ...(parts === null ? {} : { parts }), status, citations };
+      return this.#write('message.completed', members);
     }
+    this.#unsaid.push(item);
     if (item.type === 'server_tool_call' && item.form !== undefined) {
       const { callId, status, form, result } = item;
       return this.#write('tool.completed', {
@@ -179,6 +185,7 @@ function replyOf(run: RunSnapshot): object {
             updatedAt: message.createdAt,
             role: message.role,
             content: message.content,
+            ...(message.parts === null ? {} : { parts: message.parts }),
           },
     ...(toolCalls === null ? {} : { systemMessageId: message?.id, toolCalls }),
     ...(citations === null ? {} : { citations }),

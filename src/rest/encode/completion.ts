@@ -6,18 +6,20 @@ import {
   warningsIn,
 } from '../../domain/completions/completions.ts';
 import { flowStepOf } from '../../domain/responses/wire.ts';
+import { imagesOf } from '../../engine/runs/prompt/transcript.ts';
 import { DomainError, errorBody, publicError } from '../../entities/errors.ts';
 import { makeId, statelessChatId } from '../../entities/ids.ts';
 import type { Citation } from '../../entities/knowledge/citation.ts';
 import { isTerminal, type RunEvent, type RunItem, type RunSnapshot, type Usage } from '../../entities/runs/event.ts';
 import type { Warning } from '../../entities/warning.ts';
-import type { RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
+import { takesExtensions } from '../../http/extensions.ts';
+import type { EncoderContext, RunFold, StreamEncoder, StreamEncoderFactory, Variables } from '../route.ts';
 
 const done = 'data: [DONE]\n\n';
 const chunkEnd = '}\n\n';
 
 /** Frames of the chat completions format. The shared part of all chunks is made once; text is inserted as the JSON literal in which it came. */
-export const completionEncoder: StreamEncoderFactory = (variables, { nowMs }) => new CompletionEncoder(variables, nowMs);
+export const completionEncoder: StreamEncoderFactory = (variables, context) => new CompletionEncoder(variables, context);
 
 type FunctionCall = Extract<RunItem, { readonly type: 'function_call' }>;
 
@@ -29,14 +31,16 @@ class CompletionEncoder implements StreamEncoder {
   readonly #tail: string;
   readonly #textTail: string;
   readonly #includesUsage: boolean;
+  readonly #showsExtensions: boolean;
   #warnings: readonly Warning[] | undefined;
   #hasRole = false;
   #calls = 0;
   /** The end of the stream reports why the run was cancelled: a stream has one error at most. */
   #cancelled: RunSnapshot | undefined;
 
-  constructor(variables: Variables, nowMs: number) {
-    const { id, chatId, model, created } = namesOf(variables, nowMs);
+  constructor(variables: Variables, context: EncoderContext) {
+    const { id, chatId, model, created } = namesOf(variables, context.nowMs);
+    this.#showsExtensions = showsExtensions(variables, context);
     this.#includesUsage = wantsUsage(variables);
     this.#head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"chatId":"${chatId}","choices":[`;
     this.#tail = `]${this.#includesUsage ? ',"usage":null' : ''}${chunkEnd}`;
@@ -117,7 +121,9 @@ class CompletionEncoder implements StreamEncoder {
     const bound = details === null ? '' : `,"incomplete_details":${JSON.stringify(details)}`;
     const warned = this.#warnings === undefined ? '' : `,"warnings":${JSON.stringify(this.#warnings)}`;
     const steps = run.flowSteps === undefined ? '' : `,"flow_steps":${JSON.stringify(run.flowSteps.map(flowStepOf))}`;
-    const finish = this.#role('""') + this.#chunk('{}', `"${finishOf(run)}"`, bound + steps + warned);
+    const images = this.#showsExtensions ? imagesOf(run.output).map(({ url }) => url) : [];
+    const delta = images.length === 0 ? '{}' : JSON.stringify({ images: images.map(imageOf) });
+    const finish = this.#role('""') + this.#chunk(delta, `"${finishOf(run)}"`, bound + steps + warned);
     if (!this.#includesUsage) return finish;
     return `${finish}${this.#head}],"usage":${JSON.stringify(usageOf(run.usage ?? noUsage))}}\n\n`;
   }
@@ -126,7 +132,7 @@ class CompletionEncoder implements StreamEncoder {
 /** The body of a reply in one piece: the fold of the same events. */
 export const completionFold: RunFold = {
   document: 'subscription ($input: CompletionInput!) { completionEvents(input: $input, inOnePiece: true) { type } }',
-  create: (variables, { nowMs }) => {
+  create: (variables, context) => {
     let run: RunSnapshot | undefined;
     let completion: Completion | undefined;
     let warnings: readonly Warning[] | undefined;
@@ -141,7 +147,7 @@ export const completionFold: RunFold = {
         const last = events.at(-1);
         if (last !== undefined && isTerminal(last) && 'run' in last) run = last.run;
       },
-      body: () => completionBody(variables, nowMs, whole()),
+      body: () => completionBody(variables, context, whole()),
       headers() {
         const { resolvedModel } = whole();
         return resolvedModel === null ? {} : { 'x-parley-model': headerText(resolvedModel) };
@@ -150,9 +156,10 @@ export const completionFold: RunFold = {
   },
 };
 
-function completionBody(variables: Variables, nowMs: number, completion: Completion): string {
-  const { id, chatId, model, created } = namesOf(variables, nowMs);
+function completionBody(variables: Variables, context: EncoderContext, completion: Completion): string {
+  const { id, chatId, model, created } = namesOf(variables, context.nowMs);
   const { content, toolCalls, citations, reasoning, finish, incompleteDetails, usage, flowSteps, warnings } = completion;
+  const images = showsExtensions(variables, context) ? completion.images : [];
   const calls = toolCalls.map((call) => ({
     id: call.id,
     type: 'function',
@@ -166,6 +173,7 @@ function completionBody(variables: Variables, nowMs: number, completion: Complet
     ...(reasoning === null ? {} : { reasoning_content: reasoning }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
     ...(citations.length === 0 ? {} : { annotations: citations.map(annotationOf) }),
+    ...(images.length === 0 ? {} : { images: images.map(imageOf) }),
   };
   return JSON.stringify({
     id,
@@ -179,6 +187,16 @@ function completionBody(variables: Variables, nowMs: number, completion: Complet
     ...(flowSteps.length === 0 ? {} : { flow_steps: flowSteps.map(flowStepOf) }),
     ...(warnings.length === 0 ? {} : { warnings }),
   });
+}
+
+/** As common routers write images that an answer has. */
+function imageOf(url: string): object {
+  return { type: 'image_url', image_url: { url } };
+}
+
+/** Images are no part of the common format: the switch of the extensions leaves them out. */
+function showsExtensions(variables: Variables, context: EncoderContext): boolean {
+  return takesExtensions(context.header?.bind(context)) && inputOf(variables).streamOptions?.includeExtensions !== false;
 }
 
 const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
@@ -206,7 +224,7 @@ function errorFrame(run: RunSnapshot): string {
 
 interface CompletionVariables {
   readonly model: string;
-  readonly streamOptions?: { readonly includeUsage?: boolean | null } | null;
+  readonly streamOptions?: { readonly includeUsage?: boolean | null; readonly includeExtensions?: boolean | null } | null;
 }
 
 function inputOf(variables: Variables): CompletionVariables {

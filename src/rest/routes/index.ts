@@ -17,6 +17,7 @@ import { searchRoutes } from './knowledge/search.ts';
 import { dataSourceKindRoutes } from './knowledge/source-kinds.ts';
 import { dataSourceRoutes } from './knowledge/sources.ts';
 import { vectorStoreRoutes } from './knowledge/vector-stores.ts';
+import { memoryRoutes } from './memories.ts';
 import { responseRoutes } from './responses.ts';
 import { uploadRoutes } from './uploads.ts';
 import { usageRoutes } from './usage.ts';
@@ -44,4 +45,5 @@ export const allRoutes: readonly DeclaredRoute[] = [
   ...usageRoutes,
   ...administrationRoutes,
   ...connectionRoutes,
+  ...memoryRoutes,
 ];

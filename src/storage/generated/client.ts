@@ -203,6 +203,11 @@ export type VectorStoreFileBatch = Prisma.VectorStoreFileBatchModel
  */
 export type VectorStoreBatchFile = Prisma.VectorStoreBatchFileModel
 /**
+ * Model Memory
+ * Something that is remembered of a user. Agents read and write it with the tool `memory`, its user with the API.
+ */
+export type Memory = Prisma.MemoryModel
+/**
  * Model Run
  * One stored model run. `leaseOwner` may write as long as `fence` is the one of its lease.
  */

@@ -114,6 +114,7 @@ export const relations = {
   administersOwners: thingIs(['owner', ...administrators]),
   /** The link was signed for the owner's key; it also works without any key. */
   holdsLink: thingIs(['owner']),
+  ownsMemory: thingIs(['owner']),
   ownsResponse: thingIs(['owner'], ['owner'], true),
   isOwner: thingIs(['owner'], ['owner', ...administrators]),
   administersOwnersKeys: thingIs(['owner', ...administrators, 'tenantKeyElsewhere']),

@@ -139,6 +139,11 @@ export class World {
     return this.#madeBy(this.owner, '/api/v1/groups', body);
   }
 
+  /** A memory of the owner. */
+  async memory(): Promise<string> {
+    return this.#madeBy(this.owner, '/api/v1/memories', { text: this.name('Likes') });
+  }
+
   async agent(visibility: AgentVisibility, group?: string): Promise<string> {
     const groups = group === undefined ? [] : [group];
     const members = { visibility, groups, editors: [{ id: this.editor.userId }], chatLogsVisible: true };

@@ -47,6 +47,7 @@ const ends: Readonly<Record<string, End>> = {
   'Query.agentCategories': short(500, 'at most 500 names of 100 characters'),
   'Query.apiKeys': short(5_000, 'a name of 200 characters and scopes of our own'),
   'Query.connections': short(60_000, 'at most 500 of an organization; 100 scopes of 500 characters'),
+  'Query.memories': short(9_000, 'a text of 2,000 characters and a key of 100'),
   'Query.memberships': short(500, 'ids'),
   'Query.models': short(5_000, 'what the operator configured'),
   'Query.tools': short(20_000, 'what this version has'),

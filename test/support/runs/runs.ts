@@ -63,6 +63,7 @@ export function routerOf(model: Model): ModelRouter {
     }),
     embedding: undefined,
     embeddingOf: () => undefined,
+    images: [],
     close: async () => undefined,
   };
 }

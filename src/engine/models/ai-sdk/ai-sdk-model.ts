@@ -150,7 +150,8 @@ function finishOf(unified: string, hasCalls: boolean): FinishReason {
   return hasCalls ? 'tool_calls' : 'stop';
 }
 
-function modelError(error: unknown): ModelError {
+/** The error of a call of an AI SDK model in the terms of the port. */
+export function modelError(error: unknown): ModelError {
   if (error instanceof ModelError) return error;
   if (APICallError.isInstance(error)) {
     if (error.statusCode !== undefined && error.statusCode >= 400) {

@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
-import type { Embed, Model, ModelDelta, ModelRequest } from '../port.ts';
+import type { Embed, MakeImages, Model, ModelDelta, ModelRequest } from '../port.ts';
 import { requestEmbeddings } from './embeddings.ts';
+import { requestImages } from './images.ts';
 import { type Dialect, requestBody } from './request.ts';
 import { UpstreamReply } from './upstream-reply.ts';
 
@@ -19,6 +20,7 @@ export interface ClientOptions {
 
 export interface OpenAiClient extends Model {
   readonly embed: Embed;
+  readonly makeImages: MakeImages;
   close(): Promise<void>;
 }
 
@@ -58,6 +60,7 @@ export function createOpenAiClient(options: ClientOptions): OpenAiClient {
       };
     },
     embed: (request, signal) => requestEmbeddings(pool, `${basePath}/embeddings`, traced(postHeaders, request), request, signal),
+    makeImages: (request, signal) => requestImages(pool, basePath, headers, request, signal),
     close: () => pool.destroy(),
   };
 }

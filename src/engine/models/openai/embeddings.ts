@@ -42,7 +42,8 @@ export async function requestEmbeddings(
   return readReply(text, Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1);
 }
 
-async function boundedText(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
+/** A body as text. @throws ModelError when it is longer. */
+export async function boundedText(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {

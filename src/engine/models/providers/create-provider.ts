@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { createAiSdkImages } from '../ai-sdk/ai-sdk-images.ts';
 import { createAiSdkModel } from '../ai-sdk/ai-sdk-model.ts';
 import { createOpenAiClient } from '../openai/client.ts';
 import { listModels, type Wire } from './listing.ts';
@@ -31,17 +32,25 @@ export function createProvider(options: ProviderOptions, limits: ProviderLimits)
   if (wire === 'openai-compatible') {
     const dialect = new URL(baseUrl).hostname === 'api.openai.com' ? 'openai' : 'compatible';
     const client = createOpenAiClient({ baseUrl, apiKey, headers, dialect, ...limits });
-    return { id, model: client, embed: client.embed, list, close: () => client.close() };
+    return { id, model: client, embed: client.embed, makeImages: client.makeImages, list, close: () => client.close() };
   }
   const common = { baseURL: baseUrl, apiKey: apiKey ?? 'none', headers: { ...headers } };
   // Loaded by the first call: most installations never make one.
-  let sdk: Promise<(name: string) => LanguageModelV4> | undefined;
+  let sdk: Promise<Sdk> | undefined;
   const languageModel = async (name: string) => {
     sdk ??= wire === 'anthropic' ? loadAnthropic(common) : loadGoogle(common);
     return (await sdk)(name);
   };
-  return { id, model: createAiSdkModel(languageModel, limits), list, close: async () => {} };
+  const provider = { id, model: createAiSdkModel(languageModel, limits), list, close: async () => {} };
+  if (wire !== 'google') return provider;
+  const makeImages = createAiSdkImages(async (name) => {
+    const { createGoogle } = await import('@ai-sdk/google');
+    return createGoogle(common).image(name);
+  }, limits.firstByteTimeoutMs);
+  return { ...provider, makeImages };
 }
+
+type Sdk = (name: string) => LanguageModelV4;
 
 interface CommonOptions {
   readonly baseURL: string;
@@ -49,12 +58,12 @@ interface CommonOptions {
   readonly headers: Record<string, string>;
 }
 
-async function loadAnthropic(options: CommonOptions): Promise<(name: string) => LanguageModelV4> {
+async function loadAnthropic(options: CommonOptions): Promise<Sdk> {
   const { createAnthropic } = await import('@ai-sdk/anthropic');
   return createAnthropic(options);
 }
 
-async function loadGoogle(options: CommonOptions): Promise<(name: string) => LanguageModelV4> {
+async function loadGoogle(options: CommonOptions): Promise<Sdk> {
   const { createGoogle } = await import('@ai-sdk/google');
   return createGoogle(options);
 }

@@ -1,4 +1,4 @@
-import type { Embed, Model } from '../port.ts';
+import type { Embed, MakeImages, Model } from '../port.ts';
 
 /** What a provider tells about a model. */
 export interface ListedModel {
@@ -23,6 +23,8 @@ export interface Provider {
   readonly model: Model;
   /** Undefined on wires without embeddings. */
   readonly embed?: Embed;
+  /** Undefined on wires without images. */
+  readonly makeImages?: MakeImages;
   /** Its models, in its own order. @throws any error when it cannot be reached. */
   list(signal: AbortSignal): Promise<readonly ListedModel[]>;
   close(): Promise<void>;

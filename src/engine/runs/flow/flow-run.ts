@@ -62,6 +62,7 @@ class FlowRun {
   readonly #output: RunOutput;
   readonly #tools: RunTools;
   readonly #subagents: () => Subagents;
+  readonly #spending: RunSpending;
   readonly #values: FlowValues;
   readonly #model: FlowModel;
   readonly #steps: FlowSteps;
@@ -92,6 +93,7 @@ class FlowRun {
     const budget = start.budget ?? new RunBudget(limits, start.spent, start.roundsLost);
     const shared = { plan, start, deps, budget, output: this.#output };
     const spending = new RunSpending(shared);
+    this.#spending = spending;
     const spent = (call: SpentCall) => {
       spending.add(call);
       spending.emit();
@@ -167,6 +169,7 @@ class FlowRun {
       {
         ...{ plan: this.#plan, start: this.#start, deps: this.#deps, subagents: this.#subagents() },
         cite: (passages) => cite(passages, this.#citable, generateCitations, this.#output),
+        charged: (modelId, need, call) => this.#spending.charged(modelId, need, call),
       },
       signal,
     );

@@ -1,6 +1,7 @@
-import { type NewMessage, newMessageDefaults, type ToolCall } from '../../../entities/chats/chat.ts';
+import { type NewMessage, newMessageDefaults, type PromptPart, type ToolCall } from '../../../entities/chats/chat.ts';
 import { idPrefixes, timeOfId } from '../../../entities/ids.ts';
 import type { CallResult, RunItem, RunSnapshot } from '../../../entities/runs/event.ts';
+import type { OutputFile } from '../../../entities/runs/tool.ts';
 import type { ModelMessage } from '../../models/port.ts';
 import { resultOf } from '../tools/open-call.ts';
 
@@ -28,9 +29,11 @@ export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = 
   const flush = () => {
     const [first] = unsaid;
     const context = contextOf(unsaid);
+    const images = imagePartsOf(unsaid);
     unsaid = [];
     if (first === undefined || context.length === 0) return;
-    messages.push({ ...assistantMessage(run, messageIdFor(first.id)), context, isHidden: true });
+    const base = { ...assistantMessage(run, messageIdFor(first.id)), context };
+    messages.push(images.length === 0 ? { ...base, isHidden: true } : { ...base, parts: images });
   };
   for (const [index, item] of run.output.entries()) {
     if (index < from) continue;
@@ -41,8 +44,9 @@ export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = 
     }
     if (item.type === 'message' && item.text !== '') {
       const context = contextOf(unsaid);
+      const parts = shownParts(item.text, unsaid);
       unsaid = [];
-      messages.push({ ...textMessage(run, item), context: context.length === 0 ? null : context });
+      messages.push({ ...textMessage(run, item), parts, context: context.length === 0 ? null : context });
     } else if (item.type !== 'message' && !(item.type === 'function_call' && index >= turnStart)) unsaid.push(item);
   }
   const toolCalls = awaitedCalls(run, turnStart);
@@ -50,6 +54,25 @@ export function messagesOf(run: RunSnapshot, { from, inputs }: TranscriptSpan = 
   else flush();
   for (const input of inputs) if (input.at >= run.output.length) messages.push(...input.messages);
   return messages;
+}
+
+/** The content parts of an answer that follows images of tools: its text, then the images. Null without images. */
+export function shownParts(text: string, before: readonly RunItem[]): readonly PromptPart[] | null {
+  const images = imagePartsOf(before);
+  return images.length === 0 ? null : [{ type: 'text', text }, ...images];
+}
+
+/** The images that calls of tools made. */
+export function imagesOf(items: readonly RunItem[]): readonly OutputFile[] {
+  return items.flatMap((item) => {
+    const files =
+      item.type === 'server_tool_call_output' ? item.files : item.type === 'server_tool_call' ? item.result?.files : undefined;
+    return (files ?? []).filter(({ mimeType }) => mimeType.startsWith('image/'));
+  });
+}
+
+function imagePartsOf(items: readonly RunItem[]): readonly PromptPart[] {
+  return imagesOf(items).map(({ fileId, url }) => (fileId === null ? { type: 'url', url } : { type: 'id', id: fileId }));
 }
 
 /** The items of a run as messages for its model: texts, and each call with its output. */

@@ -27,13 +27,18 @@ export async function countInputTokens(plan: RunPlan, deps: LoopDeps, signal: Ab
   const budget = new RunBudget({ roundsMax: deps.roundsMax });
   const subagents = subagentsOfRun({ plan, deps, start, budget, run: runLoop, spent: () => undefined });
   const tools = new RunTools(plan, deps);
-  if (tools.mustOpen) await tools.open(toolRunOf({ plan, deps, start, subagents, cite: () => 1 }, signal));
+  if (tools.mustOpen) await tools.open(toolRunOf({ plan, deps, start, subagents, cite: () => 1, charged }, signal));
   let { messages } = plan;
   if (plan.knowledge !== undefined && plan.knowledge.question !== '') {
     const output = new RunOutput(deps.newId, 0, [], deps.answerCharsMax);
     messages = withPassages(messages, await findPassages(plan, deps, [], output, runId, signal), plan.generateCitations);
   }
   return tokensOf(requestOf(plan, tools, messages, { mustAnswer: false, hasCalled: false }));
+}
+
+/** Counting calls no tool. */
+function charged(): Promise<never> {
+  return Promise.reject(new Error('a count of tokens makes no upstream call'));
 }
 
 function tokensOf({ messages, tools, responseFormat }: ModelRequest): number {

@@ -5,6 +5,7 @@ import type { RunBudget } from '../budget.ts';
 import type { LoopDeps, LoopStart } from '../loop-deps.ts';
 import type { ModelCall } from '../model-call.ts';
 import type { RunPlan } from '../run-engine.ts';
+import type { TokenNeed } from './limits.ts';
 
 interface SpendingParts {
   readonly plan: RunPlan;
@@ -50,10 +51,33 @@ export class RunSpending {
   charge(call: ModelCall, wasCut: boolean, durationMs: number): void {
     const usage = call.usage(wasCut);
     if (usage === undefined) return;
+    const { plan, start } = this.#parts;
+    this.#charge(call.answeringModel ?? plan.modelId, usage, start.isEager, durationMs);
+  }
+
+  /** As ToolRun.charged says. */
+  async charged<T>(
+    modelId: string,
+    need: TokenNeed,
+    call: () => Promise<{ readonly result: T; readonly usage: TokenUsage }>,
+  ): Promise<T> {
     const { plan, start, deps } = this.#parts;
-    const modelId = call.answeringModel ?? plan.modelId;
-    if (!start.isEager) {
-      // The log of this run is not stored, so no event names the ledger entry.
+    const hold = await deps.limits.reserve(plan.charge.orgId, 'api', () => need);
+    const startedMs = performance.now();
+    try {
+      const { result, usage } = await call();
+      this.#charge(modelId, usage, start.isEager, performance.now() - startedMs);
+      this.emit();
+      return result;
+    } finally {
+      hold.release();
+    }
+  }
+
+  /** @param isStored  the log of the run is stored, and its events name the ledger entry. */
+  #charge(modelId: string, usage: TokenUsage, isStored: boolean, durationMs: number): void {
+    const { plan, deps } = this.#parts;
+    if (!isStored) {
       this.#total = addUsage(this.#total, usage);
       deps.ledger.note(plan.charge, 'run', modelId, usage);
       return;

@@ -1,0 +1,92 @@
+import { FormData, type Pool } from 'undici';
+import { itemsOf, membersOf, stringOf } from '../../../lib/json.ts';
+import type { ImageReply, ImageRequest, TokenUsage } from '../port.ts';
+import { boundedText } from './embeddings.ts';
+import { malformed, refusal, transportFailure } from './errors.ts';
+
+/** Longest reply: four images of 20 MB in base64. */
+const replyBytesMax = 128 * 1024 * 1024;
+const errorBytesMax = 64 * 1024;
+
+/**
+ * Asks an OpenAI-compatible provider for images: at `/images/generations`, or with images to change at `/images/edits`. It is not asked for a form of
+ * the reply, which newer models refuse: bytes in base64 and addresses are both taken.
+ *
+ * @throws ModelError for a refusal, a failure, or a reply without images; the signal's reason.
+ */
+export async function requestImages(
+  pool: Pool,
+  basePath: string,
+  headers: Readonly<Record<string, string>>,
+  request: ImageRequest,
+  signal: AbortSignal,
+): Promise<ImageReply> {
+  const isEdit = request.images.length > 0;
+  const keyed = { ...headers, 'idempotency-key': request.idempotencyKey };
+  let status: number;
+  let text: string;
+  let retryAfter: string | undefined;
+  try {
+    const reply = await pool.request({
+      method: 'POST',
+      signal,
+      ...(isEdit
+        ? { path: `${basePath}/images/edits`, headers: keyed, body: formOf(request) }
+        : {
+            path: `${basePath}/images/generations`,
+            headers: { 'content-type': 'application/json', ...keyed },
+            body: JSON.stringify(Object.fromEntries(membersOfRequest(request))),
+          }),
+    });
+    status = reply.statusCode;
+    retryAfter = [reply.headers['retry-after']].flat()[0];
+    text = await boundedText(reply.body, status === 200 ? replyBytesMax : errorBytesMax);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw transportFailure(error, false);
+  }
+  if (status !== 200) throw refusal(status, text, retryAfter);
+  return readReply(text);
+}
+
+function membersOfRequest(request: ImageRequest): readonly (readonly [string, string | number])[] {
+  const { model, prompt, n, size, quality, background, outputFormat, more = {} } = request;
+  const members = { model, prompt, n, size, quality, background, output_format: outputFormat, ...more };
+  return Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+}
+
+function formOf(request: ImageRequest): FormData {
+  const form = new FormData();
+  for (const [name, value] of membersOfRequest(request)) form.append(name, String(value));
+  const { images, mask } = request;
+  for (const { bytes, mimeType, filename } of images) {
+    form.append(images.length === 1 ? 'image' : 'image[]', new Blob([new Uint8Array(bytes)], { type: mimeType }), filename);
+  }
+  if (mask !== undefined) form.append('mask', new Blob([new Uint8Array(mask.bytes)], { type: mask.mimeType }), mask.filename);
+  return form;
+}
+
+function readReply(text: string): ImageReply {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw malformed('it is no JSON');
+  }
+  const { data, usage } = membersOf(parsed);
+  const images = itemsOf(data).map((row) => {
+    const { b64_json: base64, url } = membersOf(row);
+    if (typeof base64 === 'string' && base64 !== '') return Buffer.from(base64, 'base64');
+    const address = stringOf(url);
+    if (address === undefined) throw malformed('an image has neither bytes nor an address');
+    return { url: address };
+  });
+  if (images.length === 0) throw malformed('it has no image');
+  return { images, usage: usageOf(membersOf(usage)) };
+}
+
+function usageOf(usage: Readonly<Record<string, unknown>>): TokenUsage | undefined {
+  const [inputTokens, outputTokens] = [Number(usage.input_tokens), Number(usage.output_tokens)];
+  if (!Number.isFinite(inputTokens) || !Number.isFinite(outputTokens)) return undefined;
+  return { inputTokens, outputTokens, cachedTokens: 0, reasoningTokens: 0 };
+}

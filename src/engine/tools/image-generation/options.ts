@@ -1,0 +1,142 @@
+import { DomainError } from '../../../entities/errors.ts';
+import type { WireObject } from '../../../entities/runs/response.ts';
+import { isObject } from '../../../lib/json.ts';
+import { storableText } from '../../../lib/text.ts';
+import type { ImageModel } from '../../models/router.ts';
+
+export const imagesMax = 4;
+const promptMaxChars = 32_000;
+const nameMaxChars = 200;
+
+/** What a request or an agent fixes: the model cannot change it. */
+export interface FixedOptions {
+  readonly size?: string;
+  readonly quality?: string;
+  readonly background?: string;
+  readonly n?: number;
+  readonly outputFormat?: string;
+  readonly more: Readonly<Record<string, string | number>>;
+  readonly mask?: WireObject;
+}
+
+/** A call of `generate_image`. */
+export interface ImageCall {
+  readonly prompt: string;
+  readonly size?: string;
+  readonly quality?: string;
+  readonly background?: string;
+  readonly n: number;
+  /** The id or the name of a chat file. */
+  readonly inputImage?: string;
+}
+
+/** Members that go to the provider as they are. */
+const passedOn = ['style', 'moderation', 'input_fidelity', 'output_compression'] as const;
+/** Members of the common format that nothing here can honour. */
+const unserved = ['partial_images', 'model_configuration'] as const;
+const choices = ['size', 'quality', 'background'] as const;
+const backgrounds: readonly string[] = ['transparent', 'opaque', 'auto'];
+const sizePattern = /^(auto|\d{2,5}x\d{2,5})$/;
+
+/** The model that a request asks for, among those of IMAGE_MODEL; a bare name is enough when it is unique. */
+export function imageModelOf(wanted: unknown, models: readonly ImageModel[]): ImageModel | undefined {
+  if (wanted === undefined) return models[0];
+  const named = models.filter(({ id, name }) => id === wanted || name === wanted);
+  return named.find(({ id }) => id === wanted) ?? (named.length === 1 ? named[0] : undefined);
+}
+
+/** As ToolKind.check says. */
+export function checkOptions(
+  options: WireObject,
+  models: readonly ImageModel[],
+  fault: (member: string, message: string) => void,
+): void {
+  if (models.length > 0 && imageModelOf(options.model, models) === undefined) {
+    fault('model', `must be one of ${models.map(({ id }) => id).join(', ')}`);
+  }
+  if (typeof options.size === 'string' && !sizePattern.test(options.size)) fault('size', 'must be auto, or such as 1024x1024');
+  if (options.n !== undefined && !isCount(options.n)) fault('n', `must be a whole number from 1 to ${imagesMax}`);
+  for (const member of unserved) {
+    if (options[member] !== undefined && options[member] !== 0) fault(member, 'cannot be served here: leave it out');
+  }
+  const mask = options.input_image_mask;
+  if (!isObject(mask)) return;
+  const { image_url: url, file_id: id } = mask;
+  if ((typeof url === 'string') === (typeof id === 'string')) {
+    fault('input_image_mask', 'must have either image_url, a data URL, or file_id, the id of a file of the chat');
+  } else if (typeof url === 'string' && !/^data:image\/[\w.+-]+;base64,/.test(url)) {
+    fault('input_image_mask', 'must have a data URL with an image in base64 as its image_url');
+  }
+}
+
+export function fixedOptions(options: WireObject): FixedOptions {
+  const text = (name: string) => (typeof options[name] === 'string' ? { [name]: options[name] } : {});
+  const more = passedOn.flatMap((name) => {
+    const value = options[name];
+    return typeof value === 'string' || typeof value === 'number' ? [[name, value] as const] : [];
+  });
+  return {
+    ...text('size'),
+    ...text('quality'),
+    ...text('background'),
+    ...(isCount(options.n) ? { n: options.n } : {}),
+    ...(typeof options.output_format === 'string' ? { outputFormat: options.output_format } : {}),
+    ...(isObject(options.input_image_mask) ? { mask: options.input_image_mask } : {}),
+    more: Object.fromEntries(more),
+  };
+}
+
+/** JSON Schema of the arguments: what the request fixes is not among them. */
+export function imageParameters(fixed: FixedOptions): Readonly<Record<string, unknown>> {
+  const all = {
+    prompt: { type: 'string', description: 'What the image shows, in detail.' },
+    size: { type: 'string', description: 'Width and height such as 1024x1024, 1536x1024 or 1024x1536, or auto.' },
+    quality: { type: 'string', description: 'Such as low, medium, high or auto.' },
+    background: { type: 'string', enum: backgrounds, description: 'Of the image.' },
+    n: { type: 'integer', minimum: 1, maximum: imagesMax, description: 'How many images; default 1. Each costs.' },
+    input_image: { type: 'string', description: 'The id or the name of a file of this chat: that image is changed.' },
+  };
+  const properties = Object.fromEntries(Object.entries(all).filter(([name]) => !(name in fixed)));
+  return { type: 'object', properties, required: ['prompt'], additionalProperties: false };
+}
+
+/** Reads the arguments that the model wrote; what is fixed wins. @throws DomainError that tells the model what is wrong. */
+export function readImageCall(args: string, fixed: FixedOptions): ImageCall {
+  let given: unknown;
+  try {
+    given = JSON.parse(args);
+  } catch {
+    throw new DomainError('INVALID_JSON', 'The arguments are no JSON');
+  }
+  if (!isObject(given)) throw wrong('The arguments must be an object');
+  const prompt = textOf(given.prompt, 'prompt', promptMaxChars)?.trim() ?? '';
+  if (prompt === '') throw wrong('prompt must be a string that is not blank');
+  const chosen: Record<string, string> = {};
+  for (const name of choices) {
+    const value = fixed[name] ?? textOf(given[name], name, nameMaxChars);
+    if (value !== undefined) chosen[name] = value;
+  }
+  if (chosen.size !== undefined && !sizePattern.test(chosen.size)) throw wrong('size must be auto, or such as 1024x1024');
+  if (chosen.background !== undefined && !backgrounds.includes(chosen.background)) {
+    throw wrong(`background must be one of ${backgrounds.join(', ')}`);
+  }
+  const n = fixed.n ?? given.n ?? 1;
+  if (!isCount(n)) throw wrong(`n must be a whole number from 1 to ${imagesMax}`);
+  const inputImage = textOf(given.input_image, 'input_image', nameMaxChars);
+  return { prompt, n, ...chosen, ...(inputImage === undefined || inputImage === '' ? {} : { inputImage }) };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= imagesMax;
+}
+
+function textOf(value: unknown, name: string, lengthMax: number): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw wrong(`${name} must be a string`);
+  if (value.length > lengthMax) throw wrong(`${name} must have at most ${lengthMax} characters`);
+  return storableText(value);
+}
+
+function wrong(message: string): DomainError {
+  return new DomainError('INVALID_VALUE', message);
+}

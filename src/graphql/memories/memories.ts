@@ -1,0 +1,120 @@
+import {
+  createMemory,
+  deleteMemories,
+  deleteMemory,
+  getMemory,
+  listMemories,
+  updateMemory,
+} from '../../domain/memories/memories.ts';
+import { type Memory, memoryScopes } from '../../entities/memories/memory.ts';
+import { builder } from '../builder/builder.ts';
+import { connectionOf, pageArgs, pageRequest } from '../pagination.ts';
+import { wireEnumOf } from '../types/enums.ts';
+import { NodeType, registerNode } from '../types/node.ts';
+
+const MemoryScopeType = wireEnumOf('MemoryScope', 'With which agents a memory is remembered.', memoryScopes, {
+  user: 'With every agent of the user.',
+  agent: 'With one agent only.',
+});
+
+const MemoryType = builder.objectRef<Memory>('Memory').implement({
+  description: 'Something that agents remember of the caller. Nobody else sees it. Written by the tool `memory`, or here.',
+  interfaces: [NodeType],
+  fields: (t) => ({
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was first remembered.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    scope: t.field({
+      type: MemoryScopeType,
+      description: 'With which agents it is remembered.',
+      resolve: ({ agentId }) => (agentId === null ? 'user' : 'agent'),
+    }),
+    agentId: t.exposeID('agentId', { nullable: true, description: 'With the scope agent: that agent.' }),
+    key: t.exposeString('key', { nullable: true, description: 'Its name: another memory with the same key replaces it.' }),
+    text: t.exposeString('text', { description: 'What is remembered.' }),
+  }),
+});
+
+const MemoryConnection = connectionOf(MemoryType, 'Memory', 'Memories');
+
+const DeleteMemoriesPayload = builder.objectRef<{ readonly deletedCount: number }>('DeleteMemoriesPayload').implement({
+  description: 'What became of a deletion.',
+  fields: (t) => ({ deletedCount: t.exposeInt('deletedCount', { description: 'How many memories were deleted.' }) }),
+});
+
+registerNode('memory', {
+  typeName: 'Memory',
+  operation: 'Query.memory',
+  load: (id, { deps, caller }) => getMemory(deps, caller, id),
+});
+
+const id = { description: 'The id of the memory.' };
+
+builder.queryFields((t) => ({
+  memory: t.field({
+    type: MemoryType,
+    description: 'One memory of the caller. NOT_FOUND when there is none.',
+    args: { id: t.arg.id(id) },
+    resolve: (_root, args, { deps, caller }) => getMemory(deps, caller, args.id),
+  }),
+  memories: t.field({
+    type: MemoryConnection,
+    description: "The caller's memories, newest first.",
+    args: {
+      scope: t.arg({ type: MemoryScopeType, required: false, description: 'Only those of this scope.' }),
+      agentId: t.arg.id({ required: false, description: 'Only those with this agent.' }),
+      ...pageArgs(t.arg),
+    },
+    resolve: (_root, { first, after, ...query }, context) =>
+      listMemories(context.deps, context.caller, query, pageRequest(context, { first, after })),
+  }),
+}));
+
+const CreateMemoryInput = builder.inputType('CreateMemoryInput', {
+  description: 'A new memory.',
+  fields: (t) => ({
+    text: t.string({ description: 'What is remembered; at most MEMORY_MAX_CHARS of the service.' }),
+    key: t.string({
+      required: false,
+      description: 'At most 100 characters. A memory with the same key and agent is replaced.',
+    }),
+    agentId: t.id({ required: false, description: 'Remembered with this agent only; default: with every agent.' }),
+  }),
+});
+
+const UpdateMemoryInput = builder.inputType('UpdateMemoryInput', {
+  description: 'Changes of a memory: absent members are kept.',
+  fields: (t) => ({
+    text: t.string({ required: false, description: 'What is remembered; null keeps it.' }),
+    key: t.string({ required: false, description: 'At most 100 characters; null takes the key away.' }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  createMemory: t.field({
+    type: MemoryType,
+    description: 'Remembers something of the caller.',
+    args: { input: t.arg({ type: CreateMemoryInput, description: 'What is remembered.' }) },
+    resolve: (_root, { input }, { deps, caller }) => createMemory(deps, caller, input),
+  }),
+  updateMemory: t.field({
+    type: MemoryType,
+    description: 'Changes a memory of the caller.',
+    args: { id: t.arg.id(id), input: t.arg({ type: UpdateMemoryInput, description: 'What to change.' }) },
+    resolve: (_root, args, { deps, caller }) => updateMemory(deps, caller, args.id, args.input),
+  }),
+  deleteMemory: t.field({
+    type: MemoryType,
+    description: 'Deletes a memory of the caller. Answers what it was.',
+    args: { id: t.arg.id(id) },
+    resolve: (_root, args, { deps, caller }) => deleteMemory(deps, caller, args.id),
+  }),
+  deleteMemories: t.field({
+    type: DeleteMemoriesPayload,
+    description: 'Deletes all memories of the caller, or those of a scope or an agent.',
+    args: {
+      scope: t.arg({ type: MemoryScopeType, required: false, description: 'Only those of this scope.' }),
+      agentId: t.arg.id({ required: false, description: 'Only those with this agent.' }),
+    },
+    resolve: (_root, args, { deps, caller }) => deleteMemories(deps, caller, args),
+  }),
+}));

@@ -1,0 +1,120 @@
+import type { Memory } from '../../entities/memories/memory.ts';
+import { type Page, type PageRequest, pageOf, timeKey } from '../../entities/page.ts';
+import type { Database } from '../database/database.ts';
+import { newestFirst } from '../database/paging.ts';
+import type { Transaction } from '../database/prisma.ts';
+import { type RankedMemory, rankMemories } from './ranking.ts';
+
+/** Whose memories: those of one user in one organization. Every statement has both. */
+export interface MemoryOwner {
+  readonly orgId: string;
+  readonly userId: string;
+}
+
+/** Memories with one agent; null: those with every agent; `any`: those with a single agent, whichever; absent: all. */
+export interface MemoryFilter extends MemoryOwner {
+  readonly agentId?: string | null;
+}
+
+export interface NewMemory extends Omit<Memory, 'updatedAt'> {
+  readonly searchText: string;
+  /** Of text search. */
+  readonly config: string;
+  /** The tool call that writes it. */
+  readonly callKey: string | null;
+}
+
+export type MemoryChanges = Partial<Pick<NewMemory, 'key' | 'text' | 'searchText' | 'config'>>;
+
+export type Remembered =
+  | { readonly kind: 'stored' | 'replaced' | 'repeated'; readonly memory: Memory }
+  /** The user has as many memories as one may have. */
+  | { readonly kind: 'full' };
+
+export interface MemoryStore {
+  find(id: string, owner: MemoryOwner): Promise<Memory | undefined>;
+  /** Newest first. */
+  list(filter: MemoryFilter, page: PageRequest): Promise<Page<Memory>>;
+  /** Stores a memory. One with the same key and agent is replaced; the same call stores nothing twice. */
+  remember(memory: NewMemory, countMax: number): Promise<Remembered>;
+  /** @returns undefined when it is gone; `conflict` when another memory with the same agent has the key. */
+  update(id: string, owner: MemoryOwner, changes: MemoryChanges): Promise<Memory | 'conflict' | undefined>;
+  /** @returns false when there was none. */
+  delete(id: string, filter: MemoryFilter): Promise<boolean>;
+  /** @returns how many there were. */
+  deleteAll(filter: MemoryFilter): Promise<number>;
+  /** The memories closest to a question, by BM25; see ranking.ts. */
+  search(filter: Required<MemoryFilter>, question: string, limit: number): Promise<readonly RankedMemory[]>;
+}
+
+const shown = {
+  ...{ id: true, createdAt: true, updatedAt: true, orgId: true, userId: true, agentId: true, key: true, text: true },
+} as const;
+
+export function createMemoryStore(db: Database): MemoryStore {
+  const { prisma } = db;
+  return {
+    async find(id, { orgId, userId }) {
+      return (await prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown })) ?? undefined;
+    },
+    async list(filter, page) {
+      const where = whereOf(filter);
+      const rows = await prisma.memory.findMany({ ...newestFirst(where, page), select: shown });
+      return pageOf(rows, page, timeKey, () => prisma.memory.count({ where }));
+    },
+    remember: (memory, countMax) => inTurn(db, memory, (tx) => remember(tx, memory, countMax)),
+    update: (id, owner, changes) =>
+      inTurn(db, owner, async (tx) => {
+        const { orgId, userId } = owner;
+        const before = await tx.prisma.memory.findFirst({ where: { id, orgId, userId }, select: shown });
+        if (before === null) return undefined;
+        const { key } = changes;
+        if (typeof key === 'string') {
+          const other = await tx.prisma.memory.findFirst({
+            where: { orgId, userId, agentId: before.agentId, key, id: { not: id } },
+            select: { id: true },
+          });
+          if (other !== null) return 'conflict';
+        }
+        return tx.prisma.memory.update({ where: { id }, data: changes, select: shown });
+      }),
+    async delete(id, filter) {
+      const { count } = await prisma.memory.deleteMany({ where: { ...whereOf(filter), id } });
+      return count > 0;
+    },
+    async deleteAll(filter) {
+      return (await prisma.memory.deleteMany({ where: whereOf(filter) })).count;
+    },
+    search: (filter, question, limit) => rankMemories(db, filter, question, limit),
+  };
+}
+
+function whereOf({ orgId, userId, agentId }: MemoryFilter) {
+  if (agentId === undefined) return { orgId, userId };
+  return { orgId, userId, agentId: agentId === 'any' ? { not: null } : agentId };
+}
+
+/** Writes of one user take turns, so that they cannot pass the limit together, nor give a key to two memories. */
+function inTurn<T>(db: Database, { userId }: MemoryOwner, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return db.transaction(async (tx) => {
+    await tx.query('select 1 from users where id = $1 for update', [userId]);
+    return work(tx);
+  });
+}
+
+async function remember({ prisma }: Transaction, memory: NewMemory, countMax: number): Promise<Remembered> {
+  const { id, createdAt, orgId, userId, agentId, key, callKey, text, searchText, config } = memory;
+  if (callKey !== null) {
+    const same = await prisma.memory.findFirst({ where: { orgId, userId, callKey }, select: shown });
+    if (same !== null) return { kind: 'repeated', memory: same };
+  }
+  const before =
+    key === null ? null : await prisma.memory.findFirst({ where: { orgId, userId, agentId, key }, select: { id: true } });
+  if (before !== null) {
+    const data = { text, searchText, config, callKey };
+    return { kind: 'replaced', memory: await prisma.memory.update({ where: { id: before.id }, data, select: shown }) };
+  }
+  if ((await prisma.memory.count({ where: { orgId, userId } })) >= countMax) return { kind: 'full' };
+  const data = { id, createdAt, orgId, userId, agentId, key, callKey, text, searchText, config };
+  return { kind: 'stored', memory: await prisma.memory.create({ data, select: shown }) };
+}
