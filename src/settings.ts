@@ -220,10 +220,20 @@ export const settingsSchema = z.object({
   ),
   RUN_TIMEOUT_MS: timeMs(600_000).describe('A model run is cut off after this.'),
   THREAD_WAITING_MAX: count(20).describe('Requests that may wait on one thread while it answers another.'),
-  PYTHON_TIMEOUT_MS: timeMs(20_000).describe('Time for one Python program of a model.'),
-  PYTHON_MEMORY_MAX_BYTES: count(512 * MiB).describe('Memory that one Python program may take, its interpreter included.'),
+  PYTHON_TIMEOUT_MS: timeMs(20_000).describe('Time for one program of a model (python and sandbox).'),
+  PYTHON_MEMORY_MAX_BYTES: count(512 * MiB).describe('Memory that one program may take, its interpreter included.'),
+  PYTHON_FILES_MAX_BYTES: count(32 * MiB).describe(
+    'Bytes of the files of a chat that one program finds, and bytes of the files that it may write or change.',
+  ),
+  PYTHON_FILES_MAX: count(20).describe('Files that one program may write or change.'),
+  PYTHON_STATE_TTL_MS: timeMs(3_600_000).describe(
+    'Variables and further files of programs are kept for the next program of the same chat for this long after the last one.',
+  ),
+  PYTHON_STATE_MAX_BYTES: count(8 * MiB).describe(
+    'Largest state that the programs of one chat keep; larger variables are left out.',
+  ),
   PYTHON_PROGRAMS_MAX: count(2).describe(
-    'Python programs of one tenant at one time in this process; one more may run for another tenant. Others wait.',
+    'Programs (python and sandbox) of one tenant at one time in this process; one more may run for another tenant. Others wait.',
   ),
   RUN_LEASE_MS: timeMs(15_000).describe('A stored run whose process is silent for this long is taken over.'),
   MODEL_CONNECT_TIMEOUT_MS: timeMs(10_000).describe('Time for a connection to a model provider.'),

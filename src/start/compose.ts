@@ -23,8 +23,8 @@ import { createUsageLimits } from '../engine/runs/usage/limits.ts';
 import { Pools } from '../engine/sharing/pools.ts';
 import { RateLimits } from '../engine/sharing/rate-limits.ts';
 import { createAgentTools } from '../engine/tools/agent-tools.ts';
+import { createCodeKinds } from '../engine/tools/code/code-kinds.ts';
 import { createDeepResearchKind } from '../engine/tools/deep-research/deep-research.ts';
-import { createPythonKind } from '../engine/tools/python/python.ts';
 import { ToolRegistry } from '../engine/tools/registry.ts';
 import type { Tracing } from '../engine/tracing/tracing.ts';
 import { type IdKind, makeId } from '../entities/ids.ts';
@@ -106,7 +106,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     if (storage.rateBuckets !== undefined) jobs.every('rates.sweep', rateSweepMs, storage.rateBuckets.sweep);
     const agentTools = createAgentTools({ ...basics, egress });
     const journal = createUsageJournal(join(settings.DATA_DIR, 'usage-journal'), limits.owner);
-    const tools = createTools(settings, pools);
+    const tools = createTools(basics, pools);
     const runs = createRunEngine({
       ...basics,
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
@@ -167,14 +167,23 @@ function createRates({ settings, storage, logger }: Pick<Deps, 'settings' | 'sto
   });
 }
 
+type ToolBasics = Pick<Deps, 'settings' | 'storage' | 'now' | 'newId'>;
+
 /** The tools of the service that a request or an agent may switch on. */
-function createTools(settings: Settings, pools: Pools): ToolRegistry {
+function createTools(basics: ToolBasics, pools: Pools): ToolRegistry {
+  const { settings } = basics;
+  const limits = {
+    timeoutMs: settings.PYTHON_TIMEOUT_MS,
+    memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
+    filesMaxBytes: settings.PYTHON_FILES_MAX_BYTES,
+    filesMax: settings.PYTHON_FILES_MAX,
+    fileMaxBytes: settings.CHAT_FILE_MAX_BYTES,
+    stateMaxBytes: settings.PYTHON_STATE_MAX_BYTES,
+  };
+  const programs = pools.queue('python', settings.PYTHON_PROGRAMS_MAX);
+  const resultCharsMax = settings.TOOL_RESULT_MAX_CHARS;
   return new ToolRegistry([
-    createPythonKind({
-      programs: pools.queue('python', settings.PYTHON_PROGRAMS_MAX),
-      timeoutMs: settings.PYTHON_TIMEOUT_MS,
-      memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
-    }),
+    ...createCodeKinds({ ...basics, limits, programs, resultCharsMax, ttlMs: settings.PYTHON_STATE_TTL_MS }),
     createDeepResearchKind(),
   ]);
 }
