@@ -235,6 +235,9 @@ export const settingsSchema = z.object({
   PYTHON_PROGRAMS_MAX: count(2).describe(
     'Programs (python and sandbox) of one tenant at one time in this process; one more may run for another tenant. Others wait.',
   ),
+  SPREADSHEETS_MAX: count(2).describe(
+    'Calls of the tool spreadsheet of one tenant at one time in this process; one more may run for another tenant. Others wait. Time and memory: those of EXTRACT_*.',
+  ),
   RUN_LEASE_MS: timeMs(15_000).describe('A stored run whose process is silent for this long is taken over.'),
   MODEL_CONNECT_TIMEOUT_MS: timeMs(10_000).describe('Time for a connection to a model provider.'),
   MODEL_FIRST_BYTE_TIMEOUT_MS: timeMs(120_000).describe('Time until a provider begins to answer.'),

@@ -26,6 +26,7 @@ import { createAgentTools } from '../engine/tools/agent-tools.ts';
 import { createCodeKinds } from '../engine/tools/code/code-kinds.ts';
 import { createDeepResearchKind } from '../engine/tools/deep-research/deep-research.ts';
 import { ToolRegistry } from '../engine/tools/registry.ts';
+import { createSpreadsheetKind } from '../engine/tools/spreadsheet/spreadsheet.ts';
 import type { Tracing } from '../engine/tracing/tracing.ts';
 import { type IdKind, makeId } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
@@ -167,6 +168,9 @@ function createRates({ settings, storage, logger }: Pick<Deps, 'settings' | 'sto
   });
 }
 
+/** Memory of a process of workbooks before it reads one. */
+const processBytes = 128 * 1024 * 1024;
+
 type ToolBasics = Pick<Deps, 'settings' | 'storage' | 'now' | 'newId'>;
 
 /** The tools of the service that a request or an agent may switch on. */
@@ -183,6 +187,15 @@ function createTools(basics: ToolBasics, pools: Pools): ToolRegistry {
   const programs = pools.queue('python', settings.PYTHON_PROGRAMS_MAX);
   const resultCharsMax = settings.TOOL_RESULT_MAX_CHARS;
   return new ToolRegistry([
+    createSpreadsheetKind({
+      limits: {
+        timeoutMs: settings.EXTRACT_TIMEOUT_MS,
+        memoryMaxBytes: settings.EXTRACT_MEMORY_MAX_BYTES + processBytes,
+        fileMaxBytes: settings.CHAT_FILE_MAX_BYTES,
+      },
+      processes: pools.queue('spreadsheet', settings.SPREADSHEETS_MAX),
+      resultCharsMax,
+    }),
     ...createCodeKinds({ ...basics, limits, programs, resultCharsMax, ttlMs: settings.PYTHON_STATE_TTL_MS }),
     createDeepResearchKind(),
   ]);

@@ -18,12 +18,12 @@ const byEnding: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 /** Pictures begin with these bytes (Latin-1). Other bytes are no picture, whatever the name says. */
-const signs: Readonly<Record<string, RegExp>> = {
-  'image/png': /^\x89PNG\r\n\x1a\n/,
-  'image/jpeg': /^\xff\xd8\xff/,
-  'image/gif': /^GIF8/,
-  'image/webp': /^RIFF[^]{4}WEBP/,
-  'image/svg+xml': /<svg[\s>]/,
+const signs: Readonly<Record<string, (start: string) => boolean>> = {
+  'image/png': (start) => start.startsWith('\x89PNG'),
+  'image/jpeg': (start) => start.startsWith('\xff\xd8\xff'),
+  'image/gif': (start) => start.startsWith('GIF8'),
+  'image/webp': (start) => start.startsWith('RIFF') && start.startsWith('WEBP', 8),
+  'image/svg+xml': (start) => /<svg[\s>]/.test(start),
 };
 const signBytes = 1_024;
 
@@ -32,6 +32,6 @@ export function mimeTypeOf(filename: string, bytes: Buffer): string {
   const ending = /\.([a-z0-9]+)$/i.exec(filename)?.[1]?.toLowerCase() ?? '';
   const type = Object.hasOwn(byEnding, ending) ? byEnding[ending] : undefined;
   const sign = type === undefined ? undefined : signs[type];
-  const isRight = sign?.test(bytes.subarray(0, signBytes).toString('latin1')) ?? true;
+  const isRight = sign?.(bytes.subarray(0, signBytes).toString('latin1')) ?? true;
   return type !== undefined && isRight ? type : 'application/octet-stream';
 }

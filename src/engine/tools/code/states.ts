@@ -1,8 +1,8 @@
 import type { IdKind } from '../../../entities/ids.ts';
 import type { OutputFile } from '../../../entities/runs/tool.ts';
+import { decodeFrame, encodeFrame, partsOf } from '../../../lib/frame.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import type { ToolRun } from '../tool-kind.ts';
-import { decodeFrame, encodeFrame, partsOf } from './box/frame.ts';
 
 /** What a program leaves for the next one of its chat, or of its stateless run. */
 export interface CodeState {

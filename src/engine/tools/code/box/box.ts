@@ -5,6 +5,7 @@ import { type ProgramLimits, runProgram } from './program.ts';
 import type { Box } from './run-in-box.ts';
 
 const entry = fileURLToPath(new URL('./child.ts', import.meta.url));
+const lib = fileURLToPath(new URL('../../../../lib/*', import.meta.url));
 const none = { filesMaxBytes: 0, filesMax: 0, fileMaxBytes: 0, stateMaxBytes: 1_000 };
 const probeLimits: ProgramLimits = { ...none, timeoutMs: 20_000, memoryMaxBytes: 1024 * 1024 * 1024 };
 const probe = {
@@ -49,6 +50,7 @@ function nodeArgs(): readonly string[] {
     '--permission',
     '--allow-worker',
     `--allow-fs-read=${dirname(entry)}/*`,
+    `--allow-fs-read=${lib}`,
     ...readable,
     '--no-warnings',
     '--max-old-space-size=128',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Bash } from 'just-bash';
-import { decodeFrame, encodeFrame, partsOf } from './frame.ts';
+import { decodeFrame, encodeFrame, partsOf } from '../../../../lib/frame.ts';
 import type { Program, ProgramLimits } from './program.ts';
 
 /**

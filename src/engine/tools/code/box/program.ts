@@ -1,5 +1,5 @@
 import { DomainError } from '../../../../entities/errors.ts';
-import { decodeFrame, encodeFrame, partsOf } from './frame.ts';
+import { decodeFrame, encodeFrame, partsOf } from '../../../../lib/frame.ts';
 import { type Box, type BoxLimits, runInBox } from './run-in-box.ts';
 
 export interface WorkspaceFile {

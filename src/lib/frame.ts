@@ -1,4 +1,4 @@
-/** What goes to a program in its box and what comes back: one line of JSON, then bytes, the parts one after the other. */
+/** What goes to a process that works on foreign bytes, and what comes back: one line of JSON, then bytes, the parts one after the other. */
 export interface Frame {
   readonly header: Readonly<Record<string, unknown>>;
   readonly body: Buffer;
