@@ -89,6 +89,9 @@ function modelOf(workbook: Workbook): Model {
 function inputOf(cell: CellObject): string {
   if (cell.f !== undefined) return `=${cell.f}`;
   if (cell.t === 'b') return cell.v === true ? 'TRUE' : 'FALSE';
+  // A date in the engine's own form: what is computed from it is a date too.
+  if (cell.t === 'n' && cell.z !== undefined && isDateFormat(cell.z) && Number.isInteger(cell.v))
+    return String(shownValue({ ...cell, z: 'yyyy-mm-dd' }));
   if (cell.t === 'n') return String(cell.v);
   if (cell.t === 'e') return String(shownValue(cell));
   return `'${cell.v}`;

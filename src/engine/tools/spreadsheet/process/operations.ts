@@ -175,28 +175,23 @@ function writeCells(sheet: Sheet, { values, range, operation }: WorkbookRequest)
     );
   }
   gridOf(target, (row, column) => {
-    const input = (isFill ? values[0]?.[0] : values[row - target.row]?.[column - target.column]) ?? null;
+    const [down, right] = [row - target.row, column - target.column];
+    const input = (isFill ? values[0]?.[0] : values[down]?.[right]) ?? null;
     const name = nameOfCell(row, column);
-    if (input === null || input === '') sheet.cells.delete(name);
-    else
-      sheet.cells.set(
-        name,
-        cellOf(input, sheet.cells.get(name), operation === 'formula', row - target.row, column - target.column),
-      );
+    if (input === null || input === '') {
+      sheet.cells.delete(name);
+      return;
+    }
+    const cell = cellOf(input, sheet.cells.get(name), operation === 'formula');
+    sheet.cells.set(name, isFill && cell.f !== undefined ? { ...cell, f: shifted(cell.f, down, right) } : cell);
   });
   return target;
 }
 
-function cellOf(
-  input: string | number | boolean,
-  before: CellObject | undefined,
-  isFormula: boolean,
-  down: number,
-  right: number,
-): CellObject {
+function cellOf(input: string | number | boolean, before: CellObject | undefined, isFormula: boolean): CellObject {
   if (isFormula || (typeof input === 'string' && input.startsWith('=') && input.length > 1)) {
     const z = before?.z === undefined ? {} : { z: before.z };
-    return { t: 'n', f: shifted(formulaOf(input), down, right), ...z };
+    return { t: 'n', f: formulaOf(input), ...z };
   }
   if (typeof input === 'number') return { t: 'n', v: input, ...(before?.z === undefined ? {} : { z: before.z }) };
   if (typeof input === 'boolean') return { t: 'b', v: input };

@@ -56,7 +56,7 @@ export function readWorkbook(bytes: Buffer, kind: FileKind): Workbook {
       sheetRows: 100_000,
     });
   } catch (error) {
-    const isLocked = /password|encrypt/i.test(String(error));
+    const isLocked = /password/i.test(String(error));
     throw new WorkbookFault(isLocked ? 'The workbook has a password' : 'The file cannot be read as a workbook');
   }
   const sheets = read.SheetNames.map((name) => sheetOf(name, read.Sheets[name] ?? {}));
@@ -150,7 +150,7 @@ export function shownValue(cell: CellObject | undefined): string | number | bool
 }
 
 export function isDateFormat(format: string): boolean {
-  return excel.SSF.is_date(format) === true;
+  return !/^general$/i.test(format) && excel.SSF.is_date(format) === true;
 }
 
 /** Dates are shown in one way, whatever the language of the file. */
