@@ -8,6 +8,8 @@ const require = createRequire(import.meta.url);
 let isLoaded = false;
 /** Numbers are read from the engine with the fifteen digits that spreadsheets keep. */
 const exactFormat = '0.00000000000000E+00';
+/** The engine takes the difference of two dates for a date. A number of fewer days than this (the year 1910) is a difference. */
+const firstShownDay = 3_654;
 /** Kinds of cells in the engine. */
 const kinds = { number: 1, text: 2, boolean: 4, error: 16 };
 
@@ -18,27 +20,26 @@ export function compute(workbook: Workbook): void {
   );
   if (formulas.length === 0) return;
   const model = modelOf(workbook);
-  const numbers: typeof formulas = [];
+  const numbers: ((typeof formulas)[number] & { readonly format: string })[] = [];
   for (const place of formulas) {
     const { sheet, row, column, cell } = place;
     const shown = model.getFormattedCellValue(sheet, row, column);
     const kind = model.getCellType(sheet, row, column);
     if (kind === kinds.number) {
-      const format = String(
-        (model.getCellStyle(sheet, row, column) as { style?: { num_fmt?: string } }).style?.num_fmt ?? 'general',
-      );
-      if (cell.z === undefined || cell.z === 'General') setFormat(cell, format);
-      numbers.push(place);
+      const { style } = model.getCellStyle(sheet, row, column) as { readonly style?: { readonly num_fmt?: string } };
+      numbers.push({ ...place, format: String(style?.num_fmt ?? 'general') });
     } else if (kind === kinds.boolean) put(cell, 'b', shown === 'TRUE');
     else if (kind === kinds.error) put(cell, 'e', errorCodes.get(shown) ?? shown);
     else put(cell, 's', shown);
   }
   model.pauseEvaluation();
-  for (const { sheet, row, column, cell } of numbers) {
+  for (const { sheet, row, column, cell, format } of numbers) {
     model.updateRangeStyle({ sheet, row, column, width: 1, height: 1 }, 'num_fmt', exactFormat);
     const value = Number(model.getFormattedCellValue(sheet, row, column));
-    if (Number.isFinite(value)) put(cell, 'n', value);
-    else put(cell, 'e', '#NUM!');
+    if (Number.isFinite(value)) {
+      put(cell, 'n', value);
+      if (cell.z === undefined || cell.z === 'General') setFormat(cell, format, value);
+    } else put(cell, 'e', '#NUM!');
   }
   model.free();
 }
@@ -48,7 +49,8 @@ function put(cell: CellObject, t: CellObject['t'], v: string | number | boolean)
   cell.v = v;
 }
 
-function setFormat(cell: CellObject, format: string): void {
+function setFormat(cell: CellObject, format: string, value: number): void {
+  if (isDateFormat(format) && value < firstShownDay) return;
   if (isDateFormat(format)) cell.z = /h/i.test(format) ? 'yyyy-mm-dd hh:mm:ss' : 'yyyy-mm-dd';
   else if (format.includes('%')) cell.z = format;
 }
