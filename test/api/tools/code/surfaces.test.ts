@@ -16,12 +16,7 @@ beforeAll(async () => {
 });
 
 const tools: readonly (readonly [string, string, object, string | RegExp])[] = [
-  [
-    'python',
-    'python',
-    { code: "open('made.txt', 'w').write('é')\nprint(6 * 7)" },
-    /^42\n1\n\[Files given to the user: "made\.txt"/,
-  ],
+  ['python', 'python', { code: "open('made.txt', 'w').write('é')\nprint(6 * 7)" }, /^42\n\[Files given to the user: "made\.txt"/],
   ['sandbox', 'shell', { command: 'echo made > made.txt; wc -l < made.txt' }, /^\s*1\n\[Files given to the user: "made\.txt"/],
   [
     'spreadsheet',
@@ -31,7 +26,7 @@ const tools: readonly (readonly [string, string, object, string | RegExp])[] = [
   ],
 ];
 const messages = [{ role: 'user', content: 'Go' }];
-const input = [{ role: 'USER', content: 'Go' }];
+
 type Ask = (type: string) => Promise<string>;
 const events = async (path: string, body: object) => JSON.stringify(await ann.stream(path, { ...body, stream: true }));
 const chat = async () => (await make.chat({ owner: ann, agentId })).id;
@@ -48,7 +43,7 @@ const surfaces: Readonly<Record<string, Ask>> = {
   GraphQL: async (type) => {
     const document =
       'mutation ($input: CompletionInput!) { createCompletion(input: $input) { choices { message { content } } } }';
-    return JSON.stringify(await ann.graphql(document, { input: { model, messages: input, tools: [{ type }] } }));
+    return JSON.stringify(await ann.graphql(document, { input: { model, messages, tools: [{ type }] } }));
   },
 };
 
