@@ -241,10 +241,23 @@ export const settingsSchema = z.object({
   SEARCH_CALLS_MAX: count(16).describe('Searches of the web at one time in this process; tenants and organizations share them.'),
   PAGE_TIMEOUT_MS: timeMs(20_000).describe('Time for web_search to fetch one page, redirects included.'),
   PAGE_MAX_BYTES: count(5 * MiB).describe('Largest page that web_search opens.'),
-  PYTHON_TIMEOUT_MS: timeMs(20_000).describe('Time for one Python program of a model.'),
-  PYTHON_MEMORY_MAX_BYTES: count(512 * MiB).describe('Memory that one Python program may take, its interpreter included.'),
+  PYTHON_TIMEOUT_MS: timeMs(20_000).describe('Time for one program of a model (python and sandbox).'),
+  PYTHON_MEMORY_MAX_BYTES: count(512 * MiB).describe('Memory that one program may take, its interpreter included.'),
+  PYTHON_FILES_MAX_BYTES: count(32 * MiB).describe(
+    'Bytes of the files of a chat that one program finds, and bytes of the files that it may write or change.',
+  ),
+  PYTHON_FILES_MAX: count(20).describe('Files that one program may write or change.'),
+  PYTHON_STATE_TTL_MS: timeMs(3_600_000).describe(
+    'Variables and further files of programs are kept for the next program of the same chat for this long after the last one.',
+  ),
+  PYTHON_STATE_MAX_BYTES: count(8 * MiB).describe(
+    'Largest state that the programs of one chat keep; larger variables are left out.',
+  ),
   PYTHON_PROGRAMS_MAX: count(2).describe(
-    'Python programs of one tenant at one time in this process; one more may run for another tenant. Others wait.',
+    'Programs (python and sandbox) of one tenant at one time in this process; one more may run for another tenant. Others wait.',
+  ),
+  SPREADSHEETS_MAX: count(2).describe(
+    'Calls of the tool spreadsheet of one tenant at one time in this process; one more may run for another tenant. Others wait. Time and memory: those of EXTRACT_*.',
   ),
   MEMORIES_MAX: count(500).describe('Memories of one user in one organization.'),
   MEMORY_MAX_CHARS: count(2_000).describe('Longest text of one memory, in UTF-16 code units.'),

@@ -16,7 +16,6 @@ import { registerRunEventSweep } from '../domain/runs/runs.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress } from '../engine/egress/egress.ts';
 import { createPgBossJobs } from '../engine/jobs/pg-boss.ts';
-import { crawlUserAgent } from '../engine/knowledge/connectors/web/user-agent.ts';
 import { createKnowledge } from '../engine/knowledge/knowledge.ts';
 import { createModelRouter } from '../engine/models/router.ts';
 import { createRunEngine } from '../engine/runs/engine.ts';
@@ -24,26 +23,15 @@ import { createUsageLimits } from '../engine/runs/usage/limits.ts';
 import { Pools } from '../engine/sharing/pools.ts';
 import { RateLimits } from '../engine/sharing/rate-limits.ts';
 import { createAgentTools } from '../engine/tools/agent-tools.ts';
-import { createDeepResearchKind } from '../engine/tools/deep-research/deep-research.ts';
-import { createFileSearchKind } from '../engine/tools/file-search/file-search.ts';
 import { createAgentServers } from '../engine/tools/mcp/agent-servers.ts';
 import { createMcpServers } from '../engine/tools/mcp/create.ts';
-import { createMcpKind } from '../engine/tools/mcp/mcp.ts';
-import { createMcpServerKind } from '../engine/tools/mcp/mcp-server.ts';
-import type { ResolveDeps } from '../engine/tools/mcp/resolve.ts';
-import { createImageGenerationKind } from '../engine/tools/image-generation/image-generation.ts';
-import { createMemoryKind } from '../engine/tools/memory/memory.ts';
-import { createPythonKind } from '../engine/tools/python/python.ts';
-import { ToolRegistry } from '../engine/tools/registry.ts';
-import type { PageReading } from '../engine/tools/web-search/page-tool.ts';
-import { createSearchClient } from '../engine/tools/web-search/search-client.ts';
-import { createWebSearchKind, type WebSearchDeps } from '../engine/tools/web-search/web-search.ts';
 import type { Tracing } from '../engine/tracing/tracing.ts';
 import { type IdKind, makeId } from '../entities/ids.ts';
 import type { Settings } from '../settings.ts';
 import type { EmbeddedServer } from '../storage/database/embedded/embedded.ts';
 import { openStorage } from '../storage/storage.ts';
 import { createUsageJournal } from '../storage/usage/journal.ts';
+import { createTools } from './tools.ts';
 
 const rateSweepMs = 600_000;
 /** Time for the last spans to reach the collector, after everything else has ended. */
@@ -182,48 +170,4 @@ function createRates({ settings, storage, logger }: Pick<Deps, 'settings' | 'sto
     store: storage.rateBuckets,
     logger,
   });
-}
-
-interface ToolParts extends Pick<Deps, 'settings' | 'storage' | 'pools' | 'models' | 'egress' | 'knowledge' | 'now' | 'newId'> {
-  readonly servers: ResolveDeps;
-}
-
-/** The tools of the service that a request or an agent may switch on. */
-function createTools(deps: ToolParts): ToolRegistry {
-  const { settings, storage, pools, egress, knowledge, servers, now } = deps;
-  const resultCharsMax = settings.TOOL_RESULT_MAX_CHARS;
-  return new ToolRegistry([
-    createWebSearchKind({ ...searchClients(settings, pools), pages: pageReading(settings, egress, knowledge), resultCharsMax }),
-    createFileSearchKind({ knowledge, stores: storage.vectorStores, tokensMax: fileSearchTokensMax, resultCharsMax, now }),
-    createPythonKind({
-      programs: pools.queue('python', settings.PYTHON_PROGRAMS_MAX),
-      timeoutMs: settings.PYTHON_TIMEOUT_MS,
-      memoryMaxBytes: settings.PYTHON_MEMORY_MAX_BYTES,
-    }),
-    createImageGenerationKind({ settings, models: deps.models.images, egress: deps.egress }),
-    createMemoryKind(deps),
-    createDeepResearchKind(),
-    createMcpServerKind(servers),
-    createMcpKind(servers),
-  ]);
-}
-
-/** TOOL_RESULT_MAX_CHARS bounds what the model gets. */
-const fileSearchTokensMax = 200_000;
-
-function searchClients(settings: Settings, pools: Pools): Pick<WebSearchDeps, 'web' | 'x'> {
-  const calls = pools.queue('web-searches', settings.SEARCH_CALLS_MAX);
-  const client = (url: string | undefined, apiKey: string | undefined) =>
-    url === undefined
-      ? undefined
-      : createSearchClient({ url, apiKey, calls, provider: settings.SEARCH_PROVIDER, timeoutMs: settings.SEARCH_TIMEOUT_MS });
-  return {
-    web: client(settings.SEARCH_URL, settings.SEARCH_API_KEY),
-    x: client(settings.X_SEARCH_URL, settings.X_SEARCH_API_KEY),
-  };
-}
-
-function pageReading(settings: Settings, egress: Deps['egress'], knowledge: Deps['knowledge']): PageReading {
-  const { PAGE_TIMEOUT_MS: timeoutMs, PAGE_MAX_BYTES: bytesMax } = settings;
-  return { egress, knowledge, userAgent: crawlUserAgent(settings), timeoutMs, bytesMax };
 }

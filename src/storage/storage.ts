@@ -20,6 +20,7 @@ import { openBlobs } from './blobs/open.ts';
 import { createOrphanBlobStore, type OrphanBlobStore } from './blobs/orphans.ts';
 import { type ChatChangeStore, createChatChangeStore } from './chats/changes.ts';
 import { type ChatStore, createChatStore } from './chats/chats.ts';
+import { type CodeStateStore, createCodeStateStore } from './chats/code-states.ts';
 import { type ConversationStore, createConversationStore } from './chats/conversations.ts';
 import { type ChatFileStore, createChatFileStore } from './chats/files.ts';
 import { createThreadStore, type ThreadStore } from './chats/threads.ts';
@@ -88,6 +89,7 @@ export interface Storage {
   readonly chatChanges: ChatChangeStore;
   readonly conversations: ConversationStore;
   readonly chatFiles: ChatFileStore;
+  readonly codeStates: CodeStateStore;
   readonly files: FileStore;
   readonly fileUploads: FileUploadStore;
   readonly memories: MemoryStore;
@@ -177,6 +179,7 @@ export async function openStorage(settings: Settings, options: OpenStorageOption
     chatChanges: createChatChangeStore(db, signals),
     conversations: createConversationStore(db, signals),
     chatFiles: createChatFileStore(db),
+    codeStates: createCodeStateStore(db),
     files: createFileStore(db),
     fileUploads: createFileUploadStore(db),
     memories: createMemoryStore(db),

@@ -6,7 +6,6 @@ import type { AgentFlow, AgentSkill, AgentTool, PartView } from '../../entities/
 import type { Warning } from '../../entities/warning.ts';
 import { unavailableText } from '../completions/service-tools.ts';
 
-
 /** How the request of a run relates to what answers it. */
 export interface AnsweredBy {
   /** A flow answers. */

@@ -166,6 +166,7 @@ export function chatFileUrl(deps: Deps, { chatId, id }: ChatFile): string {
 export function registerChatFileSweep(deps: Deps): void {
   deps.jobs.every('chat-files.expire', expireEveryMs, (signal) => expireRecords(deps, signal));
   deps.jobs.every('chat-files.sweep', sweepEveryMs, (signal) => sweepLeftBehind(deps, signal));
+  deps.jobs.every('code-states.expire', sweepEveryMs, (signal) => expireCodeStates(deps, signal));
 }
 
 /** @param signal  ends it between two steps. */
@@ -173,6 +174,15 @@ export async function expireRecords(deps: Deps, signal: AbortSignal): Promise<vo
   const { chatFiles } = deps.storage;
   const before = new Date(deps.now().getTime() - recordLifeMs);
   while (!signal.aborted && (await chatFiles.expire(before, sweptAtOnce)) === sweptAtOnce);
+}
+
+/** Deletes what programs left for a next program that did not come in time. */
+export async function expireCodeStates(deps: Deps, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const keys = await deps.storage.codeStates.expire(deps.now(), sweptAtOnce);
+    await removeBlobs(deps, keys);
+    if (signal.aborted || keys.length < sweptAtOnce) return;
+  }
 }
 
 /** Deletes the bytes of deleted chats whose process died before it deleted them. */

@@ -42,11 +42,12 @@ class ChatFiles implements RunFiles {
   async list(): Promise<readonly RunFile[]> {
     const files = await this.#deps.storage.chatFiles.listOf([this.#chatId]);
     const taken = new Set<string>();
-    return files.flatMap(({ id, filename, mimeType, sizeBytes, status }) => {
+    return files.flatMap(({ id, filename, mimeType, sizeBytes, status, metadata, source }) => {
       if (status !== 'UPLOADED') return [];
       const name = freeFilename(filename, taken);
       taken.add(name);
-      return [{ id, filename: name, mimeType, sizeBytes }];
+      const madeBy = source === 'SYSTEM' && typeof metadata.call === 'string' ? metadata.call : null;
+      return [{ id, filename: name, mimeType, sizeBytes, madeBy }];
     });
   }
 
@@ -82,6 +83,27 @@ class ChatFiles implements RunFiles {
     throw new DomainError('CONFLICT', `A chat has at most ${settings.CHAT_FILES_MAX} files: delete one first`);
   }
 
+  async replace({ id, filename, mimeType, madeBy }: RunFile, bytes: Buffer, key: string): Promise<OutputFile> {
+    const { settings, storage, newId } = this.#deps;
+    requireSize(bytes.length, settings.CHAT_FILE_MAX_BYTES);
+    if (madeBy === null) return this.save({ filename, mimeType, bytes }, key);
+    const file = await storage.chatFiles.find(this.#chatId, id);
+    if (file === undefined) throw new DomainError('NOT_FOUND', 'There is no such file in this chat');
+    const blobKey = `${this.#orgId}/chat-files/${newId('upload')}`;
+    await storage.blobs.put(blobKey, bytes, settings.CHAT_FILE_MAX_BYTES);
+    const content = { blobKey, sizeBytes: bytes.length, metadata: { ...file.metadata, call: key } };
+    const replaced = await storage.chatFiles.replace(this.#chatId, id, content).catch(async (error: unknown) => {
+      await storage.blobs.delete(blobKey);
+      throw error;
+    });
+    if (replaced === false) {
+      await storage.blobs.delete(blobKey);
+      throw new DomainError('NOT_FOUND', 'There is no such file in this chat');
+    }
+    if (replaced.unused !== undefined) await storage.blobs.delete(replaced.unused);
+    return this.#outputOf({ ...file, ...content });
+  }
+
   #outputOf({ id, chatId, filename, mimeType, sizeBytes }: Omit<ChatFile, 'deletedAt'>): OutputFile {
     return { fileId: id, filename, mimeType, sizeBytes, url: signedFileAddress(this.#deps, { chatId, fileId: id }) };
   }
@@ -90,7 +112,7 @@ class ChatFiles implements RunFiles {
 class StatelessFiles implements RunFiles {
   readonly #deps: RunFilesDeps;
   readonly #orgId: string;
-  readonly #files = new Map<string, NewRunFile>();
+  readonly #files = new Map<string, NewRunFile & { readonly madeBy: string }>();
 
   constructor(deps: RunFilesDeps, orgId: string) {
     this.#deps = deps;
@@ -98,11 +120,12 @@ class StatelessFiles implements RunFiles {
   }
 
   async list(): Promise<readonly RunFile[]> {
-    return Array.from(this.#files, ([id, { filename, mimeType, bytes }]) => ({
+    return Array.from(this.#files, ([id, { filename, mimeType, bytes, madeBy }]) => ({
       id,
       filename,
       mimeType,
       sizeBytes: bytes.length,
+      madeBy,
     }));
   }
 
@@ -113,16 +136,24 @@ class StatelessFiles implements RunFiles {
     return file.bytes;
   }
 
-  async save({ filename: wanted, mimeType, bytes }: NewRunFile): Promise<OutputFile> {
+  save({ filename: wanted, mimeType, bytes }: NewRunFile, key: string): Promise<OutputFile> {
+    return this.#keep({ filename: freeFilename(safeFilename(wanted), new Set(this.#files.keys())), mimeType, bytes }, key);
+  }
+
+  replace({ id, mimeType }: RunFile, bytes: Buffer, key: string): Promise<OutputFile> {
+    return this.#keep({ filename: id, mimeType, bytes }, key);
+  }
+
+  async #keep({ filename, mimeType, bytes }: NewRunFile, madeBy: string): Promise<OutputFile> {
     const { settings, storage, newId } = this.#deps;
     const sizeBytes = bytes.length;
     requireSize(sizeBytes, settings.CHAT_FILE_MAX_BYTES);
-    const kept = [...this.#files.values()].reduce((sum, file) => sum + file.bytes.length, sizeBytes);
-    if (this.#files.size >= statelessFilesMax || kept > statelessBytesMax) {
+    const others = [...this.#files.values()].filter((file) => file.filename !== filename);
+    const kept = others.reduce((sum, file) => sum + file.bytes.length, sizeBytes);
+    if (others.length >= statelessFilesMax || kept > statelessBytesMax) {
       throw new DomainError('CONFLICT', `A run makes at most ${statelessFilesMax} files of ${statelessBytesMax} bytes together`);
     }
-    const filename = freeFilename(safeFilename(wanted), new Set(this.#files.keys()));
-    this.#files.set(filename, { filename, mimeType, bytes });
+    this.#files.set(filename, { filename, mimeType, bytes, madeBy });
     const about = { fileId: null, filename, mimeType, sizeBytes };
     if (sizeBytes <= dataUrlBytesMax) return { ...about, url: `data:${mimeType};base64,${bytes.toString('base64')}` };
     // No row names this blob, so the sweep of blobs deletes it once the link has expired.

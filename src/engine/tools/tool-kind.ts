@@ -37,8 +37,8 @@ export interface ToolKind {
 }
 
 export interface Unavailable {
-  /** The setting that would switch it on, such as `SEARCH_URL`. */
-  readonly setting: string;
+  /** The setting that would switch it on, such as `SEARCH_URL`; null when it is not a matter of settings. */
+  readonly setting: string | null;
   /** Ends a sentence: "python cannot be served: …". */
   readonly reason: string;
 }
@@ -98,6 +98,13 @@ export interface RunFiles {
    * @throws DomainError CONFLICT when the chat has as many files as it may; REQUEST_TOO_LARGE.
    */
   save(file: NewRunFile, key: string, signal: AbortSignal): Promise<OutputFile>;
+  /**
+   * Gives a file that a tool made new bytes under its id and name; the bytes before are deleted. A file of a person is not changed: the bytes
+   * become a new file, as with `save`.
+   *
+   * @throws as `read` and `save`.
+   */
+  replace(file: RunFile, bytes: Buffer, key: string, signal: AbortSignal): Promise<OutputFile>;
 }
 
 export interface RunFile {
@@ -106,6 +113,8 @@ export interface RunFile {
   readonly filename: string;
   readonly mimeType: string;
   readonly sizeBytes: number;
+  /** The key of the call that made it, or last replaced its bytes; null for a file of a person. */
+  readonly madeBy: string | null;
 }
 
 export interface NewRunFile {

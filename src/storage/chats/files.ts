@@ -14,6 +14,16 @@ export interface ChatFileStore {
   findMany(chatId: string, ids: readonly string[]): Promise<readonly ChatFile[]>;
   /** The files of each chat that are not deleted, or were deleted after `deletedAfter`, oldest first. */
   listOf(chatIds: readonly string[], deletedAfter?: Date): Promise<readonly ChatFile[]>;
+  /**
+   * Gives a file that the service made new bytes, unless it was deleted.
+   *
+   * @returns the key of the bytes before, when no other file names them; false when there is no such file.
+   */
+  replace(
+    chatId: string,
+    id: string,
+    content: Pick<ChatFile, 'sizeBytes' | 'metadata'> & { readonly blobKey: string },
+  ): Promise<{ readonly unused: string | undefined } | false>;
   /** Adds the bytes to a record, once. @returns false when the record has bytes already, expired, or was deleted. */
   complete(
     id: string,
@@ -21,9 +31,9 @@ export interface ChatFileStore {
   ): Promise<boolean>;
   /** @returns the keys of the blobs that no file names any more; undefined when the file was deleted before. */
   delete(chatId: string, id: string): Promise<readonly string[] | undefined>;
-  /** Deletes all files of a chat. @returns the keys of the blobs that no file names any more. */
+  /** Deletes all files of a chat, and the state of its programs. @returns the keys of the blobs that no file names any more. */
   deleteAll(chatId: string): Promise<readonly string[]>;
-  /** Chats deleted within the last two days that still have files: their deletion was interrupted. */
+  /** Chats deleted within the last two days that still have files or the state of programs: their deletion was interrupted. */
   leftBehind(limit: number): Promise<readonly string[]>;
   /** Deletes records from before a moment that never got their content. @returns how many. */
   expire(before: Date, limit: number): Promise<number>;
@@ -52,6 +62,17 @@ export function createChatFileStore(db: Database): ChatFileStore {
       const where = { id, status: 'PENDING', deletedAt: null };
       return (await prisma.chatFile.updateMany({ where, data: { ...content, status: 'UPLOADED' } })).count === 1;
     },
+    replace: (chatId, id, { metadata, ...content }) =>
+      db.transaction(async (tx) => {
+        await lockChat(tx, chatId);
+        const file = await tx.prisma.chatFile.findFirst({ where: { id, chatId, deletedAt: null, source: 'SYSTEM' } });
+        if (file === null) return false;
+        const data = { ...content, metadata: { ...metadata } as Prisma.InputJsonObject };
+        await tx.prisma.chatFile.update({ where: { id }, data });
+        const { blobKey } = file;
+        const others = blobKey === null ? 1 : await tx.prisma.chatFile.count({ where: { blobKey } });
+        return { unused: blobKey === null || others > 0 ? undefined : blobKey };
+      }),
     delete: (chatId, id) =>
       db.transaction(async (tx) => {
         await lockChat(tx, chatId);
@@ -64,7 +85,8 @@ export function createChatFileStore(db: Database): ChatFileStore {
       }),
     async leftBehind(limit) {
       const since = new Date(Date.now() - leftBehindMs);
-      const where = { deletedAt: { gt: since }, files: { some: { deletedAt: null } } };
+      const left = [{ files: { some: { deletedAt: null } } }, { codeState: { isNot: null } }];
+      const where = { deletedAt: { gt: since }, OR: left };
       return (await prisma.chat.findMany({ where, select: { id: true }, take: limit })).map(({ id }) => id);
     },
   };
@@ -73,11 +95,13 @@ export function createChatFileStore(db: Database): ChatFileStore {
 const leftBehindMs = 2 * 86_400_000;
 
 /**
- * Deletes all files of a chat, which must be locked, so that a concurrent copy of the chat gets all files or none. @returns as
+ * Deletes all files of a chat and the state of its programs. The chat must be locked, so that a concurrent copy of the chat gets all files or none. @returns as
  * ChatFileStore.deleteAll.
  */
 export async function clearFiles(tx: Transaction, chatId: string): Promise<readonly string[]> {
-  return (await deleteFiles(tx, { chatId })) ?? [];
+  const states = await tx.prisma.codeState.findMany({ where: { chatId }, select: { blobKey: true } });
+  await tx.prisma.codeState.deleteMany({ where: { chatId } });
+  return [...((await deleteFiles(tx, { chatId })) ?? []), ...states.map(({ blobKey }) => blobKey)];
 }
 
 /** @returns the keys of the blobs that no file names any more; undefined when there was no such file. */

@@ -173,6 +173,11 @@ export type Message = Prisma.MessageModel
  */
 export type ChatFile = Prisma.ChatFileModel
 /**
+ * Model CodeState
+ * What programs of the tools python and sandbox keep for the next call in a chat. The blob is deleted with the row.
+ */
+export type CodeState = Prisma.CodeStateModel
+/**
  * Model File
  * A file of a user that is in no chat. Data sources that are made of it have a copy of the bytes.
  */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findBox } from '../../../src/engine/tools/python/box.ts';
+import { findBox } from '../../../src/engine/tools/code/box/box.ts';
 import type { ServerTool } from '../../../src/engine/tools/server-tool.ts';
 
 import type { RunEvent } from '../../../src/entities/runs/event.ts';

@@ -32,8 +32,9 @@ afterAll(() => api.close());
 
 /** The last answer to the call that the model was told. */
 const told = () =>
-  (upstream.requests.at(-1)?.body?.messages as { role: string; content: string }[]).filter(({ role }) => role === 'tool').at(-1)
-    ?.content;
+  ((upstream.requests.at(-1)?.body?.messages ?? []) as { role: string; content: string }[])
+    .filter(({ role }) => role === 'tool')
+    .at(-1)?.content;
 const ordered = () => api.requests.map(({ body }) => body);
 
 type Decision = { readonly status: 'success' | 'cancelled'; readonly output?: string };

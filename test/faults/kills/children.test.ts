@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { findBox } from '../../../src/engine/tools/python/box.ts';
+import { findBox } from '../../../src/engine/tools/code/box/box.ts';
 import type { TestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Killable, prepareKillable } from '../../support/processes/killable.ts';

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { killTied, spawnTied } from '../../../src/engine/processes/tied-process.ts';
-import { boxes } from '../../../src/engine/tools/python/box.ts';
-import { runInBox } from '../../../src/engine/tools/python/run-in-box.ts';
+import { boxes } from '../../../src/engine/tools/code/box/box.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type MachineProcess, processesBelow, stillRunning } from '../../support/processes/process-table.ts';
+import { runAlone } from '../../support/runs/programs.ts';
 
 /** TEST_BUBBLEWRAP names a bubblewrap in another place. */
 const bubblewrapPath = process.env.TEST_BUBBLEWRAP ?? '/usr/bin/bwrap';
@@ -35,7 +35,10 @@ function underWay(id: number, cpuSeconds: number): Promise<readonly MachineProce
 }
 
 for (const [kind, box] of Object.entries(boxes(bubblewrapPath))) {
-  const printed = await runInBox(box, 'print(6 * 7)', limits, new AbortController().signal).catch(() => '');
+  const printed = await runAlone(box, 'print(6 * 7)', limits).then(
+    ({ stdout }) => stdout,
+    () => '',
+  );
   describe.runIf(printed === '42\n')(`a program in a box of ${kind}`, () => {
     it('ends with the service that is killed, though it never would', async () => {
       const service = start('processes/abandoned-program.ts', kind, bubblewrapPath);

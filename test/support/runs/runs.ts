@@ -100,6 +100,7 @@ export function loopDeps(model: Model, more: Partial<LoopDeps> = {}): LoopDeps {
       list: async () => [],
       read: () => Promise.reject(new Error('there are no files')),
       save: () => Promise.reject(new Error('no file can be kept')),
+      replace: () => Promise.reject(new Error('no file can be kept')),
     }),
     roundsMax: 4,
     answerCharsMax: 1_000_000,

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect } from 'vitest';
-import { findBox } from '../../../src/engine/tools/python/box.ts';
+import { findBox } from '../../../src/engine/tools/code/box/box.ts';
 import { eventually } from '../eventually.ts';
 import { nestedFormsPdf } from '../knowledge/hostile-pdf.ts';
 import { addFile, indexed } from '../knowledge/knowledge.ts';

@@ -1,5 +1,5 @@
-import { registerHooks } from 'node:module';
 import { Worker } from 'node:worker_threads';
+import { takeNetworkAway } from '../../../lib/no-network.ts';
 import { blockKinds, type DocumentBytes, type ExtractedDocument } from './document.ts';
 import { ExtractError } from './error.ts';
 import type { ReaderMessage, ReadRequest } from './protocol.ts';
@@ -11,8 +11,8 @@ const blocksPiece = 10_000;
 
 /**
  * The main loop of the process that reads untrusted documents. It starts with an empty environment and Node's permission model: it
- * may read its own code, and may neither write files nor start processes. Node 24 cannot deny the network yet, so this function
- * removes network modules before any library is loaded. Documents arrive on standard input, one at a time.
+ * may read its own code, and may neither write files nor start processes. Its network modules are removed before any library is
+ * loaded. Documents arrive on standard input, one at a time.
  */
 export async function serveReader(load: () => Promise<ReadDocument>): Promise<void> {
   takeNetworkAway();
@@ -80,19 +80,6 @@ function corrupt(error: unknown): ExtractError {
     return new ExtractError('CORRUPT', 'The file is nested too deeply, or is too large, to be read.');
   }
   return new ExtractError('CORRUPT', 'The file is damaged, or is not what its name says; open it and save it again.');
-}
-
-function takeNetworkAway(): void {
-  const forbidden =
-    /^(?:node:)?(?:net|tls|dgram|dns|dns\/promises|http|https|http2|child_process|cluster|inspector|inspector\/promises|worker_threads)$/;
-  registerHooks({
-    resolve(specifier, context, next) {
-      if (forbidden.test(specifier)) throw new Error(`${specifier} is not for readers of documents`);
-      return next(specifier, context);
-    },
-  });
-  for (const name of ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest']) Reflect.deleteProperty(globalThis, name);
-  Reflect.deleteProperty(process, 'getBuiltinModule');
 }
 
 /** Starts a thread that ends this process when it exceeds its memory or its parent has ended, even while the main thread is busy. */

@@ -423,6 +423,7 @@ export const ModelName = {
   Chat: 'Chat',
   Message: 'Message',
   ChatFile: 'ChatFile',
+  CodeState: 'CodeState',
   File: 'File',
   FileUpload: 'FileUpload',
   FileUploadPart: 'FileUploadPart',
@@ -464,7 +465,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
+    modelProps: "tenant" | "organization" | "user" | "membership" | "apiKey" | "group" | "groupMember" | "agent" | "agentEditor" | "agentGroup" | "agentRating" | "agentCategory" | "connection" | "connectionAttempt" | "usedTicket" | "dataSource" | "agentDataSource" | "sourceRun" | "knowledgeItem" | "chunk" | "chunkText" | "lexemeFrequency" | "lexemeStatistics" | "chat" | "message" | "chatFile" | "codeState" | "file" | "fileUpload" | "fileUploadPart" | "vectorStore" | "vectorStoreFileBatch" | "vectorStoreBatchFile" | "memory" | "run" | "runEventBatch" | "responseItem" | "usageEntry" | "usageDay" | "usageCounter" | "usageReservation" | "rateBucket" | "auditEntry" | "idempotencyRecord" | "organizationKey" | "agentTool" | "agentUserInput" | "agentSkill" | "agentFlow" | "agentFlowVersion" | "agentSecret" | "installation" | "cacheInvalidation"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2389,6 +2390,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ChatFileCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ChatFileCountAggregateOutputType> | number
+        }
+      }
+    }
+    CodeState: {
+      payload: Prisma.$CodeStatePayload<ExtArgs>
+      fields: Prisma.CodeStateFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CodeStateFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CodeStatePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CodeStateFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CodeStatePayload>
+        }
+        findFirst: {
+          args: Prisma.CodeStateFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CodeStatePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CodeStateFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CodeStatePayload>
+        }
+        findMany: {
+          args: Prisma.CodeStateFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CodeStatePayload>[]
+        }
+        create: {
+          args: Prisma.CodeStateCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CodeStatePayload>
+        }
+        createMany: {
+          args: Prisma.CodeStateCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CodeStateCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CodeStatePayload>[]
+        }
+        delete: {
+          args: Prisma.CodeStateDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CodeStatePayload>
+        }
+        update: {
+          args: Prisma.CodeStateUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CodeStatePayload>
+        }
+        deleteMany: {
+          args: Prisma.CodeStateDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CodeStateUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CodeStateUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CodeStatePayload>[]
+        }
+        upsert: {
+          args: Prisma.CodeStateUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CodeStatePayload>
+        }
+        aggregate: {
+          args: Prisma.CodeStateAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCodeState>
+        }
+        groupBy: {
+          args: Prisma.CodeStateGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CodeStateGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CodeStateCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CodeStateCountAggregateOutputType> | number
         }
       }
     }
@@ -4794,6 +4869,15 @@ export const ChatFileScalarFieldEnum = {
 export type ChatFileScalarFieldEnum = (typeof ChatFileScalarFieldEnum)[keyof typeof ChatFileScalarFieldEnum]
 
 
+export const CodeStateScalarFieldEnum = {
+  chatId: 'chatId',
+  blobKey: 'blobKey',
+  expiresAt: 'expiresAt'
+} as const
+
+export type CodeStateScalarFieldEnum = (typeof CodeStateScalarFieldEnum)[keyof typeof CodeStateScalarFieldEnum]
+
+
 export const FileScalarFieldEnum = {
   id: 'id',
   createdAt: 'createdAt',
@@ -5478,6 +5562,7 @@ export type GlobalOmitConfig = {
   chat?: Prisma.ChatOmit
   message?: Prisma.MessageOmit
   chatFile?: Prisma.ChatFileOmit
+  codeState?: Prisma.CodeStateOmit
   file?: Prisma.FileOmit
   fileUpload?: Prisma.FileUploadOmit
   fileUploadPart?: Prisma.FileUploadPartOmit

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { DomainError } from '../../../entities/errors.ts';
-import { killTied, spawnTied } from '../../processes/tied-process.ts';
+import { DomainError } from '../../../../entities/errors.ts';
+import { killTied, spawnTied } from '../../../processes/tied-process.ts';
 
 /** Starts a process that can open no file, reach no network and see nothing of ours. */
 export interface Box {
@@ -13,21 +13,20 @@ export interface BoxLimits {
   readonly memoryMaxBytes: number;
 }
 
-const outputMaxBytes = 1_000_000;
 const lookEveryMs = 50;
 const pageBytes = 4_096;
 
 /**
- * Runs one program in a process of its own and returns what it printed, errors included.
+ * Runs a process in the box, gives it bytes on standard input, and returns what it wrote to standard output.
  *
  * @throws DomainError when it exceeds its time, memory or output; the signal's reason. The process is killed then.
  */
 export async function runInBox(
   box: Box,
-  code: string,
-  { timeoutMs, memoryMaxBytes }: BoxLimits,
+  input: Buffer,
+  { timeoutMs, memoryMaxBytes, outputMaxBytes }: BoxLimits & { readonly outputMaxBytes: number },
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Buffer> {
   signal.throwIfAborted();
   const child = spawnTied(box.command, box.args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] });
   return new Promise((resolve, reject) => {
@@ -57,19 +56,9 @@ export async function runInBox(
       if (sizeBytes > outputMaxBytes) fail('The program was stopped: it printed too much');
       else printed.push(part);
     });
-    child.on('close', () => end(() => resolve(answerOf(Buffer.concat(printed).toString()))));
-    child.stdin?.end(code);
+    child.on('close', () => end(() => resolve(Buffer.concat(printed))));
+    child.stdin?.end(input);
   });
-}
-
-function answerOf(text: string): string {
-  try {
-    const { stdout, stderr, exitCode } = JSON.parse(text) as { stdout: string; stderr: string; exitCode: number };
-    if (exitCode === 0) return stdout === '' ? stderr : stdout;
-    return `${stdout}${stderr}\n(exit code ${exitCode})`.trim();
-  } catch {
-    return '(the program ended without an answer)';
-  }
 }
 
 /** Resident memory of the process and its descendants, level by level. */

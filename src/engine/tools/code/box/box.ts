@@ -1,10 +1,17 @@
 import { createRequire } from 'node:module';
 import { dirname, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Box, runInBox } from './run-in-box.ts';
+import { type ProgramLimits, runProgram } from './program.ts';
+import type { Box } from './run-in-box.ts';
 
 const entry = fileURLToPath(new URL('./child.ts', import.meta.url));
-const probeLimits = { timeoutMs: 20_000, memoryMaxBytes: 1024 * 1024 * 1024 };
+const lib = fileURLToPath(new URL('../../../../lib/*', import.meta.url));
+const none = { filesMaxBytes: 0, filesMax: 0, fileMaxBytes: 0, stateMaxBytes: 1_000 };
+const probeLimits: ProgramLimits = { ...none, timeoutMs: 20_000, memoryMaxBytes: 1024 * 1024 * 1024 };
+const probe = {
+  ...({ kind: 'python', source: 'print(6 * 7)', files: [], variables: Buffer.alloc(0), environment: {} } as const),
+  folder: '/workspace',
+};
 
 /**
  * Finds a sandbox of this machine: bubblewrap, else a network namespace of the kernel (`unshare`). Each is tried by running a program; undefined
@@ -12,8 +19,8 @@ const probeLimits = { timeoutMs: 20_000, memoryMaxBytes: 1024 * 1024 * 1024 };
  */
 export async function findBox(): Promise<Box | undefined> {
   for (const box of Object.values(boxes())) {
-    const printed = await runInBox(box, 'print(6 * 7)', probeLimits, new AbortController().signal).catch(() => '');
-    if (printed === '42\n') return box;
+    const outcome = await runProgram(box, probe, probeLimits, new AbortController().signal).catch(() => undefined);
+    if (outcome?.stdout === '42\n') return box;
   }
   return undefined;
 }
@@ -43,6 +50,7 @@ function nodeArgs(): readonly string[] {
     '--permission',
     '--allow-worker',
     `--allow-fs-read=${dirname(entry)}/*`,
+    `--allow-fs-read=${lib}`,
     ...readable,
     '--no-warnings',
     '--max-old-space-size=128',
@@ -54,6 +62,6 @@ function nodeArgs(): readonly string[] {
 function roots(): readonly string[] {
   const resolved = createRequire(import.meta.url).resolve('csv-parse');
   const packages = resolved.slice(0, resolved.lastIndexOf(`${sep}node_modules${sep}`));
-  const own = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/[\\/]$/, '');
+  const own = fileURLToPath(new URL('../../../../..', import.meta.url)).replace(/[\\/]$/, '');
   return [...new Set([packages, own])];
 }

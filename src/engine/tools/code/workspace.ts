@@ -1,0 +1,152 @@
+import { DomainError } from '../../../entities/errors.ts';
+import type { OutputFile } from '../../../entities/runs/tool.ts';
+import { freeFilename } from '../../files/filename.ts';
+import type { RunFile, ToolRun } from '../tool-kind.ts';
+import type { ProgramOutcome, WorkspaceFile } from './box/program.ts';
+import { mimeTypeOf } from './mime-type.ts';
+import type { CodeState, KeptFile } from './states.ts';
+
+export interface WorkspaceLimits {
+  readonly filesMaxBytes: number;
+  readonly fileMaxBytes: number;
+  readonly stateMaxBytes: number;
+}
+
+/** `/workspace` as a program finds it. */
+export interface Workspace {
+  readonly files: readonly WorkspaceFile[];
+  /** The chat file of each path that has one. */
+  readonly ids: ReadonlyMap<string, string>;
+  readonly notes: readonly string[];
+}
+
+/** Files kept for the next program that are in no chat; their number is bounded as their bytes are. */
+const keptFilesMax = 200;
+
+/**
+ * Lays out `/workspace`: what earlier programs left, and the files of the chat under their names. A chat file that a person deleted is gone here
+ * too. The newest files come first when not all fit.
+ *
+ * @param call  this call: files that it saved before its process died are not among its input.
+ */
+export async function openWorkspace(
+  run: ToolRun,
+  before: CodeState | undefined,
+  call: string,
+  { filesMaxBytes, fileMaxBytes }: WorkspaceLimits,
+  signal: AbortSignal,
+): Promise<Workspace> {
+  const listed = (await run.files.list(signal)).filter(({ madeBy }) => madeBy !== call);
+  const byId = new Map(listed.map((file) => [file.id, file]));
+  const hidden = new Set(before?.hidden);
+  const taken = new Set<string>();
+  const wanted: { readonly path: string; readonly file: RunFile }[] = [];
+  const files: WorkspaceFile[] = [];
+  for (const { path, fileId, bytes } of before?.files ?? []) {
+    const file = fileId === null ? undefined : byId.get(fileId);
+    if (fileId !== null && file === undefined) continue;
+    taken.add(path);
+    if (file === undefined) files.push({ path, bytes });
+    else wanted.push({ path, file });
+    if (fileId !== null) byId.delete(fileId);
+  }
+  for (const file of byId.values()) {
+    if (hidden.has(file.id)) continue;
+    const path = freeFilename(file.filename, taken);
+    taken.add(path);
+    wanted.push({ path, file });
+  }
+  const ids = new Map<string, string>();
+  const left: string[] = [];
+  let sizeBytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  for (const { path, file } of wanted.toReversed()) {
+    if (file.sizeBytes > fileMaxBytes || sizeBytes + file.sizeBytes > filesMaxBytes) {
+      left.push(path);
+      continue;
+    }
+    sizeBytes += file.sizeBytes;
+    files.push({ path, bytes: await run.files.read(file, fileMaxBytes, signal) });
+    ids.set(path, file.id);
+  }
+  const notes = left.length === 0 ? [] : [`Not in /workspace, which holds ${filesMaxBytes} bytes at most: ${namesOf(left)}.`];
+  return { files, ids, notes };
+}
+
+export interface Closing {
+  readonly saved: readonly OutputFile[];
+  readonly kept: readonly KeptFile[];
+  readonly hidden: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/**
+ * Saves what a program wrote or changed as files of the chat, each once for the call. A changed file becomes a new file; the one before stays in
+ * the chat. Names that begin with a dot are kept for the next program only.
+ */
+export async function closeWorkspace(
+  run: ToolRun,
+  workspace: Workspace,
+  { files: made, removed }: ProgramOutcome,
+  before: CodeState | undefined,
+  call: string,
+  { stateMaxBytes }: WorkspaceLimits,
+  signal: AbortSignal,
+): Promise<Closing> {
+  const notes: string[] = [];
+  const saved: OutputFile[] = [];
+  const kept = new Map<string, KeptFile>();
+  const hidden = new Set(before?.hidden);
+  const known = new Map(workspace.files.map((file) => [file.path, file]));
+  for (const path of removed) known.delete(path);
+  for (const [path, { bytes }] of known) {
+    const fileId = workspace.ids.get(path) ?? null;
+    kept.set(path, { path, fileId, bytes: fileId === null ? bytes : Buffer.alloc(0) });
+  }
+  const names = new Set<string>();
+  for (const { path, bytes } of made) {
+    kept.delete(path);
+    const isHidden = path.split('/').some((part) => part.startsWith('.'));
+    const file = isHidden ? undefined : await save(path, bytes);
+    if (file !== undefined) saved.push(file);
+    // The files of a stateless run are known by their names.
+    const fileId = file === undefined ? null : (file.fileId ?? file.filename);
+    kept.set(path, { path, fileId, bytes: fileId === null ? bytes : Buffer.alloc(0) });
+  }
+  for (const [path, id] of workspace.ids) if (kept.get(path)?.fileId !== id) hidden.add(id);
+  return { saved, kept: bounded(), hidden: [...hidden].slice(-1_000), notes };
+
+  async function save(path: string, bytes: Buffer): Promise<OutputFile | undefined> {
+    const filename = freeFilename(path, names);
+    names.add(filename);
+    try {
+      return await run.files.save({ filename, mimeType: mimeTypeOf(filename, bytes), bytes }, call, signal);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      notes.push(`${JSON.stringify(path)} is no file of the chat: ${error.message}.`);
+      return undefined;
+    }
+  }
+
+  function bounded(): readonly KeptFile[] {
+    let sizeBytes = 0;
+    let count = 0;
+    const lost: string[] = [];
+    const within = [...kept.values()].filter(({ path, fileId, bytes }) => {
+      if (fileId !== null) return true;
+      if (sizeBytes + bytes.length > stateMaxBytes || count >= keptFilesMax) {
+        lost.push(path);
+        return false;
+      }
+      sizeBytes += bytes.length;
+      count += 1;
+      return true;
+    });
+    if (lost.length > 0) notes.push(`Not kept for the next call: ${namesOf(lost)}.`);
+    return within;
+  }
+}
+
+function namesOf(paths: readonly string[]): string {
+  const shown = paths.slice(0, 20).map((path) => JSON.stringify(path));
+  return `${shown.join(', ')}${paths.length > shown.length ? ` and ${paths.length - shown.length} more` : ''}`;
+}
