@@ -13,6 +13,7 @@ import { registerUploadExpiry } from '../domain/files/uploads.ts';
 import { registerIdempotencySweep } from '../domain/idempotency.ts';
 import { registerVectorStoreExpiry } from '../domain/knowledge/vector-stores/detach.ts';
 import { registerRunEventSweep } from '../domain/runs/runs.ts';
+import { askableAgents, createSubagentPlan } from '../domain/runs/subagents.ts';
 import { parseDnsServers } from '../engine/egress/dns-servers.ts';
 import { createEgress } from '../engine/egress/egress.ts';
 import { createPgBossJobs } from '../engine/jobs/pg-boss.ts';
@@ -35,6 +36,7 @@ import { createImageGenerationKind } from '../engine/tools/image-generation/imag
 import { createMemoryKind } from '../engine/tools/memory/memory.ts';
 import { createPythonKind } from '../engine/tools/python/python.ts';
 import { ToolRegistry } from '../engine/tools/registry.ts';
+import { createSubagentKind } from '../engine/tools/subagent/subagent.ts';
 import type { PageReading } from '../engine/tools/web-search/page-tool.ts';
 import { createSearchClient } from '../engine/tools/web-search/search-client.ts';
 import { createWebSearchKind, type WebSearchDeps } from '../engine/tools/web-search/web-search.ts';
@@ -126,7 +128,7 @@ export async function createDeps({ settings, logger, publicUrl, environment, onF
     const runs = createRunEngine({
       ...basics,
       ...{ jobs, models, knowledge, limits, journal, agentTools, pools },
-      ...{ tools, publicUrl, agentServers: createAgentServers(servers) },
+      ...{ tools, publicUrl, agentServers: createAgentServers(servers), subagentPlan: createSubagentPlan({ ...basics, models }) },
     });
     const audit = new AuditTrail(basics);
     const deps: Deps = { ...basics, audit, pools, rates, jobs, models, knowledge, runs, tools, mcp, egress, publicUrl };
@@ -205,6 +207,7 @@ function createTools(deps: ToolParts): ToolRegistry {
     createDeepResearchKind(),
     createMcpServerKind(servers),
     createMcpKind(servers),
+    createSubagentKind({ askableAgents: (charge, ids) => askableAgents(deps, charge, ids) }),
   ]);
 }
 
