@@ -111,7 +111,7 @@ function findFor(deps: AgentDeps, member: Caller, id: string): RunnableAgent | u
 
 /** The user that a run is charged to, with the rights of a plain member of the organization: whoever asked, a run never administers. */
 function memberOf({ keyId, userId, orgId, tenantId }: Pick<Charge, 'keyId' | 'userId' | 'orgId' | 'tenantId'>): Caller {
-  return { keyId, userId, orgId, tenantId, level: 'ORGANIZATION', role: 'MEMBER', scopes: new Set() };
+  return { keyId: keyId ?? '', userId, orgId, tenantId, level: 'ORGANIZATION', role: 'MEMBER', scopes: new Set() };
 }
 
 const asMember: (caller: Caller) => Caller = memberOf;

@@ -50,5 +50,14 @@ function passageOf(citation: Citation): Passage {
     answerEnd: _end,
     ...same
   } = citation;
-  return { ...same, chunkId, title, itemType, text, tokenCount: 0, mayCite: true };
+  return {
+    ...same,
+    chunkId,
+    title,
+    itemType,
+    text,
+    tokenCount: 0,
+    scores: { lexical: null, vector: null, rerank: null },
+    mayCite: true,
+  };
 }

@@ -120,7 +120,11 @@ describe('a response with deep_research', () => {
     scriptResearch(upstream, questions, (question) => (question === questions[0] ? { status: 400 } : { text: 'Green.' }));
     const one = eventsOf(await ann.stream(path, { ...request, stream: true }));
     const partly = walk(one);
-    expect(endedOf(one).map(({ status }) => status).sort()).toEqual(['completed', 'failed']);
+    expect(
+      endedOf(one)
+        .map(({ status }) => status)
+        .sort(),
+    ).toEqual(['completed', 'failed']);
     expect(partly.output[0].status).toBe('completed');
     scriptResearch(upstream, questions, () => ({ status: 500 }));
     const all = walk(eventsOf(await ann.stream(path, { ...request, stream: true })));

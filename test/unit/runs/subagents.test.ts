@@ -461,7 +461,9 @@ describe('a research of one question', () => {
     const serviceTools = [{ type: 'deep_research', options: { budget: { subagents: 1 } } }] as const;
     const { ended, output } = await run(researchModel(), {}, { plan: { ...plan, serviceTools } });
     expect(ended.map(({ task }) => task)).toEqual([questions[0]]);
-    expect(output?.output).toContain('## What is green?\n(Not researched: the budget of the research allows no further subagent.');
+    expect(output?.output).toContain(
+      '## What is green?\n(Not researched: the budget of the research allows no further subagent.',
+    );
   });
 
   it.each([

@@ -88,7 +88,7 @@ describe('the rights of the caller', () => {
     const { errors } = await who.graphql(mutation, { input });
     return [
       ...replies.map(({ status, body }) => [status, body.error.param ?? body.error.details?.[0]?.param]),
-      [404, errors[0].extensions.param],
+      [404, errors?.[0]?.extensions?.param],
     ];
   }
 
