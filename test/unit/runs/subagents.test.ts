@@ -477,7 +477,7 @@ describe('a research of one question', () => {
     const { ended, output, end } = await run(script, { subagents }, { plan: { ...plan, serviceTools } });
     expect(script.ofSubagents()).toHaveLength(1);
     expect(ended[0]).toMatchObject({ task: questions[0], status: 'completed' });
-    expect(output?.output).toMatch(/Found\.[^]*## What is green\?\n\(Not researched: the tokens .* are used up/);
+    expect(output?.output).toMatch(/Found\.[\s\S]*## What is green\?\n\(Not researched: the tokens .* are used up/);
     expect(end.status).toBe('completed');
   });
 });
