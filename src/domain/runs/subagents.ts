@@ -1,5 +1,6 @@
 import type { ModelMessage } from '../../engine/models/port.ts';
 import type { Charge, RunPlan } from '../../engine/runs/run-engine.ts';
+import { skillInstructions } from '../../engine/tools/skills/skills.ts';
 import type { AskableAgent } from '../../engine/tools/subagent/ask-tool.ts';
 import type { SubagentPlan } from '../../engine/tools/subagents.ts';
 import type { Caller } from '../../entities/accounts/caller.ts';
@@ -8,6 +9,7 @@ import { DomainError } from '../../entities/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { agentForRun, modelIdOf } from '../agents/agents.ts';
 import { fillVariables } from '../agents/parts/user-input.ts';
+import { withAgentTools } from '../agents/tools.ts';
 import { parametersOf } from '../completions/completions.ts';
 import type { Deps } from '../deps.ts';
 
@@ -71,20 +73,17 @@ export function createSubagentPlan(deps: AgentDeps): SubagentPlan {
 }
 
 function planOf(deps: AgentDeps, agent: RunnableAgent, charge: Charge, question: string): RunPlan {
-  const { dataSourceIds, orgId, enabledTools, tools } = agent;
-  const instructions = fillVariables(agent.instructions, agent.userInputs, {}).trim();
+  const { dataSourceIds, orgId, enabledTools } = agent;
+  const own = fillVariables(agent.instructions, agent.userInputs, {}).trim();
+  const instructions = [own, skillInstructions(agent, true)].filter((part) => part !== '').join('\n\n');
   const asked: ModelMessage = { role: 'user', content: question };
-  const callable = tools.flatMap(({ type, name, data }) =>
-    type === 'API_FUNCTION' && data.requireApproval !== true ? [name] : [],
-  );
   const inputTokensMax = agent.options.maxInputTokens?.[0];
   return {
     modelId: modelIdOf(deps, agent),
     messages: instructions === '' ? [asked] : [{ role: 'system', content: instructions }, asked],
+    ...withAgentTools([], agent),
     tools: [],
-    onlyTools: callable,
     serviceTools: enabledTools,
-    ...(callable.length === 0 ? {} : { offersAgentTools: true }),
     mayNotAsk: true,
     parameters: parametersOf(agent.options),
     isStreaming: true,

@@ -40,7 +40,8 @@ function research(request: UpstreamRequest): UpstreamScript {
   if (isPlan(request)) return { text: JSON.stringify({ questions }) };
   const told = lastTold(request);
   if (!isSubagent(request)) {
-    if (told === '') return { toolCalls: [{ id: 'call_1', name: 'deep_research', arguments: '{"question":"Colour and cost?"}' }] };
+    if (told === '')
+      return { toolCalls: [{ id: 'call_1', name: 'deep_research', arguments: '{"question":"Colour and cost?"}' }] };
     return { text: `Blue [${numberOf(told, 'Bikes')}], for 15 € [${numberOf(told, 'Prices')}].` };
   }
   if (questionOf(request) === questions[1]) return { text: 'It costs 15 € [1].' };
