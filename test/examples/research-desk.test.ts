@@ -46,7 +46,7 @@ it('answers from its knowledge, the web and the other agent, and prints the trac
   const offersSheets = upstream.requests.some((request) => toolsOf(request).includes('spreadsheet'));
   const [said, trace = ''] = output.split('\nTrace\n');
   expect(said).toContain('40 helmets more a year [1], as the law asks for [2].');
-  expect(said).toMatch(/\[1\] handbook\.md http/);
+  expect(said).toMatch(/\[1\] Handbook of the store http/);
   expect(said).toContain(`[2] The helmet law ${web.url}/law`);
   expect(trace).toContain('model openai/test-model: ');
   const tools = [...trace.matchAll(/tool (\w+): (\w+)/g)].map(([, name, outcome]) => [name, outcome]);
